@@ -1,0 +1,226 @@
+//! Little-endian integers and varints over byte slices: bounded, checked, never panicking.
+//!
+//! [`ByteReader`] walks a slice and answers `None` where it ends; the caller, who knows what was
+//! being read, makes the error. [`Bytes`] and [`Source`] are how formats get at their bytes without
+//! knowing where these lie: in a mapping, in memory, or behind `pread`.
+
+use crate::error::{Error, Result};
+use std::ops::{Deref, Range};
+
+/// Bytes of a file: borrowed from a mapping or an image in memory, or read for this one use.
+#[derive(Debug)]
+pub(crate) enum Bytes<'s> {
+    Mapped(&'s [u8]),
+    Read(Box<[u8]>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(bytes) => bytes,
+            Bytes::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// Where a format finds its bytes. Offsets count from the start of the section; what is handed out
+/// has passed its checksum. Copied freely: an implementation is a reference with two numbers.
+pub(crate) trait Source<'s>: Copy + 's {
+    /// Length in bytes.
+    fn len(self) -> u64;
+
+    /// The bytes in `range`; an error where they are damaged or outside the section.
+    fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>>;
+
+    /// Adds file and absolute offset to an error about byte `offset` of this section.
+    fn locate(self, offset: u64, error: Error) -> Error;
+}
+
+impl<'s> Source<'s> for &'s [u8] {
+    fn len(self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>> {
+        let inside = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        match inside.and_then(|(start, end)| self.get(start..end)) {
+            Some(bytes) => Ok(Bytes::Mapped(bytes)),
+            None => Err(self.locate(
+                range.start,
+                Error::corrupt("reading a section")
+                    .expected(format!("a range inside {} bytes", <[u8]>::len(self)))
+                    .found(format!("{}..{}", range.start, range.end)),
+            )),
+        }
+    }
+
+    fn locate(self, offset: u64, error: Error) -> Error {
+        error.at_offset(offset)
+    }
+}
+
+/// Walks a slice from its start; `None` wherever it would leave it.
+#[derive(Clone, Debug)]
+pub(crate) struct ByteReader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> ByteReader<'a> {
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        ByteReader { bytes, at: 0 }
+    }
+
+    /// Bytes walked so far.
+    #[inline]
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    #[inline]
+    pub(crate) fn remaining(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let end = self.at.checked_add(len)?;
+        let bytes = self.bytes.get(self.at..end)?;
+        self.at = end;
+        Some(bytes)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let bytes = *self.bytes.get(self.at..)?.first_chunk::<N>()?;
+        self.at += N;
+        Some(bytes)
+    }
+
+    #[inline]
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    #[inline]
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    #[inline]
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    #[inline]
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// An unsigned LEB128 integer of at most ten bytes; `None` also when it does not fit 64 bits.
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Option<u64> {
+        let first = *self.bytes.get(self.at)?;
+        self.at += 1;
+        if first < 0x80 {
+            return Some(u64::from(first));
+        }
+        let mut value = u64::from(first & 0x7F);
+        for shift in (7..64).step_by(7) {
+            let byte = *self.bytes.get(self.at)?;
+            self.at += 1;
+            let low = u64::from(byte & 0x7F);
+            if shift == 63 && low > 1 {
+                return None;
+            }
+            value |= low << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A varint that must fit 32 bits.
+    #[inline]
+    pub(crate) fn varint_u32(&mut self) -> Option<u32> {
+        u32::try_from(self.varint()?).ok()
+    }
+}
+
+/// Appends `value` as an unsigned LEB128 integer: one byte below 128, at most ten.
+#[inline]
+pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// The `N` bytes at `at`, for little-endian fields at fixed offsets; `None` past the end.
+#[inline]
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk::<N>().copied()
+}
+
+/// Length of the longest common prefix of two byte strings.
+#[inline]
+pub(crate) fn common_prefix_len(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let mut at = 0;
+    while let (Some(x), Some(y)) = (array_at::<8>(&a[..len], at), array_at::<8>(&b[..len], at)) {
+        let differing = u64::from_le_bytes(x) ^ u64::from_le_bytes(y);
+        if differing != 0 {
+            return at + (differing.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while at < len && a[at] == b[at] {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_round_trip_and_refuse_what_does_not_fit() {
+        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            let mut bytes = vec![];
+            write_varint(&mut bytes, value);
+            let mut reader = ByteReader::new(&bytes);
+            assert_eq!(reader.varint(), Some(value));
+            assert!(reader.remaining().is_empty());
+            assert_eq!(ByteReader::new(&bytes[..bytes.len() - 1]).varint(), None, "{value} cut");
+        }
+        assert_eq!(ByteReader::new(&[0xFF; 11]).varint(), None);
+        let mut too_big = [0x80; 10];
+        too_big[9] = 2;
+        assert_eq!(ByteReader::new(&too_big).varint(), None);
+    }
+
+    #[test]
+    fn the_common_prefix_of_every_length_is_found() {
+        let text = *b"abcdefghijklmnopqrstuvwxyz";
+        for len in 0..text.len() {
+            let mut other = text;
+            other[len] = b'!';
+            assert_eq!(common_prefix_len(&text, &other), len);
+            assert_eq!(common_prefix_len(&text[..len], &text), len);
+        }
+    }
+
+    #[test]
+    fn a_slice_refuses_ranges_outside_it() {
+        let source: &[u8] = b"abc";
+        assert_eq!(&*source.bytes(1..3).unwrap(), b"bc");
+        assert!(source.bytes(1..4).is_err());
+        assert!(source.bytes(u64::MAX - 1..u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,45 @@
+//! What is indexed: a document is a list of field names and values.
+
+/// One document on its way into an index: field names with their values, in any order.
+///
+/// Nothing is checked here; [`IndexWriter::add`](crate::IndexWriter::add) compares it with the schema.
+///
+/// ```
+/// use treepie::Document;
+///
+/// let document = Document::new().with("title", "Paris (film)").with("qualifier", "film");
+/// assert_eq!(document.values("title").collect::<Vec<_>>(), ["Paris (film)"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    values: Vec<(String, String)>,
+}
+
+impl Document {
+    /// A document without values.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a value; the same field may be given again where the schema allows many values.
+    #[must_use]
+    pub fn with(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
+        self.push(field, value);
+        self
+    }
+
+    /// Adds a value in place.
+    pub fn push(&mut self, field: impl Into<String>, value: impl Into<String>) {
+        self.values.push((field.into(), value.into()));
+    }
+
+    /// All (field, value) pairs in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(field, value)| (&**field, &**value))
+    }
+
+    /// The values of one field in the order they were added.
+    pub fn values<'d>(&'d self, field: &'d str) -> impl Iterator<Item = &'d str> {
+        self.iter().filter_map(move |(name, value)| (name == field).then_some(value))
+    }
+}

@@ -1,0 +1,264 @@
+//! The one error of the crate: opaque, with a [`kind`](Error::kind) to match on and a message that
+//! says what was being done, what was expected, what was found, and where.
+//!
+//! This module imports nothing of the crate, so that everything may use it.
+
+use std::{error, fmt, io, ops::Range, path::PathBuf};
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong; see [`Error::kind`] for the class and `Display` for the whole story.
+///
+/// One pointer wide, so that `Result<u64>` stays small.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    what: String,
+    expected: Option<String>,
+    found: Option<String>,
+    file: Option<PathBuf>,
+    offset: Option<u64>,
+    line: Option<u64>,
+    span: Option<Range<usize>>,
+    hint: Option<String>,
+    source: Option<io::Error>,
+}
+
+/// The class of an [`Error`]: what a caller may want to tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused for a reason not named below.
+    Io,
+    /// A file or index is not there.
+    NotFound,
+    /// An index, file or directory is there already.
+    AlreadyExists,
+    /// The operating system denied access.
+    PermissionDenied,
+    /// The disk or a quota is full; the previous commit is intact.
+    NoSpace,
+    /// The directory exists and holds something that is not an index.
+    NotAnIndex,
+    /// Bytes on disk are not what was written: damage, or a hostile file.
+    Corrupt,
+    /// The index was written by a newer version, or with features this build does not know.
+    UnsupportedVersion,
+    /// Another writer holds the index.
+    Locked,
+    /// A limit was reached; the message names it and its value.
+    LimitExceeded,
+    /// The query text cannot be parsed or means nothing in this schema.
+    Query,
+    /// A schema is contradictory or names something unknown.
+    Schema,
+    /// A document, or a line of input, does not fit the schema or its encoding.
+    Document,
+    /// Something that is planned but not built yet.
+    Unsupported,
+    /// An earlier failure left this writer unusable; open a new one.
+    Poisoned,
+    /// The caller asked to stop.
+    Cancelled,
+    /// The caller's arguments contradict each other.
+    Usage,
+}
+
+impl Error {
+    /// An error of `kind` that happened while doing or reading `what`.
+    #[cold]
+    pub fn new(kind: ErrorKind, what: impl Into<String>) -> Self {
+        Error(Box::new(Inner {
+            kind,
+            what: what.into(),
+            expected: None,
+            found: None,
+            file: None,
+            offset: None,
+            line: None,
+            span: None,
+            hint: None,
+            source: None,
+        }))
+    }
+
+    /// Damage in `what`; follow with [`expected`](Self::expected), [`found`](Self::found) and a place.
+    #[cold]
+    pub(crate) fn corrupt(what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Corrupt, what)
+    }
+
+    /// An operating-system error met while doing `what`; the kind follows from the cause.
+    #[cold]
+    pub fn io(what: impl Into<String>, source: io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                ErrorKind::PermissionDenied
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::NoSpace,
+            _ => ErrorKind::Io,
+        };
+        let mut error = Self::new(kind, what);
+        error.0.source = Some(source);
+        error
+    }
+
+    /// What should have been there.
+    #[must_use]
+    pub fn expected(mut self, expected: impl Into<String>) -> Self {
+        self.0.expected = Some(expected.into());
+        self
+    }
+
+    /// What was there instead.
+    #[must_use]
+    pub fn found(mut self, found: impl Into<String>) -> Self {
+        self.0.found = Some(found.into());
+        self
+    }
+
+    /// The file it was in. The first file named stays.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.0.file.get_or_insert_with(|| file.into());
+        self
+    }
+
+    /// The offset in the file, in bytes from its start.
+    #[must_use]
+    pub fn at_offset(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    /// The line of input, counted from 1.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.0.line = Some(line);
+        self
+    }
+
+    /// The bytes of the query text that it is about.
+    #[must_use]
+    pub fn at_span(mut self, span: Range<usize>) -> Self {
+        self.0.span = Some(span);
+        self
+    }
+
+    /// What the reader of the message can do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The file it was in, where one is known.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        self.0.file.as_deref()
+    }
+
+    /// The offset in the file in bytes, where one is known.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// The line of input, counted from 1, where there is one.
+    pub fn line(&self) -> Option<u64> {
+        self.0.line
+    }
+
+    /// The bytes of the query text that it is about, where there are any.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.0.span.clone()
+    }
+}
+
+/// `what: expected …, found … (file …, offset …, line …): cause; hint` on one line, leaving out what is not known.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        f.write_str(&inner.what)?;
+        match (&inner.expected, &inner.found) {
+            (Some(expected), Some(found)) => write!(f, ": expected {expected}, found {found}")?,
+            (Some(expected), None) => write!(f, ": expected {expected}")?,
+            (None, Some(found)) => write!(f, ": found {found}")?,
+            (None, None) => {}
+        }
+        let mut place = vec![];
+        if let Some(file) = &inner.file {
+            place.push(format!("in {}", file.display()));
+        }
+        if let Some(offset) = inner.offset {
+            place.push(format!("at offset {offset}"));
+        }
+        if let Some(line) = inner.line {
+            place.push(format!("line {line}"));
+        }
+        if let Some(span) = &inner.span {
+            place.push(format!("at byte {} of the query", span.start));
+        }
+        if !place.is_empty() {
+            write!(f, " ({})", place.join(", "))?;
+        }
+        if let Some(source) = &inner.source {
+            match inner.kind {
+                // Users search for these words, whatever the platform calls the cause.
+                ErrorKind::NoSpace => write!(f, ": no space left ({source})")?,
+                _ => write!(f, ": {source}")?,
+            }
+        }
+        if let Some(hint) = &inner.hint {
+            write!(f, "; {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_what_expected_found_and_where() {
+        let error = Error::corrupt("reading the footer")
+            .expected("checksum 0x1")
+            .found("0x2")
+            .in_file("a.idx")
+            .in_file("b.idx")
+            .at_offset(64)
+            .hint("run `treepie verify`");
+        assert_eq!(
+            error.to_string(),
+            "reading the footer: expected checksum 0x1, found 0x2 (in a.idx, at offset 64); run `treepie verify`"
+        );
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_in_the_words_people_search_for() {
+        let error = Error::io("writing x", io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(error.kind(), ErrorKind::NoSpace);
+        assert!(error.to_string().contains("no space left"), "{error}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Numbers that must not be mixed: documents, fields, terms, segments.
+
+use std::fmt;
+
+/// The number of a document in one snapshot: segments in order, documents in insertion order.
+///
+/// It is valid for the [`Searcher`](crate::Searcher) that gave it, and changes when segments merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocId(pub u64);
+
+impl fmt::Display for DocId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The position of a field in its schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FieldId(pub(crate) u16);
+
+impl FieldId {
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// The rank of a term among the terms of one field of one segment, in byte order, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TermOrdinal(pub(crate) u32);
+
+/// The random name of a segment; never used twice, so that an old file cannot pass for a new one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SegmentId(pub(crate) [u8; 16]);
+
+impl fmt::Display for SegmentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for SegmentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SegmentId({self})")
+    }
+}

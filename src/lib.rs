@@ -1,0 +1,28 @@
+//! treepie: an embeddable full-text index.
+#![deny(missing_docs)]
+
+pub mod error;
+mod bytes;
+mod checksum;
+mod simd;
+mod ids;
+pub mod bitmap;
+pub mod schema;
+mod document;
+pub mod analysis;
+pub mod storage;
+pub mod format;
+mod segment;
+mod writer;
+pub mod query;
+mod plan;
+mod execution;
+mod facet;
+pub mod explain;
+mod searcher;
+mod index;
+
+pub use document::Document;
+pub use error::{Error, ErrorKind, Result};
+pub use ids::DocId;
+pub use schema::{Field, FieldKind, Schema, SchemaBuilder};

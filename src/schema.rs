@@ -1,0 +1,241 @@
+//! Which fields a document has, and how each is indexed.
+//!
+//! ```
+//! use treepie::{FieldKind, Schema};
+//!
+//! let schema = Schema::builder().text("title").keyword("qualifier").build()?;
+//! assert_eq!(schema.field("qualifier").unwrap().kind, FieldKind::Keyword);
+//! # Ok::<(), treepie::Error>(())
+//! ```
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::FieldId;
+
+/// Fields a schema may have at the most.
+pub const FIELDS_MAX: usize = 1_024;
+/// Bytes a field's name may have at the most.
+pub const FIELD_NAME_BYTES_MAX: usize = 255;
+
+/// The fields of an index, fixed when it is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    fields: Vec<Field>,
+    default_fields: Vec<FieldId>,
+}
+
+/// One field: its name, its kind, and what is kept of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// Letters, digits, `_`, `-` and `.`; not starting with a digit.
+    pub name: String,
+    /// How values become terms.
+    pub kind: FieldKind,
+    /// Whether the values come back with a hit.
+    pub stored: bool,
+    /// Whether a document may have more than one value.
+    pub many: bool,
+}
+
+/// How the values of a field become terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// Runs of Unicode alphanumeric characters, lower-cased, are the terms.
+    Text,
+    /// The whole value is one term, byte for byte.
+    Keyword,
+}
+
+impl FieldKind {
+    /// The name used in schema files and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            FieldKind::Text => "text",
+            FieldKind::Keyword => "keyword",
+        }
+    }
+}
+
+impl Field {
+    /// A stored, single-valued field.
+    pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
+        Field { name: name.into(), kind, stored: true, many: false }
+    }
+
+    /// Sets whether values come back with a hit (default: true).
+    #[must_use]
+    pub fn stored(mut self, stored: bool) -> Self {
+        self.stored = stored;
+        self
+    }
+
+    /// Sets whether a document may have more than one value (default: false).
+    #[must_use]
+    pub fn many(mut self, many: bool) -> Self {
+        self.many = many;
+        self
+    }
+}
+
+impl Schema {
+    /// Starts a schema without fields.
+    pub fn builder() -> SchemaBuilder {
+        SchemaBuilder::default()
+    }
+
+    /// The schema of the preset `wikipedia-titles`: `title` (text, stored) and `qualifier`
+    /// (keyword, not stored: what stands in a trailing "(…)" of the title).
+    pub fn wikipedia_titles() -> Self {
+        Schema {
+            fields: vec![
+                Field::new("title", FieldKind::Text),
+                Field::new("qualifier", FieldKind::Keyword).stored(false),
+            ],
+            default_fields: vec![FieldId(0)],
+        }
+    }
+
+    /// All fields in the order they were declared.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The fields that words without a `field:` prefix are looked up in.
+    pub fn default_fields(&self) -> impl Iterator<Item = &Field> {
+        self.default_fields.iter().map(|id| &self.fields[id.index()])
+    }
+
+    pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
+        self.fields.iter().position(|field| field.name == name).map(|at| FieldId(at as u16))
+    }
+
+    pub(crate) fn get(&self, id: FieldId) -> &Field {
+        &self.fields[id.index()]
+    }
+
+    pub(crate) fn default_field_ids(&self) -> &[FieldId] {
+        &self.default_fields
+    }
+
+    pub(crate) fn field_ids(&self) -> impl Iterator<Item = FieldId> + use<> {
+        (0..self.fields.len() as u16).map(FieldId)
+    }
+}
+
+/// Collects fields; [`build`](Self::build) checks them.
+#[derive(Clone, Debug, Default)]
+pub struct SchemaBuilder {
+    fields: Vec<Field>,
+    default_fields: Option<Vec<String>>,
+}
+
+impl SchemaBuilder {
+    /// Adds a stored text field.
+    #[must_use]
+    pub fn text(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Text))
+    }
+
+    /// Adds a stored keyword field that may have many values.
+    #[must_use]
+    pub fn keyword(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Keyword).many(true))
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn field(mut self, field: Field) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// Names the fields that words without a `field:` prefix are looked up in (default: every text field).
+    #[must_use]
+    pub fn default_fields<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.default_fields = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Checks names and counts.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, or a default
+    /// field that does not exist.
+    pub fn build(self) -> Result<Schema> {
+        let wrong = |what: String| Error::new(ErrorKind::Schema, what);
+        if self.fields.is_empty() {
+            return Err(wrong("building a schema".into()).expected("at least one field").found("none"));
+        }
+        if self.fields.len() > FIELDS_MAX {
+            return Err(wrong("building a schema".into())
+                .expected(format!("at most {FIELDS_MAX} fields"))
+                .found(self.fields.len().to_string()));
+        }
+        for (at, field) in self.fields.iter().enumerate() {
+            check_name(&field.name)?;
+            if self.fields[..at].iter().any(|other| other.name == field.name) {
+                return Err(wrong(format!("the field '{}' is declared twice", field.name)));
+            }
+        }
+        let position = |name: &String| {
+            let at = self.fields.iter().position(|field| field.name == *name);
+            at.map(|at| FieldId(at as u16)).ok_or_else(|| {
+                wrong("reading default_fields".into())
+                    .expected("the name of a field")
+                    .found(format!("'{name}'"))
+            })
+        };
+        let default_fields = match &self.default_fields {
+            Some(names) => names.iter().map(position).collect::<Result<_>>()?,
+            None => (0..self.fields.len() as u16)
+                .map(FieldId)
+                .filter(|id| self.fields[id.index()].kind == FieldKind::Text)
+                .collect(),
+        };
+        Ok(Schema { fields: self.fields, default_fields })
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let usable = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let starts_well = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    if starts_well && name.chars().all(usable) && name.len() <= FIELD_NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Schema, "naming a field")
+        .expected(format!(
+            "a letter or '_', then letters, digits, '_', '-' or '.', at most {FIELD_NAME_BYTES_MAX} bytes"
+        ))
+        .found(format!("{name:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_fields_are_the_text_fields_unless_named() {
+        let builder = Schema::builder().text("a").keyword("b").text("c");
+        let names = |schema: &Schema| schema.default_fields().map(|f| f.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&builder.clone().build().unwrap()), ["a", "c"]);
+        assert_eq!(names(&builder.clone().default_fields(["b"]).build().unwrap()), ["b"]);
+        assert_eq!(builder.default_fields(["x"]).build().unwrap_err().kind(), ErrorKind::Schema);
+    }
+
+    #[test]
+    fn unusable_schemas_are_refused() {
+        for name in ["", "1a", "a b", "a:b", "é\u{0}", &"x".repeat(256)] {
+            assert!(Schema::builder().text(name).build().is_err(), "{name:?}");
+        }
+        assert!(Schema::builder().build().is_err());
+        assert!(Schema::builder().text("a").keyword("a").build().is_err());
+        assert!(Schema::builder().text("größe_2.b-c").build().is_ok());
+    }
+}
