@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 pub mod error;
+mod terminal;
 mod bytes;
 mod checksum;
 mod simd;
