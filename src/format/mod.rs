@@ -1,1 +1,5 @@
 //! (skeleton)
+
+#[cfg(test)]
+mod doc_check;
+pub(crate) mod terms;

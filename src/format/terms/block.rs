@@ -1,0 +1,510 @@
+//! One block of terms: [`BlockBuilder`] makes it, [`Block`] reads it back field by field.
+//!
+//! The layout is told in the [dictionary's](super) docs. A block knows nothing of the other
+//! blocks: its first ordinal and the width of a document are handed in.
+
+use super::{INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, TermInfo};
+use crate::bytes::{ByteReader, Bytes, common_prefix_len, write_varint};
+
+/// Terms in a block that was not closed early.
+pub(super) const BLOCK_TERMS: u32 = 32;
+/// A block of several terms holds at most this many bytes of keys.
+pub(super) const BLOCK_KEY_BYTES: usize = 16 << 10;
+/// The key of a block with one term: the longest term and its length.
+const LONE_KEY_BYTES: usize = MAX_TERM_LEN + 3;
+/// What a nibble of a key's first byte cannot hold.
+const NIBBLE_FULL: usize = 15;
+
+/// What is wrong inside a block, and where, counted from its first byte.
+#[derive(Debug)]
+pub(super) struct Damage {
+    pub(super) at: usize,
+    pub(super) found: &'static str,
+}
+
+/// The block being filled; its buffers are reused for the next.
+#[derive(Debug, Default)]
+pub(super) struct BlockBuilder {
+    count: u32,
+    singles: u32,
+    keys: Vec<u8>,
+    single_docs: Vec<u8>,
+    other_infos: Vec<u8>,
+    postings_base: u64,
+    postings_end: u64,
+}
+
+impl BlockBuilder {
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Length of all payloads so far, in this block and the ones before.
+    pub(super) fn postings_end(&self) -> u64 {
+        self.postings_end
+    }
+
+    pub(super) fn key_bytes(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub(super) fn info_bytes(&self) -> usize {
+        self.single_docs.len() + self.other_infos.len()
+    }
+
+    /// Whether a term that shares `shared` bytes with the last one still belongs into this block.
+    pub(super) fn has_room(&self, shared: usize, term: &[u8]) -> bool {
+        self.count == 0
+            || self.count < BLOCK_TERMS
+                && self.keys.len() + later_key_len(shared, term.len()) <= BLOCK_KEY_BYTES
+    }
+
+    /// Adds a term; `shared` is ignored for the first. The caller has checked term and info.
+    pub(super) fn push(&mut self, shared: usize, term: &[u8], new: NewTerm<'_>, doc_width: usize) {
+        if self.count == 0 {
+            write_varint(&mut self.keys, term.len() as u64);
+            self.keys.extend_from_slice(term);
+        } else {
+            push_later_key(&mut self.keys, shared, &term[shared..]);
+        }
+        match new {
+            NewTerm::Inline(&[doc]) => {
+                self.singles |= 1 << self.count;
+                self.single_docs
+                    .extend_from_slice(&doc.to_le_bytes()[..doc_width]);
+            }
+            NewTerm::Inline(docs) => {
+                write_varint(&mut self.other_infos, docs.len() as u64);
+                write_varint(&mut self.other_infos, u64::from(docs[0]));
+                for pair in docs.windows(2) {
+                    write_varint(&mut self.other_infos, u64::from(pair[1] - pair[0] - 1));
+                }
+            }
+            NewTerm::Stored { df, len } => {
+                write_varint(&mut self.other_infos, u64::from(df));
+                write_varint(&mut self.other_infos, u64::from(len));
+                self.postings_end += u64::from(len);
+            }
+        }
+        self.count += 1;
+    }
+
+    /// Appends the block to `out` and starts the next one.
+    pub(super) fn finish_into(&mut self, out: &mut Vec<u8>) {
+        out.push(self.count as u8);
+        out.extend_from_slice(&self.singles.to_le_bytes()[..singles_len(self.count)]);
+        write_varint(out, self.keys.len() as u64);
+        write_varint(out, self.postings_base);
+        out.extend_from_slice(&self.keys);
+        out.extend_from_slice(&self.single_docs);
+        out.extend_from_slice(&self.other_infos);
+        self.keys.clear();
+        self.single_docs.clear();
+        self.other_infos.clear();
+        self.count = 0;
+        self.singles = 0;
+        self.postings_base = self.postings_end;
+    }
+}
+
+/// Bytes of the bit set that tells which of `count` terms have one document.
+fn singles_len(count: u32) -> usize {
+    count.div_ceil(8) as usize
+}
+
+fn push_later_key(keys: &mut Vec<u8>, shared: usize, suffix: &[u8]) {
+    // The suffix of a later term is never empty, so its length is written less one.
+    let (shared_nibble, suffix_nibble) =
+        (shared.min(NIBBLE_FULL), (suffix.len() - 1).min(NIBBLE_FULL));
+    keys.push((shared_nibble << 4 | suffix_nibble) as u8);
+    if shared_nibble == NIBBLE_FULL {
+        write_varint(keys, (shared - NIBBLE_FULL) as u64);
+    }
+    if suffix_nibble == NIBBLE_FULL {
+        write_varint(keys, (suffix.len() - 1 - NIBBLE_FULL) as u64);
+    }
+    keys.extend_from_slice(suffix);
+}
+
+/// The bytes that [`push_later_key`] will write.
+fn later_key_len(shared: usize, term_len: usize) -> usize {
+    let suffix = term_len - shared;
+    let varint_len = |excess: Option<usize>| match excess {
+        None => 0,
+        Some(value) => (usize::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize,
+    };
+    1 + varint_len(shared.checked_sub(NIBBLE_FULL))
+        + varint_len((suffix - 1).checked_sub(NIBBLE_FULL))
+        + suffix
+}
+
+/// A block whose header has been checked.
+#[derive(Debug)]
+pub(super) struct Block<'s> {
+    bytes: Bytes<'s>,
+    /// Where the block begins in its section.
+    pub(super) at: u64,
+    pub(super) number: u32,
+    pub(super) first_ordinal: u32,
+    pub(super) count: u32,
+    pub(super) postings_base: u64,
+    n_docs: u32,
+    doc_width: usize,
+    singles: u32,
+    keys_at: usize,
+    infos_at: usize,
+}
+
+/// A place among the keys of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyCursor {
+    at: usize,
+    /// Length of the term before; `None` at the first.
+    previous_len: Option<usize>,
+}
+
+/// A place among the infos of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InfoCursor {
+    /// The term that is next, counted in the block.
+    next: u32,
+    /// The next info of a term with several documents.
+    at: usize,
+    postings: u64,
+}
+
+/// The result of looking for a term in a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// The first term that is not less, counted in the block; `count` when all are less.
+    pub(super) index: u32,
+    pub(super) exact: bool,
+}
+
+impl<'s> Block<'s> {
+    pub(super) fn parse(
+        bytes: Bytes<'s>,
+        at: u64,
+        number: u32,
+        first_ordinal: u32,
+        n_docs: u32,
+    ) -> Result<Self, Damage> {
+        let mut reader = ByteReader::new(&bytes);
+        let damage = |reader: &ByteReader<'_>, found| Damage {
+            at: reader.position(),
+            found,
+        };
+        let cut = |reader: &ByteReader<'_>| damage(reader, "the end of the block in its header");
+
+        let count = u32::from(reader.u8().ok_or_else(|| cut(&reader))?);
+        if !(1..=BLOCK_TERMS).contains(&count) {
+            return Err(Damage {
+                at: 0,
+                found: "a count of terms that is not 1 to 32",
+            });
+        }
+        let mut singles = [0; 4];
+        let written = reader
+            .take(singles_len(count))
+            .ok_or_else(|| cut(&reader))?;
+        singles[..written.len()].copy_from_slice(written);
+        let singles = u32::from_le_bytes(singles);
+        if u64::from(singles) >> count != 0 {
+            return Err(damage(&reader, "a bit for a term that is not there"));
+        }
+        let key_bytes = reader.varint().ok_or_else(|| cut(&reader))?;
+        let key_bytes_max = if count == 1 {
+            LONE_KEY_BYTES
+        } else {
+            BLOCK_KEY_BYTES
+        };
+        if key_bytes > key_bytes_max as u64 {
+            return Err(damage(&reader, "more bytes of keys than a block may have"));
+        }
+        let postings_base = reader.varint().ok_or_else(|| cut(&reader))?;
+        let keys_at = reader.position();
+        let infos_at = keys_at + key_bytes as usize;
+        let doc_width = doc_width(n_docs);
+        if infos_at + singles.count_ones() as usize * doc_width > bytes.len() {
+            return Err(damage(
+                &reader,
+                "keys and documents that reach past the end of the block",
+            ));
+        }
+        Ok(Block {
+            bytes,
+            at,
+            number,
+            first_ordinal,
+            count,
+            postings_base,
+            n_docs,
+            doc_width,
+            singles,
+            keys_at,
+            infos_at,
+        })
+    }
+
+    pub(super) fn keys(&self) -> KeyCursor {
+        KeyCursor {
+            at: self.keys_at,
+            previous_len: None,
+        }
+    }
+
+    pub(super) fn infos(&self) -> InfoCursor {
+        let other_infos_at = self.infos_at + self.singles.count_ones() as usize * self.doc_width;
+        InfoCursor {
+            next: 0,
+            at: other_infos_at,
+            postings: self.postings_base,
+        }
+    }
+
+    pub(super) fn key_bytes(&self) -> usize {
+        self.infos_at - self.keys_at
+    }
+
+    pub(super) fn info_bytes(&self) -> usize {
+        self.bytes.len() - self.infos_at
+    }
+
+    /// Whether a cursor that has passed the last term used up exactly the bytes there are.
+    pub(super) fn all_consumed(&self, keys: &KeyCursor, infos: &InfoCursor) -> bool {
+        keys.at == self.infos_at && infos.at == self.bytes.len()
+    }
+
+    /// How many bytes the next term takes over from the one before, and the bytes it adds.
+    ///
+    /// Call it `count` times at most.
+    #[inline]
+    pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
+        let cut = |at| Damage {
+            at,
+            found: "the end of the keys inside a term",
+        };
+        let keys = self
+            .bytes
+            .get(cursor.at..self.infos_at)
+            .ok_or_else(|| cut(cursor.at))?;
+        let mut reader = ByteReader::new(keys);
+        let (shared, suffix_len) = match cursor.previous_len {
+            None => (0, reader.varint().ok_or_else(|| cut(cursor.at))?),
+            Some(previous_len) => {
+                let (shared, suffix_len) =
+                    later_key_lens(&mut reader).ok_or_else(|| cut(cursor.at))?;
+                if shared > previous_len as u64 {
+                    let found = "a term that shares more bytes than the one before has";
+                    return Err(Damage {
+                        at: cursor.at,
+                        found,
+                    });
+                }
+                (shared as usize, suffix_len)
+            }
+        };
+        if suffix_len > (MAX_TERM_LEN - shared) as u64 {
+            return Err(Damage {
+                at: cursor.at,
+                found: "a term longer than 32766 bytes",
+            });
+        }
+        let suffix = reader
+            .take(suffix_len as usize)
+            .ok_or_else(|| cut(cursor.at))?;
+        cursor.at += reader.position();
+        cursor.previous_len = Some(shared + suffix.len());
+        Ok((shared, suffix))
+    }
+
+    /// The first term of the block.
+    pub(super) fn head(&self) -> Result<&[u8], Damage> {
+        self.next_key(&mut self.keys()).map(|(_, head)| head)
+    }
+
+    /// Looks for `term`, comparing no byte twice.
+    pub(super) fn find(&self, term: &[u8]) -> Result<Found, Damage> {
+        let mut cursor = self.keys();
+        // Length of the common prefix of `term` and the last key seen, which is less than `term`.
+        let mut matched = 0;
+        for index in 0..self.count {
+            let (shared, suffix) = self.next_key(&mut cursor)?;
+            if shared < matched {
+                return Ok(Found {
+                    index,
+                    exact: false,
+                });
+            }
+            if shared > matched {
+                continue;
+            }
+            let rest = &term[matched..];
+            let common = common_prefix_len(rest, suffix);
+            matched += common;
+            match (suffix.get(common), rest.get(common)) {
+                (None, None) => return Ok(Found { index, exact: true }),
+                (None, Some(_)) => {}
+                (Some(_), None) => {
+                    return Ok(Found {
+                        index,
+                        exact: false,
+                    });
+                }
+                (Some(key), Some(wanted)) if key > wanted => {
+                    return Ok(Found {
+                        index,
+                        exact: false,
+                    });
+                }
+                (Some(_), Some(_)) => {}
+            }
+        }
+        Ok(Found {
+            index: self.count,
+            exact: false,
+        })
+    }
+
+    /// The info of term `index`; cheapest when asked in ascending order with the same cursor.
+    #[inline]
+    pub(super) fn info(&self, cursor: &mut InfoCursor, index: u32) -> Result<TermInfo, Damage> {
+        if index < cursor.next {
+            *cursor = self.infos();
+        }
+        let is_single = self.singles >> index & 1 == 1;
+        if is_single {
+            return self.single_info(index);
+        }
+        let before_index = !self.singles & ((1 << index) - 1);
+        let to_skip = (before_index >> cursor.next).count_ones();
+        for _ in 0..to_skip {
+            self.next_other_info(cursor)?;
+        }
+        cursor.next = index + 1;
+        self.next_other_info(cursor)
+    }
+
+    #[inline]
+    fn single_info(&self, index: u32) -> Result<TermInfo, Damage> {
+        let rank = (self.singles & ((1 << index) - 1)).count_ones() as usize;
+        let at = self.infos_at + rank * self.doc_width;
+        let mut doc = [0; 4];
+        // `parse` has checked that the documents of all such terms lie inside the block.
+        doc[..self.doc_width].copy_from_slice(&self.bytes[at..at + self.doc_width]);
+        let doc = u32::from_le_bytes(doc);
+        if doc >= self.n_docs {
+            return Err(Damage {
+                at,
+                found: "a document that the segment does not have",
+            });
+        }
+        let docs = InlineDocs {
+            docs: [doc, 0, 0, 0],
+            len: 1,
+        };
+        Ok(TermInfo {
+            df: 1,
+            postings: PostingsAt::Inline(docs),
+        })
+    }
+
+    fn next_other_info(&self, cursor: &mut InfoCursor) -> Result<TermInfo, Damage> {
+        let at = cursor.at;
+        let damage = |found| Damage { at, found };
+        let cut = || damage("the end of the block inside the info of a term");
+        let mut reader = ByteReader::new(self.bytes.get(at..).ok_or_else(cut)?);
+        let df = reader.varint_u32().ok_or_else(cut)?;
+        if df < 2 || df > self.n_docs {
+            return Err(damage("a number of documents that the term cannot have"));
+        }
+        let postings = if df <= INLINE_DOCS_MAX {
+            let mut inline = InlineDocs {
+                docs: [0; 4],
+                len: df as u8,
+            };
+            let mut next_possible = 0u64;
+            for doc in &mut inline.docs[..df as usize] {
+                let gap = reader.varint_u32().ok_or_else(cut)?;
+                let this = next_possible + u64::from(gap);
+                if this >= u64::from(self.n_docs) {
+                    return Err(damage("a document that the segment does not have"));
+                }
+                *doc = this as u32;
+                next_possible = this + 1;
+            }
+            PostingsAt::Inline(inline)
+        } else {
+            let len = reader.varint_u32().ok_or_else(cut)?;
+            let offset = cursor.postings;
+            cursor.postings = offset
+                .checked_add(u64::from(len))
+                .ok_or_else(|| damage("a posting list that ends past 2^64"))?;
+            PostingsAt::Section { offset, len }
+        };
+        cursor.at += reader.position();
+        Ok(TermInfo { df, postings })
+    }
+
+    /// Where the payloads end, for a cursor that has passed the last term of several documents.
+    pub(super) fn postings_end(&self, cursor: &InfoCursor) -> u64 {
+        cursor.postings
+    }
+}
+
+/// Shared length and suffix length of a key that is not the first of its block.
+#[inline]
+fn later_key_lens(reader: &mut ByteReader<'_>) -> Option<(u64, u64)> {
+    let lens = reader.u8()?;
+    let (mut shared, mut suffix) = (u64::from(lens >> 4), u64::from(lens & 15) + 1);
+    if lens >> 4 == NIBBLE_FULL as u8 {
+        shared = shared.saturating_add(reader.varint()?);
+    }
+    if lens & 15 == NIBBLE_FULL as u8 {
+        suffix = suffix.saturating_add(reader.varint()?);
+    }
+    Some((shared, suffix))
+}
+
+/// Bytes of a document that stands alone: enough for the last one of `n_docs`.
+pub(super) fn doc_width(n_docs: u32) -> usize {
+    match n_docs.saturating_sub(1) {
+        0..=0xFF => 1,
+        0x100..=0xFFFF => 2,
+        0x1_0000..=0xFF_FFFF => 3,
+        _ => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_a_key_is_known_before_it_is_written() {
+        for shared in [0, 1, 14, 15, 16, 142, 143, 16_398, 16_399] {
+            for suffix in [1, 2, 15, 16, 17, 143, 144, 145, 16_399, 16_400] {
+                let mut keys = vec![];
+                push_later_key(&mut keys, shared, &vec![7; suffix]);
+                assert_eq!(
+                    keys.len(),
+                    later_key_len(shared, shared + suffix),
+                    "{shared} {suffix}"
+                );
+                let lens = later_key_lens(&mut ByteReader::new(&keys));
+                assert_eq!(lens, Some((shared as u64, suffix as u64)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_lone_document_takes_the_bytes_that_the_last_one_needs() {
+        let widths = [(0, 1), (1, 1), (256, 1), (257, 2), (65_536, 2), (65_537, 3)];
+        for (n_docs, width) in widths {
+            assert_eq!(doc_width(n_docs), width, "{n_docs}");
+        }
+        assert_eq!(doc_width(1 << 24), 3);
+        assert_eq!(doc_width((1 << 24) + 1), 4);
+        assert_eq!(doc_width(u32::MAX), 4);
+    }
+}

@@ -1,0 +1,508 @@
+//! The HEADS section: an FST from the shortest separator before each block to the block's number.
+//!
+//! The `fst` crate builds it. It does not read it: its reader trusts its bytes and panics on bad
+//! ones, so [`Heads`] walks the nodes itself, and no byte of a file reaches that crate. Each step
+//! is checked when it is taken, which needs no pass over the section before its first use: a node
+//! must lie inside the section and point to nodes before it, so every walk ends.
+//!
+//! # Layout
+//!
+//! That of `fst` 0.4, [version 3](https://docs.rs/fst/0.4.7/src/fst/raw/node.rs.html): u64
+//! version, u64 type (0), nodes, u64 number of keys, u64 address of the root, u32 masked CRC32C of
+//! all that. The address of a node is that of its last byte; its fields are read backwards from
+//! there. Address 0 stands for the final node without transitions or output. The last byte tells
+//! the kind of node:
+//!
+//! ```text
+//! 11cc_cccc  one transition, to the node right before this one
+//!            [input if c = 0] state
+//! 10cc_cccc  one transition with output
+//!            output | delta | sizes | [input if c = 0] state
+//! 0fnn_nnnn  n transitions, final if f
+//!            [final output if f] | n outputs | n deltas | n inputs | [256 bytes if more than 32]
+//!            | sizes | [n if it does not fit the state; 1 stands for 256] state
+//! ```
+//!
+//! `c` is an input's place in a list of 63 common bytes, from 1. The high nibble of `sizes` is the
+//! width of a delta, the low one that of an output. Arrays hold the last transition first, and
+//! inputs ascend. A delta of 0 means address 0, another one counts back from the first byte of
+//! this node. The 256 bytes are an index of inputs that we do not read.
+
+use crate::bytes::{Bytes, Source, array_at};
+use crate::checksum::crc32c;
+use crate::error::{Error, Result};
+use std::fmt;
+
+const VERSION: u64 = 3;
+const NODES_AT: u64 = 16;
+const KEYS_FROM_END: u64 = 20;
+const ROOT_FROM_END: u64 = 12;
+const CHECKSUM_LEN: u64 = 4;
+/// The length of an FST whose root is address 0.
+const SHORTEST: u64 = 36;
+/// Final, no transitions, no output.
+const EMPTY_FINAL: u64 = 0;
+const INDEXED_TRANSITIONS: usize = 32;
+const COMMON_INPUTS: &[u8; 63] = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHG";
+
+/// Builds the section while the blocks are made.
+pub(super) struct HeadsBuilder(fst::raw::Builder<Vec<u8>>);
+
+/// Why a call that can fail for a file cannot fail here.
+const INFALLIBLE: &str = "separators ascend because terms do, and memory takes every byte";
+
+impl fmt::Debug for HeadsBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadsBuilder")
+            .field("bytes", &self.0.bytes_written())
+            .finish()
+    }
+}
+
+impl Default for HeadsBuilder {
+    fn default() -> Self {
+        HeadsBuilder(fst::raw::Builder::memory())
+    }
+}
+
+impl HeadsBuilder {
+    pub(super) fn add(&mut self, separator: &[u8], block: u32) {
+        self.0
+            .insert(separator, u64::from(block))
+            .expect(INFALLIBLE);
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0.into_inner().expect(INFALLIBLE)
+    }
+}
+
+/// The shortest byte string greater than `before` and at most `head`, which is greater.
+pub(super) fn separator<'a>(shared: usize, head: &'a [u8]) -> &'a [u8] {
+    &head[..head.len().min(shared + 1)]
+}
+
+/// The section as it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heads<S>(S);
+
+impl<'s, S: Source<'s>> Heads<S> {
+    pub(super) fn new(source: S) -> Self {
+        Heads(source)
+    }
+
+    pub(super) fn section_len(&self) -> u64 {
+        self.0.len()
+    }
+
+    pub(super) fn damage(&self, at: u64, found: impl Into<String>) -> Error {
+        self.0.locate(
+            at,
+            Error::corrupt("reading the FST over the heads of term blocks").found(found),
+        )
+    }
+
+    /// The value of the last separator that is at most `key`.
+    pub(super) fn floor(&self, key: &[u8]) -> Result<Option<u64>> {
+        let mut node = self.root()?;
+        let mut output = 0;
+        let mut floor = Floor::None;
+        for byte in key {
+            if node.is_final {
+                floor = Floor::Final(self.sum(output, node.final_output)?);
+            }
+            let Some(last) = node.transitions_up_to(*byte).checked_sub(1) else {
+                return self.greatest(floor);
+            };
+            let transition = node.transition(last);
+            if transition.input != *byte {
+                let output = self.sum(output, transition.output)?;
+                return self.greatest(Floor::Below {
+                    transition,
+                    start: node.start,
+                    output,
+                });
+            }
+            if let Some(smaller) = last.checked_sub(1) {
+                let smaller = node.transition(smaller);
+                let output = self.sum(output, smaller.output)?;
+                floor = Floor::Below {
+                    transition: smaller,
+                    start: node.start,
+                    output,
+                };
+            }
+            output = self.sum(output, transition.output)?;
+            node = self.node(transition.target, node.start)?;
+        }
+        if node.is_final {
+            floor = Floor::Final(self.sum(output, node.final_output)?);
+        }
+        self.greatest(floor)
+    }
+
+    /// The value of the greatest key that `floor` stands for.
+    fn greatest(&self, floor: Floor) -> Result<Option<u64>> {
+        let (transition, start, mut output) = match floor {
+            Floor::None => return Ok(None),
+            Floor::Final(output) => return Ok(Some(output)),
+            Floor::Below {
+                transition,
+                start,
+                output,
+            } => (transition, start, output),
+        };
+        let mut node = self.node(transition.target, start)?;
+        while let Some(last) = node.n_transitions.checked_sub(1) {
+            let transition = node.transition(last);
+            output = self.sum(output, transition.output)?;
+            node = self.node(transition.target, node.start)?;
+        }
+        if !node.is_final {
+            return Err(self.damage(node.start, "a node where nothing ends or goes on"));
+        }
+        self.sum(output, node.final_output).map(Some)
+    }
+
+    fn sum(&self, output: u64, more: u64) -> Result<u64> {
+        output
+            .checked_add(more)
+            .ok_or_else(|| self.damage(0, "outputs that add up past 2^64"))
+    }
+
+    /// The version and the length are checked here, before the first node.
+    fn root(&self) -> Result<Node<'s>> {
+        let len = self.0.len();
+        if len < SHORTEST {
+            return Err(self.damage(0, format!("{len} bytes")));
+        }
+        let header = self.0.bytes(0..NODES_AT)?;
+        if array_at(&header, 0).map(u64::from_le_bytes) != Some(VERSION) {
+            return Err(self.damage(0, "another version than 3"));
+        }
+        let trailer = self.0.bytes(len - ROOT_FROM_END..len)?;
+        let root = array_at(&trailer, 0).map_or(u64::MAX, u64::from_le_bytes);
+        self.node(root, len - KEYS_FROM_END)
+    }
+
+    /// The node at `address`, which must end before `limit`.
+    fn node(&self, address: u64, limit: u64) -> Result<Node<'s>> {
+        if address == EMPTY_FINAL {
+            return Ok(Node::empty_final());
+        }
+        let damage = || self.damage(address.min(limit), "a node outside the space for nodes");
+        if address < NODES_AT || address >= limit {
+            return Err(damage());
+        }
+        // The header before the nodes makes sure that there are three bytes to read.
+        let end = self.0.bytes(address - 2..address + 1)?;
+        let [third, second, state] = array_at(&end, 0).ok_or_else(damage)?;
+        let shape = Shape::parse(state, second, third);
+        if !shape.is_sound() {
+            return Err(damage());
+        }
+        let len = shape.len();
+        let start = (address + 1)
+            .checked_sub(len as u64)
+            .filter(|start| *start >= NODES_AT);
+        let start = start.ok_or_else(damage)?;
+        let bytes = self.0.bytes(start..address + 1)?;
+        if bytes.len() != len {
+            return Err(damage());
+        }
+        Ok(Node::new(bytes, start, shape))
+    }
+
+    /// Compares the section with what it should say, one separator after another.
+    pub(super) fn check(self, n_keys: u64) -> Result<HeadsCheck<'s, S>> {
+        let root = self.root()?;
+        let len = self.0.len();
+        let bytes = self.0.bytes(0..len)?;
+        let n_keys_written = array_at(&bytes, (len - KEYS_FROM_END) as usize);
+        if n_keys_written.map(u64::from_le_bytes) != Some(n_keys) {
+            return Err(self.damage(len - KEYS_FROM_END, format!("not {n_keys} keys")));
+        }
+        let (summed, sum) = bytes.split_at((len - CHECKSUM_LEN) as usize);
+        let masked = crc32c(summed).rotate_right(15).wrapping_add(0xA282_EAD8);
+        if array_at(sum, 0).map(u32::from_le_bytes) != Some(masked) {
+            return Err(self.damage(
+                len - CHECKSUM_LEN,
+                "another checksum than that of the bytes",
+            ));
+        }
+        let path = vec![Step {
+            node: root,
+            next: 0,
+            output: 0,
+        }];
+        Ok(HeadsCheck {
+            heads: self,
+            path,
+            root_is_new: true,
+        })
+    }
+}
+
+/// What is known about the greatest key up to the one looked for.
+enum Floor {
+    None,
+    /// A prefix of the key, with this value.
+    Final(u64),
+    /// The greatest key behind a transition of the node at `start`.
+    Below {
+        transition: Transition,
+        start: u64,
+        output: u64,
+    },
+}
+
+/// A walk over all keys in order, next to the separators that should be there.
+///
+/// A byte that no separator has ends it, so it takes no more steps than those have bytes.
+#[derive(Debug)]
+pub(super) struct HeadsCheck<'s, S> {
+    heads: Heads<S>,
+    path: Vec<Step<'s>>,
+    root_is_new: bool,
+}
+
+#[derive(Debug)]
+struct Step<'s> {
+    node: Node<'s>,
+    next: usize,
+    output: u64,
+}
+
+impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
+    /// The next key must be `separator`, and its value `block`.
+    pub(super) fn expect(&mut self, separator: &[u8], block: u32) -> Result<()> {
+        let damage = |heads: &Heads<S>, at| {
+            heads.damage(
+                at,
+                format!("not the separator of block {block} as the next key"),
+            )
+        };
+        let is_root = std::mem::take(&mut self.root_is_new);
+        if is_root && self.path[0].node.is_final {
+            return match separator.is_empty() && self.path[0].node.final_output == u64::from(block)
+            {
+                true => Ok(()),
+                false => Err(damage(&self.heads, self.path[0].node.start)),
+            };
+        }
+        while let Some(step) = self.path.last_mut() {
+            if step.next == step.node.n_transitions {
+                self.path.pop();
+                continue;
+            }
+            let transition = step.node.transition(step.next);
+            let ascends =
+                step.next == 0 || step.node.transition(step.next - 1).input < transition.input;
+            step.next += 1;
+            let (start, output) = (step.node.start, step.output);
+            let depth = self.path.len();
+            if !ascends || separator.get(depth - 1) != Some(&transition.input) {
+                return Err(damage(&self.heads, start));
+            }
+            let node = self.heads.node(transition.target, start)?;
+            let output = self.heads.sum(output, transition.output)?;
+            let value = self.heads.sum(output, node.final_output)?;
+            let is_final = node.is_final;
+            self.path.push(Step {
+                node,
+                next: 0,
+                output,
+            });
+            if is_final {
+                return match separator.len() == depth && value == u64::from(block) {
+                    true => Ok(()),
+                    false => Err(damage(&self.heads, start)),
+                };
+            }
+        }
+        Err(damage(&self.heads, 0))
+    }
+
+    /// There must be no further key.
+    pub(super) fn finish(self) -> Result<()> {
+        match self
+            .path
+            .iter()
+            .find(|step| step.next < step.node.n_transitions)
+        {
+            None => Ok(()),
+            Some(step) => Err(self.heads.damage(step.node.start, "more keys than blocks")),
+        }
+    }
+}
+
+/// The sizes of a node's fields, from its last three bytes.
+#[derive(Debug, Default)]
+struct Shape {
+    is_final: bool,
+    n_transitions: usize,
+    /// The input, where the state byte implies it.
+    common_input: Option<u8>,
+    /// Whether the one target is the node before, without delta, output or sizes.
+    is_next: bool,
+    output_width: usize,
+    delta_width: usize,
+    /// From the end of the deltas to the inputs, and to the end of the node.
+    inputs_after: usize,
+    rest_len: usize,
+}
+
+impl Shape {
+    fn parse(state: u8, second: u8, third: u8) -> Shape {
+        let sizes;
+        let mut shape = Shape::default();
+        if state & 0x80 != 0 {
+            let common_input = usize::from(state & 0x3F).checked_sub(1);
+            shape.common_input = common_input.and_then(|at| COMMON_INPUTS.get(at)).copied();
+            shape.is_next = state & 0x40 != 0;
+            shape.n_transitions = 1;
+            let input_len = usize::from(shape.common_input.is_none());
+            let sizes_len = usize::from(!shape.is_next);
+            sizes = match (shape.is_next, input_len) {
+                (true, _) => 0,
+                (false, 0) => second,
+                (false, _) => third,
+            };
+            shape.inputs_after = sizes_len;
+            shape.rest_len = sizes_len + input_len + 1;
+        } else {
+            let n_len;
+            (shape.n_transitions, sizes, n_len) = match (state & 0x3F, second) {
+                (0, 1) => (256, third, 1),
+                (0, n) => (usize::from(n), third, 1),
+                (n, sizes) => (usize::from(n), sizes, 0),
+            };
+            shape.is_final = state & 0x40 != 0;
+            let index_len = if shape.n_transitions > INDEXED_TRANSITIONS {
+                256
+            } else {
+                0
+            };
+            shape.rest_len = shape.n_transitions + index_len + 1 + n_len + 1;
+        }
+        shape.output_width = usize::from(sizes & 15);
+        shape.delta_width = usize::from(sizes >> 4);
+        shape
+    }
+
+    /// Whether numbers have widths that they can have.
+    fn is_sound(&self) -> bool {
+        let needs_deltas = self.n_transitions > 0 && !self.is_next;
+        self.output_width <= 8 && self.delta_width <= 8 && (self.delta_width > 0 || !needs_deltas)
+    }
+
+    fn outputs_at(&self) -> usize {
+        if self.is_final { self.output_width } else { 0 }
+    }
+
+    fn deltas_at(&self) -> usize {
+        self.outputs_at() + self.n_transitions * self.output_width
+    }
+
+    fn inputs_at(&self) -> usize {
+        self.deltas_at() + self.n_transitions * self.delta_width + self.inputs_after
+    }
+
+    fn len(&self) -> usize {
+        self.deltas_at() + self.n_transitions * self.delta_width + self.rest_len
+    }
+}
+
+/// A node that lies inside the section.
+#[derive(Debug)]
+struct Node<'s> {
+    bytes: Bytes<'s>,
+    start: u64,
+    is_final: bool,
+    final_output: u64,
+    n_transitions: usize,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Transition {
+    input: u8,
+    output: u64,
+    target: u64,
+}
+
+impl<'s> Node<'s> {
+    fn empty_final() -> Node<'s> {
+        let shape = Shape {
+            is_final: true,
+            ..Shape::default()
+        };
+        Node::new(Bytes::Mapped(&[]), EMPTY_FINAL, shape)
+    }
+
+    /// `bytes` are as long as `shape` says.
+    fn new(bytes: Bytes<'s>, start: u64, shape: Shape) -> Node<'s> {
+        let final_output = if shape.is_final {
+            uint(&bytes, 0, shape.output_width)
+        } else {
+            0
+        };
+        let (is_final, n_transitions) = (shape.is_final, shape.n_transitions);
+        Node {
+            bytes,
+            start,
+            is_final,
+            final_output,
+            n_transitions,
+            shape,
+        }
+    }
+
+    fn input(&self, n: usize) -> u8 {
+        match self.shape.common_input {
+            Some(input) => input,
+            None => self.bytes[self.shape.inputs_at() + self.n_transitions - 1 - n],
+        }
+    }
+
+    /// Transition `n`, counted in the order of the inputs.
+    fn transition(&self, n: usize) -> Transition {
+        let shape = &self.shape;
+        let from_last = self.n_transitions - 1 - n;
+        let output_at = shape.outputs_at() + from_last * shape.output_width;
+        let delta_at = shape.deltas_at() + from_last * shape.delta_width;
+        let target = match uint(&self.bytes, delta_at, shape.delta_width) {
+            _ if shape.is_next => self.start - 1,
+            0 => EMPTY_FINAL,
+            // Address 1 is inside the header, where no node is: that is refused on arrival.
+            delta => self.start.checked_sub(delta).unwrap_or(1),
+        };
+        let output = uint(&self.bytes, output_at, shape.output_width);
+        Transition {
+            input: self.input(n),
+            output,
+            target,
+        }
+    }
+
+    /// How many transitions have an input of at most `byte`.
+    fn transitions_up_to(&self, byte: u8) -> usize {
+        let (mut low, mut high) = (0, self.n_transitions);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.input(middle) <= byte {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        low
+    }
+}
+
+/// A little-endian integer of `width` bytes, at most eight.
+fn uint(bytes: &[u8], at: usize, width: usize) -> u64 {
+    let mut value = [0; 8];
+    value[..width].copy_from_slice(&bytes[at..at + width]);
+    u64::from_le_bytes(value)
+}

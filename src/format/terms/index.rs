@@ -1,0 +1,460 @@
+//! The INDEX section: which block a term or an ordinal is in, without reading other blocks.
+//!
+//! [`IndexBuilder`] makes it, [`Index`] reads it; the layout is told in the [dictionary's](super)
+//! docs.
+
+use super::block::BLOCK_TERMS;
+use crate::bytes::{Source, array_at};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+pub(super) const N_TERMS_AT: usize = 0;
+pub(super) const N_DOCS_AT: usize = N_TERMS_AT + size_of::<u32>();
+pub(super) const N_BLOCKS_AT: usize = N_DOCS_AT + size_of::<u32>();
+pub(super) const N_EARLY_AT: usize = N_BLOCKS_AT + size_of::<u32>();
+pub(super) const BLOCKS_LEN_AT: usize = N_EARLY_AT + size_of::<u32>();
+pub(super) const POSTINGS_LEN_AT: usize = BLOCKS_LEN_AT + size_of::<u64>();
+pub(super) const KEY_BYTES_AT: usize = POSTINGS_LEN_AT + size_of::<u64>();
+pub(super) const INFO_BYTES_AT: usize = KEY_BYTES_AT + size_of::<u64>();
+pub(super) const TOPS_AT: usize = INFO_BYTES_AT + size_of::<u64>();
+const _: () = assert!(TOPS_AT == 48, "the header's size is part of the format");
+
+/// Blocks under one top entry: 3 KiB, so that a lookup stays in one page of them.
+const GROUP_BLOCKS: u32 = 256;
+const TOP_LEN: u64 = 16;
+const PREFIX_LEN: u64 = 8;
+const OFFSET_LEN: u64 = 4;
+const EARLY_LEN: u64 = 8;
+
+/// The first eight bytes of a term as a number that orders as they do, padded with zeros.
+#[inline]
+pub(super) fn prefix_of(term: &[u8]) -> u64 {
+    if let Some(first) = array_at::<8>(term, 0) {
+        return u64::from_le_bytes(first).swap_bytes();
+    }
+    let mut padded = [0; 8];
+    padded[..term.len()].copy_from_slice(term);
+    u64::from_le_bytes(padded).swap_bytes()
+}
+
+/// Collects 12 bytes a block.
+#[derive(Debug, Default)]
+pub(super) struct IndexBuilder {
+    prefixes: Vec<u64>,
+    /// Offset of each block from the first of its group.
+    offsets: Vec<u32>,
+    group_offsets: Vec<u64>,
+    early: Vec<(u32, u32)>,
+    last_n_terms: u32,
+    header: Header,
+}
+
+impl IndexBuilder {
+    pub(super) fn new(n_docs: u32) -> Self {
+        IndexBuilder {
+            header: Header {
+                n_docs,
+                ..Header::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn header_mut(&mut self) -> &mut Header {
+        &mut self.header
+    }
+
+    /// Notes a finished block of `n_terms` whose first term begins with `prefix`.
+    pub(super) fn add_block(&mut self, prefix: u64, n_terms: u32, len: usize) {
+        let header = &mut self.header;
+        if header.n_blocks > 0 && self.last_n_terms != BLOCK_TERMS {
+            // The block before was not full, and now it is known not to be the last.
+            self.early.push((header.n_blocks - 1, header.n_terms));
+        }
+        self.last_n_terms = n_terms;
+        if header.n_blocks.is_multiple_of(GROUP_BLOCKS) {
+            self.group_offsets.push(header.blocks_len);
+        }
+        let group_offset = self.group_offsets.last().copied().unwrap_or_default();
+        self.prefixes.push(prefix);
+        // A block has at most 34 KiB, a group of them far less than 4 GiB.
+        self.offsets.push((header.blocks_len - group_offset) as u32);
+        header.n_blocks += 1;
+        header.n_terms += n_terms;
+        header.blocks_len += len as u64;
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        let header = Header {
+            n_early: self.early.len() as u32,
+            ..self.header
+        };
+        let mut out = Vec::with_capacity(header.section_len() as usize);
+        header.write(&mut out);
+        let groups = || self.prefixes.chunks(GROUP_BLOCKS as usize);
+        for (prefixes, offset) in groups().zip(&self.group_offsets) {
+            out.extend_from_slice(&prefixes[0].to_le_bytes());
+            out.extend_from_slice(&offset.to_le_bytes());
+        }
+        for (prefixes, offsets) in groups().zip(self.offsets.chunks(GROUP_BLOCKS as usize)) {
+            out.extend(prefixes.iter().flat_map(|prefix| prefix.to_le_bytes()));
+            out.extend(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+        }
+        for (block, ordinal) in self.early {
+            out.extend_from_slice(&block.to_le_bytes());
+            out.extend_from_slice(&ordinal.to_le_bytes());
+        }
+        out
+    }
+}
+
+/// The fixed part of the section.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Header {
+    pub(super) n_terms: u32,
+    pub(super) n_docs: u32,
+    pub(super) n_blocks: u32,
+    n_early: u32,
+    pub(super) blocks_len: u64,
+    pub(super) postings_len: u64,
+    pub(super) key_bytes: u64,
+    pub(super) info_bytes: u64,
+}
+
+impl Header {
+    fn write(&self, out: &mut Vec<u8>) {
+        for field in [self.n_terms, self.n_docs, self.n_blocks, self.n_early] {
+            out.extend_from_slice(&field.to_le_bytes());
+        }
+        for field in [
+            self.blocks_len,
+            self.postings_len,
+            self.key_bytes,
+            self.info_bytes,
+        ] {
+            out.extend_from_slice(&field.to_le_bytes());
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Option<Header> {
+        let u32_at = |at| array_at(bytes, at).map(u32::from_le_bytes);
+        let u64_at = |at| array_at(bytes, at).map(u64::from_le_bytes);
+        Some(Header {
+            n_terms: u32_at(N_TERMS_AT)?,
+            n_docs: u32_at(N_DOCS_AT)?,
+            n_blocks: u32_at(N_BLOCKS_AT)?,
+            n_early: u32_at(N_EARLY_AT)?,
+            blocks_len: u64_at(BLOCKS_LEN_AT)?,
+            postings_len: u64_at(POSTINGS_LEN_AT)?,
+            key_bytes: u64_at(KEY_BYTES_AT)?,
+            info_bytes: u64_at(INFO_BYTES_AT)?,
+        })
+    }
+
+    fn n_groups(&self) -> u32 {
+        self.n_blocks.div_ceil(GROUP_BLOCKS)
+    }
+
+    fn groups_at(&self) -> u64 {
+        TOPS_AT as u64 + u64::from(self.n_groups()) * TOP_LEN
+    }
+
+    fn early_at(&self) -> u64 {
+        self.groups_at() + u64::from(self.n_blocks) * (PREFIX_LEN + OFFSET_LEN)
+    }
+
+    fn section_len(&self) -> u64 {
+        self.early_at() + u64::from(self.n_early) * EARLY_LEN
+    }
+
+    /// What contradicts itself in this header, if anything does.
+    fn contradiction(&self) -> Option<&'static str> {
+        let fewest_and_most = u64::from(self.n_blocks)..=u64::from(self.n_blocks) * 32;
+        if !fewest_and_most.contains(&u64::from(self.n_terms)) {
+            return Some("more or fewer terms than the blocks can hold");
+        }
+        if self.n_docs == 0 && self.n_terms > 0 {
+            return Some("terms without documents");
+        }
+        if self
+            .key_bytes
+            .checked_add(self.info_bytes)
+            .is_none_or(|sum| sum > self.blocks_len)
+        {
+            return Some("more bytes of keys and infos than there are bytes of blocks");
+        }
+        None
+    }
+}
+
+/// The section as it is read: the header is in memory, everything else stays where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Index<S> {
+    source: S,
+    pub(super) header: Header,
+}
+
+impl<'s, S: Source<'s>> Index<S> {
+    pub(super) fn open(source: S) -> Result<Self> {
+        let bytes = source.bytes(0..source.len().min(TOPS_AT as u64))?;
+        let damage = || Error::corrupt("reading the header of a term index");
+        let header = Header::read(&bytes).ok_or_else(|| {
+            let error = damage()
+                .expected("48 bytes")
+                .found(format!("{}", bytes.len()));
+            source.locate(0, error)
+        })?;
+        if let Some(found) = header.contradiction() {
+            return Err(source.locate(0, damage().found(found)));
+        }
+        if header.section_len() != source.len() {
+            let expected = format!("a section of {} bytes", header.section_len());
+            let error = damage()
+                .expected(expected)
+                .found(format!("{}", source.len()));
+            return Err(source.locate(0, error));
+        }
+        Ok(Index { source, header })
+    }
+
+    /// An error about byte `at` of this section.
+    pub(super) fn damage(&self, at: u64, found: impl Into<String>) -> Error {
+        self.source
+            .locate(at, Error::corrupt("reading a term index").found(found))
+    }
+
+    /// How many blocks have a prefix of at most `prefix`, and the prefix of the last of them.
+    pub(super) fn blocks_up_to(&self, prefix: u64) -> Result<Option<(u32, u64)>> {
+        let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
+        let n_groups = tops
+            .as_chunks::<{ TOP_LEN as usize }>()
+            .0
+            .partition_point(|top| {
+                array_at(top, 0)
+                    .map(u64::from_le_bytes)
+                    .is_some_and(|first| first <= prefix)
+            });
+        let Some(group) = n_groups.checked_sub(1) else {
+            return Ok(None);
+        };
+        let group = group as u32;
+        let (at, n_blocks) = self.group(group);
+        let prefixes = self
+            .source
+            .bytes(at..at + u64::from(n_blocks) * PREFIX_LEN)?;
+        let prefixes = prefixes.as_chunks::<{ PREFIX_LEN as usize }>().0;
+        let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
+        match n_in_group.checked_sub(1) {
+            None => Err(self.damage(
+                at,
+                "a group whose first prefix is not that of its top entry",
+            )),
+            Some(last) => {
+                let n_blocks = group * GROUP_BLOCKS + n_in_group as u32;
+                Ok(Some((n_blocks, u64::from_le_bytes(prefixes[last]))))
+            }
+        }
+    }
+
+    /// Where a group of blocks begins in the section, and how many blocks it has.
+    fn group(&self, group: u32) -> (u64, u32) {
+        let before = u64::from(group) * u64::from(GROUP_BLOCKS);
+        let n_blocks = (u64::from(self.header.n_blocks) - before).min(u64::from(GROUP_BLOCKS));
+        (
+            self.header.groups_at() + before * (PREFIX_LEN + OFFSET_LEN),
+            n_blocks as u32,
+        )
+    }
+
+    /// The head prefix of a block that exists.
+    pub(super) fn prefix(&self, block: u32) -> Result<u64> {
+        let (at, _) = self.group(block / GROUP_BLOCKS);
+        self.u64_at(at + u64::from(block % GROUP_BLOCKS) * PREFIX_LEN)
+    }
+
+    /// Prefix and offset of the top entry over `group`.
+    pub(super) fn top(&self, group: u32) -> Result<(u64, u64)> {
+        let at = TOPS_AT as u64 + u64::from(group) * TOP_LEN;
+        Ok((self.u64_at(at)?, self.u64_at(at + 8)?))
+    }
+
+    /// Where the bytes of a block are that exists.
+    pub(super) fn block_range(&self, block: u32) -> Result<Range<u64>> {
+        let (group, in_group) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
+        let (at, n_blocks) = self.group(group);
+        let at = at + u64::from(n_blocks) * PREFIX_LEN + u64::from(in_group) * OFFSET_LEN;
+        let (_, group_offset) = self.top(group)?;
+        let offset_at = |at| -> Result<u64> {
+            let offset = u64::from(self.u32_at(at)?);
+            group_offset
+                .checked_add(offset)
+                .ok_or_else(|| self.damage(at, "an offset past 2^64"))
+        };
+        let start = offset_at(at)?;
+        let end = if in_group + 1 < n_blocks {
+            offset_at(at + OFFSET_LEN)?
+        } else if group + 1 < self.header.n_groups() {
+            self.top(group + 1)?.1
+        } else {
+            self.header.blocks_len
+        };
+        if start >= end || end > self.header.blocks_len {
+            let found = format!("block {block} at {start}..{end}");
+            return Err(self.damage(at, found));
+        }
+        Ok(start..end)
+    }
+
+    /// The ordinals of the terms in a block that exists.
+    pub(super) fn ordinals(&self, block: u32) -> Result<Range<u32>> {
+        let start = self.first_ordinal(block)?;
+        let end = if block + 1 < self.header.n_blocks {
+            self.first_ordinal(block + 1)?
+        } else {
+            self.header.n_terms
+        };
+        if start >= end || end - start > BLOCK_TERMS || end > self.header.n_terms {
+            let found = format!("terms {start}..{end} in block {block}");
+            return Err(self.damage(self.header.early_at(), found));
+        }
+        Ok(start..end)
+    }
+
+    fn first_ordinal(&self, block: u32) -> Result<u32> {
+        let (after, ordinal) = self.last_early(|early| early.0 < block)?;
+        u32::try_from(u64::from(ordinal) + u64::from(block - after) * u64::from(BLOCK_TERMS))
+            .map_err(|_| self.damage(self.header.early_at(), "an ordinal past 2^32"))
+    }
+
+    /// The block of a term that exists.
+    pub(super) fn block_of(&self, ordinal: u32) -> Result<u32> {
+        let (after, first) = self.last_early(|early| early.1 <= ordinal)?;
+        let block = u64::from(after) + u64::from((ordinal - first) / BLOCK_TERMS);
+        if block >= u64::from(self.header.n_blocks) {
+            let found = format!(
+                "term {ordinal} in block {block} of {}",
+                self.header.n_blocks
+            );
+            return Err(self.damage(self.header.early_at(), found));
+        }
+        Ok(block as u32)
+    }
+
+    /// From where on blocks are full: the block after the last entry that is `before`, and its
+    /// first ordinal.
+    fn last_early(&self, before: impl Fn((u32, u32)) -> bool) -> Result<(u32, u32)> {
+        let (mut low, mut high) = (0, self.header.n_early);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(self.early(middle)?) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        match low.checked_sub(1) {
+            None => Ok((0, 0)),
+            Some(last) => {
+                let (block, ordinal) = self.early(last)?;
+                let after = block
+                    .checked_add(1)
+                    .filter(|after| *after < self.header.n_blocks);
+                after.map(|after| (after, ordinal)).ok_or_else(|| {
+                    self.damage(
+                        self.header.early_at(),
+                        format!("block {block} closed early"),
+                    )
+                })
+            }
+        }
+    }
+
+    pub(super) fn n_early(&self) -> u32 {
+        self.header.n_early
+    }
+
+    /// A block that was closed early, and the first ordinal of the block after it.
+    pub(super) fn early(&self, n: u32) -> Result<(u32, u32)> {
+        let at = self.header.early_at() + u64::from(n) * EARLY_LEN;
+        Ok((self.u32_at(at)?, self.u32_at(at + 4)?))
+    }
+
+    pub(super) fn section_len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn u32_at(&self, at: u64) -> Result<u32> {
+        let bytes = self.source.bytes(at..at + 4)?;
+        array_at(&bytes, 0)
+            .map(u32::from_le_bytes)
+            .ok_or_else(|| self.damage(at, "too few bytes"))
+    }
+
+    fn u64_at(&self, at: u64) -> Result<u64> {
+        let bytes = self.source.bytes(at..at + 8)?;
+        array_at(&bytes, 0)
+            .map(u64::from_le_bytes)
+            .ok_or_else(|| self.damage(at, "too few bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_order_as_the_terms_do() {
+        let terms: [&[u8]; 8] = [
+            b"",
+            b"\0\0\0\0\0\0\0\0",
+            b"\0\0\0\0\0\0\0\x01",
+            b"a",
+            b"aaaaaaaa",
+            b"ab",
+            b"b",
+            b"\xFF",
+        ];
+        assert!(terms.is_sorted_by_key(|term| prefix_of(term)));
+        assert_eq!(prefix_of(b"abcdefgh"), 0x6162_6364_6566_6768);
+        assert_eq!(prefix_of(b"abcdefghi"), prefix_of(b"abcdefgh"));
+        assert_eq!(prefix_of(b"a"), 0x6100_0000_0000_0000);
+    }
+
+    /// Blocks of the given sizes; what the early list says about ordinals must be their sums.
+    fn check_ordinals(sizes: &[u32], n_early: u32) {
+        let mut builder = IndexBuilder::new(1);
+        for (n, size) in sizes.iter().enumerate() {
+            builder.add_block(n as u64, *size, 10);
+        }
+        let bytes = builder.finish();
+        let index = Index::open(bytes.as_slice()).unwrap();
+        assert_eq!(index.n_early(), n_early, "{sizes:?}");
+        let mut ordinal = 0;
+        for (block, size) in sizes.iter().enumerate() {
+            let block = block as u32;
+            assert_eq!(index.ordinals(block).unwrap(), ordinal..ordinal + size);
+            for n in ordinal..ordinal + size {
+                assert_eq!(index.block_of(n).unwrap(), block, "{sizes:?}");
+            }
+            let at = u64::from(block) * 10;
+            assert_eq!(index.block_range(block).unwrap(), at..at + 10);
+            assert_eq!(index.prefix(block).unwrap(), u64::from(block));
+            let up_to = index.blocks_up_to(u64::from(block)).unwrap();
+            assert_eq!(up_to, Some((block + 1, u64::from(block))));
+            ordinal += size;
+        }
+    }
+
+    #[test]
+    fn ordinals_follow_from_the_blocks_that_closed_early() {
+        check_ordinals(&[1], 0);
+        check_ordinals(&[32, 32, 5], 0);
+        check_ordinals(&[31, 32, 32], 1);
+        check_ordinals(&[32, 1, 32, 32, 7, 32, 2], 2);
+        check_ordinals(&[1, 1, 1, 1], 3);
+        for n_blocks in [255, 256, 257, 512, 513] {
+            check_ordinals(&vec![32; n_blocks], 0);
+            check_ordinals(&vec![31; n_blocks], n_blocks as u32 - 1);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The term dictionary of one field of one segment: term → ordinal → [`TermInfo`].
+
+mod block;
+mod heads;
+mod index;
+mod stream;
+
+use block::{Block, BlockBuilder, Damage};
+use heads::{Heads, HeadsBuilder};
+use index::{Index, IndexBuilder, prefix_of};
+pub(crate) use stream::{TermSearch, TermStream};
+
+use crate::bytes::{Source, common_prefix_len};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::TermOrdinal;
+use std::ops::Bound;
+
+/// Lists of up to this many documents stand in the dictionary itself.
+pub(crate) const INLINE_DOCS_MAX: u32 = 4;
+/// The longest term in bytes.
+pub(crate) const MAX_TERM_LEN: usize = 32_766;
+
+/// What the dictionary knows of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TermInfo {
+    /// In how many documents it is.
+    pub(crate) df: u32,
+    pub(crate) postings: PostingsAt,
+}
+
+/// Where the documents of a term are listed; follows from their number alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PostingsAt {
+    Inline(InlineDocs),
+    /// In the POSTINGS section.
+    Section {
+        offset: u64,
+        len: u32,
+    },
+}
+
+/// One to four documents, ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InlineDocs {
+    docs: [u32; INLINE_DOCS_MAX as usize],
+    len: u8,
+}
+
+impl InlineDocs {
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.docs[..usize::from(self.len)]
+    }
+}
+
+/// The documents of a term that is being added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NewTerm<'a> {
+    /// One to [`INLINE_DOCS_MAX`] documents, ascending.
+    Inline(&'a [u32]),
+    /// More documents; their `len` bytes follow those of the stored term before in POSTINGS.
+    Stored { df: u32, len: u32 },
+}
+
+/// Makes the three sections from terms in ascending order.
+///
+/// Memory: 12 bytes a block, the head FST and its builder's registry of some MiB, and the finished
+/// blocks that the caller has not [taken](Self::blocks_mut).
+#[derive(Debug)]
+pub(crate) struct TermDictionaryWriter {
+    n_docs: u32,
+    doc_width: usize,
+    n_terms: u64,
+    last_term: Vec<u8>,
+    block: BlockBuilder,
+    block_prefix: u64,
+    blocks: Vec<u8>,
+    index: IndexBuilder,
+    heads: HeadsBuilder,
+}
+
+/// The sections of a finished dictionary.
+#[derive(Debug)]
+pub(crate) struct FinishedDictionary {
+    /// What of TERMS has not been taken yet.
+    pub(crate) blocks: Vec<u8>,
+    pub(crate) index: Vec<u8>,
+    pub(crate) heads: Vec<u8>,
+    pub(crate) n_terms: u32,
+}
+
+impl TermDictionaryWriter {
+    pub(crate) fn new(n_docs: u32) -> Self {
+        TermDictionaryWriter {
+            n_docs,
+            doc_width: block::doc_width(n_docs),
+            n_terms: 0,
+            last_term: vec![],
+            block: BlockBuilder::default(),
+            block_prefix: 0,
+            blocks: vec![],
+            index: IndexBuilder::new(n_docs),
+            heads: HeadsBuilder::default(),
+        }
+    }
+
+    /// Adds the next term, which must be greater than the one before.
+    pub(crate) fn add(&mut self, term: &[u8], new: NewTerm<'_>) -> Result<()> {
+        let shared = common_prefix_len(&self.last_term, term);
+        self.check(shared, term, new)?;
+        if !self.block.has_room(shared, term) {
+            self.finish_block();
+        }
+        if self.block.count() == 0 {
+            let separator = if self.n_terms == 0 {
+                &[]
+            } else {
+                heads::separator(shared, term)
+            };
+            self.heads.add(separator, self.index.header_mut().n_blocks);
+            self.block_prefix = prefix_of(term);
+        }
+        self.block.push(shared, term, new, self.doc_width);
+        self.n_terms += 1;
+        self.last_term.truncate(shared);
+        self.last_term.extend_from_slice(&term[shared..]);
+        Ok(())
+    }
+
+    fn check(&self, shared: usize, term: &[u8], new: NewTerm<'_>) -> Result<()> {
+        let refuse = |kind, found: String| Err(Error::new(kind, "adding a term").found(found));
+        if self.n_terms > 0 && self.last_term.get(shared) >= term.get(shared) {
+            let found = format!(
+                "{} after {}",
+                term.escape_ascii(),
+                self.last_term.escape_ascii()
+            );
+            return refuse(ErrorKind::Usage, found);
+        }
+        if term.len() > MAX_TERM_LEN {
+            let found = format!("{} bytes, the limit is {MAX_TERM_LEN}", term.len());
+            return refuse(ErrorKind::LimitExceeded, found);
+        }
+        if self.n_terms == u64::from(u32::MAX) {
+            return refuse(
+                ErrorKind::LimitExceeded,
+                "4294967295 terms already".to_owned(),
+            );
+        }
+        let fits = match new {
+            NewTerm::Inline(docs) => {
+                (1..=INLINE_DOCS_MAX as usize).contains(&docs.len())
+                    && docs.is_sorted_by(|a, b| a < b)
+                    && docs[docs.len() - 1] < self.n_docs
+            }
+            NewTerm::Stored { df, len } => {
+                (INLINE_DOCS_MAX + 1..=self.n_docs).contains(&df) && len > 0
+            }
+        };
+        match fits {
+            true => Ok(()),
+            false => refuse(
+                ErrorKind::Usage,
+                format!("{new:?} among {} documents", self.n_docs),
+            ),
+        }
+    }
+
+    fn finish_block(&mut self) {
+        let header = self.index.header_mut();
+        header.key_bytes += self.block.key_bytes() as u64;
+        header.info_bytes += self.block.info_bytes() as u64;
+        header.postings_len = self.block.postings_end();
+        let (n_terms, start) = (self.block.count(), self.blocks.len());
+        self.block.finish_into(&mut self.blocks);
+        self.index
+            .add_block(self.block_prefix, n_terms, self.blocks.len() - start);
+    }
+
+    /// The finished blocks, to be drained into the TERMS section whenever it suits the caller.
+    pub(crate) fn blocks_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.blocks
+    }
+
+    pub(crate) fn finish(mut self) -> FinishedDictionary {
+        if self.block.count() > 0 {
+            self.finish_block();
+        }
+        FinishedDictionary {
+            blocks: self.blocks,
+            index: self.index.finish(),
+            heads: self.heads.finish(),
+            n_terms: self.n_terms as u32,
+        }
+    }
+}
+
+/// The dictionary of one field of one segment, read where its bytes lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermDictionary<S> {
+    blocks: S,
+    index: Index<S>,
+    heads: Heads<S>,
+}
+
+/// Where the bytes of a dictionary go, for `inspect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DictionaryBytes {
+    pub(crate) keys: u64,
+    pub(crate) infos: u64,
+    pub(crate) block_headers: u64,
+    pub(crate) index: u64,
+    pub(crate) heads: u64,
+}
+
+impl<'s, S: Source<'s>> TermDictionary<S> {
+    /// Checks the header of the index and reads nothing else.
+    pub(crate) fn open(blocks: S, index: S, heads: S) -> Result<Self> {
+        let index = Index::open(index)?;
+        if blocks.len() != index.header.blocks_len {
+            let error = Error::corrupt("opening the blocks of a term dictionary")
+                .expected(format!("{} bytes", index.header.blocks_len))
+                .found(format!("{}", blocks.len()));
+            return Err(blocks.locate(0, error));
+        }
+        Ok(TermDictionary {
+            blocks,
+            index,
+            heads: Heads::new(heads),
+        })
+    }
+
+    pub(crate) fn n_terms(&self) -> u32 {
+        self.index.header.n_terms
+    }
+
+    /// Documents of the segment, as the writer was told.
+    pub(crate) fn n_docs(&self) -> u32 {
+        self.index.header.n_docs
+    }
+
+    /// The length that the POSTINGS section must have.
+    pub(crate) fn postings_len(&self) -> u64 {
+        self.index.header.postings_len
+    }
+
+    pub(crate) fn bytes(&self) -> DictionaryBytes {
+        let header = &self.index.header;
+        DictionaryBytes {
+            keys: header.key_bytes,
+            infos: header.info_bytes,
+            block_headers: header.blocks_len - header.key_bytes - header.info_bytes,
+            index: self.index.section_len(),
+            heads: self.heads.section_len(),
+        }
+    }
+
+    /// Looks a term up; reads two pages of the index and one block, rarely more.
+    pub(crate) fn get(&self, term: &[u8]) -> Result<Option<(TermOrdinal, TermInfo)>> {
+        let Some(block) = self.block_with(term)? else {
+            return Ok(None);
+        };
+        let found = block
+            .find(term)
+            .map_err(|damage| self.damage(&block, damage))?;
+        if !found.exact {
+            return Ok(None);
+        }
+        let info = self.info(&block, &mut block.infos(), found.index)?;
+        Ok(Some((TermOrdinal(block.first_ordinal + found.index), info)))
+    }
+
+    /// The one block that can hold `term`: the last whose head is not greater.
+    fn block_with(&self, term: &[u8]) -> Result<Option<Block<'s>>> {
+        let prefix = prefix_of(term);
+        let Some((n_up_to, last_prefix)) = self.index.blocks_up_to(prefix)? else {
+            return Ok(None);
+        };
+        let last = self.block(n_up_to - 1)?;
+        if last_prefix != prefix || !self.is_after(&last, term)? {
+            return Ok(Some(last));
+        }
+        // Several heads may begin with the same eight bytes: look at the heads themselves.
+        let below = match prefix.checked_sub(1) {
+            Some(smaller) => self
+                .index
+                .blocks_up_to(smaller)?
+                .map_or(0, |(n_blocks, _)| n_blocks),
+            None => 0,
+        };
+        let (mut low, mut high) = (below, n_up_to - 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.is_after(&self.block(middle)?, term)? {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        low.checked_sub(1)
+            .map(|block| self.block(block))
+            .transpose()
+    }
+
+    /// Whether the first term of `block` is greater than `term`.
+    fn is_after(&self, block: &Block<'s>, term: &[u8]) -> Result<bool> {
+        let head = block.head().map_err(|damage| self.damage(block, damage))?;
+        Ok(head > term)
+    }
+
+    /// Writes the term with this ordinal to `out`, replacing what was there, and says what is known of it.
+    pub(crate) fn term(&self, ordinal: TermOrdinal, out: &mut Vec<u8>) -> Result<TermInfo> {
+        let TermOrdinal(ordinal) = ordinal;
+        if ordinal >= self.n_terms() {
+            return Err(Error::new(ErrorKind::Usage, "reading a term")
+                .expected(format!("an ordinal below {}", self.n_terms()))
+                .found(format!("{ordinal}")));
+        }
+        let block = self.block(self.index.block_of(ordinal)?)?;
+        let index = self.index_in(&block, ordinal)?;
+        out.clear();
+        let mut keys = block.keys();
+        for _ in 0..=index {
+            let (shared, suffix) = block
+                .next_key(&mut keys)
+                .map_err(|damage| self.damage(&block, damage))?;
+            out.truncate(shared);
+            out.extend_from_slice(suffix);
+        }
+        self.info(&block, &mut block.infos(), index)
+    }
+
+    /// The place in `block` of a term that the index says is in it.
+    fn index_in(&self, block: &Block<'s>, ordinal: u32) -> Result<u32> {
+        ordinal
+            .checked_sub(block.first_ordinal)
+            .filter(|index| *index < block.count)
+            .ok_or_else(|| {
+                let found = "a term that the index says is in this block";
+                self.damage(block, Damage { at: 0, found })
+            })
+    }
+
+    /// The ordinal of the first term that is not less than `key`: how many terms are less.
+    pub(crate) fn rank(&self, key: &[u8]) -> Result<u32> {
+        if self.n_terms() == 0 {
+            return Ok(0);
+        }
+        let block = self.block(self.heads_floor(key)?)?;
+        let found = block
+            .find(key)
+            .map_err(|damage| self.damage(&block, damage))?;
+        Ok(block.first_ordinal + found.index)
+    }
+
+    /// The block with the first term that is not less than `key`, or the block before that.
+    fn heads_floor(&self, key: &[u8]) -> Result<u32> {
+        let floor = self.heads.floor(key)?.unwrap_or(0);
+        u32::try_from(floor)
+            .ok()
+            .filter(|block| *block < self.index.header.n_blocks)
+            .ok_or_else(|| {
+                let found = format!("block {floor} of {}", self.index.header.n_blocks);
+                self.heads.damage(0, found)
+            })
+    }
+
+    /// All terms.
+    pub(crate) fn iter(&self) -> TermStream<'s, S> {
+        TermStream::new(*self, 0..self.n_terms())
+    }
+
+    /// The terms between two bounds; two lookups find its ends, so its length is known at once.
+    pub(crate) fn range(
+        &self,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> Result<TermStream<'s, S>> {
+        let after = |key: &[u8]| self.rank(&[key, &[0]].concat());
+        let start = match lower {
+            Bound::Included(key) => self.rank(key)?,
+            Bound::Excluded(key) => after(key)?,
+            Bound::Unbounded => 0,
+        };
+        let end = match upper {
+            Bound::Included(key) => after(key)?,
+            Bound::Excluded(key) => self.rank(key)?,
+            Bound::Unbounded => self.n_terms(),
+        };
+        Ok(TermStream::new(*self, start..end.max(start)))
+    }
+
+    /// The terms that begin with `prefix`.
+    pub(crate) fn prefix(&self, prefix: &[u8]) -> Result<TermStream<'s, S>> {
+        let mut after = prefix.to_vec();
+        while after.pop_if(|last| *last == 0xFF).is_some() {}
+        match after.last_mut() {
+            None => self.range(Bound::Included(prefix), Bound::Unbounded),
+            Some(last) => {
+                *last += 1;
+                self.range(Bound::Included(prefix), Bound::Excluded(&after))
+            }
+        }
+    }
+
+    /// The terms that `automaton` accepts, in order.
+    pub(crate) fn search<A: fst::Automaton>(&self, automaton: A) -> TermSearch<'s, S, A> {
+        TermSearch::new(*self, automaton)
+    }
+
+    /// Reads a block that exists and checks its header.
+    fn block(&self, number: u32) -> Result<Block<'s>> {
+        let range = self.index.block_range(number)?;
+        let ordinals = self.index.ordinals(number)?;
+        let at = range.start;
+        let bytes = self.blocks.bytes(range)?;
+        let n_docs = self.index.header.n_docs;
+        let damage = |damage| self.block_damage(number, at, damage);
+        let block = Block::parse(bytes, at, number, ordinals.start, n_docs).map_err(damage)?;
+        if block.count != ordinals.end - ordinals.start {
+            let found = "another number of terms than the index says";
+            return Err(damage(Damage { at: 0, found }));
+        }
+        Ok(block)
+    }
+
+    fn info(
+        &self,
+        block: &Block<'s>,
+        infos: &mut block::InfoCursor,
+        index: u32,
+    ) -> Result<TermInfo> {
+        block
+            .info(infos, index)
+            .map_err(|damage| self.damage(block, damage))
+    }
+
+    fn damage(&self, block: &Block<'s>, damage: Damage) -> Error {
+        self.block_damage(block.number, block.at, damage)
+    }
+
+    #[cold]
+    fn block_damage(&self, number: u32, at: u64, damage: Damage) -> Error {
+        let error = Error::corrupt(format!("reading term block {number}")).found(damage.found);
+        self.blocks.locate(at + damage.at as u64, error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

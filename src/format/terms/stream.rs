@@ -1,0 +1,341 @@
+//! Walking over terms: [`TermStream`] in both directions, [`TermSearch`] along an automaton.
+//!
+//! Both lend the term, which lies in their own buffer, until the next call.
+
+use super::block::{Block, InfoCursor, KeyCursor};
+use super::{TermDictionary, TermInfo, prefix_of};
+use crate::bytes::Source;
+use crate::error::Result;
+use crate::ids::TermOrdinal;
+use fst::Automaton;
+use std::ops::Range;
+
+/// The terms with ordinals in a range, from either end until the ends meet.
+#[derive(Debug)]
+pub(crate) struct TermStream<'s, S> {
+    dictionary: TermDictionary<S>,
+    /// The ordinals not walked yet.
+    left: Range<u32>,
+    front: Option<Front<'s>>,
+    key: Vec<u8>,
+    back: Option<Back>,
+}
+
+/// A block that is being walked forwards.
+#[derive(Debug)]
+struct Front<'s> {
+    block: Block<'s>,
+    /// The next term, counted in the block.
+    index: u32,
+    keys: KeyCursor,
+    infos: InfoCursor,
+}
+
+impl<'s> Front<'s> {
+    fn new(block: Block<'s>) -> Self {
+        Front {
+            index: 0,
+            keys: block.keys(),
+            infos: block.infos(),
+            block,
+        }
+    }
+}
+
+/// A block decoded from its start, because keys can only be decoded forwards.
+#[derive(Debug)]
+struct Back {
+    first_ordinal: u32,
+    keys: Vec<u8>,
+    terms: Vec<(Range<usize>, TermInfo)>,
+}
+
+impl<'s, S: Source<'s>> TermStream<'s, S> {
+    pub(super) fn new(dictionary: TermDictionary<S>, ordinals: Range<u32>) -> Self {
+        TermStream {
+            dictionary,
+            left: ordinals,
+            front: None,
+            key: vec![],
+            back: None,
+        }
+    }
+
+    /// How many terms are left.
+    pub(crate) fn len(&self) -> u32 {
+        self.left.end - self.left.start
+    }
+
+    /// The first term that is left.
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let ordinal = self.left.start;
+        if self
+            .front
+            .as_ref()
+            .is_none_or(|front| front.index == front.block.count)
+        {
+            self.load_front()?;
+        }
+        let Some(front) = &mut self.front else {
+            return Ok(None);
+        };
+        let dictionary = &self.dictionary;
+        let damage = |damage| dictionary.damage(&front.block, damage);
+        let (shared, suffix) = front.block.next_key(&mut front.keys).map_err(damage)?;
+        self.key.truncate(shared);
+        self.key.extend_from_slice(suffix);
+        let info = front
+            .block
+            .info(&mut front.infos, front.index)
+            .map_err(damage)?;
+        front.index += 1;
+        self.left.start += 1;
+        Ok(Some((&self.key, TermOrdinal(ordinal), info)))
+    }
+
+    /// Goes to the next block, or to the place in a block where the stream begins.
+    fn load_front(&mut self) -> Result<()> {
+        let dictionary = &self.dictionary;
+        let ordinal = self.left.start;
+        let number = dictionary.index.block_of(ordinal)?;
+        let mut front = Front::new(dictionary.block(number)?);
+        let index = dictionary.index_in(&front.block, ordinal)?;
+        self.key.clear();
+        while front.index < index {
+            let key = front.block.next_key(&mut front.keys);
+            let (shared, suffix) = key.map_err(|damage| dictionary.damage(&front.block, damage))?;
+            self.key.truncate(shared);
+            self.key.extend_from_slice(suffix);
+            front.index += 1;
+        }
+        self.front = Some(front);
+        Ok(())
+    }
+
+    /// The last term that is left.
+    pub(crate) fn next_back(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let ordinal = self.left.end - 1;
+        if self
+            .back
+            .as_ref()
+            .is_none_or(|back| ordinal < back.first_ordinal)
+        {
+            let number = self.dictionary.index.block_of(ordinal)?;
+            let block = self.dictionary.block(number)?;
+            self.dictionary.index_in(&block, ordinal)?;
+            self.back = Some(self.decode(&block)?);
+        }
+        let Some(back) = &self.back else {
+            return Ok(None);
+        };
+        let (key, info) = &back.terms[(ordinal - back.first_ordinal) as usize];
+        self.left.end -= 1;
+        Ok(Some((&back.keys[key.clone()], TermOrdinal(ordinal), *info)))
+    }
+
+    /// Every term of `block`, with the buffers of the block decoded before.
+    fn decode(&mut self, block: &Block<'s>) -> Result<Back> {
+        let damage = |damage| self.dictionary.damage(block, damage);
+        let (mut keys, mut terms) = self.back.take().map_or_else(Default::default, |mut back| {
+            back.keys.clear();
+            back.terms.clear();
+            (back.keys, back.terms)
+        });
+        let (mut key_cursor, mut infos) = (block.keys(), block.infos());
+        let mut previous = 0..0;
+        for index in 0..block.count {
+            let (shared, suffix) = block.next_key(&mut key_cursor).map_err(damage)?;
+            let start = keys.len();
+            keys.extend_from_within(previous.start..previous.start + shared);
+            keys.extend_from_slice(suffix);
+            previous = start..keys.len();
+            terms.push((
+                previous.clone(),
+                block.info(&mut infos, index).map_err(damage)?,
+            ));
+        }
+        Ok(Back {
+            first_ordinal: block.first_ordinal,
+            keys,
+            terms,
+        })
+    }
+}
+
+/// How far a search looks ahead for the smallest byte string that may match.
+const LOOK_AHEAD: usize = 8;
+
+/// The terms that an automaton accepts, in order.
+///
+/// It keeps the automaton's states along the current term. Once the automaton is dead, terms that
+/// share the dead bytes are skipped by their first byte alone; when a block ends so, the smallest
+/// greater byte string that is not dead is looked up among the heads.
+#[derive(Debug)]
+pub(crate) struct TermSearch<'s, S, A: Automaton> {
+    dictionary: TermDictionary<S>,
+    automaton: A,
+    /// The state before the first byte of `key`, and after each live one.
+    states: Vec<A::State>,
+    key: Vec<u8>,
+    /// How many bytes of `key` it took until no match was possible.
+    dead: Option<usize>,
+    front: Option<Front<'s>>,
+    is_done: bool,
+}
+
+impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
+    pub(super) fn new(dictionary: TermDictionary<S>, automaton: A) -> Self {
+        let start = automaton.start();
+        let is_done = !automaton.can_match(&start);
+        TermSearch {
+            dictionary,
+            automaton,
+            states: vec![start],
+            key: vec![],
+            dead: None,
+            front: None,
+            is_done,
+        }
+    }
+
+    /// The next term that is accepted.
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
+        while self.load_front()? {
+            let Some(front) = &mut self.front else { break };
+            let dictionary = &self.dictionary;
+            let damage = |damage| dictionary.damage(&front.block, damage);
+            let (shared, suffix) = front.block.next_key(&mut front.keys).map_err(damage)?;
+            let index = front.index;
+            front.index += 1;
+            if self.dead.is_some_and(|dead| shared >= dead) {
+                continue;
+            }
+            self.key.truncate(shared);
+            self.states.truncate(shared + 1);
+            self.dead = follow(&self.automaton, suffix, &mut self.key, &mut self.states);
+            if self.dead.is_none()
+                && self
+                    .states
+                    .last()
+                    .is_some_and(|s| accepts(&self.automaton, s))
+            {
+                let info = front.block.info(&mut front.infos, index).map_err(damage)?;
+                let ordinal = TermOrdinal(front.block.first_ordinal + index);
+                return Ok(Some((&self.key, ordinal, info)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes sure that there is a term to look at; `false` at the end.
+    fn load_front(&mut self) -> Result<bool> {
+        let after = match &self.front {
+            Some(front) if front.index < front.block.count => return Ok(true),
+            Some(front) => front.block.number + 1,
+            None => 0,
+        };
+        self.is_done = self.is_done || after == self.dictionary.index.header.n_blocks;
+        if !self.is_done && (self.front.is_none() || self.dead.is_some()) {
+            self.is_done = !self.go_to_next_live();
+        }
+        if self.is_done {
+            return Ok(false);
+        }
+        let number = match self.dead.take().is_some() || self.front.is_none() {
+            true => self.seek(after)?,
+            false => after,
+        };
+        self.front = Some(Front::new(self.dictionary.block(number)?));
+        Ok(true)
+    }
+
+    /// Makes `key` the smallest byte string after the dead one, or from the start, of which terms
+    /// that match may be extensions; `false` when there is none.
+    fn go_to_next_live(&mut self) -> bool {
+        if self.dead.is_some() {
+            let next = loop {
+                let Some(last) = self.key.pop() else {
+                    return false;
+                };
+                self.states.truncate(self.key.len() + 1);
+                let Some(state) = self.states.last() else {
+                    return false;
+                };
+                if let Some(next) = first_live(&self.automaton, state, usize::from(last) + 1) {
+                    break next;
+                }
+            };
+            self.key.push(next.0);
+            self.states.push(next.1);
+        }
+        for _ in 0..LOOK_AHEAD {
+            let Some(state) = self.states.last() else {
+                break;
+            };
+            if accepts(&self.automaton, state) {
+                break;
+            }
+            let Some((byte, state)) = first_live(&self.automaton, state, 0) else {
+                break;
+            };
+            self.key.push(byte);
+            self.states.push(state);
+        }
+        true
+    }
+
+    /// The first block from `next` on that can hold `key` or a greater term.
+    fn seek(&self, next: u32) -> Result<u32> {
+        let index = &self.dictionary.index;
+        if next + 1 == index.header.n_blocks || index.prefix(next + 1)? > prefix_of(&self.key) {
+            return Ok(next);
+        }
+        Ok(self.dictionary.heads_floor(&self.key)?.max(next))
+    }
+}
+
+/// Feeds `bytes` to the automaton; returns after how many bytes of `key` it was dead, if it was.
+#[inline]
+fn follow<A: Automaton>(
+    automaton: &A,
+    bytes: &[u8],
+    key: &mut Vec<u8>,
+    states: &mut Vec<A::State>,
+) -> Option<usize> {
+    for byte in bytes {
+        let state = automaton.accept(states.last()?, *byte);
+        key.push(*byte);
+        if !automaton.can_match(&state) {
+            return Some(key.len());
+        }
+        states.push(state);
+    }
+    None
+}
+
+/// Whether a term that ends in `state` matches.
+#[inline]
+fn accepts<A: Automaton>(automaton: &A, state: &A::State) -> bool {
+    match automaton.accept_eof(state) {
+        Some(at_end) => automaton.is_match(&at_end),
+        None => automaton.is_match(state),
+    }
+}
+
+/// The smallest byte from `from` on that does not kill the automaton, and where it leads.
+fn first_live<A: Automaton>(
+    automaton: &A,
+    state: &A::State,
+    from: usize,
+) -> Option<(u8, A::State)> {
+    (from..256).find_map(|byte| {
+        let next = automaton.accept(state, byte as u8);
+        automaton.can_match(&next).then_some((byte as u8, next))
+    })
+}
