@@ -1,5 +1,143 @@
-//! (skeleton)
+//! The bytes on disk: each module documents one structure, writes it and reads it.
+//!
+//! Nothing here does I/O: bytes in, bytes out. All integers are little-endian, and nothing is aligned
+//! when it is read.
+//!
+//! # Files of an index
+//!
+//! An index is a directory, flat, with these files and no others of importance:
+//!
+//! | name | holds | written | durable | ever modified |
+//! |---|---|---|---|---|
+//! | `seg-<32 hex>.idx` | one segment: header, sections, footer (the module `envelope`) | front to back, once | before a manifest names it | no |
+//! | `manifest-<16 hex>` | one commit: schema and segments (the module `manifest`) | as `.tmp-…`, then published under its number | before it is published | no |
+//! | `write.lock` | the process id of the writer, for people; the kernel's lock on it is what counts | by each writer | never | yes |
+//! | `.tmp-<32 hex>` | a manifest on its way | by a commit | – | litter after a crash |
+//! | `.run-<32 hex>-<8 hex>` | terms spilled while building | by a build | never | litter after a crash |
+//!
+//! The hex digits of a segment are its random id, so that no name is used twice, not even after a
+//! crash; those of a manifest are its generation. The manifest of the highest generation is the
+//! index. Files carry no paths, so a directory may be copied and moved. Only files with names of this
+//! grammar are ever deleted.
+//!
+//! An image (the module `image`) is a whole index in one piece of memory.
+//!
+//! # Versions
+//!
+//! | [`FORMAT_VERSION`] | change |
+//! |---|---|
+//! | 1.0 | the first |
+//!
+//! Every file says in its header which version wrote it. A newer major number is refused; a newer
+//! minor number is read. In between stand three sets of 32 feature bits: an unknown *compatible* bit is
+//! ignored, an unknown *read-only-compatible* one allows reading and not writing, an unknown
+//! *incompatible* one is refused. None is defined yet.
 
 #[cfg(test)]
 mod doc_check;
+pub(crate) mod envelope;
 pub(crate) mod terms;
+
+use crate::ids::SegmentId;
+use std::fmt;
+
+/// Major and minor number of the format this build writes. It reads every minor number of this major.
+pub const FORMAT_VERSION: (u16, u16) = (1, 0);
+
+/// A name of the grammar above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileName {
+    Segment(SegmentId),
+    Manifest(u64),
+    WriteLock,
+    Temporary(SegmentId),
+    Run { build: SegmentId, number: u32 },
+}
+
+impl FileName {
+    /// The meaning of a name; `None` if it is none of ours, down to the case of its digits.
+    pub(crate) fn parse(name: &str) -> Option<FileName> {
+        let parsed = if let Some(rest) = name.strip_prefix("seg-") {
+            FileName::Segment(parse_id(rest.strip_suffix(".idx")?)?)
+        } else if let Some(rest) = name.strip_prefix("manifest-") {
+            FileName::Manifest(u64::from_str_radix(rest, 16).ok()?)
+        } else if let Some(rest) = name.strip_prefix(".tmp-") {
+            FileName::Temporary(parse_id(rest)?)
+        } else if let Some(rest) = name.strip_prefix(".run-") {
+            let (build, number) = rest.split_once('-')?;
+            let number = u32::from_str_radix(number, 16).ok()?;
+            FileName::Run { build: parse_id(build)?, number }
+        } else {
+            FileName::WriteLock
+        };
+        (parsed.to_string() == name).then_some(parsed)
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileName::Segment(id) => write!(f, "seg-{id}.idx"),
+            FileName::Manifest(generation) => write!(f, "manifest-{generation:016x}"),
+            FileName::WriteLock => f.write_str("write.lock"),
+            FileName::Temporary(id) => write!(f, ".tmp-{id}"),
+            FileName::Run { build, number } => write!(f, ".run-{build}-{number:08x}"),
+        }
+    }
+}
+
+fn parse_id(hex: &str) -> Option<SegmentId> {
+    if hex.len() != 32 {
+        return None;
+    }
+    let mut id = [0; 16];
+    for (at, byte) in id.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(hex.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(SegmentId(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_everything_else_is_a_stranger() {
+        let id = SegmentId([0xAB; 16]);
+        let names = [
+            FileName::Segment(id),
+            FileName::Manifest(0),
+            FileName::Manifest(u64::MAX),
+            FileName::WriteLock,
+            FileName::Temporary(id),
+            FileName::Run { build: id, number: 7 },
+        ];
+        for name in names {
+            assert_eq!(FileName::parse(&name.to_string()), Some(name), "{name}");
+        }
+        assert_eq!(FileName::Manifest(255).to_string(), "manifest-00000000000000ff");
+        let hex = "ab".repeat(16);
+        let strangers = [
+            "".to_owned(),
+            "seg-.idx".into(),
+            format!("seg-{hex}"),
+            format!("seg-{}.idx", hex.to_uppercase()),
+            format!("seg-{hex}0.idx"),
+            format!("seg-+{}.idx", &hex[1..]),
+            format!("SEG-{hex}.idx"),
+            format!(" seg-{hex}.idx"),
+            "manifest-1".into(),
+            "manifest-+00000000000000f".into(),
+            "manifest-00000000000000FF".into(),
+            "manifest-00000000000000ff~".into(),
+            "write.lock.old".into(),
+            format!(".tmp-{hex}.bak"),
+            format!(".run-{hex}"),
+            format!(".run-{hex}-7"),
+            format!("seg-{}é{}.idx", &hex[..15], &hex[..15]),
+        ];
+        for name in strangers {
+            assert_eq!(FileName::parse(&name), None, "{name}");
+        }
+    }
+}

@@ -1,1 +1,3 @@
-//! (skeleton)
+//! One immutable piece of the index, where the write path and the read path meet.
+
+pub(crate) mod file;
