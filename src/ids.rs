@@ -1,6 +1,11 @@
 //! Numbers that must not be mixed: documents, fields, terms, segments.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{BuildHasher, RandomState},
+    process,
+    time::SystemTime,
+};
 
 /// The number of a document in one snapshot: segments in order, documents in insertion order.
 ///
@@ -33,6 +38,19 @@ pub(crate) struct TermOrdinal(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SegmentId(pub(crate) [u8; 16]);
 
+impl SegmentId {
+    /// An id that nobody has drawn before, here or elsewhere.
+    ///
+    /// The randomness is that of hash tables, which the system seeds for each thread; process and
+    /// time are added for the sake of forked processes, which inherit the seed.
+    pub(crate) fn random() -> Self {
+        let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |elapsed| elapsed.as_nanos());
+        let half = || RandomState::new().hash_one((process::id(), now)).to_le_bytes();
+        let (left, right) = (half(), half());
+        SegmentId(std::array::from_fn(|at| if at < 8 { left[at] } else { right[at - 8] }))
+    }
+}
+
 impl fmt::Display for SegmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -42,5 +60,17 @@ impl fmt::Display for SegmentId {
 impl fmt::Debug for SegmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SegmentId({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_ids_differ() {
+        let ids: std::collections::HashSet<_> = (0..1_000).map(|_| SegmentId::random().0).collect();
+        assert_eq!(ids.len(), 1_000);
+        assert!(ids.iter().any(|id| id[..8] != id[8..]));
     }
 }
