@@ -1,60 +1,158 @@
-//! Imports go one way: a module may use only the modules listed above it in `src/lib.rs`.
+//! The rules of the source tree that no compiler checks.
 //!
-//! The order of the `mod` lines in `lib.rs` *is* the architecture, so there is no second list to
-//! keep in step. Write one `use crate::module::…` per module: root re-exports and
-//! `use crate::{…}` hide the floor an item lives on, so both are reported.
+//! 1. Imports go one way: a module may use only the modules listed above it in `src/lib.rs`. The
+//!    order of the `mod` lines *is* the architecture, so there is no second list to keep in step.
+//!    Write one `use crate::module::…` per module: root re-exports and `use crate::{…}` hide the
+//!    floor an item lives on, so both are reported.
+//! 2. The write path and the read path meet in `segment` and nowhere else.
+//! 3. `unsafe` and each foreign crate that we may want to replace have one address.
 
 use std::{fs, path::Path};
 
-/// The write path and the read path meet in `segment` and nowhere else.
 const READ_PATH: &[&str] = &["query", "plan", "execution", "explain", "facet"];
 const WRITE_PATH: &[&str] = &["writer"];
 
-#[test]
-fn imports_go_one_way() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let lib = fs::read_to_string(src.join("lib.rs")).unwrap();
-    let floors: Vec<&str> = lib
-        .lines()
-        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
-        .collect();
-    assert!(floors.len() > 5, "found no module list in lib.rs");
+/// A word and the only places under `src/` that may contain it.
+const ADDRESSES: &[(&str, &[&str])] = &[
+    ("unsafe", &["storage/mmap.rs", "simd/"]),
+    ("roaring::", &["bitmap/"]),
+    ("fst::", &["format/terms"]),
+    ("memmap2", &["storage/mmap.rs"]),
+];
 
-    let mut wrong = vec![];
-    for (height, module) in floors.iter().enumerate() {
-        for used in sources_of(&src, module).iter().flat_map(|text| modules_used_by(text)) {
-            match floors.iter().position(|floor| *floor == used) {
-                None => wrong.push(format!("{module}: `crate::{used}` names no module")),
-                Some(at) if at > height => wrong.push(format!("{module} must not use {used}")),
-                Some(_) if READ_PATH.contains(module) && WRITE_PATH.contains(&&*used) => {
-                    wrong.push(format!("{module} (read path) must not know {used} (write path)"))
-                }
-                Some(_) => {}
+/// A file under `src/`: its path from there with `/` between names, and its text.
+type Source = (String, String);
+
+#[test]
+fn the_source_tree_keeps_its_rules() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut sources = vec![];
+    collect(&src, "", &mut sources);
+    let lib = &sources.iter().find(|(path, _)| path == "lib.rs").expect("src/lib.rs is there").1;
+    let floors = floors(lib);
+    assert!(floors.len() > 5, "found no module list in lib.rs");
+    for module in READ_PATH.iter().chain(WRITE_PATH) {
+        assert!(floors.contains(module), "{module} is not in lib.rs any more: adapt the rules");
+    }
+    let broken = broken_rules(&floors, &sources);
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+}
+
+/// A rule that cannot fail protects nothing.
+#[test]
+fn each_rule_can_fail() {
+    let floors = floors("pub mod error;\nmod storage;\nmod writer;\npub mod query;\nmod index;\n");
+    let cases = [
+        ("storage/fs.rs", "use crate::index::Index;", "storage must not use index"),
+        ("error.rs", "fn f() { crate::storage::open() }", "error must not use storage"),
+        ("query/mod.rs", "use crate::writer::X;", "query (read path) must not know writer"),
+        ("index.rs", "use crate::Error;", "`crate::Error` names no module"),
+        ("index.rs", "use crate::{error::Error, query};", "`crate::{` hides"),
+        ("index.rs", "use super::{error::Error};", "`super::` at the root"),
+        ("query/mod.rs", "fn f() { unsafe { g() } }", "`unsafe` belongs in"),
+        ("query/mod.rs", "use roaring::RoaringBitmap;", "`roaring::` belongs in"),
+        ("format/postings.rs", "fn f(m: fst::Map<()>) {}", "`fst::` belongs in"),
+        ("storage/fs.rs", "use memmap2::Mmap;", "`memmap2` belongs in"),
+        ("stranger.rs", "", "stranger is not in lib.rs"),
+    ];
+    for (path, text, rule) in cases {
+        let broken = broken_rules(&floors, &[(path.into(), text.into())]);
+        assert!(broken.iter().any(|line| line.contains(rule)), "{path}: {text} gives {broken:?}");
+    }
+    let kept = [
+        ("storage/mmap.rs", "use crate::error::Error; unsafe { memmap2::Mmap::map(f) }"),
+        ("simd/avx2.rs", "unsafe fn f() {}"),
+        ("format/terms.rs", "use fst::Map;"),
+        ("bitmap/view.rs", "use roaring::RoaringBitmap; #[expect(unsafe_code)] // unsafe"),
+        ("query/mod.rs", "/// See [`crate::index`].\nuse crate::error::Error; // not crate::index"),
+        ("bin/treepie/main.rs", "use treepie::Index;\nuse crate::arguments;"),
+    ];
+    for (path, text) in kept {
+        let broken = broken_rules(
+            &[&floors[..], &["simd", "format", "bitmap"]].concat(),
+            &[(path.into(), text.into())],
+        );
+        assert!(broken.is_empty(), "{path}: {text} gives {broken:?}");
+    }
+}
+
+/// The modules of `lib.rs`, lowest first.
+fn floors(lib: &str) -> Vec<&str> {
+    lib.lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+        .collect()
+}
+
+fn broken_rules(floors: &[&str], sources: &[Source]) -> Vec<String> {
+    let mut broken = vec![];
+    for (path, text) in sources {
+        let code: Vec<&str> = text.lines().filter_map(|line| line.split("//").next()).collect();
+        let module = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
+        // The tool is a crate of its own: it sees the public API and nothing else.
+        if module != "bin" && module != "lib" {
+            imports(floors, module, path, &code, &mut broken);
+        }
+        for (word, homes) in ADDRESSES {
+            let at_home = homes.iter().any(|home| path.starts_with(home));
+            if !at_home && code.iter().any(|line| names(line, word)) {
+                broken.push(format!("{path}: `{word}` belongs in {}", homes.join(" and ")));
             }
         }
     }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    broken
 }
 
-/// Every `.rs` text of a module, be it one file or a folder.
-fn sources_of(src: &Path, module: &str) -> Vec<String> {
-    let mut texts = vec![];
-    let mut todo = vec![src.join(module), src.join(format!("{module}.rs"))];
-    while let Some(path) = todo.pop() {
-        if path.is_dir() {
-            todo.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|ext| ext == "rs") && path.exists() {
-            texts.push(fs::read_to_string(path).unwrap());
+/// Rules 1 and 2 for one file of `module`.
+fn imports(floors: &[&str], module: &str, path: &str, code: &[&str], broken: &mut Vec<String>) {
+    let Some(height) = floors.iter().position(|floor| *floor == module) else {
+        broken.push(format!("{path}: {module} is not in lib.rs"));
+        return;
+    };
+    // From a file directly under `src/`, `super` is the root.
+    if !path.contains('/') && code.iter().any(|line| line.starts_with("use super::")) {
+        broken.push(format!("{path}: `super::` at the root hides which module is meant"));
+    }
+    for used in code.iter().flat_map(|line| modules_used_by(line)) {
+        if used.is_empty() {
+            broken.push(format!("{path}: `crate::{{` hides which modules are meant"));
+            continue;
+        }
+        match floors.iter().position(|floor| *floor == used) {
+            None => broken.push(format!("{path}: `crate::{used}` names no module")),
+            Some(at) if at > height => broken.push(format!("{path}: {module} must not use {used}")),
+            Some(_) if READ_PATH.contains(&module) && WRITE_PATH.contains(&used) => broken
+                .push(format!("{path}: {module} (read path) must not know {used} (write path)")),
+            Some(_) => {}
         }
     }
-    texts
 }
 
-/// The first path segment after each `crate::` that stands outside a comment.
-fn modules_used_by(text: &str) -> Vec<String> {
-    text.lines()
-        .filter_map(|line| line.split("//").next())
-        .flat_map(|line| line.split("crate::").skip(1))
-        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
-        .collect()
+/// What stands behind each `crate::`, empty if that is no name.
+fn modules_used_by(line: &str) -> impl Iterator<Item = &str> {
+    line.split("crate::").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+/// Whether the line contains the word as a whole one.
+fn names(line: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        !line[..at].ends_with(part)
+            && (word.ends_with(':') || !line[at + word.len()..].starts_with(part))
+    })
+}
+
+/// Every `.rs` file below a folder.
+fn collect(folder: &Path, under: &str, sources: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{under}{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{path}/"), sources);
+        } else if path.ends_with(".rs") {
+            sources.push((path, fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
 }
