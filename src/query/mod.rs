@@ -34,6 +34,7 @@
 mod caret;
 mod lexer;
 mod parser;
+mod rewrite;
 
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
@@ -41,6 +42,8 @@ use std::ops::Range;
 
 pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
+pub use rewrite::TERMS_MAX;
+pub(crate) use rewrite::{Normal, Rewritten, rewrite};
 
 /// A question: which documents match.
 ///
