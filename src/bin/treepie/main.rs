@@ -1,1 +1,36 @@
-fn main() {}
+//! treepie, the command-line tool: what was typed is parsed in `args`, each command lives in its own
+//! file under `commands`, and everything it does goes through the public interface of the library.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod failure;
+mod input;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use failure::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let typed: Vec<_> = std::env::args_os().collect();
+    let outcome = args::parse(&typed).and_then(|parsed| match parsed {
+        args::Parsed::Help(text) => output::print_help(&text),
+        args::Parsed::Command(cli) => commands::run(cli),
+    });
+    let exit = match outcome {
+        Ok(exit) => exit,
+        // Whoever closed the pipe has read enough.
+        Err(Failure::ClosedPipe) => Exit::Done,
+        Err(Failure::Error(error)) => {
+            failure::report(&error, None);
+            Exit::Failed
+        }
+        Err(Failure::InQuery { error, query }) => {
+            failure::report(&error, Some(&query));
+            Exit::Failed
+        }
+    };
+    exit.into()
+}

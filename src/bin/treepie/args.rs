@@ -1,0 +1,260 @@
+//! What was typed → which command, with which arguments.
+//!
+//! Each command keeps its own arguments beside its code; here is what they share: the list of
+//! commands, how an argument is refused, and the parts of the interface that are announced but not
+//! built, which are refused by name.
+
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, error::ErrorKind as ClapErrorKind};
+use treepie::Error;
+
+use crate::{
+    commands,
+    failure::{Failure, not_yet, usage},
+    output::Color,
+};
+
+/// An embeddable full-text index: titles in, explained answers out.
+#[derive(Debug, Parser)]
+#[command(
+    name = "treepie",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  treepie demo
+  treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
+  treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier
+  treepie explain titles.tp 'history AND (france OR spain) -war' --analyze
+  treepie inspect titles.tp storage
+
+Exit status: 0 done (search: found), 1 searched and found nothing, 2 error."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Global {
+    /// No progress and no remarks on standard error, errors only.
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Colour on standard output.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// The commands, in the order that `--help` lists them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Analyze(commands::analyze::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+}
+
+/// What the command line asks for.
+pub enum Parsed {
+    /// `--help` or `--version`: this text.
+    Help(String),
+    Command(Cli),
+}
+
+/// Reads the command line; `typed` begins with the name of the program.
+pub fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
+    refuse_what_is_not_built(typed)?;
+    match Cli::try_parse_from(typed) {
+        Ok(cli) => {
+            refuse_mistyped_options(&cli, typed)?;
+            Ok(Parsed::Command(cli))
+        }
+        Err(error) => match error.kind() {
+            ClapErrorKind::DisplayHelp
+            | ClapErrorKind::DisplayVersion
+            | ClapErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                Ok(Parsed::Help(error.render().to_string()))
+            }
+            _ => Err(one_line(&error).into()),
+        },
+    }
+}
+
+/// The command line as clap knows it, for completions and the man page.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// clap's message without its colours, its usage block and its line breaks.
+fn one_line(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
+    let message = lines.join("; ").replace(":; ", ": ").replace("error: ", "");
+    usage(message).hint("see --help")
+}
+
+/// A query may begin with a minus, so the parser takes any unknown word there; two are a typing
+/// error unless `--` stands before them.
+fn refuse_mistyped_options(cli: &Cli, typed: &[OsString]) -> Result<(), Error> {
+    let text = match &cli.command {
+        Command::Analyze(args) => args.text.as_deref().unwrap_or_default(),
+        _ => return Ok(()),
+    };
+    if text.starts_with("--") && !typed.iter().any(|word| word == "--") {
+        return Err(usage(format!("unexpected argument '{text}'"))
+            .hint("for a text that begins with two minus signs write `--` before it"));
+    }
+    Ok(())
+}
+
+/// Commands that are announced and not built.
+const COMMANDS_NOT_YET: &[&str] =
+    &["delete", "eval", "schema", "plan", "bench-disk", "calibrate", "recover", "salvage"];
+
+/// Options, or values of options, that are announced and not built: command, option, values (none
+/// means the option as a whole).
+const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
+    ("*", "--verbose", &[]),
+    ("search", "--sort", &[]),
+    ("search", "--select", &[]),
+    ("search", "--no-highlight", &[]),
+    ("search", "--slow-ms", &[]),
+    ("search", "--log", &[]),
+    ("search", "--timeout", &[]),
+    ("search", "--max-memory", &[]),
+    ("explain", "--sort", &[]),
+    ("explain", "--select", &[]),
+    ("explain", "--what-if", &[]),
+    ("explain", "--doc", &[]),
+    ("explain", "--why-empty", &[]),
+    ("explain", "--timeout", &[]),
+    ("explain", "--max-memory", &[]),
+    ("explain", "--open", &[]),
+    ("explain", "--force", &[]),
+    ("explain", "--format", &["dot", "mermaid", "pgjson", "folded", "html"]),
+    ("bench", "--commands", &["TOP_10", "TOP_100", "TOP_10_COUNT"]),
+    ("bench", "--slow-ms", &[]),
+    ("bench", "--log", &[]),
+    ("merge", "--segments", &[]),
+];
+
+/// Says "not built yet" before the parser says "unknown".
+fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
+    let words: Vec<&str> = typed
+        .iter()
+        .skip(1)
+        .map(|word| word.to_str().unwrap_or(""))
+        .take_while(|word| *word != "--")
+        .collect();
+    // `--color WHEN` is the one global option with a value of its own.
+    let command = words
+        .iter()
+        .enumerate()
+        .find(|(at, word)| !word.starts_with('-') && !(*at > 0 && words[at - 1] == "--color"));
+    let Some((at, command)) = command else { return Ok(()) };
+    if COMMANDS_NOT_YET.contains(command) {
+        return Err(not_yet(format!("the command '{command}'")));
+    }
+    if *command == "inspect" && words.get(at + 2) == Some(&"io") {
+        return Err(not_yet("'inspect io'"));
+    }
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (*word, words.get(at + 1).copied()),
+        };
+        let announced = OPTIONS_NOT_YET
+            .iter()
+            .find(|(of, name, _)| (*of == "*" || of == command) && *name == option);
+        match announced {
+            Some((_, _, [])) => return Err(not_yet(format!("the option {option}"))),
+            Some((_, _, values)) => {
+                let given = value.unwrap_or("").split(',').find(|given| values.contains(given));
+                if let Some(given) = given {
+                    return Err(not_yet(format!("{option} {given}")));
+                }
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// `256MiB`, `1.5GB`, `4096`: bytes; the decimal and the binary units differ as they should.
+pub fn byte_size(text: &str) -> Result<u64, String> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let factor: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1_024.0,
+        "m" | "mib" => 1_048_576.0,
+        "g" | "gib" => 1_073_741_824.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        _ => return Err(format!("no unit '{unit}'; bytes, KiB, MiB, GiB, kB, MB or GB")),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a number, as in 256MiB".to_owned())?;
+    Ok((number * factor) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> String {
+        let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        match parse(&typed) {
+            Err(Failure::Error(error)) => error.to_string(),
+            Ok(_) => panic!("{line} was accepted"),
+            Err(other) => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn clap_finds_no_contradiction_in_the_definition() {
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn what_is_announced_is_refused_by_name() {
+        for (line, name) in [
+            ("treepie delete i q", "the command 'delete'"),
+            ("treepie --quiet --color never eval i", "the command 'eval'"),
+            ("treepie search i q --sort year:desc", "the option --sort"),
+            ("treepie search i q --timeout=2s", "the option --timeout"),
+            ("treepie explain i q --format=dot", "--format dot"),
+            ("treepie explain i q --format html", "--format html"),
+            ("treepie bench i --queries f --commands COUNT,TOP_10", "--commands TOP_10"),
+            ("treepie index i f --verbose", "the option --verbose"),
+            ("treepie inspect i io", "'inspect io'"),
+        ] {
+            let message = refusal(line);
+            assert_eq!(message, format!("{name} is not built yet"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_message_stays_on_one_line() {
+        for line in ["treepie search", "treepie serach i q", "treepie search i q --limit x"] {
+            let message = refusal(line);
+            assert!(!message.contains('\n') && !message.contains("Usage"), "{message}");
+        }
+    }
+
+    #[test]
+    fn sizes_know_their_units() {
+        assert_eq!(byte_size("256MiB"), Ok(268_435_456));
+        assert_eq!(byte_size("1.5 GB"), Ok(1_500_000_000));
+        assert_eq!(byte_size("4096"), Ok(4_096));
+        assert_eq!(byte_size("64k"), Ok(65_536));
+        assert!(byte_size("MiB").is_err());
+        assert!(byte_size("3 parsecs").is_err());
+        assert!(byte_size("-1").is_err());
+    }
+}

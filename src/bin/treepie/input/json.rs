@@ -1,0 +1,217 @@
+//! JSON Lines: one object a line, its keys the fields.
+//!
+//! A text field takes a string. A keyword field takes a string, and an integer or a boolean as its
+//! text. Either takes a list of those where the schema says `many`. `null` and an empty list say
+//! that the document has no value there. Empty lines mean nothing.
+
+use std::{io::Read, path::Path};
+
+use serde_json::{Map, Value};
+use treepie::{Document, Error, Field, FieldKind, Schema};
+
+use super::{
+    FailureSlot, RECORD_BYTES_MAX, Record, bad,
+    lines::{LineText, Lines},
+    text,
+};
+
+/// Documents of a JSON Lines input.
+pub struct JsonLines<R> {
+    lines: Lines<R>,
+    failure: FailureSlot,
+    lossy: bool,
+}
+
+impl<R: Read> JsonLines<R> {
+    pub fn new(from: R, failure: FailureSlot, lossy: bool) -> Self {
+        JsonLines { lines: Lines::new(from, RECORD_BYTES_MAX), failure, lossy }
+    }
+
+    /// The next document, or what is wrong with the next line; `name` is the input's.
+    pub fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
+        loop {
+            let line = match self.lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(self.failure.or(Error::io("reading the input", error))),
+            };
+            let number = line.number;
+            let document = match line.text {
+                LineText::TooLong => Err(too_long(number)),
+                LineText::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
+                LineText::Bytes(bytes) => text(bytes, self.lossy, number, line.offset)
+                    .and_then(|text| object(&text, number))
+                    .and_then(|object| document(object, schema, number)),
+            };
+            return Ok(Some(match document {
+                Ok(document) => Record::Document { line: number, document },
+                Err(error) => Record::Bad(error.in_file(name)),
+            }));
+        }
+    }
+}
+
+/// The error about a line that is longer than [`RECORD_BYTES_MAX`].
+pub fn too_long(line: u64) -> Error {
+    bad("reading a line", line)
+        .expected(format!("at most {} MiB", RECORD_BYTES_MAX >> 20))
+        .found("a longer one")
+}
+
+/// The object on one line.
+pub fn object(text: &str, line: u64) -> Result<Map<String, Value>, Error> {
+    let wrong =
+        |found: String| bad("reading JSON", line).expected("one object a line").found(found);
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => Err(wrong(described(&other).into())),
+        // Its "line 1" would contradict ours.
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            let wrong = wrong(format!("{message} at column {}", error.column()));
+            Err(match text.trim_start().starts_with('[') {
+                true => wrong.hint("`jq -c '.[]'` makes lines of a list"),
+                false => wrong,
+            })
+        }
+    }
+}
+
+fn document(object: Map<String, Value>, schema: &Schema, line: u64) -> Result<Document, Error> {
+    let mut document = Document::new();
+    for (name, value) in object {
+        let Some(field) = schema.field(&name) else {
+            return Err(unknown_field(&name, schema, line));
+        };
+        match value {
+            Value::Null => {}
+            Value::Array(values) if field.many || values.is_empty() => {
+                for value in values {
+                    document.push(name.clone(), one_value(value, field, line)?);
+                }
+            }
+            Value::Array(_) => {
+                return Err(bad(format!("reading the field '{name}'"), line)
+                    .expected("one value")
+                    .found("a list")
+                    .hint("`many = true` in the schema allows more"));
+            }
+            value => document.push(name, one_value(value, field, line)?),
+        }
+    }
+    Ok(document)
+}
+
+/// A field that the schema does not have.
+pub fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
+    let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+    bad("reading a document", line)
+        .expected(format!("the fields {}", known.join(", ")))
+        .found(format!("'{name}'"))
+}
+
+fn one_value(value: Value, field: &Field, line: u64) -> Result<String, Error> {
+    match (field.kind, value) {
+        (_, Value::String(text)) => Ok(text),
+        (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string()),
+        (FieldKind::Keyword, Value::Number(number)) if !number.is_f64() => Ok(number.to_string()),
+        (kind, other) => {
+            let expected = match kind {
+                FieldKind::Keyword => "a string, an integer or a boolean",
+                _ => "a string",
+            };
+            Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
+                .expected(expected)
+                .found(described(&other)))
+        }
+    }
+}
+
+/// What kind of JSON value it is, for messages.
+pub fn described(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::builder()
+            .text("title")
+            .field(Field::new("brand", FieldKind::Keyword))
+            .keyword("tag")
+            .build()
+            .unwrap()
+    }
+
+    fn read(text: &[u8], lossy: bool) -> Vec<Result<(u64, Document), String>> {
+        let mut lines = JsonLines::new(text, FailureSlot::default(), lossy);
+        let mut found = vec![];
+        while let Some(record) = lines.next(&schema(), Path::new("a.jsonl")).unwrap() {
+            found.push(match record {
+                Record::Document { line, document } => Ok((line, document)),
+                Record::Bad(error) => Err(error.to_string()),
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn documents_keep_their_line_numbers() {
+        let found = read(
+            b"{\"title\":\"a\",\"brand\":7,\"tag\":[\"x\",true]}\n\n{\"title\":null,\"tag\":[]}\n",
+            false,
+        );
+        let full = Document::new()
+            .with("title", "a")
+            .with("brand", "7")
+            .with("tag", "x")
+            .with("tag", "true");
+        assert_eq!(found, [Ok((1, full)), Ok((3, Document::new()))]);
+    }
+
+    #[test]
+    fn each_thing_that_does_not_fit_is_named_with_its_line() {
+        for (line, words) in [
+            (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
+            (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
+            (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
+            (b"{\"brand\":1.5}", "found a number with a fraction"),
+            (b"{\"tag\":[{}]}", "found an object"),
+            (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
+            (b"[1]", "expected one object a line, found a list"),
+            (b"[", "makes lines of a list"),
+            (b"\"a\xFFb\"", "expected UTF-8, found the byte 0xff"),
+        ] {
+            let text = [b"{}\n", line].concat();
+            let found = read(&text, false);
+            let message = found[1].as_ref().unwrap_err();
+            assert!(message.contains(words), "{message}");
+            assert!(message.contains("a.jsonl") && message.contains("line 2"), "{message}");
+        }
+        let message = read(b"{}\n\"a\xFFb\"", false)[1].clone().unwrap_err();
+        assert!(message.contains("at offset 5"), "{message}");
+    }
+
+    #[test]
+    fn lossy_replaces_what_is_not_utf8() {
+        let found = read(b"{\"title\":\"a\xFFb\"}", true);
+        assert_eq!(found, [Ok((1, Document::new().with("title", "a\u{FFFD}b")))]);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let text = "[".repeat(1_000_000);
+        assert!(read(text.as_bytes(), false)[0].is_err());
+    }
+}

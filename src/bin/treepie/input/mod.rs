@@ -1,0 +1,352 @@
+//! What is indexed: files or standard input, compressed or not, as lines, JSON Lines, CSV or TSV.
+//!
+//! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
+
+pub mod csv;
+pub mod decode;
+pub mod format;
+pub mod infer;
+pub mod json;
+pub mod lines;
+pub mod schema_file;
+
+use std::{
+    fs::{self, File},
+    io::{self, Cursor, Read},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::Ordering::Relaxed,
+        mpsc::{Receiver, sync_channel},
+    },
+    thread,
+};
+
+use treepie::{Document, Error, ErrorKind};
+
+use crate::{
+    failure::usage,
+    progress::{Counted, Counters},
+};
+use decode::{Compression, Decoder};
+
+/// The longest line, or record, that JSON Lines, CSV and TSV may have.
+pub const RECORD_BYTES_MAX: usize = 16 << 20;
+
+/// One record of an input.
+#[derive(Debug)]
+pub enum Record {
+    Document {
+        line: u64,
+        document: Document,
+    },
+    /// It does not fit; the next one may.
+    Bad(Error),
+}
+
+/// An input that is there and can be read, so far as that is known before reading it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// A path, or `-`.
+    typed: PathBuf,
+    /// Bytes on disk; a pipe has none that are known.
+    pub n_bytes: Option<u64>,
+}
+
+impl Source {
+    /// Looks at what was typed, so that a missing file stops a build before it starts.
+    pub fn find(typed: &Path) -> Result<Self, Error> {
+        let typed = typed.to_owned();
+        if typed.as_os_str() == "-" {
+            return Ok(Source { typed, n_bytes: None });
+        }
+        let metadata = fs::metadata(&typed)
+            .map_err(|error| Error::io("opening the input", error).in_file(&typed))?;
+        if metadata.is_dir() {
+            return Err(usage("opening the input")
+                .expected("a file, or - for standard input")
+                .found("a directory")
+                .in_file(typed));
+        }
+        let n_bytes = metadata.is_file().then_some(metadata.len());
+        Ok(Source { typed, n_bytes })
+    }
+
+    /// The sources that were typed; standard input at most once, and alone where nothing was.
+    pub fn find_all(typed: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        let standard_input = [PathBuf::from("-")];
+        let typed = if typed.is_empty() { &standard_input[..] } else { typed };
+        if typed.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(usage("standard input is named twice"));
+        }
+        typed.iter().map(|path| Source::find(path)).collect()
+    }
+
+    /// The name in messages.
+    pub fn name(&self) -> PathBuf {
+        match self.typed.as_os_str() == "-" {
+            true => "standard input".into(),
+            false => self.typed.clone(),
+        }
+    }
+}
+
+/// An opened input: decoded text that can be looked at before it is read.
+pub struct Input {
+    pub name: PathBuf,
+    pub compression: Compression,
+    head: Vec<u8>,
+    head_is_all: bool,
+    rest: Box<dyn Read + Send>,
+    failure: FailureSlot,
+}
+
+impl Input {
+    /// Opens a source and starts decoding it.
+    pub fn open(source: &Source, counters: &Counters) -> Result<Self, Error> {
+        let name = source.name();
+        let from: Box<dyn Read + Send> = match source.typed.as_os_str() == "-" {
+            true => Box::new(io::stdin()),
+            false => Box::new(
+                File::open(&source.typed)
+                    .map_err(|error| Error::io("opening the input", error).in_file(&name))?,
+            ),
+        };
+        Self::of(name, Counted::new(from, &counters.read), counters)
+    }
+
+    /// An input over any reader; `name` stands in messages.
+    fn of(
+        name: PathBuf,
+        from: impl Read + Send + 'static,
+        counters: &Counters,
+    ) -> Result<Self, Error> {
+        let decoder = Decoder::new(from).map_err(|error| error.in_file(&name))?;
+        let compression = decoder.compression();
+        let failure = FailureSlot::default();
+        let decoded = Decoded { decoder, name: name.clone(), failure: failure.clone() };
+        let rest: Box<dyn Read + Send> = match compression {
+            // The kernel reads plain files ahead by itself.
+            Compression::None => Box::new(Counted::new(decoded, &counters.text)),
+            _ => Box::new(Counted::new(ReadAhead::spawn(decoded), &counters.text)),
+        };
+        Ok(Input { name, compression, head: vec![], head_is_all: false, rest, failure })
+    }
+
+    /// The first `n` bytes of text, fewer where there are no more.
+    pub fn peek(&mut self, n: usize) -> Result<&[u8], Error> {
+        let missing = n.saturating_sub(self.head.len());
+        if missing > 0 && !self.head_is_all {
+            let read = (&mut self.rest).take(missing as u64).read_to_end(&mut self.head);
+            let read =
+                read.map_err(|error| self.failure.or(Error::io("reading the input", error)))?;
+            self.head_is_all = read < missing;
+        }
+        Ok(&self.head[..n.min(self.head.len())])
+    }
+
+    /// Whether [`peek`](Self::peek) has seen everything.
+    pub fn peeked_at_all(&self) -> bool {
+        self.head_is_all
+    }
+
+    /// All of the text from its beginning, and where an error met while reading it is kept.
+    pub fn into_reader(self) -> (impl Read + Send + 'static, FailureSlot) {
+        (Cursor::new(self.head).chain(self.rest), self.failure)
+    }
+}
+
+/// Carries an error with its file and kind past interfaces that know `io::Error` only.
+#[derive(Clone, Debug, Default)]
+pub struct FailureSlot(Arc<Mutex<Option<Error>>>);
+
+impl FailureSlot {
+    fn keep(&self, error: Error) -> io::Error {
+        let text = error.to_string();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        io::Error::other(text)
+    }
+
+    /// The error that was kept, which is the cause of `error`; else `error` itself.
+    pub fn or(&self, error: Error) -> Error {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(error)
+    }
+}
+
+/// Decoded bytes whose errors name the input.
+struct Decoded<R: Read> {
+    decoder: Decoder<R>,
+    name: PathBuf,
+    failure: FailureSlot,
+}
+
+impl<R: Read + Send> Read for Decoded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(into).map_err(|error| self.failure.keep(error.in_file(&self.name)))
+    }
+}
+
+/// Reads on a thread of its own, at most [`CHUNKS_AHEAD`] chunks before its consumer.
+struct ReadAhead {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    current: Cursor<Vec<u8>>,
+}
+
+const CHUNK_BYTES: usize = 512 << 10;
+const CHUNKS_AHEAD: usize = 4;
+
+impl ReadAhead {
+    fn spawn(mut from: impl Read + Send + 'static) -> Self {
+        let (send, chunks) = sync_channel(CHUNKS_AHEAD);
+        thread::spawn(move || {
+            loop {
+                let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+                let read = (&mut from).take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
+                let last = read.is_err() || chunk.is_empty();
+                // What came before an error is still to be read; nobody listening is an end too.
+                let sent = chunk.is_empty() || send.send(Ok(chunk)).is_ok();
+                if let Err(error) = read {
+                    let _ = send.send(Err(error));
+                }
+                if last || !sent {
+                    return;
+                }
+            }
+        });
+        ReadAhead { chunks, current: Cursor::default() }
+    }
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.current.read(into)?;
+            if n > 0 || into.is_empty() {
+                return Ok(n);
+            }
+            match self.chunks.recv() {
+                Ok(chunk) => self.current = Cursor::new(chunk?),
+                Err(_) => return Ok(0),
+            }
+        }
+    }
+}
+
+/// Bad records: the first one stops the build, or all of them are counted and the first ten shown.
+#[derive(Debug)]
+pub struct BadRecords {
+    skip: bool,
+    pub n_skipped: u64,
+    pub shown: Vec<String>,
+}
+
+/// Bad records shown in full.
+const SHOWN_MAX: usize = 10;
+
+impl BadRecords {
+    pub fn new(skip: bool) -> Self {
+        BadRecords { skip, n_skipped: 0, shown: vec![] }
+    }
+
+    /// A record that does not fit.
+    pub fn meet(&mut self, error: Error) -> Result<(), Error> {
+        if !self.skip {
+            return Err(error.hint("--skip-bad-lines leaves such lines out"));
+        }
+        self.n_skipped += 1;
+        if self.shown.len() < SHOWN_MAX {
+            self.shown.push(error.to_string());
+        }
+        Ok(())
+    }
+}
+
+/// The error about a record that is not what it should be.
+pub(crate) fn bad(what: impl Into<String>, line: u64) -> Error {
+    Error::new(ErrorKind::Document, what).at_line(line)
+}
+
+/// Text from bytes: valid, or made valid where that was asked for.
+pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<String, Error> {
+    match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) if lossy => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let found = bytes.get(at).map_or(String::new(), |byte| format!("the byte {byte:#04x}"));
+            Err(bad("reading a line", line)
+                .expected("UTF-8")
+                .found(found)
+                .at_offset(offset + at as u64)
+                .hint("--lossy replaces such bytes"))
+        }
+    }
+}
+
+impl Counters {
+    /// One more record.
+    pub(crate) fn count_line(&self) {
+        self.lines.fetch_add(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn read_all(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let input = Input::of("x".into(), Cursor::new(bytes), &Counters::default())?;
+        let (mut reader, failure) = input.into_reader();
+        let mut text = vec![];
+        reader.read_to_end(&mut text).map_err(|e| failure.or(Error::io("test", e)))?;
+        Ok(text)
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut to = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+        to.write_all(text).unwrap();
+        to.finish().unwrap()
+    }
+
+    #[test]
+    fn peeking_takes_nothing_away() {
+        let text: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+        let mut input =
+            Input::of("x".into(), Cursor::new(gzip(&text)), &Counters::default()).unwrap();
+        assert_eq!(input.peek(10).unwrap(), &text[..10]);
+        assert_eq!(input.peek(1_000_000).unwrap(), &text[..1_000_000]);
+        assert!(!input.peeked_at_all());
+        assert_eq!(input.peek(10).unwrap(), &text[..10]);
+        let mut all = vec![];
+        input.into_reader().0.read_to_end(&mut all).unwrap();
+        assert!(all == text);
+    }
+
+    #[test]
+    fn an_error_keeps_its_kind_and_file_through_the_thread() {
+        let mut bytes = gzip(&vec![b'x'; 5_000_000]);
+        bytes.truncate(bytes.len() - 5);
+        let error = read_all(bytes).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert_eq!(error.file(), Some(Path::new("x")));
+        assert!(error.to_string().contains("gzip"), "{error}");
+    }
+
+    #[test]
+    fn a_consumer_that_leaves_does_not_hang_the_thread() {
+        let mut input =
+            Input::of("x".into(), Cursor::new(gzip(&vec![b'x'; 20_000_000])), &Counters::default())
+                .unwrap();
+        assert_eq!(input.peek(1).unwrap(), b"x");
+    }
+
+    #[test]
+    fn bad_records_stop_or_are_counted() {
+        assert!(BadRecords::new(false).meet(bad("x", 1)).is_err());
+        let mut bad_records = BadRecords::new(true);
+        (0..12).for_each(|line| bad_records.meet(bad("x", line)).unwrap());
+        assert_eq!((bad_records.n_skipped, bad_records.shown.len()), (12, 10));
+    }
+}

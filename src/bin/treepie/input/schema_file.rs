@@ -1,0 +1,271 @@
+//! The schema file: TOML in, [`Schema`] out, and back.
+//!
+//! ```toml
+//! [fields.title]
+//! type = "text"        # text | keyword
+//! stored = true        # default true
+//! [fields.brand]
+//! type = "keyword"
+//! many = true          # more than one value a document; default false
+//! [index]
+//! default_fields = ["title"]
+//! ```
+
+use std::{fmt::Write, fs, ops::Range, path::Path};
+
+use toml::de::{DeTable, DeValue};
+use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
+
+use crate::failure::not_yet;
+
+/// Reads a schema file.
+pub fn read(path: &Path) -> Result<Schema, Error> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+    parse(&text).map_err(|error| error.in_file(path))
+}
+
+/// The schema that `text` describes; errors carry the line.
+pub fn parse(text: &str) -> Result<Schema, Error> {
+    let file = File { text };
+    let table = DeTable::parse(text).map_err(|error| {
+        file.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
+    })?;
+    let mut builder = Schema::builder();
+    for (key, span, value) in in_order(table.get_ref()) {
+        match key {
+            "fields" => {
+                for (name, span, value) in in_order(file.table(value, &span, "fields")?) {
+                    builder = builder.field(file.field(name, &span, value)?);
+                }
+            }
+            "index" => {
+                for (key, span, value) in in_order(file.table(value, &span, "index")?) {
+                    match key {
+                        "default_fields" => {
+                            builder = builder.default_fields(file.names(value, &span)?);
+                        }
+                        "key" | "sort" => return Err(file.not_yet(format!("index.{key}"), span)),
+                        _ => return Err(file.unknown(span, key, "default_fields")),
+                    }
+                }
+            }
+            _ => return Err(file.unknown(span, key, "fields or index")),
+        }
+    }
+    builder.build()
+}
+
+/// The text of a file that [`parse`] reads as this schema.
+pub fn print(schema: &Schema) -> String {
+    let mut text = String::new();
+    for field in schema.fields() {
+        let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());
+        if !field.stored {
+            text.push_str("stored = false\n");
+        }
+        if field.many {
+            text.push_str("many = true\n");
+        }
+    }
+    let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
+    if !schema.default_fields().eq(texts) {
+        let names: Vec<_> =
+            schema.default_fields().map(|field| format!("\"{}\"", field.name)).collect();
+        let _ = writeln!(text, "[index]\ndefault_fields = [{}]", names.join(", "));
+    }
+    text
+}
+
+/// A name as a TOML key: quoted where it has more than ASCII letters, digits, `_` and `-`.
+fn key(name: &str) -> String {
+    match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        true => name.to_owned(),
+        false => format!("\"{name}\""),
+    }
+}
+
+/// Entries as they stand in the file; the parser sorts them by name.
+fn in_order<'t>(table: &'t DeTable<'_>) -> Vec<(&'t str, Range<usize>, &'t DeValue<'t>)> {
+    let mut entries: Vec<_> =
+        table.iter().map(|(key, value)| (&**key.get_ref(), key.span(), value.get_ref())).collect();
+    entries.sort_by_key(|(_, span, _)| span.start);
+    entries
+}
+
+struct File<'t> {
+    text: &'t str,
+}
+
+impl File<'_> {
+    fn field(&self, name: &str, span: &Range<usize>, value: &DeValue<'_>) -> Result<Field, Error> {
+        let mut kind = None;
+        let mut field = Field::new(name, FieldKind::Text);
+        let mut text_only = None;
+        for (key, span, value) in in_order(self.table(value, span, name)?) {
+            match key {
+                "type" => kind = Some(self.kind(value, span)?),
+                "stored" => field = field.stored(self.boolean(value, span, key)?),
+                "many" => field = field.many(self.boolean(value, span, key)?),
+                "analyzer" => match value.as_str() {
+                    Some("default") => text_only = Some((key.to_owned(), span)),
+                    Some(other) => return Err(self.not_yet(format!("analyzer \"{other}\""), span)),
+                    None => return Err(self.kind_of(span, key, "the name of an analyzer", value)),
+                },
+                // Saying what is the case anyway is no contradiction.
+                "positions" if value.as_bool() == Some(false) => {
+                    text_only = Some((key.to_owned(), span));
+                }
+                "positions" => return Err(self.not_yet("positions", span)),
+                "facet" => {
+                    return Err(self
+                        .not_yet("facet = …", span)
+                        .hint("every field can be counted by its terms without it"));
+                }
+                _ => {
+                    let known = "type, stored, many or analyzer";
+                    return Err(self.unknown(span, key, known));
+                }
+            }
+        }
+        let Some(kind) = kind else {
+            return Err(self
+                .wrong(span.clone())
+                .expected("a type")
+                .found(format!("the field '{name}' without one")));
+        };
+        if let Some((key, span)) = text_only.filter(|_| kind != FieldKind::Text) {
+            return Err(self
+                .wrong(span)
+                .expected(format!("'{key}' in text fields only"))
+                .found(format!("it in a {} field", kind.name())));
+        }
+        field.kind = kind;
+        Ok(field)
+    }
+
+    fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
+        const LATER: [&str; 9] =
+            ["i64", "u64", "f64", "bool", "date", "decimal", "ip", "path", "geo"];
+        match value.as_str() {
+            Some("text") => Ok(FieldKind::Text),
+            Some("keyword") => Ok(FieldKind::Keyword),
+            Some(later) if LATER.contains(&later) || later == "vector" => {
+                Err(self.not_yet(format!("type \"{later}\""), span))
+            }
+            Some(other) => Err(self
+                .wrong(span)
+                .expected("the type text or keyword")
+                .found(format!("'{other}'"))),
+            None => Err(self.kind_of(span, "type", "text or keyword", value)),
+        }
+    }
+
+    fn boolean(&self, value: &DeValue<'_>, span: Range<usize>, key: &str) -> Result<bool, Error> {
+        value.as_bool().ok_or_else(|| self.kind_of(span, key, "true or false", value))
+    }
+
+    fn names(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Vec<String>, Error> {
+        let wrong = || self.kind_of(span.clone(), "default_fields", "a list of names", value);
+        let values = value.as_array().ok_or_else(wrong)?;
+        let name = |value: &DeValue<'_>| value.as_str().map(str::to_owned).ok_or_else(wrong);
+        values.iter().map(|value| name(value.get_ref())).collect()
+    }
+
+    fn table<'v>(
+        &self,
+        value: &'v DeValue<'v>,
+        span: &Range<usize>,
+        key: &str,
+    ) -> Result<&'v DeTable<'v>, Error> {
+        value.as_table().ok_or_else(|| self.kind_of(span.clone(), key, "a table", value))
+    }
+
+    fn wrong(&self, span: Range<usize>) -> Error {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
+        Error::new(ErrorKind::Schema, "reading the schema file").at_line(line)
+    }
+
+    fn kind_of(&self, span: Range<usize>, key: &str, expected: &str, found: &DeValue<'_>) -> Error {
+        self.wrong(span)
+            .expected(format!("{expected} for '{key}'"))
+            .found(format!("a value of type {}", found.type_str()))
+    }
+
+    fn unknown(&self, span: Range<usize>, key: &str, known: &str) -> Error {
+        self.wrong(span).expected(known).found(format!("'{key}'"))
+    }
+
+    fn not_yet(&self, what: impl std::fmt::Display, span: Range<usize>) -> Error {
+        let line = self.wrong(span).line().unwrap_or(1);
+        not_yet(format!("in the schema file, {what}")).at_line(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_read_in_the_order_of_the_file() {
+        let schema = parse(
+            "[fields.title]\ntype = \"text\"\nanalyzer = \"default\"\npositions = false\n\
+             [fields.brand]\ntype = \"keyword\"\nmany = true\nstored = false\n\
+             [fields.about]\ntype = \"text\"\n[index]\ndefault_fields = [\"title\"]\n",
+        )
+        .unwrap();
+        let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+        assert_eq!(names, ["title", "brand", "about"]);
+        let brand = schema.field("brand").unwrap();
+        assert_eq!((brand.kind, brand.many, brand.stored), (FieldKind::Keyword, true, false));
+        assert_eq!(schema.default_fields().count(), 1);
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        let schema = Schema::builder()
+            .text("größe.2")
+            .keyword("tag")
+            .field(Field::new("x", FieldKind::Text).stored(false))
+            .default_fields(["tag"])
+            .build()
+            .unwrap();
+        assert_eq!(parse(&print(&schema)).unwrap(), schema);
+        let plain = Schema::builder().text("text").build().unwrap();
+        assert_eq!(print(&plain), "[fields.text]\ntype = \"text\"\n");
+    }
+
+    #[test]
+    fn mistakes_and_what_is_not_built_are_told_with_their_line() {
+        for (text, words) in [
+            ("[fields.a]\ntype = \"date\"", "type \"date\" is not built yet (line 2)"),
+            ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
+            ("[fields.a]\nstored = true", "without one (line 1)"),
+            (
+                "[fields.a]\ntype = \"text\"\npositions = true",
+                "positions is not built yet (line 3)",
+            ),
+            (
+                "[fields.a]\nanalyzer = \"english\"",
+                "analyzer \"english\" is not built yet (line 2)",
+            ),
+            ("[fields.a]\ntype = \"keyword\"\nfacet = true", "is not built yet (line 3)"),
+            ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
+            ("[fields.a]\ntype = 3", "text or keyword for 'type', found a value of type integer"),
+            ("[fields.a]\ntype = \"text\"\ncolour = 1", "found 'colour' (line 3)"),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"",
+                "index.key is not built yet (line 4)",
+            ),
+            ("[feilds.a]\ntype = \"text\"", "expected fields or index, found 'feilds' (line 1)"),
+            ("fields = 3", "expected a table for 'fields'"),
+            ("[fields.a", "reading the schema file: found"),
+            ("[fields.a]\ntype = \"text\"\n[index]\ndefault_fields = [\"b\"]", "found 'b'"),
+            ("", "at least one field"),
+        ] {
+            let message = parse(text).unwrap_err().to_string();
+            assert!(message.contains(words), "{text}\n{message}");
+        }
+    }
+}

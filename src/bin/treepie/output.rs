@@ -1,0 +1,378 @@
+//! Standard output: buffered, never panicking on a closed pipe, in the format that was asked for.
+
+use std::{
+    borrow::Cow,
+    env,
+    fmt::Write as _,
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+};
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::failure::{Exit, Outcome, columns};
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON value.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+    /// Tab-separated values under a header; tab, newline and backslash are escaped with a backslash.
+    Tsv,
+    /// Comma-separated values under a header.
+    Csv,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Whether standard output gets colour.
+    pub fn on(self) -> bool {
+        let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                !set("NO_COLOR")
+                    && io::stdout().is_terminal()
+                    && env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+}
+
+/// Standard output, locked and buffered; errors come back instead of ending the process.
+pub struct Output {
+    to: BufWriter<StdoutLock<'static>>,
+    color: bool,
+}
+
+impl Output {
+    pub fn new(color: Color) -> Self {
+        Output { to: BufWriter::with_capacity(1 << 16, io::stdout().lock()), color: color.on() }
+    }
+
+    /// Whether colour may be written.
+    pub fn color(&self) -> bool {
+        self.color
+    }
+
+    /// `text` in bold where colour is on.
+    pub fn strong<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.styled("1", text)
+    }
+
+    /// `text` in a quiet tone where colour is on.
+    pub fn dim<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.styled("2", text)
+    }
+
+    fn styled<'t>(&self, code: &str, text: &'t str) -> Cow<'t, str> {
+        match self.color {
+            true => Cow::Owned(format!("\x1b[{code}m{text}\x1b[0m")),
+            false => Cow::Borrowed(text),
+        }
+    }
+
+    /// One JSON value on one line.
+    pub fn json_line(&mut self, value: &Value) -> io::Result<()> {
+        serde_json::to_writer(&mut self.to, value)?;
+        self.to.write_all(b"\n")
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Columns of the terminal, or COLUMNS where that is set; 100 where neither is known.
+pub fn width() -> usize {
+    let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    set.or_else(of_terminal).unwrap_or(100).clamp(40, 1_000)
+}
+
+/// Help and version text as clap renders them.
+pub fn print_help(text: &str) -> Outcome {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Rows under named columns in any [`Format`], streamed.
+pub struct Table<'o> {
+    out: &'o mut Output,
+    format: Format,
+    names: Vec<&'static str>,
+    /// In text the first rows wait here until they have decided the widths; no more than those, so
+    /// that any number of rows can be printed.
+    held: Vec<Vec<Value>>,
+    widths: Option<Vec<usize>>,
+    n_printed: u64,
+}
+
+/// Rows that decide the widths of the columns in text.
+const ROWS_FOR_WIDTHS: usize = 500;
+/// A cell wider than this pushes the ones after it to the right instead of widening its column.
+const CELL_WIDTH_MAX: usize = 60;
+
+impl<'o> Table<'o> {
+    pub fn new(out: &'o mut Output, format: Format, names: &[&'static str]) -> io::Result<Self> {
+        let table =
+            Table { out, format, names: names.to_vec(), held: vec![], widths: None, n_printed: 0 };
+        let header: Vec<Value> = names.iter().map(|name| Value::from(*name)).collect();
+        match format {
+            Format::Tsv => writeln!(table.out, "{}", separated(&header, tsv_field, "\t"))?,
+            Format::Csv => writeln!(table.out, "{}", separated(&header, csv_field, ","))?,
+            Format::Json => table.out.write_all(b"[")?,
+            Format::Text | Format::Jsonl => {}
+        }
+        Ok(table)
+    }
+
+    /// One row; as many cells as there are names.
+    pub fn row(&mut self, cells: Vec<Value>) -> io::Result<()> {
+        debug_assert_eq!(cells.len(), self.names.len());
+        match self.format {
+            Format::Tsv => writeln!(self.out, "{}", separated(&cells, tsv_field, "\t")),
+            Format::Csv => writeln!(self.out, "{}", separated(&cells, csv_field, ",")),
+            Format::Jsonl => {
+                let row = object(&self.names, cells);
+                self.out.json_line(&row)
+            }
+            Format::Json => {
+                let row = object(&self.names, cells);
+                self.out.write_all(if self.n_printed == 0 { b"\n " } else { b",\n " })?;
+                self.n_printed += 1;
+                serde_json::to_writer(&mut *self.out, &row)?;
+                Ok(())
+            }
+            Format::Text if self.widths.is_some() => self.text_row(&cells),
+            Format::Text => {
+                self.held.push(cells);
+                if self.held.len() == ROWS_FOR_WIDTHS {
+                    self.print_held()?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What is still held back, and the end of the JSON array.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.format {
+            Format::Text => self.print_held(),
+            Format::Json if self.n_printed == 0 => self.out.write_all(b"]\n"),
+            Format::Json => self.out.write_all(b"\n]\n"),
+            Format::Jsonl | Format::Tsv | Format::Csv => Ok(()),
+        }
+    }
+
+    fn print_held(&mut self) -> io::Result<()> {
+        if self.widths.is_some() {
+            return Ok(());
+        }
+        let held = std::mem::take(&mut self.held);
+        let widths = self.names.iter().enumerate().map(|(at, name)| {
+            let cells = held.iter().map(|row| text_width(&text_field(&row[at])));
+            cells.chain([name.len()]).max().unwrap_or(0).min(CELL_WIDTH_MAX)
+        });
+        self.widths = Some(widths.collect());
+        let header: Vec<Value> = self.names.iter().map(|name| Value::from(*name)).collect();
+        let line = self.text_line(&header, held.first());
+        writeln!(self.out, "{}", self.out.dim(line.trim_end()))?;
+        held.iter().try_for_each(|row| self.text_row(row))
+    }
+
+    fn text_row(&mut self, cells: &[Value]) -> io::Result<()> {
+        let line = self.text_line(cells, None);
+        writeln!(self.out, "{}", line.trim_end())
+    }
+
+    /// Numbers stand right, everything else left; a header stands as the cells under it do.
+    fn text_line(&self, cells: &[Value], like: Option<&Vec<Value>>) -> String {
+        let mut line = String::new();
+        for (at, cell) in cells.iter().enumerate() {
+            let text = text_field(cell);
+            let width = self.widths.as_ref().map_or(0, |widths| widths[at]);
+            let padding = width.saturating_sub(text_width(&text));
+            let right = like.map_or(cell, |row| &row[at]).is_number();
+            if at > 0 {
+                line.push_str("  ");
+            }
+            let _ = match right {
+                true => write!(line, "{:padding$}{text}", ""),
+                false => write!(line, "{text}{:padding$}", ""),
+            };
+        }
+        line
+    }
+}
+
+fn object(names: &[&'static str], cells: Vec<Value>) -> Value {
+    Value::Object(names.iter().map(|name| (*name).to_owned()).zip(cells).collect())
+}
+
+fn separated(cells: &[Value], escape: fn(&str) -> Cow<'_, str>, separator: &str) -> String {
+    let cells: Vec<String> =
+        cells.iter().map(|cell| escape(&plain_field(cell)).into_owned()).collect();
+    cells.join(separator)
+}
+
+/// A value as it is: text without quotes, nothing for null, several values joined.
+fn plain_field(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Array(values) => {
+            let values: Vec<_> = values.iter().map(plain_field).collect();
+            Cow::Owned(values.join("; "))
+        }
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+fn text_field(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => grouped(number),
+            None => number.to_string(),
+        },
+        other => printable(&plain_field(other)).into_owned(),
+    }
+}
+
+fn text_width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// Tab, newline, carriage return and backslash as `\t`, `\n`, `\r` and `\\`.
+pub fn tsv_field(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\t', '\n', '\r', '\\']) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 4);
+    for c in text.chars() {
+        match c {
+            '\t' => escaped.push_str("\\t"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\\' => escaped.push_str("\\\\"),
+            other => escaped.push(other),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Quoted where a comma, a quote or a line break asks for it (RFC 4180).
+pub fn csv_field(text: &str) -> Cow<'_, str> {
+    match text.contains(['"', ',', '\n', '\r']) {
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Control characters made visible: what was indexed must not steer the terminal.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    // Marks that reorder a line are as misleading as escape sequences.
+    let steers =
+        |c: char| c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match steers(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in the unit that leaves at most four digits.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if n < 1_024 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1_024.0;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1_024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// A duration in the unit that reads best.
+pub fn duration(elapsed: std::time::Duration) -> String {
+    let ns = elapsed.as_nanos() as f64;
+    match ns {
+        _ if ns < 1e3 => format!("{ns} ns"),
+        _ if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        _ if ns < 1e9 => format!("{:.1} ms", ns / 1e6),
+        _ => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_escaped_for_their_format() {
+        assert_eq!(tsv_field("a\tb\\\n"), "a\\tb\\\\\\n");
+        assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(csv_field("plain"), "plain");
+        assert_eq!(printable("a\x1b[31m\u{202E}b"), "a\\u{1b}[31m\\u{202e}b");
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(bytes(1_023), "1023 B");
+        assert_eq!(bytes(1_536), "1.5 KiB");
+        assert_eq!(bytes(u64::MAX), "16384.0 PiB");
+        assert_eq!(duration(Duration::from_micros(1_500)), "1.5 ms");
+        assert_eq!(duration(Duration::from_nanos(900)), "900 ns");
+    }
+}
