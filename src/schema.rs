@@ -171,9 +171,7 @@ impl SchemaBuilder {
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
-            return Err(wrong("building a schema".into())
-                .expected("at least one field")
-                .found("none"));
+            return Err(wrong("building a schema".into()).expected("at least one field").found("none"));
         }
         if self.fields.len() > FIELDS_MAX {
             return Err(wrong("building a schema".into())
@@ -225,8 +223,7 @@ mod tests {
     #[test]
     fn default_fields_are_the_text_fields_unless_named() {
         let builder = Schema::builder().text("a").keyword("b").text("c");
-        let names =
-            |schema: &Schema| schema.default_fields().map(|f| f.name.clone()).collect::<Vec<_>>();
+        let names = |schema: &Schema| schema.default_fields().map(|f| f.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&builder.clone().build().unwrap()), ["a", "c"]);
         assert_eq!(names(&builder.clone().default_fields(["b"]).build().unwrap()), ["b"]);
         assert_eq!(builder.default_fields(["x"]).build().unwrap_err().kind(), ErrorKind::Schema);

@@ -222,7 +222,11 @@ impl ExplainTree {
 impl ExplainNode {
     /// A node without inputs; set the public fields that apply.
     pub fn new(operator: impl Into<String>, label: impl Into<String>) -> Self {
-        ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
+        ExplainNode {
+            operator: operator.into(),
+            label: label.into(),
+            ..Self::default()
+        }
     }
 
     /// Gives this node the id `0` and every node below the path that leads to it.
@@ -259,13 +263,23 @@ impl ExplainNode {
 impl Estimate {
     /// A number that is known.
     pub fn exact(documents: u64, source: impl Into<String>) -> Self {
-        Estimate { documents, lower: documents, upper: documents, source: source.into() }
+        Estimate {
+            documents,
+            lower: documents,
+            upper: documents,
+            source: source.into(),
+        }
     }
 
     /// A guess between two bounds; it is moved to the nearer bound where it lies outside.
     pub fn between(documents: u64, lower: u64, upper: u64, source: impl Into<String>) -> Self {
         let upper = upper.max(lower);
-        Estimate { documents: documents.clamp(lower, upper), lower, upper, source: source.into() }
+        Estimate {
+            documents: documents.clamp(lower, upper),
+            lower,
+            upper,
+            source: source.into(),
+        }
     }
 
     /// Whether the bounds leave no doubt.
@@ -315,12 +329,20 @@ impl ContainerCounts {
 impl Decision {
     /// A rule that was applied.
     pub fn accepted(rule: impl Into<String>, reason: impl Into<String>) -> Self {
-        Decision { rule: rule.into(), accepted: true, reason: reason.into(), ..Self::default() }
+        Decision {
+            rule: rule.into(),
+            accepted: true,
+            reason: reason.into(),
+            ..Self::default()
+        }
     }
 
     /// A rule that was considered and left.
     pub fn rejected(rule: impl Into<String>, reason: impl Into<String>) -> Self {
-        Decision { accepted: false, ..Self::accepted(rule, reason) }
+        Decision {
+            accepted: false,
+            ..Self::accepted(rule, reason)
+        }
     }
 
     /// Sets what the node is expected to cost after the decision.
@@ -333,7 +355,10 @@ impl Decision {
     /// Sets the way that was not taken and what it would have cost.
     #[must_use]
     pub fn instead_of(mut self, name: impl Into<String>, estimated_cost_ns: Option<u64>) -> Self {
-        self.alternative = Some(Alternative { name: name.into(), estimated_cost_ns });
+        self.alternative = Some(Alternative {
+            name: name.into(),
+            estimated_cost_ns,
+        });
         self
     }
 }
@@ -349,7 +374,11 @@ mod tests {
         let mut root = ExplainNode::new("Intersect", "c AND (a OR b)");
         root.children = vec![ExplainNode::new("Term", "c"), inner];
         let tree = ExplainTree::new("c (a OR b)", root);
-        let ids: Vec<_> = tree.plan.iter().map(|node| (&*node.id, &*node.label)).collect();
+        let ids: Vec<_> = tree
+            .plan
+            .iter()
+            .map(|node| (&*node.id, &*node.label))
+            .collect();
         assert_eq!(
             ids,
             [
@@ -366,7 +395,11 @@ mod tests {
     fn q_error_is_symmetric_at_least_one_and_unknown_for_what_did_not_finish() {
         let node = |estimated, documents, complete| ExplainNode {
             estimate: Estimate::exact(estimated, "test"),
-            actual: Some(Actual { documents, complete, ..Actual::default() }),
+            actual: Some(Actual {
+                documents,
+                complete,
+                ..Actual::default()
+            }),
             ..ExplainNode::default()
         };
         assert_eq!(node(10, 40, true).q_error(), Some(4.0));
@@ -379,10 +412,22 @@ mod tests {
     #[test]
     fn sums_of_segments_keep_what_is_unknown_and_what_was_cut_short() {
         let mut sum = Actual::default();
-        sum.add(&Actual { documents: 3, documents_in: Some(7), ..Actual::default() });
-        sum.add(&Actual { documents: 1, complete: false, ..Actual::default() });
-        let expected =
-            Actual { documents: 4, documents_in: Some(7), complete: false, ..Actual::default() };
+        sum.add(&Actual {
+            documents: 3,
+            documents_in: Some(7),
+            ..Actual::default()
+        });
+        sum.add(&Actual {
+            documents: 1,
+            complete: false,
+            ..Actual::default()
+        });
+        let expected = Actual {
+            documents: 4,
+            documents_in: Some(7),
+            complete: false,
+            ..Actual::default()
+        };
         assert_eq!(sum, expected);
     }
 

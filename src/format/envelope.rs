@@ -228,13 +228,20 @@ impl Header {
                 .at_offset(KIND_AT as u64));
         }
         let id = SegmentId(std::array::from_fn(|i| header[ID_AT + i]));
-        Ok(Header { id, version, writable: u32_at(READ_ONLY_AT) == 0 })
+        Ok(Header {
+            id,
+            version,
+            writable: u32_at(READ_ONLY_AT) == 0,
+        })
     }
 }
 
 /// Compares the CRC at `at` with that of the bytes before it; `at + 4` must be inside.
 fn expect_crc(bytes: &[u8], at: usize, what: impl FnOnce() -> String) -> Result<u32> {
-    let (expected, found) = (array_at(bytes, at).map(u32::from_le_bytes), crc32c(&bytes[..at]));
+    let (expected, found) = (
+        array_at(bytes, at).map(u32::from_le_bytes),
+        crc32c(&bytes[..at]),
+    );
     match expected {
         Some(expected) if expected == found => Ok(found),
         _ => Err(checksum_differs(what(), expected.unwrap_or(0), found)),
@@ -365,7 +372,10 @@ impl<W: Sink> EnvelopeWriter<W> {
 
     /// The same with blocks of `1 << block_shift` bytes, for measuring.
     pub(crate) fn with_block_shift(id: SegmentId, sink: W, block_shift: u8) -> Result<Self> {
-        assert!(BLOCK_SHIFTS.contains(&block_shift), "readers refuse blocks of other sizes");
+        assert!(
+            BLOCK_SHIFTS.contains(&block_shift),
+            "readers refuse blocks of other sizes"
+        );
         let mut writer = EnvelopeWriter {
             sink,
             id,
@@ -393,9 +403,18 @@ impl<W: Sink> EnvelopeWriter<W> {
     ) -> Result<()> {
         assert!(!self.open_section, "the section before was not ended");
         let key = key_of(field, kind);
-        assert!(self.sections.iter().all(|entry| entry.key() != key), "{key:?} was written before");
+        assert!(
+            self.sections.iter().all(|entry| entry.key() != key),
+            "{key:?} was written before"
+        );
         self.open_section = true;
-        self.sections.push(SectionEntry { field, kind, codec, offset: self.written, len: 0 });
+        self.sections.push(SectionEntry {
+            field,
+            kind,
+            codec,
+            offset: self.written,
+            len: 0,
+        });
         Ok(())
     }
 
@@ -411,7 +430,9 @@ impl<W: Sink> EnvelopeWriter<W> {
 
     /// Bytes written to the open section so far.
     pub(crate) fn section_len(&self) -> u64 {
-        self.sections.last().map_or(0, |entry| self.written - entry.offset)
+        self.sections
+            .last()
+            .map_or(0, |entry| self.written - entry.offset)
     }
 
     /// Ends the open section; its length in bytes.
@@ -460,7 +481,9 @@ impl<W: Sink> EnvelopeWriter<W> {
         tail.resize(tail.len().next_multiple_of(SECTION_ALIGNMENT as usize), 0);
         let table_at = tail.len();
         self.sections.sort_unstable_by_key(SectionEntry::key);
-        self.sections.iter().for_each(|entry| entry.encode(&mut tail));
+        self.sections
+            .iter()
+            .for_each(|entry| entry.encode(&mut tail));
         let footer = Footer {
             file_len: checksums_at + tail.len() as u64 + FOOTER_LEN as u64,
             checksums_at,
@@ -474,7 +497,13 @@ impl<W: Sink> EnvelopeWriter<W> {
         tail.extend(encoded);
         self.sink.write_all(&tail)?;
         let footer_crc = crc32c(&encoded[..FOOTER_CRC_AT]);
-        Ok((Seal { file_len: footer.file_len, footer_crc }, self.sink))
+        Ok((
+            Seal {
+                file_len: footer.file_len,
+                footer_crc,
+            },
+            self.sink,
+        ))
     }
 
     /// Hands bytes on and adds them to the checksums of their blocks.
@@ -567,12 +596,18 @@ impl Envelope {
         }
         let header = Header::decode(&read(0..HEADER_LEN as u64)?, FileKind::Segment)?;
         let (footer, footer_crc) = read_footer(file_len, &read)?;
-        let seal = Seal { file_len, footer_crc };
+        let seal = Seal {
+            file_len,
+            footer_crc,
+        };
         let id_expected = expected.map_or(header.id, |(id, _)| id);
         if header.id != id_expected || footer.id != id_expected {
             return Err(Error::corrupt("opening a segment")
                 .expected(format!("segment {id_expected}"))
-                .found(format!("{} in its header, {} in its footer", header.id, footer.id))
+                .found(format!(
+                    "{} in its header, {} in its footer",
+                    header.id, footer.id
+                ))
                 .at_offset(ID_AT as u64));
         }
         if let Some((_, expected)) = expected.filter(|(_, expected)| *expected != seal) {
@@ -590,7 +625,11 @@ impl Envelope {
                 footer.checksums_at..footer.table_at,
                 footer.checksums_crc,
             ),
-            ("the section table", footer.table_at..file_len - FOOTER_LEN as u64, footer.table_crc),
+            (
+                "the section table",
+                footer.table_at..file_len - FOOTER_LEN as u64,
+                footer.table_crc,
+            ),
         ];
         for (what, range, expected) in tables.clone() {
             let found = crc32c(&read(range.clone())?);
@@ -601,8 +640,18 @@ impl Envelope {
         }
         let [_, (_, table, _)] = tables;
         let sections = read_sections(&read(table.clone())?, &footer)?;
-        let Footer { block_shift, checksums_at, .. } = footer;
-        Ok(Envelope { header, seal, block_shift, checksums_at, sections })
+        let Footer {
+            block_shift,
+            checksums_at,
+            ..
+        } = footer;
+        Ok(Envelope {
+            header,
+            seal,
+            block_shift,
+            checksums_at,
+            sections,
+        })
     }
 
     /// The entries in order of field and kind.
@@ -616,7 +665,10 @@ impl Envelope {
         kind: SectionKind,
     ) -> Option<SectionEntry> {
         let key = key_of(field, kind);
-        let at = self.sections.binary_search_by_key(&key, SectionEntry::key).ok()?;
+        let at = self
+            .sections
+            .binary_search_by_key(&key, SectionEntry::key)
+            .ok()?;
         Some(self.sections[at])
     }
 
@@ -652,8 +704,11 @@ fn read_footer<'s>(
 ) -> Result<(Footer, u32)> {
     let at = file_len - FOOTER_LEN as u64;
     let bytes = read(at..file_len)?;
-    let damaged =
-        |what: &str| Error::corrupt("reading the footer of a segment").expected(what).at_offset(at);
+    let damaged = |what: &str| {
+        Error::corrupt("reading the footer of a segment")
+            .expected(what)
+            .at_offset(at)
+    };
     let footer = array_at::<FOOTER_LEN>(&bytes, 0).ok_or_else(|| damaged("64 bytes"))?;
     if !footer.ends_with(&END) {
         let found = format!("{:02x?}", &footer[FOOTER_LEN - END.len()..]);
@@ -661,15 +716,22 @@ fn read_footer<'s>(
             .found(found)
             .hint("the file was cut off, or something was appended to it"));
     }
-    let crc = expect_crc(&footer, FOOTER_CRC_AT, || "reading the footer of a segment".into())
-        .map_err(|error| error.at_offset(at))?;
-    Ok((Footer::decode(&footer).ok_or_else(|| damaged("64 bytes"))?, crc))
+    let crc = expect_crc(&footer, FOOTER_CRC_AT, || {
+        "reading the footer of a segment".into()
+    })
+    .map_err(|error| error.at_offset(at))?;
+    Ok((
+        Footer::decode(&footer).ok_or_else(|| damaged("64 bytes"))?,
+        crc,
+    ))
 }
 
 /// Whether everything lies where it must, given that the file has room for header and footer.
 fn check_places(footer: &Footer, file_len: u64) -> Result<()> {
     let tables_end = file_len - FOOTER_LEN as u64;
-    let block_len = 1_u64.checked_shl(footer.block_shift.into()).unwrap_or(u64::MAX);
+    let block_len = 1_u64
+        .checked_shl(footer.block_shift.into())
+        .unwrap_or(u64::MAX);
     let checksums_len = footer.checksums_at.div_ceil(block_len).saturating_mul(4);
     let table_at = footer.checksums_at.checked_add(checksums_len);
     let table_at = table_at.and_then(|at| at.checked_next_multiple_of(SECTION_ALIGNMENT));
@@ -704,17 +766,30 @@ fn read_sections(table: &[u8], footer: &Footer) -> Result<Box<[SectionEntry]>> {
     for (at, bytes) in table.chunks_exact(ENTRY_LEN).enumerate() {
         let entry = SectionEntry::decode(bytes)
             .ok_or_else(|| damaged(at, "24 bytes", bytes.len().to_string()))?;
-        let end =
-            entry.offset.checked_add(entry.len).and_then(|end| end.checked_add(SECTION_PADDING));
+        let end = entry
+            .offset
+            .checked_add(entry.len)
+            .and_then(|end| end.checked_add(SECTION_PADDING));
         let inside = entry.offset >= HEADER_LEN as u64
             && entry.offset.is_multiple_of(SECTION_ALIGNMENT)
             && end.is_some_and(|end| end <= footer.checksums_at);
         if !inside {
             let found = format!("{} bytes at {}", entry.len, entry.offset);
-            return Err(damaged(at, "an aligned section inside the file, with padding", found));
+            return Err(damaged(
+                at,
+                "an aligned section inside the file, with padding",
+                found,
+            ));
         }
-        if sections.last().is_some_and(|last| last.key() >= entry.key()) {
-            return Err(damaged(at, "ascending fields and kinds", format!("{:?}", entry.key())));
+        if sections
+            .last()
+            .is_some_and(|last| last.key() >= entry.key())
+        {
+            return Err(damaged(
+                at,
+                "ascending fields and kinds",
+                format!("{:?}", entry.key()),
+            ));
         }
         sections.push(entry);
     }
@@ -730,7 +805,9 @@ mod tests {
 
     fn example() -> (Vec<u8>, Seal) {
         let mut writer = EnvelopeWriter::new(ID, vec![]).unwrap();
-        writer.section(Some(FieldId(0)), SectionKind::TERMS, b"abc").unwrap();
+        writer
+            .section(Some(FieldId(0)), SectionKind::TERMS, b"abc")
+            .unwrap();
         let (seal, file) = writer.finish().unwrap();
         (file, seal)
     }
@@ -793,22 +870,54 @@ mod tests {
     fn what_was_written_is_found_again() {
         let (file, seal) = example();
         let envelope = open(&file, Some((ID, seal))).unwrap();
-        assert_eq!(envelope.header, Header { id: ID, version: FORMAT_VERSION, writable: true });
-        let entry = envelope.section(Some(FieldId(0)), SectionKind::TERMS).unwrap();
+        assert_eq!(
+            envelope.header,
+            Header {
+                id: ID,
+                version: FORMAT_VERSION,
+                writable: true
+            }
+        );
+        let entry = envelope
+            .section(Some(FieldId(0)), SectionKind::TERMS)
+            .unwrap();
         let start = entry.offset as usize;
         assert_eq!(&file[start..][..entry.len as usize], b"abc");
-        assert_eq!(file[start + 3..][..SECTION_PADDING as usize], [0; SECTION_PADDING as usize]);
+        assert_eq!(
+            file[start + 3..][..SECTION_PADDING as usize],
+            [0; SECTION_PADDING as usize]
+        );
         assert_eq!(envelope.section(None, SectionKind::TERMS), None);
-        assert_eq!(envelope.section(Some(FieldId(0)), SectionKind::POSTINGS), None);
+        assert_eq!(
+            envelope.section(Some(FieldId(0)), SectionKind::POSTINGS),
+            None
+        );
     }
 
     #[test]
     fn sections_of_every_length_around_a_block_are_covered_by_right_checksums() {
-        for len in [0, 1, 7, 8, 9, 4_096 - 64, 4_096 - 65, 4_096, 3 * 4_096, 20_000] {
+        for len in [
+            0,
+            1,
+            7,
+            8,
+            9,
+            4_096 - 64,
+            4_096 - 65,
+            4_096,
+            3 * 4_096,
+            20_000,
+        ] {
             let mut writer = EnvelopeWriter::with_block_shift(ID, vec![], 12).unwrap();
-            writer.section(None, SectionKind::STORED, &vec![7; len]).unwrap();
-            writer.section(Some(FieldId(3)), SectionKind::EMPTY, b"").unwrap();
-            writer.start_section(Some(FieldId(3)), SectionKind::TERMS, 9).unwrap();
+            writer
+                .section(None, SectionKind::STORED, &vec![7; len])
+                .unwrap();
+            writer
+                .section(Some(FieldId(3)), SectionKind::EMPTY, b"")
+                .unwrap();
+            writer
+                .start_section(Some(FieldId(3)), SectionKind::TERMS, 9)
+                .unwrap();
             (0..len).for_each(|n| writer.write(&[n as u8]).unwrap());
             assert_eq!(writer.end_section().unwrap(), len as u64);
             let (seal, file) = writer.finish().unwrap();
@@ -842,7 +951,10 @@ mod tests {
                     assert_ne!(crc32c(&bad[..covered]).to_le_bytes(), expected, "bit {bit}");
                 }
             }
-            assert!(open(&bad, Some((ID, seal))).is_err() || bit / 8 < covered, "bit {bit}");
+            assert!(
+                open(&bad, Some((ID, seal))).is_err() || bit / 8 < covered,
+                "bit {bit}"
+            );
         }
     }
 
@@ -850,12 +962,19 @@ mod tests {
     fn every_cut_and_every_extension_is_refused() {
         let (file, seal) = example();
         for len in 0..file.len() {
-            assert_eq!(open(&file[..len], None).unwrap_err().kind(), ErrorKind::Corrupt, "{len}");
+            assert_eq!(
+                open(&file[..len], None).unwrap_err().kind(),
+                ErrorKind::Corrupt,
+                "{len}"
+            );
             assert!(open(&file[..len], Some((ID, seal))).is_err(), "{len}");
         }
         let mut longer = file.clone();
         longer.extend(&file[file.len() - FOOTER_LEN..]);
-        assert!(open(&longer, None).is_err(), "the footer gives another length");
+        assert!(
+            open(&longer, None).is_err(),
+            "the footer gives another length"
+        );
     }
 
     #[test]
@@ -863,9 +982,18 @@ mod tests {
         let (file, seal) = example();
         let other = SegmentId([9; 16]);
         let error = open(&file, Some((other, seal))).unwrap_err().to_string();
-        assert!(error.contains(&other.to_string()) && error.contains(&ID.to_string()), "{error}");
-        let newer = Seal { footer_crc: seal.footer_crc ^ 1, ..seal };
-        assert!(open(&file, Some((ID, newer))).is_err(), "same id and length, other content");
+        assert!(
+            error.contains(&other.to_string()) && error.contains(&ID.to_string()),
+            "{error}"
+        );
+        let newer = Seal {
+            footer_crc: seal.footer_crc ^ 1,
+            ..seal
+        };
+        assert!(
+            open(&file, Some((ID, newer))).is_err(),
+            "same id and length, other content"
+        );
     }
 
     #[test]
@@ -877,7 +1005,10 @@ mod tests {
         };
         let refused = |at, value| with(at, value).unwrap_err().kind();
         assert_eq!(refused(MAJOR_AT, 2), ErrorKind::UnsupportedVersion);
-        assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
+        assert_eq!(
+            refused(INCOMPATIBLE_AT + 3, 0x80),
+            ErrorKind::UnsupportedVersion
+        );
         assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
         assert!(with(MINOR_AT, 7).unwrap().header.writable);
         assert!(with(COMPATIBLE_AT, 1).unwrap().header.writable);

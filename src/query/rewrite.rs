@@ -1,0 +1,926 @@
+//! [`Query`] → [`Normal`]: words become terms of fields, and the tree becomes as small as the laws
+//! of set algebra make it, before anything is known about the documents.
+//!
+//! What changes the meaning of the text in a way its author may not expect is said in a note.
+//! Laws applied: flattening, duplicates, everything and nothing, double negation, complement
+//! (`a AND NOT a`), absorption (`a AND (a OR b)`), and that a document with a term in a field has
+//! the field. Negation moves up until it stands at the root or beside something positive:
+//! `a OR NOT b` becomes `NOT (b -a)`, so that nothing below the root counts absent documents.
+//!
+//! Cost: linear in the terms, times the depth of the tree.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+
+use super::{CLAUSES_MAX, DEPTH_MAX, Place, Query};
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::FieldId;
+use crate::schema::{Field, FieldKind, Schema};
+
+/// Terms a query may have at the most after analysis, counted once a field.
+pub const TERMS_MAX: usize = 4_096;
+/// Levels of a tree at the most; one parenthesis gives at most four.
+const LEVELS_MAX: usize = 4 * (DEPTH_MAX + 1);
+/// Names of fields listed in a message at the most.
+const NAMES_SHOWN: usize = 20;
+
+/// A query of terms, with no more operators than it needs.
+///
+/// Nothing stands inside another node of its kind, twice beside itself, or where it decides alone:
+/// `All` and `Nothing` are the whole query or not there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Normal {
+    /// Every document.
+    All,
+    /// No document, and why.
+    Nothing { reason: String },
+    /// Documents with this term in this field.
+    Term { field: FieldId, term: Vec<u8> },
+    /// Documents that have the field.
+    Exists(FieldId),
+    /// Documents that match all of `all` and none of `none`.
+    ///
+    /// Neither holds an `And` in `all` or an `Or` in `none`. Only at the root may `all` be empty:
+    /// every document but those of `none`.
+    And { all: Vec<Normal>, none: Vec<Normal> },
+    /// Documents that match one of these; at least two.
+    Or(Vec<Normal>),
+}
+
+/// What [`rewrite`] made of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rewritten {
+    pub(crate) normal: Normal,
+    /// What was taken otherwise than it may have been meant, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Finds the fields and terms that a query means and simplifies it.
+///
+/// # Errors
+///
+/// [`ErrorKind::Query`] for a field that the schema does not have, [`ErrorKind::Unsupported`] for
+/// quotes around several words of a text field, [`ErrorKind::LimitExceeded`] for a tree built by
+/// hand beyond the parser's limits or beyond [`TERMS_MAX`].
+pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
+    check_limits(query)?;
+    let mut rewriter = Rewriter {
+        schema,
+        analyzers,
+        notes: vec![],
+        n_terms: 0,
+    };
+    let normal = rewriter.query(query)?;
+    Ok(Rewritten {
+        normal,
+        notes: rewriter.notes,
+    })
+}
+
+impl Normal {
+    /// Prints in query syntax; the names of fields are the schema's.
+    pub(crate) fn display(&self, schema: &Schema) -> impl fmt::Display + use<> {
+        self.to_query(schema)
+    }
+
+    /// A query that means the same.
+    fn to_query(&self, schema: &Schema) -> Query {
+        let queries = |normals: &[Normal]| -> Vec<Query> {
+            normals
+                .iter()
+                .map(|normal| normal.to_query(schema))
+                .collect()
+        };
+        match self {
+            Normal::All => Query::All,
+            Normal::Nothing { .. } => Query::Nothing,
+            Normal::Term { field, term } => {
+                let field = schema.get(*field);
+                let text = String::from_utf8_lossy(term);
+                match field.kind {
+                    FieldKind::Text => Query::word_in(&*field.name, text),
+                    FieldKind::Keyword => Query::value(&*field.name, text),
+                }
+            }
+            Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
+            Normal::Or(any) => Query::any_of(queries(any)),
+            Normal::And { all, none } => {
+                let all = queries(all);
+                let should = if all.is_empty() {
+                    vec![]
+                } else {
+                    vec![Query::all_of(all)]
+                };
+                Query::group(vec![], should, queries(none))
+            }
+        }
+    }
+}
+
+/// Walks the tree without recursion, so that one built by hand cannot exhaust the stack later.
+fn check_limits(query: &Query) -> Result<()> {
+    let too_much = |what: String, found: usize| {
+        Err(Error::new(ErrorKind::LimitExceeded, "rewriting the query")
+            .expected(what)
+            .found(found.to_string()))
+    };
+    let mut n_clauses = 0;
+    let mut todo = vec![(query, 1)];
+    while let Some((query, level)) = todo.pop() {
+        if level > LEVELS_MAX {
+            return too_much(format!("at most {LEVELS_MAX} levels of operators"), level);
+        }
+        match query {
+            Query::And(queries) | Query::Or(queries) => {
+                todo.extend(queries.iter().map(|query| (query, level + 1)));
+            }
+            Query::Not(query) => todo.push((query, level + 1)),
+            Query::Group {
+                must,
+                should,
+                must_not,
+            } => {
+                for queries in [must, should, must_not] {
+                    todo.extend(queries.iter().map(|query| (query, level + 1)));
+                }
+            }
+            _ => n_clauses += 1,
+        }
+        if n_clauses > CLAUSES_MAX {
+            let what = format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)");
+            return too_much(what, n_clauses);
+        }
+    }
+    Ok(())
+}
+
+struct Rewriter<'a> {
+    schema: &'a Schema,
+    analyzers: &'a Analyzers,
+    notes: Vec<String>,
+    n_terms: usize,
+}
+
+impl Rewriter<'_> {
+    fn query(&mut self, query: &Query) -> Result<Normal> {
+        match query {
+            Query::All => Ok(Normal::All),
+            Query::Nothing => Ok(nothing("NOT * excludes every document")),
+            Query::Word { field, text, place } => self.clause(field.as_deref(), text, false, place),
+            Query::Quoted { field, text, place } => {
+                self.clause(field.as_deref(), text, true, place)
+            }
+            Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?)),
+            Query::And(all) => {
+                let all = self.queries(all)?;
+                Ok(self.and(all, vec![]))
+            }
+            Query::Or(any) => {
+                let any = self.queries(any)?;
+                Ok(self.or(any))
+            }
+            Query::Not(query) => {
+                let query = self.query(query)?;
+                Ok(self.and(vec![], vec![query]))
+            }
+            Query::Group {
+                must,
+                should,
+                must_not,
+            } => self.group(must, should, must_not),
+        }
+    }
+
+    fn queries(&mut self, queries: &[Query]) -> Result<Vec<Normal>> {
+        queries.iter().map(|query| self.query(query)).collect()
+    }
+
+    fn group(&mut self, must: &[Query], should: &[Query], must_not: &[Query]) -> Result<Normal> {
+        let mut all = self.queries(must)?;
+        let noted = self.notes.len();
+        // Looked at even where they are dropped: a field that does not exist is an error anywhere.
+        let any = self.queries(should)?;
+        if must.is_empty() && !should.is_empty() {
+            all = vec![self.or(any)];
+        } else if !should.is_empty() {
+            self.notes.truncate(noted);
+            let dropped: Vec<_> = should.iter().map(|query| format!("'{query}'")).collect();
+            self.note(format!(
+                "beside a clause that must match, {} would only add to the score; nothing is scored, so it is left out",
+                dropped.join(", ")
+            ));
+        }
+        let none = self.queries(must_not)?;
+        Ok(self.and(all, none))
+    }
+
+    /// A word or a quoted value, in its field or in all default fields.
+    fn clause(
+        &mut self,
+        field: Option<&str>,
+        text: &str,
+        quoted: bool,
+        place: &Place,
+    ) -> Result<Normal> {
+        let fields = match field {
+            Some(name) => vec![self.field(name, place)?],
+            None => self.schema.default_field_ids().to_vec(),
+        };
+        if fields.is_empty() {
+            return Err(located(
+                &place.text,
+                Error::new(ErrorKind::Query, "looking up a word"),
+            )
+            .expected("a field: the schema has no default fields")
+            .found(format!("'{text}' alone"))
+            .hint(format!("name one of {}", self.names())));
+        }
+        let any = fields
+            .into_iter()
+            .map(|field| self.terms(field, text, quoted, place));
+        let any = any.collect::<Result<_>>()?;
+        Ok(self.or(any))
+    }
+
+    /// What a text means in one field.
+    fn terms(&mut self, id: FieldId, text: &str, quoted: bool, place: &Place) -> Result<Normal> {
+        let field = self.schema.get(id);
+        let terms = match field.kind {
+            FieldKind::Keyword => vec![text.to_owned()],
+            FieldKind::Text => self.analyzers.get(&field.name).tokens(text),
+        };
+        self.n_terms += terms.len();
+        if self.n_terms > TERMS_MAX {
+            let error = Error::new(ErrorKind::LimitExceeded, "splitting the words of the query")
+                .expected(format!("at most {TERMS_MAX} terms (limit TERMS_MAX)"))
+                .found(format!("{} or more", self.n_terms));
+            return Err(located(&place.text, error));
+        }
+        match terms.len() {
+            0 => {
+                let reason = format!(
+                    "'{}' has no letter or digit to find in '{}'",
+                    shortened(text),
+                    field.name
+                );
+                self.note(format!("{reason}, so it matches nothing"));
+                return Ok(Normal::Nothing { reason });
+            }
+            1 => {}
+            _ if quoted => return Err(self.no_phrases(field, &terms, place)),
+            _ => self.note(format!(
+                "'{}' is several words in '{}': all of {} must match, in any order",
+                shortened(text),
+                field.name,
+                shortened(&terms.join(", ")),
+            )),
+        }
+        let term = |term: String| Normal::Term {
+            field: id,
+            term: term.into_bytes(),
+        };
+        Ok(self.and(terms.into_iter().map(term).collect(), vec![]))
+    }
+
+    fn no_phrases(&self, field: &Field, terms: &[String], place: &Place) -> Error {
+        let words: String = terms.iter().map(|term| format!(" +{term}")).collect();
+        let error = Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "phrases (several words in quotes on the text field '{}') are not supported yet",
+                field.name
+            ),
+        )
+        .hint(format!(
+            "write {}:({}) for all of the words in any order",
+            field.name,
+            shortened(words.trim_start())
+        ));
+        located(&place.text, error)
+    }
+
+    fn field(&self, name: &str, place: &Place) -> Result<FieldId> {
+        if let Some(id) = self.schema.field_id(name) {
+            return Ok(id);
+        }
+        let error = Error::new(ErrorKind::Query, "looking up a field of the query")
+            .expected(format!("one of the fields {}", self.names()))
+            .found(format!("'{name}'"));
+        let error = located(&place.field, error);
+        Err(match closest(name, self.schema.fields()) {
+            Some(known) => error.hint(format!("did you mean '{known}'?")),
+            None => error.hint("write \\: where the colon is part of a word"),
+        })
+    }
+
+    /// The fields of the schema for a message.
+    fn names(&self) -> String {
+        let fields = self.schema.fields();
+        let names: Vec<_> = fields
+            .iter()
+            .take(NAMES_SHOWN)
+            .map(|field| &*field.name)
+            .collect();
+        match fields.len().saturating_sub(NAMES_SHOWN) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What matches all of `all` and none of `none`, from nodes that are normal.
+    fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
+        loop {
+            all = match flatten_all(all, &mut none) {
+                Ok(all) => all,
+                Err(nothing) => return nothing,
+            };
+            match self.or(none) {
+                Normal::All => return nothing("every document is excluded"),
+                Normal::Nothing { .. } => none = vec![],
+                Normal::Or(any) => none = any,
+                // All but all but these: these.
+                Normal::And {
+                    all: some,
+                    none: not,
+                } if some.is_empty() => {
+                    let positive = self.or(not);
+                    all.push(positive);
+                    none = vec![];
+                    continue;
+                }
+                one => none = vec![one],
+            }
+            let excluded: HashSet<&Normal> = none.iter().collect();
+            if let Some(both) = all.iter().find(|query| is_part_of(query, &excluded)) {
+                let reason = format!("'{}' is asked for and excluded", both.display(self.schema));
+                self.note(format!("{reason}, so nothing matches both"));
+                return Normal::Nothing { reason };
+            }
+            if !shrink_alternatives(&mut all, &none) {
+                break;
+            }
+        }
+        match (all.len(), none.len()) {
+            (0, 0) => Normal::All,
+            (1, 0) => all.remove(0),
+            _ => Normal::And { all, none },
+        }
+    }
+
+    /// What matches one of `any`, from nodes that are normal.
+    fn or(&mut self, any: Vec<Normal>) -> Normal {
+        let mut reasons = vec![];
+        let mut positive = vec![];
+        let mut negative = vec![];
+        for query in any {
+            match query {
+                Normal::All => return Normal::All,
+                Normal::Nothing { reason } => reasons.push(reason),
+                Normal::Or(inner) => positive.extend(inner),
+                Normal::And { all, none } if all.is_empty() => negative.push(none),
+                other => positive.push(other),
+            }
+        }
+        if !negative.is_empty() {
+            return self.or_not(positive, negative);
+        }
+        let mut any = without_parts(without_duplicates(positive));
+        match any.len() {
+            0 => {
+                let mut seen = HashSet::new();
+                reasons.retain(|reason| seen.insert(reason.clone()));
+                nothing(shortened(&reasons.join("; ")))
+            }
+            1 => any.remove(0),
+            _ => Normal::Or(any),
+        }
+    }
+
+    /// `a OR NOT b` as `NOT (b AND NOT a)`.
+    fn or_not(&mut self, positive: Vec<Normal>, negative: Vec<Vec<Normal>>) -> Normal {
+        let noted = self.notes.len();
+        let negative = negative.into_iter().map(|none| self.or(none)).collect();
+        let missed = self.and(negative, positive);
+        // That nothing is missed is no bad news about what was asked.
+        self.notes.truncate(noted);
+        self.and(vec![], vec![missed])
+    }
+}
+
+fn nothing(reason: impl Into<String>) -> Normal {
+    Normal::Nothing {
+        reason: reason.into(),
+    }
+}
+
+/// Opens up what is joined already, and drops repetitions and what says nothing; `Err` is the node
+/// that matches nothing.
+fn flatten_all(all: Vec<Normal>, none: &mut Vec<Normal>) -> Result<Vec<Normal>, Normal> {
+    let mut flat = vec![];
+    for query in all {
+        match query {
+            Normal::All => {}
+            Normal::Nothing { .. } => return Err(query),
+            Normal::And { all, none: not } => {
+                flat.extend(all);
+                none.extend(not);
+            }
+            other => flat.push(other),
+        }
+    }
+    let mut flat = without_duplicates(flat);
+    // A document with a term in a field has the field.
+    let fields: HashSet<FieldId> = flat.iter().filter_map(field_of_term).collect();
+    flat.retain(|query| !matches!(query, Normal::Exists(field) if fields.contains(field)));
+    Ok(flat)
+}
+
+fn field_of_term(query: &Normal) -> Option<FieldId> {
+    match query {
+        Normal::Term { field, .. } => Some(*field),
+        _ => None,
+    }
+}
+
+fn without_duplicates(queries: Vec<Normal>) -> Vec<Normal> {
+    let mut seen = HashSet::with_capacity(queries.len());
+    let first = queries.iter().map(|query| seen.insert(query)).collect();
+    keep(queries, first)
+}
+
+/// The queries whose flag is set.
+fn keep(queries: Vec<Normal>, kept: Vec<bool>) -> Vec<Normal> {
+    let flagged = queries.into_iter().zip(kept);
+    flagged
+        .filter_map(|(query, kept)| kept.then_some(query))
+        .collect()
+}
+
+/// Whether every document of `query` is one of `any`, as far as it shows without unfolding.
+fn is_part_of(query: &Normal, any: &HashSet<&Normal>) -> bool {
+    let exists = || field_of_term(query).is_some_and(|field| any.contains(&Normal::Exists(field)));
+    any.contains(query) || exists()
+}
+
+/// Drops alternatives that are part of another: `a OR (a AND b)`, `title:a OR title:*`.
+fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
+    let whole: HashSet<&Normal> = any.iter().collect();
+    let kept = any.iter().map(|query| match query {
+        Normal::And { all, .. } => !all.iter().any(|query| is_part_of(query, &whole)),
+        Normal::Term { field, .. } => !whole.contains(&Normal::Exists(*field)),
+        _ => true,
+    });
+    let kept = kept.collect();
+    keep(any, kept)
+}
+
+/// Beside `a` and without `b`, `(a OR c)` says nothing and `(b OR c)` means `c`. Returns whether
+/// anything changed.
+fn shrink_alternatives(all: &mut Vec<Normal>, none: &[Normal]) -> bool {
+    let excluded: HashSet<&Normal> = none.iter().collect();
+    let (alternatives, mut kept): (Vec<_>, Vec<_>) = std::mem::take(all)
+        .into_iter()
+        .partition(|query| matches!(query, Normal::Or(_)));
+    let required: HashSet<Normal> = kept.iter().cloned().collect();
+    let mut changed = false;
+    for query in alternatives {
+        let Normal::Or(mut any) = query else { continue };
+        let n_before = any.len();
+        if any.iter().any(|query| required.contains(query)) {
+            changed = true;
+            continue;
+        }
+        any.retain(|query| !is_part_of(query, &excluded));
+        changed |= any.len() < n_before;
+        kept.push(match any.len() {
+            0 => nothing("every alternative is excluded"),
+            1 => any.remove(0),
+            _ => Normal::Or(any),
+        });
+    }
+    *all = kept;
+    changed
+}
+
+/// Adds the place where one is known.
+fn located(place: &Option<Range<usize>>, error: Error) -> Error {
+    match place {
+        Some(span) => error.at_span(span.clone()),
+        None => error,
+    }
+}
+
+/// The start of a text, for a message.
+fn shortened(text: &str) -> String {
+    const CHARS_SHOWN: usize = 60;
+    match text.char_indices().nth(CHARS_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The field whose name is the least edits away, if it is few enough to be a slip.
+fn closest<'f>(name: &str, fields: &'f [Field]) -> Option<&'f str> {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
+    let edits_max = name.len().div_ceil(3).min(3);
+    let candidates = fields.iter().filter_map(|field| {
+        let known: Vec<char> = field.name.chars().flat_map(char::to_lowercase).collect();
+        let far = known.len().abs_diff(name.len()) > edits_max;
+        (!far).then(|| (edits(&name, &known), &*field.name))
+    });
+    let (edits, known) = candidates.min_by_key(|(edits, _)| *edits)?;
+    (edits <= edits_max).then_some(known)
+}
+
+/// Characters to insert, delete or replace to make one word the other.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::query::{ParseOptions, parse};
+
+    fn schema() -> Schema {
+        Schema::builder()
+            .text("title")
+            .text("body")
+            .keyword("kind")
+            .build()
+            .unwrap()
+    }
+
+    fn rewritten(text: &str) -> Result<(String, Vec<String>)> {
+        let query = parse(text, &ParseOptions::default())?;
+        let rewritten = rewrite(&query, &schema(), &Analyzers::default())?;
+        Ok((
+            rewritten.normal.display(&schema()).to_string(),
+            rewritten.notes,
+        ))
+    }
+
+    #[test]
+    fn queries_become_small() {
+        let cases = [
+            ("title:A", "title:a"),
+            ("a", "title:a OR body:a"),
+            ("kind:Abc", "kind:\"Abc\""),
+            ("kind:\"A b\"", "kind:\"A b\""),
+            ("title:\"Abc!\"", "title:abc"),
+            ("title:AC/DC", "title:ac AND title:dc"),
+            ("title:la-la", "title:la"),
+            (
+                "title:(a AND (b AND (c AND a)))",
+                "title:a AND title:b AND title:c",
+            ),
+            ("title:(a OR (b OR a))", "title:a OR title:b"),
+            (
+                "title:(a AND (b OR c) -d)",
+                "title:a AND (title:b OR title:c) -title:d",
+            ),
+            ("title:(a AND *)", "title:a"),
+            ("title:a AND *", "title:a"),
+            ("title:a OR *", "*"),
+            ("title:a -*", "NOT *"),
+            ("NOT (NOT title:a)", "title:a"),
+            ("-title:a -title:b", "-title:a -title:b"),
+            ("NOT (title:a OR title:b)", "-title:a -title:b"),
+            ("NOT (-title:a -title:b)", "title:a OR title:b"),
+            ("title:a AND NOT title:a", "NOT *"),
+            ("title:a OR NOT title:a", "*"),
+            ("title:a OR NOT title:b", "NOT (title:b -title:a)"),
+            ("NOT title:a OR NOT title:b", "NOT (title:a AND title:b)"),
+            ("title:(a AND (a OR b))", "title:a"),
+            ("title:(a OR (a AND b))", "title:a"),
+            ("title:((a OR b) -a)", "title:b -title:a"),
+            ("title:((a OR b) -a -b)", "NOT *"),
+            ("title:a AND title:*", "title:a"),
+            ("title:a OR title:*", "title:*"),
+            ("title:a -title:*", "NOT *"),
+            ("title:a -(title:b title:*)", "NOT *"),
+            ("title:(a AND \"--\")", "NOT *"),
+            ("title:(a OR \"--\")", "title:a"),
+            ("title:(a -\"--\")", "title:a"),
+            ("title:(+a b -c)", "title:a -title:c"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(rewritten(text).unwrap().0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_otherwise_is_noted() {
+        let cases = [
+            ("title:a", ""),
+            (
+                "title:AC/DC",
+                "'AC/DC' is several words in 'title': all of ac, dc must match, in any order",
+            ),
+            (
+                "title:(+a b (c d))",
+                "beside a clause that must match, 'title:b', 'title:c title:d' would only add",
+            ),
+            (
+                "title:\"...\"",
+                "'...' has no letter or digit to find in 'title', so it matches nothing",
+            ),
+            ("title:(a AND b -a)", ""),
+            (
+                "title:a AND -title:a",
+                "'title:a' is asked for and excluded, so nothing matches both",
+            ),
+            ("title:a OR -title:a", ""),
+            ("title:(+a AC/DC)", "beside a clause"),
+        ];
+        for (text, expected) in cases {
+            let (_, notes) = rewritten(text).unwrap();
+            let fits = match expected {
+                "" if text.contains("b -a") => notes.len() == 1,
+                "" => notes.is_empty(),
+                _ => notes.len() == 1 && notes[0].starts_with(expected),
+            };
+            assert!(fits, "{text}: {notes:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_says_why() {
+        let reason = |text: &str| {
+            let query = parse(text, &ParseOptions::default()).unwrap();
+            match rewrite(&query, &schema(), &Analyzers::default())
+                .unwrap()
+                .normal
+            {
+                Normal::Nothing { reason } => reason,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            reason("title:a AND -title:a"),
+            "'title:a' is asked for and excluded"
+        );
+        assert_eq!(
+            reason("kind:x AND title:--"),
+            "'--' has no letter or digit to find in 'title'"
+        );
+        assert!(reason("\"?\"").starts_with("'?' has no letter or digit to find in 'title'; '?'"));
+    }
+
+    #[test]
+    fn what_the_schema_cannot_answer_is_refused_where_it_stands() {
+        let error = |text: &str| rewritten(text).unwrap_err();
+        let unknown = error("a titel:(b c)");
+        assert_eq!(unknown.kind(), ErrorKind::Query);
+        assert_eq!(unknown.span(), Some(2..7));
+        assert_eq!(
+            unknown.to_string(),
+            "looking up a field of the query: expected one of the fields title, body, kind, found 'titel' \
+             (at byte 2 of the query); did you mean 'title'?"
+        );
+        assert!(
+            error("http:x")
+                .to_string()
+                .ends_with("write \\: where the colon is part of a word")
+        );
+        assert!(
+            error("KIND:x")
+                .to_string()
+                .ends_with("did you mean 'kind'?")
+        );
+        assert_eq!(
+            error("+title:a no:b").kind(),
+            ErrorKind::Query,
+            "dropped, but wrong all the same"
+        );
+
+        let phrase = error("title:a \"Of Mice\"");
+        assert_eq!(phrase.kind(), ErrorKind::Unsupported);
+        assert_eq!(phrase.span(), Some(8..17));
+        assert!(
+            phrase.to_string().contains("write title:(+of +mice) for"),
+            "{phrase}"
+        );
+        assert!(
+            error("kind:x OR body:\"a b\"")
+                .to_string()
+                .contains("not supported yet")
+        );
+
+        let keywords = Schema::builder().keyword("kind").build().unwrap();
+        let error = rewrite(&Query::word("a"), &keywords, &Analyzers::default()).unwrap_err();
+        assert!(error.to_string().contains("no default fields"), "{error}");
+    }
+
+    #[test]
+    fn trees_built_by_hand_have_limits_too() {
+        let refused = |query: &Query| {
+            let error = rewrite(query, &schema(), &Analyzers::default()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+        };
+        let mut deep = Query::word("a");
+        for _ in 0..LEVELS_MAX {
+            deep = Query::Not(Box::new(deep));
+        }
+        refused(&deep);
+        refused(&Query::Or(vec![Query::word("a"); CLAUSES_MAX + 1]));
+        refused(&Query::word("a-".repeat(TERMS_MAX)));
+    }
+
+    #[test]
+    fn the_largest_query_of_the_parser_is_rewritten() {
+        let text = format!(
+            "{}a{}",
+            "a OR b -(c AND (".repeat(DEPTH_MAX / 2),
+            "))".repeat(DEPTH_MAX / 2)
+        );
+        assert!(rewritten(&text).is_ok());
+        let wide: String = (0..CLAUSES_MAX / 2)
+            .map(|n| format!("(w{n} OR x) -w{n} "))
+            .collect();
+        assert!(
+            rewritten(&wide).is_err(),
+            "2 x 1.5 x 512 clauses are too many"
+        );
+        let wide: String = (0..CLAUSES_MAX / 4)
+            .map(|n| format!("(w{n} OR x{n}) -w{n} "))
+            .collect();
+        assert!(rewritten(&wide).is_ok());
+    }
+
+    /// A document as the laws see it: which words and values each field has, if it has the field.
+    #[derive(Clone, Debug)]
+    struct Doc([Option<Vec<&'static str>>; 3]);
+
+    /// Every document there can be with two words and two values.
+    fn universe() -> Vec<Doc> {
+        let texts = [
+            None,
+            Some(vec![]),
+            Some(vec!["a"]),
+            Some(vec!["b"]),
+            Some(vec!["a", "b"]),
+        ];
+        let mut docs = vec![];
+        for title in &texts {
+            for body in &texts[..3] {
+                for kind in [
+                    None,
+                    Some(vec!["a"]),
+                    Some(vec!["a-b", "a"]),
+                    Some(vec![""]),
+                ] {
+                    docs.push(Doc([title.clone(), body.clone(), kind]));
+                }
+            }
+        }
+        docs
+    }
+
+    /// What the documentation of [`Query`] says, word for word.
+    fn asked(query: &Query, doc: &Doc) -> bool {
+        let all = |queries: &[Query]| queries.iter().all(|query| asked(query, doc));
+        let any = |queries: &[Query]| queries.iter().any(|query| asked(query, doc));
+        let has = |field: usize, term: &str| {
+            doc.0[field]
+                .as_ref()
+                .is_some_and(|terms| terms.contains(&term))
+        };
+        let at = |name: &str| schema().field_id(name).unwrap().index();
+        match query {
+            Query::All => true,
+            Query::Nothing => false,
+            Query::Word { field, text, .. } | Query::Quoted { field, text, .. } => {
+                let fields = field.as_ref().map_or(vec![0, 1], |name| vec![at(name)]);
+                fields.into_iter().any(|field| {
+                    let terms = Analyzers::default().get("title").tokens(text);
+                    match field {
+                        2 => has(2, text),
+                        _ => !terms.is_empty() && terms.iter().all(|term| has(field, term)),
+                    }
+                })
+            }
+            Query::Exists { field, .. } => doc.0[at(field)].is_some(),
+            Query::And(queries) => all(queries),
+            Query::Or(queries) => any(queries),
+            Query::Not(query) => !asked(query, doc),
+            Query::Group {
+                must,
+                should,
+                must_not,
+            } => {
+                let enough = !must.is_empty() || should.is_empty() || any(should);
+                all(must) && enough && !any(must_not)
+            }
+        }
+    }
+
+    fn matches(normal: &Normal, doc: &Doc) -> bool {
+        match normal {
+            Normal::All => true,
+            Normal::Nothing { .. } => false,
+            Normal::Term { field, term } => {
+                let terms = doc.0[field.index()].as_ref();
+                terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == term))
+            }
+            Normal::Exists(field) => doc.0[field.index()].is_some(),
+            Normal::And { all, none } => {
+                all.iter().all(|query| matches(query, doc))
+                    && !none.iter().any(|query| matches(query, doc))
+            }
+            Normal::Or(any) => any.iter().any(|query| matches(query, doc)),
+        }
+    }
+
+    /// What the documentation of [`Normal`] promises.
+    fn is_normal(normal: &Normal, root: bool) -> bool {
+        let unique =
+            |queries: &[Normal]| queries.iter().collect::<HashSet<_>>().len() == queries.len();
+        let below = |queries: &[Normal]| {
+            queries.iter().all(|query| is_normal(query, false)) && unique(queries)
+        };
+        match normal {
+            Normal::All | Normal::Nothing { .. } => root,
+            Normal::Term { .. } | Normal::Exists(_) => true,
+            Normal::Or(any) => {
+                any.len() > 1
+                    && below(any)
+                    && !any.iter().any(|query| matches!(query, Normal::Or(_)))
+            }
+            Normal::And { all, none } => {
+                let is_and = |query: &Normal| matches!(query, Normal::And { .. });
+                let is_or = |query: &Normal| matches!(query, Normal::Or(_));
+                all.len() + none.len() > usize::from(!all.is_empty())
+                    && (root || !all.is_empty())
+                    && below(all)
+                    && below(none)
+                    && !all.iter().any(is_and)
+                    && !none.iter().any(is_or)
+            }
+        }
+    }
+
+    fn queries() -> impl Strategy<Value = Query> {
+        let word = || prop_oneof![Just("a"), Just("b"), Just("A-b"), Just("--"), Just("c")];
+        let field = || prop_oneof![Just("title"), Just("body"), Just("kind")];
+        let leaf = prop_oneof![
+            Just(Query::All),
+            Just(Query::Nothing),
+            word().prop_map(Query::word),
+            (field(), word()).prop_map(|(field, word)| Query::word_in(field, word)),
+            prop_oneof![Just(""), Just("a-b"), Just("a")]
+                .prop_map(|value| Query::value("kind", value)),
+            field().prop_map(Query::exists),
+        ];
+        leaf.prop_recursive(5, 32, 4, |inner| {
+            let some = || prop::collection::vec(inner.clone(), 0..4);
+            prop_oneof![
+                some().prop_map(Query::And),
+                some().prop_map(Query::Or),
+                inner.clone().prop_map(|query| Query::Not(Box::new(query))),
+                (some(), some(), some()).prop_map(|(must, should, must_not)| Query::Group {
+                    must,
+                    should,
+                    must_not
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn what_was_asked_and_what_it_became_match_the_same_documents(query in queries()) {
+            let Rewritten { normal, .. } = rewrite(&query, &schema(), &Analyzers::default()).unwrap();
+            prop_assert!(is_normal(&normal, true), "{:?}", normal);
+            let printed = normal.display(&schema()).to_string();
+            let parsed = parse(&printed, &ParseOptions::default()).unwrap();
+            for doc in universe() {
+                prop_assert_eq!(asked(&query, &doc), matches(&normal, &doc), "{} as {} on {:?}", query, printed, doc);
+                prop_assert_eq!(asked(&parsed, &doc), matches(&normal, &doc), "{} printed {}", query, printed);
+            }
+            let again = rewrite(&parsed, &schema(), &Analyzers::default()).unwrap().normal;
+            prop_assert!(is_normal(&again, true));
+        }
+    }
+}
