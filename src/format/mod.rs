@@ -36,6 +36,8 @@
 #[cfg(test)]
 mod doc_check;
 pub(crate) mod envelope;
+pub(crate) mod header;
+pub(crate) mod manifest;
 pub(crate) mod terms;
 
 use crate::ids::SegmentId;
@@ -66,10 +68,7 @@ impl FileName {
         } else if let Some(rest) = name.strip_prefix(".run-") {
             let (build, number) = rest.split_once('-')?;
             let number = u32::from_str_radix(number, 16).ok()?;
-            FileName::Run {
-                build: parse_id(build)?,
-                number,
-            }
+            FileName::Run { build: parse_id(build)?, number }
         } else {
             FileName::WriteLock
         };
@@ -113,18 +112,12 @@ mod tests {
             FileName::Manifest(u64::MAX),
             FileName::WriteLock,
             FileName::Temporary(id),
-            FileName::Run {
-                build: id,
-                number: 7,
-            },
+            FileName::Run { build: id, number: 7 },
         ];
         for name in names {
             assert_eq!(FileName::parse(&name.to_string()), Some(name), "{name}");
         }
-        assert_eq!(
-            FileName::Manifest(255).to_string(),
-            "manifest-00000000000000ff"
-        );
+        assert_eq!(FileName::Manifest(255).to_string(), "manifest-00000000000000ff");
         let hex = "ab".repeat(16);
         let strangers = [
             "".to_owned(),

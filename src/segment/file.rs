@@ -14,9 +14,8 @@ use crate::bytes::{Bytes, Source};
 use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
-use crate::format::envelope::{
-    Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink, checksum_differs,
-};
+use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
+use crate::format::header::checksum_differs;
 use crate::ids::{FieldId, SegmentId};
 use crate::storage::{Storage, StorageRead, StorageWrite};
 use std::{
@@ -72,12 +71,7 @@ impl SegmentFile {
             None => 0,
         };
         let checked = (0..n_words).map(|_| AtomicU64::new(0)).collect();
-        Ok(SegmentFile {
-            file,
-            envelope,
-            checked,
-            n_checked: AtomicU64::new(0),
-        })
+        Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0) })
     }
 
     pub(crate) fn id(&self) -> SegmentId {
@@ -194,9 +188,7 @@ impl SegmentFile {
         if *expected == found.to_le_bytes() {
             return Ok(());
         }
-        let expected = expected
-            .first_chunk()
-            .map_or(0, |crc| u32::from_le_bytes(*crc));
+        let expected = expected.first_chunk().map_or(0, |crc| u32::from_le_bytes(*crc));
         let range = self.envelope.block_range(block);
         let what = format!("reading a block of {} bytes", range.end - range.start);
         Err(checksum_differs(what, expected, found)
@@ -213,9 +205,8 @@ impl SegmentFile {
             ..self.envelope.block_range(blocks.end - 1).end;
         let mut bytes = read_vec(&*self.file, covering.clone())?;
         let expected = read_vec(&*self.file, self.envelope.checksums_range(blocks.clone()))?;
-        for ((block, part), expected) in blocks
-            .zip(bytes.chunks(1 << shift))
-            .zip(expected.chunks_exact(4))
+        for ((block, part), expected) in
+            blocks.zip(bytes.chunks(1 << shift)).zip(expected.chunks_exact(4))
         {
             self.compare_with(block, part, expected)?;
         }
@@ -261,9 +252,7 @@ fn read_plain(file: &dyn StorageRead, range: Range<u64>) -> Result<Bytes<'_>> {
 fn read_vec(file: &dyn StorageRead, range: Range<u64>) -> Result<Vec<u8>> {
     let len = range.end - range.start;
     let mut bytes = vec![];
-    let room = usize::try_from(len)
-        .ok()
-        .and_then(|len| bytes.try_reserve_exact(len).ok());
+    let room = usize::try_from(len).ok().and_then(|len| bytes.try_reserve_exact(len).ok());
     if room.is_none() {
         return Err(Error::new(ErrorKind::LimitExceeded, "reading a segment")
             .expected(format!("memory for {len} bytes"))
@@ -312,9 +301,7 @@ impl<'s> Source<'s> for Section<'s> {
 
     #[cold]
     fn locate(self, offset: u64, error: Error) -> Error {
-        error
-            .in_file(self.file.path())
-            .at_offset(self.offset.saturating_add(offset))
+        error.in_file(self.file.path()).at_offset(self.offset.saturating_add(offset))
     }
 }
 
@@ -335,26 +322,18 @@ mod tests {
     use std::sync::Mutex;
 
     const ID: SegmentId = SegmentId([7; 16]);
-    const KINDS: [SectionKind; 3] = [
-        SectionKind::TERMS,
-        SectionKind::POSTINGS,
-        SectionKind::EMPTY,
-    ];
+    const KINDS: [SectionKind; 3] = [SectionKind::TERMS, SectionKind::POSTINGS, SectionKind::EMPTY];
 
     /// What section number `n` of the test file holds.
     fn content(n: usize) -> Vec<u8> {
         let len = [100, 10_000, 3][n];
-        (0..len)
-            .map(|at: usize| (at * 31 + n * 7 + (at >> 8)) as u8)
-            .collect()
+        (0..len).map(|at: usize| (at * 31 + n * 7 + (at >> 8)) as u8).collect()
     }
 
     fn write(storage: &dyn Storage) -> Seal {
         let mut writer = create(storage, ID).unwrap();
         for (n, kind) in KINDS.into_iter().enumerate() {
-            writer
-                .section(Some(FieldId(n as u16)), kind, &content(n))
-                .unwrap();
+            writer.section(Some(FieldId(n as u16)), kind, &content(n)).unwrap();
         }
         seal(writer).unwrap()
     }
@@ -381,9 +360,7 @@ mod tests {
         fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
             let mut largest = self.largest_read.lock().unwrap();
             *largest = (*largest).max(buffer.len());
-            let from = self
-                .bytes
-                .get(offset as usize..offset as usize + buffer.len());
+            let from = self.bytes.get(offset as usize..offset as usize + buffer.len());
             buffer.copy_from_slice(from.ok_or_else(|| Error::corrupt("reading past the end"))?);
             Ok(())
         }
@@ -398,11 +375,7 @@ mod tests {
         expected: Option<(SegmentId, Seal)>,
     ) -> Result<SegmentFile> {
         SegmentFile::open(
-            Arc::new(FakeFile {
-                bytes,
-                mapped,
-                largest_read: Mutex::new(0),
-            }),
+            Arc::new(FakeFile { bytes, mapped, largest_read: Mutex::new(0) }),
             expected,
         )
     }
@@ -417,10 +390,8 @@ mod tests {
     #[test]
     fn every_storage_reads_the_same() {
         let directory = TestDirectory::new();
-        let seals = [
-            write(&FsStorage::create(directory.path(), ReadMode::Mmap).unwrap()),
-            file_bytes().1,
-        ];
+        let seals =
+            [write(&FsStorage::create(directory.path(), ReadMode::Mmap).unwrap()), file_bytes().1];
         assert_eq!(seals[0], seals[1]);
         for mode in [ReadMode::Mmap, ReadMode::Pread] {
             let storage = FsStorage::open(directory.path(), mode).unwrap();
@@ -430,14 +401,9 @@ mod tests {
             for (n, kind) in KINDS.into_iter().enumerate() {
                 let section = segment.require(Some(FieldId(n as u16)), kind).unwrap();
                 let (expected, len) = (content(n), section.len());
-                for (start, end) in [
-                    (0, len),
-                    (0, 0),
-                    (1, 2),
-                    (len - 1, len),
-                    (len, len),
-                    (len / 3, len),
-                ] {
+                for (start, end) in
+                    [(0, len), (0, 0), (1, 2), (len - 1, len), (len, len), (len / 3, len)]
+                {
                     let bytes = section.bytes(start..end).unwrap();
                     assert_eq!(*bytes, expected[start as usize..end as usize]);
                     assert_eq!(
@@ -445,24 +411,15 @@ mod tests {
                         mode == ReadMode::Mmap || start == end
                     );
                 }
-                for (start, end) in [
-                    (0, len + 1),
-                    (len + 1, len + 1),
-                    (u64::MAX, u64::MAX),
-                    (2, 1),
-                ] {
-                    assert_eq!(
-                        section.bytes(start..end).unwrap_err().kind(),
-                        ErrorKind::Corrupt
-                    );
+                for (start, end) in [(0, len + 1), (len + 1, len + 1), (u64::MAX, u64::MAX), (2, 1)]
+                {
+                    assert_eq!(section.bytes(start..end).unwrap_err().kind(), ErrorKind::Corrupt);
                 }
             }
             assert_eq!(segment.verify(|error| panic!("{error}")), 0);
             assert!(segment.section(None, SectionKind::TERMS).is_none());
-            let missing = segment
-                .require(Some(FieldId(1)), SectionKind::TERMS)
-                .unwrap_err()
-                .to_string();
+            let missing =
+                segment.require(Some(FieldId(1)), SectionKind::TERMS).unwrap_err().to_string();
             assert!(missing.contains("'terms' of field 1"), "{missing}");
         }
     }
@@ -471,9 +428,7 @@ mod tests {
     fn a_mapped_block_is_checked_once_and_a_read_one_each_time() {
         for (mapped, second_time) in [(true, 1), (false, 2)] {
             let segment = open_bytes(file_bytes().0, mapped, None).unwrap();
-            let section = segment
-                .require(Some(FieldId(0)), SectionKind::TERMS)
-                .unwrap();
+            let section = segment.require(Some(FieldId(0)), SectionKind::TERMS).unwrap();
             section.bytes(0..1).unwrap();
             assert_eq!(segment.blocks().checked, 1);
             section.bytes(5..9).unwrap();
@@ -518,10 +473,7 @@ mod tests {
             for mapped in [true, false] {
                 let cut = open_bytes(file[..len].to_vec(), mapped, Some((ID, seal)));
                 assert_eq!(cut.unwrap_err().kind(), ErrorKind::Corrupt, "cut to {len}");
-                assert!(
-                    open_bytes(file[..len].to_vec(), mapped, None).is_err(),
-                    "cut to {len}"
-                );
+                assert!(open_bytes(file[..len].to_vec(), mapped, None).is_err(), "cut to {len}");
             }
         }
     }
@@ -529,9 +481,7 @@ mod tests {
     #[test]
     fn damage_in_one_block_leaves_the_others_readable() {
         let mut writer = EnvelopeWriter::with_block_shift(ID, vec![], 12).unwrap();
-        writer
-            .section(None, SectionKind::STORED, &content(1))
-            .unwrap();
+        writer.section(None, SectionKind::STORED, &content(1)).unwrap();
         let (_, mut file) = writer.finish().unwrap();
         file[5_000] ^= 4;
         for mapped in [true, false] {
@@ -551,15 +501,9 @@ mod tests {
     #[test]
     fn reading_allocates_no_more_than_the_range_and_the_ends_of_its_blocks() {
         let (bytes, _) = file_bytes();
-        let file = Arc::new(FakeFile {
-            bytes,
-            mapped: false,
-            largest_read: Mutex::new(0),
-        });
+        let file = Arc::new(FakeFile { bytes, mapped: false, largest_read: Mutex::new(0) });
         let segment = SegmentFile::open(file.clone(), None).unwrap();
-        let section = segment
-            .require(Some(FieldId(1)), SectionKind::POSTINGS)
-            .unwrap();
+        let section = segment.require(Some(FieldId(1)), SectionKind::POSTINGS).unwrap();
         section.bytes(0..100).unwrap();
         assert!(*file.largest_read.lock().unwrap() <= 1 << 14);
     }

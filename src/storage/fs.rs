@@ -71,9 +71,7 @@ impl FsStorage {
         let directory = path.into();
         match fs::create_dir(&directory) {
             Ok(()) => {
-                let parent = directory
-                    .parent()
-                    .filter(|parent| !parent.as_os_str().is_empty());
+                let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
                 sync_directory(parent.unwrap_or(Path::new(".")))?;
                 Ok(FsStorage { directory, mode })
             }
@@ -96,13 +94,7 @@ impl Storage for FsStorage {
         let path = self.path_of(name)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.map_err(|e| Error::io("creating a file", e).in_file(&path))?;
-        Ok(Box::new(FsWrite {
-            file,
-            path,
-            buffer: vec![],
-            written: 0,
-            failed: false,
-        }))
+        Ok(Box::new(FsWrite { file, path, buffer: vec![], written: 0, failed: false }))
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
@@ -168,21 +160,15 @@ impl Storage for FsStorage {
     fn lock_writer(&self) -> Result<WriterLock> {
         let path = self.directory.join(LOCK_FILE);
         let failed = |e| Error::io("locking the index for writing", e).in_file(&path);
-        let options = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .clone();
+        let options =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
         let mut file = options.open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = fs::read_to_string(&path).ok();
-                let holder = holder
-                    .as_deref()
-                    .map(str::trim)
-                    .filter(|pid| pid.parse::<u32>().is_ok());
+                let holder =
+                    holder.as_deref().map(str::trim).filter(|pid| pid.parse::<u32>().is_ok());
                 return Err(locked(self.directory.clone(), holder));
             }
             Err(TryLockError::Error(error)) => {
@@ -190,14 +176,8 @@ impl Storage for FsStorage {
             }
         }
         // The kernel holds the lock; the number only helps whoever asks who has it.
-        let _ = file
-            .set_len(0)
-            .and_then(|()| write!(file, "{}", process::id()));
-        let lock = FsLock {
-            file,
-            path,
-            process: process::id(),
-        };
+        let _ = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
+        let lock = FsLock { file, path, process: process::id() };
         // The previous holder may have been an overwriting program that removed the file it had locked.
         lock.check()?;
         Ok(WriterLock::new(lock))
@@ -275,10 +255,7 @@ impl HeldLock for FsLock {
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    match (
-        file.metadata().map(identity),
-        fs::metadata(path).map(identity),
-    ) {
+    match (file.metadata().map(identity), fs::metadata(path).map(identity)) {
         (Ok(ours), Ok(theirs)) => ours == theirs,
         _ => false,
     }
@@ -321,15 +298,8 @@ impl FsWrite {
     }
 
     fn empty_buffer(&mut self) -> io::Result<()> {
-        let Self {
-            file,
-            buffer,
-            written,
-            ..
-        } = self;
-        write_full_at(*written, buffer, |bytes, offset| {
-            write_at(file, bytes, offset)
-        })?;
+        let Self { file, buffer, written, .. } = self;
+        write_full_at(*written, buffer, |bytes, offset| write_at(file, bytes, offset))?;
         *written += buffer.len() as u64;
         buffer.clear();
         Ok(())
@@ -348,9 +318,7 @@ impl StorageWrite for FsWrite {
                 this.buffer.extend_from_slice(bytes);
                 return Ok(());
             }
-            write_full_at(this.written, bytes, |part, offset| {
-                write_at(&this.file, part, offset)
-            })?;
+            write_full_at(this.written, bytes, |part, offset| write_at(&this.file, part, offset))?;
             this.written += bytes.len() as u64;
             Ok(())
         })
@@ -413,9 +381,9 @@ impl StorageRead for FsRead {
                             .in_file(&self.path)
                             .at_offset(offset))
                     }
-                    Err(error) => Err(Error::io("reading", error)
-                        .in_file(&self.path)
-                        .at_offset(offset)),
+                    Err(error) => {
+                        Err(Error::io("reading", error).in_file(&self.path).at_offset(offset))
+                    }
                 }
             }
         }
@@ -534,11 +502,7 @@ mod tests {
         fs::write(directory.path().join("file"), "x").unwrap();
         assert_eq!(open(directory.path().join("file")), ErrorKind::NotAnIndex);
         let create = FsStorage::create(directory.path().join("a/b"), ReadMode::Mmap);
-        assert_eq!(
-            create.unwrap_err().kind(),
-            ErrorKind::NotFound,
-            "parents are not made"
-        );
+        assert_eq!(create.unwrap_err().kind(), ErrorKind::NotFound, "parents are not made");
     }
 
     #[test]
@@ -547,17 +511,8 @@ mod tests {
         let storage = storage(&directory, ReadMode::Pread);
         let mut expected = vec![];
         let mut file = storage.create("a").unwrap();
-        for (n, len) in [
-            1,
-            BUFFER_BYTES - 1,
-            1,
-            BUFFER_BYTES,
-            3 * BUFFER_BYTES + 5,
-            0,
-            7,
-        ]
-        .iter()
-        .enumerate()
+        for (n, len) in
+            [1, BUFFER_BYTES - 1, 1, BUFFER_BYTES, 3 * BUFFER_BYTES + 5, 0, 7].iter().enumerate()
         {
             let part = vec![n as u8 + 1; *len];
             file.write_all(&part).unwrap();
@@ -617,10 +572,7 @@ mod tests {
         let mut buffer = [0; 100];
         read(&mut buffer, 156).unwrap();
         assert_eq!(buffer, disk[156..]);
-        assert_eq!(
-            read(&mut buffer, 157).unwrap_err().kind(),
-            io::ErrorKind::UnexpectedEof
-        );
+        assert_eq!(read(&mut buffer, 157).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]
@@ -631,20 +583,11 @@ mod tests {
         let path = storage.path_of("a").unwrap();
         // Opened for reading only, so that the first write to the system fails.
         let file = File::open(&path).unwrap();
-        let mut write = FsWrite {
-            file,
-            path,
-            buffer: vec![],
-            written: 0,
-            failed: false,
-        };
+        let mut write = FsWrite { file, path, buffer: vec![], written: 0, failed: false };
         write.write_all(b"x").unwrap();
         assert_ne!(write.sync().unwrap_err().kind(), ErrorKind::Poisoned);
         assert_eq!(write.sync().unwrap_err().kind(), ErrorKind::Poisoned);
-        assert_eq!(
-            write.write_all(b"x").unwrap_err().kind(),
-            ErrorKind::Poisoned
-        );
+        assert_eq!(write.write_all(b"x").unwrap_err().kind(), ErrorKind::Poisoned);
     }
 
     #[test]
@@ -654,10 +597,7 @@ mod tests {
         let _lock = storage.lock_writer().unwrap();
         let message = storage.lock_writer().unwrap_err().to_string();
         if cfg!(unix) {
-            assert!(
-                message.contains(&format!("process {}", process::id())),
-                "{message}"
-            );
+            assert!(message.contains(&format!("process {}", process::id())), "{message}");
         }
     }
 
@@ -683,10 +623,7 @@ mod tests {
         fs::write(storage.path_of("a").unwrap(), [1; 50]).unwrap();
         open.read_at(0, &mut [0; 50]).unwrap();
         let error = open.read_at(40, &mut [0; 20]).unwrap_err();
-        assert_eq!(
-            (error.kind(), error.offset()),
-            (ErrorKind::Corrupt, Some(40))
-        );
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Corrupt, Some(40)));
     }
 
     #[cfg(unix)]
@@ -700,9 +637,6 @@ mod tests {
         let mut entries = storage.list().unwrap();
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         let expected = [("a", true), ("folder", false), ("link", false)];
-        assert_eq!(
-            entries,
-            expected.map(|(name, is_file)| Entry::new(name, is_file))
-        );
+        assert_eq!(entries, expected.map(|(name, is_file)| Entry::new(name, is_file)));
     }
 }

@@ -105,16 +105,11 @@ impl MemoryStorage {
         for (name, range) in parts {
             check_name(&name)?;
             if image.as_slice().get(range.clone()).is_none() {
-                return Err(
-                    Error::corrupt(format!("finding the file {name} in an image"))
-                        .expected(format!("a range inside {} bytes", image.as_slice().len()))
-                        .found(format!("{range:?}")),
-                );
+                return Err(Error::corrupt(format!("finding the file {name} in an image"))
+                    .expected(format!("a range inside {} bytes", image.as_slice().len()))
+                    .found(format!("{range:?}")));
             }
-            storage
-                .state()
-                .files
-                .insert(name, Content::Part(image.clone(), range));
+            storage.state().files.insert(name, Content::Part(image.clone(), range));
         }
         Ok(storage)
     }
@@ -126,19 +121,12 @@ impl MemoryStorage {
 }
 
 fn not_found(doing: &str, name: &str) -> Error {
-    Error::new(
-        ErrorKind::NotFound,
-        format!("{doing} a file in memory: no such file"),
-    )
-    .in_file(name)
+    Error::new(ErrorKind::NotFound, format!("{doing} a file in memory: no such file")).in_file(name)
 }
 
 fn already_exists(doing: &str, name: &str) -> Error {
-    Error::new(
-        ErrorKind::AlreadyExists,
-        format!("{doing} a file in memory: it exists already"),
-    )
-    .in_file(name)
+    Error::new(ErrorKind::AlreadyExists, format!("{doing} a file in memory: it exists already"))
+        .in_file(name)
 }
 
 impl Storage for MemoryStorage {
@@ -147,38 +135,23 @@ impl Storage for MemoryStorage {
         if state.files.contains_key(check_name(name)?) {
             return Err(already_exists("creating", name));
         }
-        state
-            .files
-            .insert(name.to_owned(), Content::Written(Arc::default()));
-        Ok(Box::new(MemoryWrite {
-            storage: self.clone(),
-            name: name.to_owned(),
-        }))
+        state.files.insert(name.to_owned(), Content::Written(Arc::default()));
+        Ok(Box::new(MemoryWrite { storage: self.clone(), name: name.to_owned() }))
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
         let content = self.state().files.get(check_name(name)?).cloned();
         let content = content.ok_or_else(|| not_found("opening", name))?;
-        Ok(Arc::new(MemoryRead {
-            content,
-            name: name.to_owned(),
-        }))
+        Ok(Arc::new(MemoryRead { content, name: name.to_owned() }))
     }
 
     fn list(&self) -> Result<Vec<Entry>> {
-        Ok(self
-            .state()
-            .files
-            .keys()
-            .map(|name| Entry::new(name, true))
-            .collect())
+        Ok(self.state().files.keys().map(|name| Entry::new(name, true)).collect())
     }
 
     fn delete(&self, name: &str) -> Result<()> {
         let removed = self.state().files.remove(check_name(name)?);
-        removed
-            .map(|_| ())
-            .ok_or_else(|| not_found("deleting", name))
+        removed.map(|_| ()).ok_or_else(|| not_found("deleting", name))
     }
 
     fn publish(&self, from: &str, to: &str) -> Result<()> {
@@ -209,10 +182,7 @@ impl Storage for MemoryStorage {
             return Err(not_found("pinning", name));
         }
         *state.pins.entry(name.to_owned()).or_default() += 1;
-        Ok(Pin::new(MemoryPin {
-            storage: self.clone(),
-            name: name.to_owned(),
-        }))
+        Ok(Pin::new(MemoryPin { storage: self.clone(), name: name.to_owned() }))
     }
 
     fn delete_unless_pinned(&self, name: &str) -> Result<bool> {
@@ -220,11 +190,7 @@ impl Storage for MemoryStorage {
         if state.pins.contains_key(check_name(name)?) {
             return Ok(false);
         }
-        state
-            .files
-            .remove(name)
-            .map(|_| true)
-            .ok_or_else(|| not_found("deleting", name))
+        state.files.remove(name).map(|_| true).ok_or_else(|| not_found("deleting", name))
     }
 
     fn location(&self) -> PathBuf {

@@ -7,10 +7,7 @@ use std::{fs::File, io};
 ///
 /// `len` must be what the file holds now: bytes past its end would be a signal, not an error, so
 /// the caller compares lengths first.
-#[expect(
-    unsafe_code,
-    reason = "a mapping changes when its file does, which no type can rule out"
-)]
+#[expect(unsafe_code, reason = "a mapping changes when its file does, which no type can rule out")]
 pub(super) fn map(file: &File, len: u64) -> io::Result<Mmap> {
     let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     // SAFETY: the mapped bytes must not change while they are borrowed. We never write to a file

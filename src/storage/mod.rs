@@ -34,6 +34,8 @@
 mod fs;
 mod memory;
 mod mmap;
+#[cfg(test)]
+pub(crate) mod simulated;
 
 use crate::error::{Error, ErrorKind, Result};
 use std::{any::Any, fmt, path::PathBuf, sync::Arc};
@@ -79,7 +81,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn location(&self) -> PathBuf;
 }
 
-/// A file being written from front to back.
+/// A file being written from front to back. Dropping it keeps only what was flushed or synced.
 pub trait StorageWrite: fmt::Debug + Send {
     /// Appends `bytes`. After a failure every later call fails.
     fn write_all(&mut self, bytes: &[u8]) -> Result<()>;
@@ -124,10 +126,7 @@ pub struct Entry {
 impl Entry {
     /// An entry as a storage lists it.
     pub fn new(name: impl Into<String>, is_file: bool) -> Self {
-        Entry {
-            name: name.into(),
-            is_file,
-        }
+        Entry { name: name.into(), is_file }
     }
 }
 
@@ -162,9 +161,7 @@ pub struct Pin {
 impl Pin {
     /// A pin that is released when `held` is dropped.
     pub fn new(held: impl Any + Send + Sync) -> Self {
-        Pin {
-            _held: Box::new(held),
-        }
+        Pin { _held: Box::new(held) }
     }
 }
 
@@ -202,12 +199,9 @@ fn ends_early(file: &dyn StorageRead, offset: u64, wanted: usize) -> Error {
 #[cold]
 fn locked(location: PathBuf, holder: Option<&str>) -> Error {
     let holder = holder.map_or(String::new(), |pid| format!(" (process {pid})"));
-    Error::new(
-        ErrorKind::Locked,
-        format!("another writer{holder} holds the index"),
-    )
-    .in_file(location)
-    .hint("wait until it is done; readers are never locked out")
+    Error::new(ErrorKind::Locked, format!("another writer{holder} holds the index"))
+        .in_file(location)
+        .hint("wait until it is done; readers are never locked out")
 }
 
 #[cfg(test)]
@@ -226,12 +220,7 @@ mod tests {
             bytes
         };
         let names = || {
-            let mut names: Vec<_> = storage
-                .list()
-                .unwrap()
-                .into_iter()
-                .map(|e| e.name)
-                .collect();
+            let mut names: Vec<_> = storage.list().unwrap().into_iter().map(|e| e.name).collect();
             names.sort();
             names
         };
@@ -243,10 +232,7 @@ mod tests {
         assert_eq!(content("a"), b"one two");
         file.sync().unwrap();
         drop(file);
-        assert_eq!(
-            storage.create("a").unwrap_err().kind(),
-            ErrorKind::AlreadyExists
-        );
+        assert_eq!(storage.create("a").unwrap_err().kind(), ErrorKind::AlreadyExists);
 
         let open = storage.open("a").unwrap();
         let past = open.read_at(5, &mut [0; 3]).unwrap_err();
@@ -254,10 +240,7 @@ mod tests {
         assert!(open.read_at(u64::MAX, &mut [0; 3]).is_err());
 
         storage.create("b").unwrap().sync().unwrap();
-        assert_eq!(
-            storage.publish("b", "a").unwrap_err().kind(),
-            ErrorKind::AlreadyExists
-        );
+        assert_eq!(storage.publish("b", "a").unwrap_err().kind(), ErrorKind::AlreadyExists);
         storage.publish("a", "c").unwrap();
         storage.sync_names().unwrap();
         assert_eq!(names(), ["b", "c"]);
@@ -268,10 +251,7 @@ mod tests {
         open.read_at(4, &mut bytes).unwrap();
         assert_eq!(&bytes, b"two", "an open file outlives its name");
         assert_eq!(storage.delete("c").unwrap_err().kind(), ErrorKind::NotFound);
-        assert_eq!(
-            storage.publish("c", "d").unwrap_err().kind(),
-            ErrorKind::NotFound
-        );
+        assert_eq!(storage.publish("c", "d").unwrap_err().kind(), ErrorKind::NotFound);
 
         let (pin, twice) = (storage.pin("b").unwrap(), storage.pin("b").unwrap());
         assert!(!storage.delete_unless_pinned("b").unwrap());
@@ -289,16 +269,8 @@ mod tests {
         storage.lock_writer().unwrap();
 
         for name in ["", ".", "..", "../a", "a/b", "a\\b", "c:", "a\0"] {
-            assert_eq!(
-                storage.create(name).unwrap_err().kind(),
-                ErrorKind::Usage,
-                "{name:?}"
-            );
-            assert_eq!(
-                storage.delete(name).unwrap_err().kind(),
-                ErrorKind::Usage,
-                "{name:?}"
-            );
+            assert_eq!(storage.create(name).unwrap_err().kind(), ErrorKind::Usage, "{name:?}");
+            assert_eq!(storage.delete(name).unwrap_err().kind(), ErrorKind::Usage, "{name:?}");
         }
     }
 }

@@ -1,1 +1,3 @@
-//! (skeleton)
+//! From documents to a durable commit.
+
+pub(crate) mod commit;

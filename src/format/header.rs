@@ -1,0 +1,230 @@
+//! The first 64 bytes of every file of an index: what it is, which version wrote it, and what a reader
+//! must know to read it. Written by [`Header::encode`], read by [`Header::decode`].
+//!
+//! # Layout
+//!
+//! All integers are little-endian. Offsets count from the first byte of the file.
+//!
+//! ```text
+//! offset  size  field         meaning
+//!      0     8  magic         89 54 50 49 0D 0A 1A 0A, so that a text-mode copy is noticed
+//!      8     2  kind          u16: 1 segment, 2 manifest, 3 image
+//!     10     2  major         u16, FORMAT_VERSION of the writer
+//!     12     2  minor         u16
+//!     14     2  zero_1        reserved, zero, ignored
+//!     16     4  compatible    u32, feature bits: unknown ones are ignored
+//!     20     4  read_only     u32, feature bits: unknown ones forbid writing
+//!     24     4  incompatible  u32, feature bits: unknown ones forbid reading
+//!     28    16  id            the random id: of the segment, or of the index in manifests and images
+//!     44    16  zero_2        reserved, zero, ignored
+//!     60     4  header_crc    u32, CRC32C of the 60 bytes before
+//! ```
+//!
+//! # Example
+//!
+//! The header of segment `0102…10`:
+//!
+//! ```text
+//! 0000  89 54 50 49 0D 0A 1A 0A  01 00 01 00 00 00 00 00
+//! 0010  00 00 00 00 00 00 00 00  00 00 00 00 01 02 03 04
+//! 0020  05 06 07 08 09 0A 0B 0C  0D 0E 0F 10 00 00 00 00
+//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 4E A4 A7 B2
+//! ```
+//!
+//! # Checks
+//!
+//! [`Header::decode`] refuses, in this order: other magic bytes, a checksum that differs, another major
+//! version, an unknown incompatible feature, another kind of file.
+//!
+//! # Versions
+//!
+//! 1.0: the first. These 64 bytes stay as they are in every later version, so that every build can
+//! tell a newer file from a damaged one.
+
+use crate::bytes::array_at;
+use crate::checksum::crc32c;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::FORMAT_VERSION;
+use crate::ids::SegmentId;
+
+const MAGIC: [u8; 8] = [0x89, b'T', b'P', b'I', 0x0D, 0x0A, 0x1A, 0x0A];
+const KIND_AT: usize = MAGIC.len();
+const MAJOR_AT: usize = KIND_AT + size_of::<u16>();
+const MINOR_AT: usize = MAJOR_AT + size_of::<u16>();
+const COMPATIBLE_AT: usize = MINOR_AT + 2 * size_of::<u16>();
+const READ_ONLY_AT: usize = COMPATIBLE_AT + size_of::<u32>();
+const INCOMPATIBLE_AT: usize = READ_ONLY_AT + size_of::<u32>();
+/// Offset of the id.
+pub(super) const ID_AT: usize = INCOMPATIBLE_AT + size_of::<u32>();
+const CRC_AT: usize = ID_AT + size_of::<SegmentId>() + 16;
+/// Length of the header of every file.
+pub(crate) const HEADER_LEN: usize = CRC_AT + size_of::<u32>();
+const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format");
+
+/// What a file is, according to its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Segment = 1,
+    Manifest = 2,
+    Image = 3,
+}
+
+impl FileKind {
+    fn name(self) -> &'static str {
+        match self {
+            FileKind::Segment => "a segment",
+            FileKind::Manifest => "a manifest",
+            FileKind::Image => "an image of an index",
+        }
+    }
+}
+
+/// The first 64 bytes of every file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) id: SegmentId,
+    pub(crate) version: (u16, u16),
+    /// Whether a file with these features may be replaced by a newer one of this build.
+    pub(crate) writable: bool,
+}
+
+impl Header {
+    /// The header that this build writes.
+    pub(crate) fn encode(kind: FileKind, id: SegmentId) -> [u8; HEADER_LEN] {
+        let mut header = [0; HEADER_LEN];
+        header[..KIND_AT].copy_from_slice(&MAGIC);
+        header[KIND_AT..MAJOR_AT].copy_from_slice(&(kind as u16).to_le_bytes());
+        header[MAJOR_AT..MINOR_AT].copy_from_slice(&FORMAT_VERSION.0.to_le_bytes());
+        header[MINOR_AT..][..size_of::<u16>()].copy_from_slice(&FORMAT_VERSION.1.to_le_bytes());
+        header[ID_AT..][..size_of::<SegmentId>()].copy_from_slice(&id.0);
+        let crc = crc32c(&header[..CRC_AT]);
+        header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+        header
+    }
+
+    /// Reads the header from the start of a file of `kind`, of which `bytes` is at least the header.
+    pub(crate) fn decode(bytes: &[u8], kind: FileKind) -> Result<Header> {
+        let what = || format!("reading the header of {}", kind.name());
+        let Some(header) = array_at::<HEADER_LEN>(bytes, 0) else {
+            return Err(Error::corrupt(what())
+                .expected(format!("at least {HEADER_LEN} bytes"))
+                .found(bytes.len().to_string())
+                .at_offset(0));
+        };
+        if !header.starts_with(&MAGIC) {
+            return Err(Error::corrupt(what())
+                .expected(format!("magic bytes {:02x?}", MAGIC))
+                .found(format!("{:02x?}", &header[..MAGIC.len()]))
+                .at_offset(0));
+        }
+        expect_crc(&header, CRC_AT, what)?;
+        let u16_at = |at| u16::from_le_bytes([header[at], header[at + 1]]);
+        let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| header[at + i]));
+        let version = (u16_at(MAJOR_AT), u16_at(MINOR_AT));
+        let unsupported = |expected: String, found: String| {
+            Err(Error::new(ErrorKind::UnsupportedVersion, what())
+                .expected(expected)
+                .found(found)
+                .hint("a newer treepie wrote this index; use that version"))
+        };
+        if version.0 != FORMAT_VERSION.0 {
+            let expected = format!("format version {}", FORMAT_VERSION.0);
+            return unsupported(expected, format!("{}.{}", version.0, version.1));
+        }
+        let unknown = u32_at(INCOMPATIBLE_AT);
+        if unknown != 0 {
+            return unsupported("no unknown features".into(), format!("bits {unknown:#x}"));
+        }
+        if u16_at(KIND_AT) != kind as u16 {
+            return Err(Error::corrupt(what())
+                .expected(format!("kind {}", kind as u16))
+                .found(u16_at(KIND_AT).to_string())
+                .at_offset(KIND_AT as u64));
+        }
+        let id = SegmentId(std::array::from_fn(|i| header[ID_AT + i]));
+        Ok(Header { id, version, writable: u32_at(READ_ONLY_AT) == 0 })
+    }
+}
+
+/// Compares the CRC at `at`, inside `bytes`, with that of the bytes before it; both are the same then.
+pub(super) fn expect_crc(bytes: &[u8], at: usize, what: impl FnOnce() -> String) -> Result<u32> {
+    let found = crc32c(&bytes[..at]);
+    match array_at(bytes, at).map(u32::from_le_bytes) {
+        Some(expected) if expected == found => Ok(found),
+        expected => Err(checksum_differs(what(), expected.unwrap_or(0), found)),
+    }
+}
+
+/// The error for bytes whose checksum is not the one written down for them.
+#[cold]
+pub(crate) fn checksum_differs(what: impl Into<String>, expected: u32, found: u32) -> Error {
+    Error::corrupt(what)
+        .expected(format!("checksum {expected:#010x}"))
+        .found(format!("{found:#010x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::doc_check;
+
+    const ID: SegmentId = SegmentId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+
+    #[test]
+    fn the_example_in_the_docs_is_what_we_write() {
+        let header = Header::encode(FileKind::Segment, ID);
+        let documented = doc_check::hex_dump(include_str!("header.rs"));
+        assert_eq!(documented, header, "\n{}", doc_check::render(&header));
+    }
+
+    #[test]
+    fn the_layout_table_in_the_docs_matches_the_constants() {
+        let fields = doc_check::layout(include_str!("header.rs"));
+        let constants = [
+            ("kind", KIND_AT),
+            ("major", MAJOR_AT),
+            ("minor", MINOR_AT),
+            ("compatible", COMPATIBLE_AT),
+            ("read_only", READ_ONLY_AT),
+            ("incompatible", INCOMPATIBLE_AT),
+            ("id", ID_AT),
+            ("header_crc", CRC_AT),
+        ];
+        for (field, at) in constants {
+            assert_eq!(fields[field], at, "{field}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_refused() {
+        let header = Header::encode(FileKind::Manifest, ID);
+        for bit in 0..HEADER_LEN * 8 {
+            let mut bad = header;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let error = Header::decode(&bad, FileKind::Manifest).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "bit {bit}");
+        }
+        for len in 0..HEADER_LEN {
+            assert!(Header::decode(&header[..len], FileKind::Manifest).is_err(), "cut to {len}");
+        }
+    }
+
+    #[test]
+    fn newer_versions_and_unknown_features_are_refused_by_name() {
+        let with = |at: usize, value: u8| {
+            let mut header = Header::encode(FileKind::Segment, ID);
+            header[at] = value;
+            let crc = crc32c(&header[..CRC_AT]);
+            header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+            Header::decode(&header, FileKind::Segment)
+        };
+        let refused = |at, value| with(at, value).unwrap_err().kind();
+        assert_eq!(refused(MAJOR_AT, 2), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
+        assert_eq!(with(MINOR_AT, 7).unwrap().version, (1, 7));
+        assert!(with(MINOR_AT, 7).unwrap().writable);
+        assert!(with(COMPATIBLE_AT, 1).unwrap().writable);
+        assert!(!with(READ_ONLY_AT, 1).unwrap().writable);
+    }
+}

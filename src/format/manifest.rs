@@ -1,0 +1,479 @@
+//! A manifest: one commit, that is the schema and the segments that make up the index from now on.
+//! Encoded by the commit ([`Manifest::encode`]), decoded by whoever opens the index ([`Manifest::decode`]).
+//!
+//! # Layout
+//!
+//! All integers are little-endian. Offsets count from the first byte of the file.
+//!
+//! ```text
+//! offset  size  field         meaning
+//!      0    64  header        as of every file (module header), kind 2; its id is the index's
+//!     64     8  file_len      u64, length of this file
+//!     72     8  generation    u64, from 1; the one in the file's name
+//!     80     8  previous      u64, generation it was made from; 0 for the first
+//!     88     6  writer        u16 major, u16 minor, u16 patch of the treepie that wrote it
+//!     94     2  zero_1        reserved, zero, ignored
+//!     96     3  unicode       u8 major, u8 minor, u8 patch of the Unicode tables that made the terms
+//!     99     1  zero_2        reserved, zero, ignored
+//!    100     4  analyzer      u32, version of the analyzer that made the terms
+//!    104     4  n_segments    u32, at most 65,536
+//!    108     4  schema_len    u32, bytes
+//!    112     4  payload_len   u32, bytes, at most 65,536
+//!    116     4  zero_3        reserved, zero, ignored
+//!    120     *  segments      40 bytes each, in the order of their documents
+//!      *     *  schema        schema_len bytes
+//!      *     *  payload       payload_len bytes, the caller's own
+//!      *     4  crc           u32, CRC32C of everything before
+//! ```
+//!
+//! A segment:
+//!
+//! ```text
+//! segment  size  field         meaning
+//!       0    16  id            in its header, its footer, its file name
+//!      16     8  file_len      u64
+//!      24     4  footer_crc    u32, CRC32C of its footer, which stands for its whole content
+//!      28     4  n_docs        u32
+//!      32     8  zero          reserved, zero, ignored: the generation of its deletes
+//! ```
+//!
+//! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
+//! 2 many values), u8 length of its name, its name; u16 number of default fields, and u16 the position of each.
+//!
+//! # Example
+//!
+//! Generation 2 of index `0707…07`, made from 1 by version 0.1.0 under Unicode 16.0.0: the segment `0505…05` of 300
+//! bytes and 9 documents, the stored text field `t`, which is the default field, and the payload `hi`:
+//!
+//! ```text
+//! 0000  89 54 50 49 0D 0A 1A 0A  02 00 01 00 00 00 00 00
+//! 0010  00 00 00 00 00 00 00 00  00 00 00 00 07 07 07 07
+//! 0020  07 07 07 07 07 07 07 07  07 07 07 07 00 00 00 00
+//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 36 48 87 A8
+//! 0040  B0 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00
+//! 0050  01 00 00 00 00 00 00 00  00 00 01 00 00 00 00 00
+//! 0060  10 00 00 00 01 00 00 00  01 00 00 00 0A 00 00 00
+//! 0070  02 00 00 00 00 00 00 00  05 05 05 05 05 05 05 05
+//! 0080  05 05 05 05 05 05 05 05  2C 01 00 00 00 00 00 00
+//! 0090  78 56 34 12 09 00 00 00  00 00 00 00 00 00 00 00
+//! 00A0  01 00 01 01 01 74 01 00  00 00 68 69 77 7C 35 93
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. A manifest never changes. The one with the highest generation in its name is the index.
+//! 2. Everything it names was durable before it got its name.
+//! 3. No segment is named twice.
+//!
+//! # Checks
+//!
+//! [`Manifest::decode`] looks at every byte: header, length, CRC, counts against the length before anything is
+//! allocated, schema, unique segments. A file of more than 16 MiB is refused unread.
+//!
+//! # Cost
+//!
+//! Decoding is linear in the size, 40 bytes a segment: under a microsecond for one segment.
+//!
+//! # Versions
+//!
+//! 1.0: the first.
+//!
+//! # Why
+//!
+//! A new file for each commit, because a file that is never overwritten cannot be half old and half
+//! new. Binary, because a schema and a list of segments need no parser that could be fooled, and
+//! `treepie inspect` shows it to people.
+
+use crate::bytes::ByteReader;
+use crate::checksum::crc32c;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::envelope::Seal;
+use crate::format::header::{FileKind, HEADER_LEN, Header, checksum_differs};
+use crate::ids::{FieldId, SegmentId};
+use crate::schema::{FIELDS_MAX, Field, FieldKind, Schema};
+use std::collections::HashSet;
+
+const FIXED_LEN: usize = HEADER_LEN + 56;
+const SEGMENT_LEN: usize = 40;
+const CRC_LEN: usize = size_of::<u32>();
+const STORED: u8 = 1;
+const MANY: u8 = 2;
+
+/// Bytes of a manifest at the most.
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
+/// Segments of an index at the most.
+pub(crate) const SEGMENTS_MAX: usize = 65_536;
+/// Bytes of the caller's own that a commit may carry at the most.
+pub(crate) const PAYLOAD_BYTES_MAX: usize = 65_536;
+
+/// One commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// The same in all commits of an index.
+    pub(crate) index_id: SegmentId,
+    pub(crate) generation: u64,
+    /// The generation it was made from; 0 for the first.
+    pub(crate) previous: u64,
+    /// Version of the treepie that wrote it.
+    pub(crate) writer: [u16; 3],
+    /// Version of the Unicode tables that made the terms.
+    pub(crate) unicode: [u8; 3],
+    /// Version of the analyzer that made the terms.
+    pub(crate) analyzer: u32,
+    pub(crate) schema: Schema,
+    pub(crate) segments: Vec<SegmentMeta>,
+    /// The caller's own, such as how far it has read its source.
+    pub(crate) payload: Vec<u8>,
+    /// Whether this build may make a commit from it; false where a newer one added what it does not know.
+    pub(crate) writable: bool,
+}
+
+/// What a commit says of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentMeta {
+    pub(crate) id: SegmentId,
+    pub(crate) seal: Seal,
+    pub(crate) n_docs: u32,
+}
+
+/// This build's version, as manifests carry it.
+pub(crate) fn writer_version() -> [u16; 3] {
+    let part = |text: &str| text.parse().unwrap_or(u16::MAX);
+    [
+        part(env!("CARGO_PKG_VERSION_MAJOR")),
+        part(env!("CARGO_PKG_VERSION_MINOR")),
+        part(env!("CARGO_PKG_VERSION_PATCH")),
+    ]
+}
+
+impl Manifest {
+    /// The bytes of the file; an error of kind `LimitExceeded` where there are too many.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+        check_limit("segments of an index", self.segments.len(), SEGMENTS_MAX)?;
+        check_limit("bytes of a commit's payload", self.payload.len(), PAYLOAD_BYTES_MAX)?;
+        let schema = encode_schema(&self.schema);
+        let len = FIXED_LEN
+            + self.segments.len() * SEGMENT_LEN
+            + schema.len()
+            + self.payload.len()
+            + CRC_LEN;
+        check_limit("bytes of a manifest", len, MANIFEST_BYTES_MAX as usize)?;
+
+        let mut out = Vec::with_capacity(len);
+        out.extend(Header::encode(FileKind::Manifest, self.index_id));
+        for number in [len as u64, self.generation, self.previous] {
+            out.extend(number.to_le_bytes());
+        }
+        out.extend(self.writer.iter().flat_map(|part| part.to_le_bytes()));
+        out.extend([0, 0]);
+        out.extend(self.unicode);
+        out.push(0);
+        let [n_segments, schema_len, payload_len] =
+            [self.segments.len(), schema.len(), self.payload.len()].map(|len| len as u32);
+        for number in [self.analyzer, n_segments, schema_len, payload_len, 0] {
+            out.extend(number.to_le_bytes());
+        }
+        for segment in &self.segments {
+            out.extend(segment.id.0);
+            out.extend(segment.seal.file_len.to_le_bytes());
+            out.extend(segment.seal.footer_crc.to_le_bytes());
+            out.extend(segment.n_docs.to_le_bytes());
+            out.extend([0; 8]);
+        }
+        out.extend(schema);
+        out.extend(&self.payload);
+        out.extend(crc32c(&out).to_le_bytes());
+        Ok(out)
+    }
+
+    /// Reads the manifest of this generation.
+    pub(crate) fn decode(bytes: &[u8], generation: u64) -> Result<Manifest> {
+        let header = Header::decode(bytes, FileKind::Manifest)?;
+        let body = check_whole(bytes)?;
+        let mut reader = ByteReader::new(body);
+        let manifest = decode_fields(&mut reader, header).ok_or_else(|| {
+            Error::corrupt("reading a manifest")
+                .expected("counts that fit its length")
+                .found(format!("{} bytes", bytes.len()))
+                .at_offset(reader.position() as u64)
+        })??;
+        if manifest.generation != generation {
+            return Err(Error::corrupt("reading a manifest")
+                .expected(format!("generation {generation}"))
+                .found(manifest.generation.to_string())
+                .hint("a manifest was renamed"));
+        }
+        Ok(manifest)
+    }
+
+    /// Documents in all segments.
+    pub(crate) fn n_docs(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.n_docs)).sum()
+    }
+}
+
+fn check_limit(what: &str, found: usize, max: usize) -> Result<()> {
+    if found <= max {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::LimitExceeded, format!("counting the {what}"))
+        .expected(format!("at most {max}"))
+        .found(found.to_string()))
+}
+
+/// The bytes before the CRC, if length and CRC are right.
+fn check_whole(bytes: &[u8]) -> Result<&[u8]> {
+    let len = bytes.len() as u64;
+    let stated = bytes.get(HEADER_LEN..).and_then(|rest| ByteReader::new(rest).u64());
+    if stated != Some(len) {
+        let stated =
+            stated.map_or("more than its header".into(), |stated| format!("{stated} bytes"));
+        return Err(Error::corrupt("reading a manifest")
+            .expected(stated)
+            .found(format!("{len} bytes"))
+            .at_offset(HEADER_LEN as u64));
+    }
+    let Some((body, crc)) = bytes.split_last_chunk::<CRC_LEN>() else {
+        return Err(Error::corrupt("reading a manifest").expected("a checksum").found("nothing"));
+    };
+    let (expected, found) = (u32::from_le_bytes(*crc), crc32c(body));
+    if expected != found {
+        return Err(checksum_differs("reading a manifest", expected, found).at_offset(len - 4));
+    }
+    Ok(body)
+}
+
+/// The fields in order; `None` where the bytes end too soon or go on too long.
+fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<Manifest>> {
+    reader.take(HEADER_LEN)?;
+    let (_len, generation, previous) = (reader.u64()?, reader.u64()?, reader.u64()?);
+    let writer = [reader.u16()?, reader.u16()?, reader.u16()?];
+    reader.take(2)?;
+    let unicode = [reader.u8()?, reader.u8()?, reader.u8()?];
+    reader.take(1)?;
+    let (analyzer, n_segments) = (reader.u32()?, reader.u32()? as usize);
+    let (schema_len, payload_len) = (reader.u32()? as usize, reader.u32()? as usize);
+    reader.take(4)?;
+    if n_segments > SEGMENTS_MAX {
+        return None;
+    }
+    // What follows lies inside the file, so its length bounds what is allocated.
+    let segments = reader.take(n_segments.checked_mul(SEGMENT_LEN)?)?;
+    let schema = reader.take(schema_len)?;
+    let payload = reader.take(payload_len)?.to_vec();
+    if !reader.remaining().is_empty() {
+        return None;
+    }
+    let segments: Vec<_> =
+        segments.chunks_exact(SEGMENT_LEN).map(decode_segment).collect::<Option<_>>()?;
+    let mut seen = HashSet::with_capacity(segments.len());
+    if let Some(twice) = segments.iter().find(|segment| !seen.insert(segment.id)) {
+        return Some(Err(Error::corrupt("reading a manifest")
+            .expected("each segment once")
+            .found(format!("{} twice", twice.id))));
+    }
+    let manifest = |schema| Manifest {
+        index_id: header.id,
+        generation,
+        previous,
+        writer,
+        unicode,
+        analyzer,
+        schema,
+        segments,
+        payload,
+        writable: header.writable,
+    };
+    Some(decode_schema(schema).map(manifest))
+}
+
+fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
+    let mut reader = ByteReader::new(bytes);
+    let id = SegmentId(*reader.take(16)?.first_chunk()?);
+    let seal = Seal { file_len: reader.u64()?, footer_crc: reader.u32()? };
+    Some(SegmentMeta { id, seal, n_docs: reader.u32()? })
+}
+
+fn encode_schema(schema: &Schema) -> Vec<u8> {
+    let mut out = vec![];
+    // The builder of schemas refuses more fields and longer names than these widths hold.
+    out.extend((schema.fields().len() as u16).to_le_bytes());
+    for field in schema.fields() {
+        out.push(match field.kind {
+            FieldKind::Text => 1,
+            FieldKind::Keyword => 2,
+        });
+        out.push(u8::from(field.stored) * STORED | u8::from(field.many) * MANY);
+        out.push(field.name.len() as u8);
+        out.extend(field.name.as_bytes());
+    }
+    let default_fields = schema.default_field_ids();
+    out.extend((default_fields.len() as u16).to_le_bytes());
+    out.extend(default_fields.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
+    out
+}
+
+fn decode_schema(bytes: &[u8]) -> Result<Schema> {
+    let mut reader = ByteReader::new(bytes);
+    let parts = decode_schema_parts(&mut reader);
+    let Some((fields, default_fields)) = parts.filter(|_| reader.remaining().is_empty()) else {
+        return Err(Error::corrupt("reading the schema of an index")
+            .expected("fields and default fields")
+            .found(format!("something else in byte {} of {}", reader.position(), bytes.len())));
+    };
+    let builder = fields.into_iter().fold(Schema::builder(), |builder, field| builder.field(field));
+    builder.default_fields(default_fields).build().map_err(|error| {
+        Error::corrupt("reading the schema of an index")
+            .expected("a schema without contradictions")
+            .found(error.to_string())
+    })
+}
+
+fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<String>)> {
+    let n_fields = usize::from(reader.u16()?);
+    if n_fields > FIELDS_MAX {
+        return None;
+    }
+    let mut fields = Vec::with_capacity(n_fields);
+    for _ in 0..n_fields {
+        let kind = match reader.u8()? {
+            1 => FieldKind::Text,
+            2 => FieldKind::Keyword,
+            _ => return None,
+        };
+        let flags = reader.u8().filter(|flags| flags & !(STORED | MANY) == 0)?;
+        let name_len = usize::from(reader.u8()?);
+        let name = str::from_utf8(reader.take(name_len)?).ok()?;
+        let field = Field::new(name, kind).stored(flags & STORED != 0).many(flags & MANY != 0);
+        fields.push(field);
+    }
+    let n_default = usize::from(reader.u16()?);
+    if n_default > n_fields {
+        return None;
+    }
+    let default_fields = (0..n_default)
+        .map(|_| Some(fields.get(usize::from(reader.u16()?))?.name.clone()))
+        .collect::<Option<Vec<_>>>()?;
+    Some((fields, default_fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::doc_check;
+
+    fn example() -> Manifest {
+        Manifest {
+            index_id: SegmentId([7; 16]),
+            generation: 2,
+            previous: 1,
+            writer: [0, 1, 0],
+            unicode: [16, 0, 0],
+            analyzer: 1,
+            schema: Schema::builder().text("t").build().unwrap(),
+            segments: vec![SegmentMeta {
+                id: SegmentId([5; 16]),
+                seal: Seal { file_len: 300, footer_crc: 0x1234_5678 },
+                n_docs: 9,
+            }],
+            payload: b"hi".to_vec(),
+            writable: true,
+        }
+    }
+
+    /// Puts a right checksum on changed bytes, as somebody who means harm would.
+    fn with_right_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+        let at = bytes.len() - CRC_LEN;
+        let crc = crc32c(&bytes[..at]);
+        bytes[at..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn the_example_in_the_docs_is_what_we_write() {
+        let bytes = example().encode().unwrap();
+        let documented = doc_check::hex_dump(include_str!("manifest.rs"));
+        assert_eq!(documented, bytes, "\n{}", doc_check::render(&bytes));
+    }
+
+    #[test]
+    fn the_layout_table_in_the_docs_matches_what_is_written() {
+        let fields = doc_check::layout(include_str!("manifest.rs"));
+        let bytes = example().encode().unwrap();
+        let u64_at =
+            |field: &str| u64::from_le_bytes(*bytes[fields[field]..].first_chunk().unwrap());
+        let u32_at =
+            |field: &str| u32::from_le_bytes(*bytes[fields[field]..].first_chunk().unwrap());
+        assert_eq!(u64_at("file_len"), bytes.len() as u64);
+        assert_eq!((u64_at("generation"), u64_at("previous")), (2, 1));
+        assert_eq!(bytes[fields["writer"] + 2], 1);
+        assert_eq!(bytes[fields["unicode"]], 16);
+        assert_eq!((u32_at("analyzer"), u32_at("n_segments")), (1, 1));
+        assert_eq!((u32_at("schema_len"), u32_at("payload_len")), (10, 2));
+        assert_eq!(fields["segments"], FIXED_LEN);
+    }
+
+    #[test]
+    fn manifests_round_trip() {
+        let schema = Schema::builder().text("title").keyword("größe").default_fields(["größe"]);
+        let schemas = [Schema::wikipedia_titles(), schema.build().unwrap(), {
+            Schema::builder().keyword("only").build().unwrap()
+        }];
+        for schema in schemas {
+            let segment = |n: u8| SegmentMeta { id: SegmentId([n; 16]), ..example().segments[0] };
+            let segments = (0..100).map(segment).collect();
+            let manifest = Manifest { schema, segments, payload: vec![9; 65_536], ..example() };
+            assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
+            assert_eq!(manifest.n_docs(), 900);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_every_cut_and_every_extension_is_refused() {
+        let bytes = example().encode().unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut bad = bytes.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let error = Manifest::decode(&bad, 2).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "bit {bit}");
+        }
+        for len in 0..bytes.len() {
+            assert!(Manifest::decode(&bytes[..len], 2).is_err(), "cut to {len}");
+        }
+        let longer = [&bytes[..], &[0; 4]].concat();
+        assert!(Manifest::decode(&longer, 2).is_err());
+        assert!(Manifest::decode(&with_right_checksum(longer), 2).is_err());
+    }
+
+    #[test]
+    fn a_renamed_manifest_is_refused() {
+        let error = Manifest::decode(&example().encode().unwrap(), 3).unwrap_err().to_string();
+        assert!(error.contains("generation 3") && error.contains("found 2"), "{error}");
+    }
+
+    #[test]
+    fn crafted_counts_never_panic_nor_allocate_beyond_the_file() {
+        let bytes = example().encode().unwrap();
+        for at in HEADER_LEN..bytes.len() - CRC_LEN {
+            for value in [0, 1, 2, 3, 0x7F, 0x80, 0xFF] {
+                let mut bad = bytes.clone();
+                bad[at] = value;
+                if let Ok(manifest) = Manifest::decode(&with_right_checksum(bad), 2) {
+                    assert_eq!(manifest.segments.len(), 1);
+                    assert_eq!(manifest.schema.fields().len(), 1);
+                }
+            }
+        }
+        let twice = Manifest { segments: vec![example().segments[0]; 2], ..example() };
+        assert!(Manifest::decode(&twice.encode().unwrap(), 2).is_err());
+    }
+
+    #[test]
+    fn limits_are_told_before_anything_is_written() {
+        let manifest = Manifest { payload: vec![0; PAYLOAD_BYTES_MAX + 1], ..example() };
+        assert_eq!(manifest.encode().unwrap_err().kind(), ErrorKind::LimitExceeded);
+        let segments = vec![example().segments[0]; SEGMENTS_MAX + 1];
+        let manifest = Manifest { segments, ..example() };
+        assert_eq!(manifest.encode().unwrap_err().kind(), ErrorKind::LimitExceeded);
+    }
+}

@@ -1,0 +1,301 @@
+//! Finding the newest commit and opening what it names.
+//!
+//! The manifest with the highest generation in its name *is* the index. If it, or a file it names, is
+//! damaged or missing, opening fails: going back to an older commit silently would be losing
+//! documents that were acknowledged.
+//!
+//! A reader holds a shared lock on its manifest ([`Pin`]), which keeps the writer's clean-up from
+//! taking away the files. Between listing the directory and pinning, a manifest may be superseded and
+//! collected; then there is a newer one, and the reader starts again with that.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::FileName;
+use crate::format::manifest::{MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
+use crate::segment::file::SegmentFile;
+use crate::storage::{Pin, Storage};
+use std::sync::Arc;
+
+/// What lies in a storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Nothing at all, or what a first build left that never came to its first commit.
+    NoCommit,
+    /// The generations of an index, ascending, not empty.
+    Commits(Vec<u64>),
+    /// Something that is not ours; the name of one such thing.
+    Foreign(String),
+}
+
+/// Looks at the names in a storage, not into the files.
+pub(crate) fn contents(storage: &dyn Storage) -> Result<Contents> {
+    let (mut generations, mut foreign) = (vec![], None);
+    for entry in storage.list()? {
+        match FileName::parse(&entry.name) {
+            Some(FileName::Manifest(generation)) => generations.push(generation),
+            Some(_) => {}
+            None => foreign = foreign.or(Some(entry.name)),
+        }
+    }
+    generations.sort_unstable();
+    Ok(match foreign {
+        _ if !generations.is_empty() => Contents::Commits(generations),
+        Some(name) => Contents::Foreign(name),
+        None => Contents::NoCommit,
+    })
+}
+
+/// Reads the manifest of a generation; an error of kind `NotFound` if it is not there.
+pub(crate) fn read_manifest(storage: &dyn Storage, generation: u64) -> Result<Manifest> {
+    let file = storage.open(&FileName::Manifest(generation).to_string())?;
+    if file.len() > MANIFEST_BYTES_MAX {
+        return Err(Error::corrupt("reading a manifest")
+            .expected(format!("at most {MANIFEST_BYTES_MAX} bytes"))
+            .found(file.len().to_string())
+            .in_file(file.path()));
+    }
+    // Copied even where it is mapped: it is small, and it is looked at more than once.
+    let mut bytes = vec![0; file.len() as usize];
+    file.read_at(0, &mut bytes)?;
+    Manifest::decode(&bytes, generation).map_err(|error| error.in_file(file.path()))
+}
+
+/// One commit, open: its manifest, its segments, and the lock that keeps them.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) manifest: Manifest,
+    /// In the order of the manifest, which is that of the documents.
+    pub(crate) segments: Vec<Arc<SegmentFile>>,
+    _pin: Pin,
+}
+
+impl Snapshot {
+    /// Opens the newest commit.
+    pub(crate) fn open(storage: &dyn Storage) -> Result<Snapshot> {
+        Self::open_after(storage, None)
+    }
+
+    /// Opens the newest commit and takes over the open segments of `before`, with what is known of
+    /// their checksums, where the two share any.
+    pub(crate) fn open_after(storage: &dyn Storage, before: Option<&Snapshot>) -> Result<Snapshot> {
+        let mut gone: Option<(u64, Error)> = None;
+        loop {
+            let newest = newest(storage)?;
+            if let Some((generation, error)) = gone.take_if(|(generation, _)| *generation >= newest)
+            {
+                return Err(missing(storage, generation, error));
+            }
+            match Self::open_generation(storage, newest, before) {
+                Err(error) if error.kind() == ErrorKind::NotFound => gone = Some((newest, error)),
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_generation(
+        storage: &dyn Storage,
+        generation: u64,
+        before: Option<&Snapshot>,
+    ) -> Result<Snapshot> {
+        let pin = storage.pin(&FileName::Manifest(generation).to_string())?;
+        let manifest = read_manifest(storage, generation)?;
+        let open = |meta: &SegmentMeta| {
+            let known = before.and_then(|snapshot| snapshot.segment_of(meta));
+            known.map_or_else(|| open_segment(storage, meta), |segment| Ok(segment.clone()))
+        };
+        let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { manifest, segments, _pin: pin })
+    }
+
+    fn segment_of(&self, meta: &SegmentMeta) -> Option<&Arc<SegmentFile>> {
+        let mut metas = self.manifest.segments.iter();
+        let at = metas.position(|known| known.id == meta.id && known.seal == meta.seal)?;
+        self.segments.get(at)
+    }
+}
+
+fn newest(storage: &dyn Storage) -> Result<u64> {
+    let not_an_index = |found: String| {
+        Error::new(ErrorKind::NotAnIndex, "opening an index")
+            .expected("a directory with a manifest in it")
+            .found(found)
+            .in_file(storage.location())
+    };
+    match contents(storage)? {
+        Contents::Commits(generations) => {
+            generations.last().copied().ok_or_else(|| not_an_index("none".into()))
+        }
+        Contents::NoCommit => Err(not_an_index("none".into()).hint(
+            "it is empty, or its first build never finished; `treepie index` makes an index",
+        )),
+        Contents::Foreign(name) => Err(not_an_index(format!("other files, such as {name:?}"))),
+    }
+}
+
+fn open_segment(storage: &dyn Storage, meta: &SegmentMeta) -> Result<Arc<SegmentFile>> {
+    let file = storage.open(&FileName::Segment(meta.id).to_string())?;
+    Ok(Arc::new(SegmentFile::open(file, Some((meta.id, meta.seal)))?))
+}
+
+/// A file of the newest commit is not there, and no newer commit explains it.
+fn missing(storage: &dyn Storage, generation: u64, error: Error) -> Error {
+    let name = FileName::Manifest(generation);
+    let file = error.file().map_or_else(|| storage.location(), Into::into);
+    Error::corrupt(format!("opening the commit {name}"))
+        .expected("every file it consists of")
+        .found("none of this name")
+        .in_file(file)
+        .hint("a file of the index was deleted, or not copied along")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::envelope::SectionKind;
+    use crate::ids::SegmentId;
+    use crate::schema::Schema;
+    use crate::segment::file;
+    use crate::storage::MemoryStorage;
+
+    fn put(storage: &dyn Storage, name: &str, bytes: &[u8]) {
+        storage.create(name).unwrap().write_all(bytes).unwrap();
+    }
+
+    fn segment(storage: &dyn Storage, n: u8) -> SegmentMeta {
+        let id = SegmentId([n; 16]);
+        let mut writer = file::create(storage, id).unwrap();
+        writer.section(None, SectionKind::STATISTICS, &[n; 10]).unwrap();
+        SegmentMeta { id, seal: file::seal(writer).unwrap(), n_docs: u32::from(n) }
+    }
+
+    fn manifest(storage: &dyn Storage, generation: u64, segments: &[SegmentMeta]) {
+        let manifest = Manifest {
+            index_id: SegmentId([0; 16]),
+            generation,
+            previous: generation - 1,
+            writer: [0, 1, 0],
+            unicode: [16, 0, 0],
+            analyzer: 1,
+            schema: Schema::wikipedia_titles(),
+            segments: segments.to_vec(),
+            payload: vec![],
+            writable: true,
+        };
+        put(storage, &FileName::Manifest(generation).to_string(), &manifest.encode().unwrap());
+    }
+
+    #[test]
+    fn the_highest_generation_is_the_index_and_nothing_else_will_do() {
+        let storage = MemoryStorage::new();
+        let (one, two) = (segment(&storage, 1), segment(&storage, 2));
+        manifest(&storage, 9, &[one]);
+        manifest(&storage, 10, &[one, two]);
+        let snapshot = Snapshot::open(&storage).unwrap();
+        assert_eq!((snapshot.manifest.generation, snapshot.segments.len()), (10, 2));
+        assert_eq!(snapshot.segments[1].id(), two.id);
+
+        put(&storage, "manifest-000000000000000b", b"rubbish");
+        let error = Snapshot::open(&storage).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(error.to_string().contains("manifest-000000000000000b"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_or_exchanged_segment_is_damage() {
+        let storage = MemoryStorage::new();
+        let (one, two) = (segment(&storage, 1), segment(&storage, 2));
+        manifest(&storage, 1, &[one, two]);
+        let [first, second] = [one, two].map(|meta| FileName::Segment(meta.id).to_string());
+        storage.delete(&second).unwrap();
+        let error = Snapshot::open(&storage).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(error.to_string().contains(&second), "{error}");
+        storage.publish(&first, &second).unwrap();
+        let manifest_of_two = [FileName::Manifest(1).to_string()];
+        manifest_of_two.iter().for_each(|name| storage.delete(name).unwrap());
+        manifest(&storage, 2, &[two]);
+        assert_eq!(Snapshot::open(&storage).unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn strangers_and_beginnings_are_no_index() {
+        let storage = MemoryStorage::new();
+        assert_eq!(contents(&storage).unwrap(), Contents::NoCommit);
+        assert_eq!(Snapshot::open(&storage).unwrap_err().kind(), ErrorKind::NotAnIndex);
+        segment(&storage, 1);
+        assert_eq!(contents(&storage).unwrap(), Contents::NoCommit);
+        put(&storage, "holiday.jpg", b"");
+        assert_eq!(contents(&storage).unwrap(), Contents::Foreign("holiday.jpg".into()));
+        let message = Snapshot::open(&storage).unwrap_err().to_string();
+        assert!(message.contains("holiday.jpg"), "{message}");
+        manifest(&storage, 1, &[]);
+        assert_eq!(contents(&storage).unwrap(), Contents::Commits(vec![1]));
+        Snapshot::open(&storage).unwrap();
+    }
+
+    #[test]
+    fn an_open_snapshot_pins_its_manifest_and_hands_on_its_segments() {
+        let storage = MemoryStorage::new();
+        let (one, two) = (segment(&storage, 1), segment(&storage, 2));
+        manifest(&storage, 1, &[one]);
+        let before = Snapshot::open(&storage).unwrap();
+        manifest(&storage, 2, &[one, two]);
+        let name = FileName::Manifest(1).to_string();
+        assert!(!storage.delete_unless_pinned(&name).unwrap());
+        let after = Snapshot::open_after(&storage, Some(&before)).unwrap();
+        assert!(Arc::ptr_eq(&before.segments[0], &after.segments[0]));
+        drop(before);
+        assert!(storage.delete_unless_pinned(&name).unwrap());
+    }
+
+    /// A storage where the newest commit is collected each time somebody is about to pin it, as long
+    /// as there is a newer one to come.
+    #[derive(Debug)]
+    struct Moving(MemoryStorage, std::sync::atomic::AtomicU64);
+
+    impl Storage for Moving {
+        fn pin(&self, name: &str) -> Result<Pin> {
+            let generation = self.1.load(std::sync::atomic::Ordering::Relaxed);
+            if generation < 5 {
+                manifest(&self.0, generation + 1, &[]);
+                self.0.delete(&FileName::Manifest(generation).to_string())?;
+                self.1.store(generation + 1, std::sync::atomic::Ordering::Relaxed);
+            }
+            self.0.pin(name)
+        }
+        fn create(&self, name: &str) -> Result<Box<dyn crate::storage::StorageWrite>> {
+            self.0.create(name)
+        }
+        fn open(&self, name: &str) -> Result<Arc<dyn crate::storage::StorageRead>> {
+            self.0.open(name)
+        }
+        fn list(&self) -> Result<Vec<crate::storage::Entry>> {
+            self.0.list()
+        }
+        fn delete(&self, name: &str) -> Result<()> {
+            self.0.delete(name)
+        }
+        fn publish(&self, from: &str, to: &str) -> Result<()> {
+            self.0.publish(from, to)
+        }
+        fn sync_names(&self) -> Result<()> {
+            self.0.sync_names()
+        }
+        fn lock_writer(&self) -> Result<crate::storage::WriterLock> {
+            self.0.lock_writer()
+        }
+        fn delete_unless_pinned(&self, name: &str) -> Result<bool> {
+            self.0.delete_unless_pinned(name)
+        }
+        fn location(&self) -> std::path::PathBuf {
+            self.0.location()
+        }
+    }
+
+    #[test]
+    fn a_reader_follows_as_long_as_the_index_moves_forward() {
+        let storage = MemoryStorage::new();
+        manifest(&storage, 1, &[]);
+        let moving = Moving(storage, 1.into());
+        assert_eq!(Snapshot::open(&moving).unwrap().manifest.generation, 5);
+    }
+}
