@@ -1,1 +1,16 @@
-//! (skeleton)
+//! Kernels where vector instructions pay, each beside the portable twin that defines its result.
+//!
+//! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
+//! 65,536 bits. Both see a container as its serialised little-endian bytes, unaligned, so mapped and
+//! owned containers run through the same code. The instruction set is asked for at run time (the
+//! standard library keeps the answer, asking costs a load and a test); a machine without it, or of
+//! another architecture, takes the portable twin. Tests hold both equal on random and edge inputs.
+//!
+//! One of the two homes of `unsafe`: loads and stores through references of exactly the right size,
+//! and calls of functions whose instruction set was detected in the line above.
+//!
+//! Inside `#[target_feature]` functions stands no closure: it would not be inlined, and each
+//! intrinsic in it would become a call.
+
+pub(crate) mod arrays;
+pub(crate) mod bitmaps;

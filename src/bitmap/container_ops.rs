@@ -1,0 +1,538 @@
+//! What two containers have in common, together, apart: all nine pairs of kinds, as a count or as
+//! a container; and the same for many at once.
+
+use super::buffer::{ARRAY_MAX, ContainerBuf};
+use super::container::{Container, ContainerKind, Runs};
+use super::words::{self, FULL};
+use crate::simd::arrays;
+use crate::simd::bitmaps::{self, And, AndNot, Or, WordOp, Xor};
+use std::ops::Range;
+
+/// How many values are in both containers; `a_card` and `b_card` are their cardinalities.
+///
+/// Full and empty containers are answered from the cardinalities, without touching a value.
+///
+/// ```
+/// use treepie::bitmap::{Container, and_count};
+///
+/// let (a, b) = (Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 9, 0]]));
+/// assert_eq!(and_count(a, 2, b, 10), 1);
+/// ```
+pub fn and_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -> u32 {
+    if a_card == 0 || b_card == 0 {
+        return 0;
+    }
+    if a_card >= FULL || b_card >= FULL {
+        return a_card.min(b_card).min(FULL);
+    }
+    use Container::{Array, Bitmap, Run};
+    let count = match (a, b) {
+        (Array(a), Array(b)) => arrays::and_count(a, b),
+        (Array(values), Bitmap(words)) | (Bitmap(words), Array(values)) => {
+            words::count_values(words, values)
+        }
+        (Array(values), Run(runs)) | (Run(runs), Array(values)) => {
+            slices_in_runs(values, runs).map(|slice| slice.len() as u32).sum()
+        }
+        (Bitmap(a), Bitmap(b)) => bitmaps::combine_count::<And>(a, b),
+        (Bitmap(words), Run(runs)) | (Run(runs), Bitmap(words)) => {
+            words::count_runs(words, Runs::new(runs))
+        }
+        (Run(a), Run(b)) => common_runs(a, b).map(|run| run.end - run.start).sum(),
+    };
+    count.min(FULL)
+}
+
+/// How many values are in at least one of the containers: the sum less what they share.
+///
+/// ```
+/// use treepie::bitmap::{Container, or_count};
+///
+/// let (a, b) = (Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 9, 0]]));
+/// assert_eq!(or_count(a, 2, b, 10), 11);
+/// ```
+pub fn or_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -> u32 {
+    let both = and_count(a, a_card, b, b_card);
+    a_card.saturating_add(b_card).saturating_sub(both).min(FULL)
+}
+
+/// How many values are in `a` and not in `b`.
+///
+/// ```
+/// use treepie::bitmap::{Container, and_not_count};
+///
+/// let (a, b) = (Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 9, 0]]));
+/// assert_eq!(and_not_count(a, 2, b, 10), 1);
+/// ```
+pub fn and_not_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -> u32 {
+    a_card.saturating_sub(and_count(a, a_card, b, b_card)).min(FULL)
+}
+
+/// How many values are in exactly one of the containers.
+///
+/// ```
+/// use treepie::bitmap::{Container, xor_count};
+///
+/// let (a, b) = (Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 9, 0]]));
+/// assert_eq!(xor_count(a, 2, b, 10), 10);
+/// ```
+pub fn xor_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -> u32 {
+    let both = and_count(a, a_card, b, b_card);
+    a_card.saturating_add(b_card).saturating_sub(both).saturating_sub(both).min(FULL)
+}
+
+/// Makes `out` the values that are in both containers.
+///
+/// ```
+/// use treepie::bitmap::{self, Container, ContainerBuf};
+///
+/// let mut out = ContainerBuf::new();
+/// bitmap::and(Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 9, 0]]), &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [5]);
+/// ```
+pub fn and(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
+    use Container::{Array, Bitmap, Run};
+    match (a, b) {
+        // An array beyond 4096 values is nothing we or a checked list have; it is served all the same.
+        (Array(a), Array(b)) if a.len().min(b.len()) <= ARRAY_MAX => {
+            out.fill_array(|slots| arrays::and(a, b, slots));
+        }
+        (Array(values), Bitmap(words)) | (Bitmap(words), Array(values))
+            if values.len() <= ARRAY_MAX =>
+        {
+            out.fill_array(|slots| keep(values, slots, |value| words::contains(words, value)));
+        }
+        (Array(values), Run(runs)) | (Run(runs), Array(values)) if values.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| append_all(slots_in(slots), slices_in_runs(values, runs)));
+        }
+        (Bitmap(a), Bitmap(b)) => {
+            out.combine::<And>(a, b);
+            out.shrink();
+        }
+        (Run(a), Run(b)) if out.try_fill_runs(common_runs(a, b)) => {}
+        (Bitmap(words), sparse) | (sparse, Bitmap(words)) => {
+            out.set_words(sparse);
+            out.apply::<And>(Bitmap(words));
+            out.shrink();
+        }
+        _ => {
+            let mut words = words::EMPTY;
+            words::apply::<Or>(&mut words, 0, a);
+            out.set_words(b);
+            out.apply::<And>(Bitmap(&words));
+            out.shrink();
+        }
+    }
+}
+
+/// Makes `out` the values that are in at least one of the containers.
+///
+/// ```
+/// use treepie::bitmap::{self, Container, ContainerBuf};
+///
+/// let mut out = ContainerBuf::new();
+/// bitmap::or(Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 2, 0]]), &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [3, 4, 5, 6]);
+/// ```
+pub fn or(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
+    match (a, b) {
+        (Container::Array(a), Container::Array(b)) if a.len() + b.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| merge::<true>(a, b, slots));
+        }
+        (Container::Run(a), Container::Run(b)) if out.try_fill_runs(joined_runs(a, b)) => {}
+        _ => by_words::<Or>(a, b, out),
+    }
+}
+
+/// Makes `out` the values that are in `a` and not in `b`.
+///
+/// ```
+/// use treepie::bitmap::{self, Container, ContainerBuf};
+///
+/// let mut out = ContainerBuf::new();
+/// bitmap::and_not(Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 2, 0]]), &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [3]);
+/// ```
+pub fn and_not(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
+    use Container::{Array, Bitmap, Run};
+    match (a, b) {
+        (Array(a), Array(b)) if a.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| subtract(a, b, slots));
+        }
+        (Array(a), Bitmap(words)) if a.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| keep(a, slots, |value| !words::contains(words, value)));
+        }
+        (Array(a), Run(runs)) if a.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| append_all(slots_in(slots), slices_beside_runs(a, runs)));
+        }
+        (Run(a), Run(b)) if out.try_fill_runs(runs_without(a, b)) => {}
+        _ => by_words::<AndNot>(a, b, out),
+    }
+}
+
+/// Makes `out` the values that are in exactly one of the containers.
+///
+/// ```
+/// use treepie::bitmap::{self, Container, ContainerBuf};
+///
+/// let mut out = ContainerBuf::new();
+/// bitmap::xor(Container::Array(&[[3, 0], [5, 0]]), Container::Run(&[[4, 0, 2, 0]]), &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [3, 4, 6]);
+/// ```
+pub fn xor(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
+    match (a, b) {
+        (Container::Array(a), Container::Array(b)) if a.len() + b.len() <= ARRAY_MAX => {
+            out.fill_array(|slots| merge::<false>(a, b, slots));
+        }
+        _ => by_words::<Xor>(a, b, out),
+    }
+}
+
+/// Buffers that the operations over many containers need, kept from one call to the next.
+///
+/// ```
+/// use treepie::bitmap::{Container, Scratch, or_count_all};
+///
+/// let mut scratch = Scratch::new();
+/// let operands = [
+///     (Container::Array(&[[3, 0], [5, 0]]), 2),
+///     (Container::Array(&[[5, 0], [7, 0]]), 2),
+///     (Container::Run(&[[4, 0, 9, 0]]), 10),
+/// ];
+/// assert_eq!(or_count_all(&operands, &mut scratch), 11);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    now: ContainerBuf,
+    next: ContainerBuf,
+}
+
+impl Scratch {
+    /// Two buffers of 8 KiB.
+    ///
+    /// ```
+    /// let _scratch = treepie::bitmap::Scratch::new();
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// How many values are in all of the containers, each given with its cardinality: the smallest
+/// first, ending as soon as nothing is left. Reorders `operands`. Of no containers: all 65,536.
+///
+/// ```
+/// use treepie::bitmap::{Container, Scratch, and_count_all};
+///
+/// let mut operands = [
+///     (Container::Run(&[[4, 0, 9, 0]]), 10),
+///     (Container::Array(&[[3, 0], [5, 0]]), 2),
+///     (Container::Array(&[[5, 0], [7, 0]]), 2),
+/// ];
+/// assert_eq!(and_count_all(&mut operands, &mut Scratch::new()), 1);
+/// ```
+pub fn and_count_all(operands: &mut [(Container<'_>, u32)], scratch: &mut Scratch) -> u32 {
+    match begin_and(operands, scratch) {
+        None => 0,
+        Some([]) => FULL,
+        Some([(_, card)]) => *card,
+        Some([(a, a_card), (b, b_card)]) => and_count(*a, *a_card, *b, *b_card),
+        Some([.., (last, last_card)]) => {
+            and_count(scratch.now.as_container(), scratch.now.cardinality(), *last, *last_card)
+        }
+    }
+}
+
+/// Makes `out` the values that are in all of the containers, each given with its cardinality.
+/// Reorders `operands`. Of no containers: all 65,536.
+///
+/// ```
+/// use treepie::bitmap::{Container, ContainerBuf, Scratch, and_all};
+///
+/// let mut operands = [
+///     (Container::Run(&[[4, 0, 9, 0]]), 10),
+///     (Container::Array(&[[3, 0], [5, 0]]), 2),
+///     (Container::Array(&[[5, 0], [7, 0]]), 2),
+/// ];
+/// let mut out = ContainerBuf::new();
+/// and_all(&mut operands, &mut Scratch::new(), &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [5]);
+/// ```
+pub fn and_all(
+    operands: &mut [(Container<'_>, u32)],
+    scratch: &mut Scratch,
+    out: &mut ContainerBuf,
+) {
+    match begin_and(operands, scratch) {
+        None => out.clear(),
+        Some([]) => out.set_range(0..=u16::MAX),
+        Some([(only, _)]) => out.set(*only),
+        Some([(a, _), (b, _)]) => and(*a, *b, out),
+        Some([.., (last, _)]) => and(scratch.now.as_container(), *last, out),
+    }
+}
+
+/// Orders the operands, leaves out the full ones, and intersects all but the last of three or more
+/// into `scratch.now`. `None` where nothing is left.
+fn begin_and<'o, 'c>(
+    operands: &'o mut [(Container<'c>, u32)],
+    scratch: &mut Scratch,
+) -> Option<&'o [(Container<'c>, u32)]> {
+    operands.sort_unstable_by_key(|&(_, card)| card);
+    let n = operands.partition_point(|&(_, card)| card < FULL);
+    let operands = &operands[..n];
+    if operands.first().is_some_and(|&(_, card)| card == 0) {
+        return None;
+    }
+    if let [(a, _), (b, _), more @ .., _] = operands {
+        and(*a, *b, &mut scratch.now);
+        for (other, _) in more {
+            if scratch.now.is_empty() {
+                return None;
+            }
+            and(scratch.now.as_container(), *other, &mut scratch.next);
+            std::mem::swap(&mut scratch.now, &mut scratch.next);
+        }
+    }
+    Some(operands)
+}
+
+/// How many values are in at least one of the containers, each given with its cardinality. Of two
+/// by what they share, of more through one bitmap. Of no containers: none.
+///
+/// ```
+/// use treepie::bitmap::{Scratch, or_count_all};
+///
+/// assert_eq!(or_count_all(&[], &mut Scratch::new()), 0);
+/// ```
+pub fn or_count_all(operands: &[(Container<'_>, u32)], scratch: &mut Scratch) -> u32 {
+    if operands.iter().any(|&(_, card)| card >= FULL) {
+        return FULL;
+    }
+    match operands {
+        [] => 0,
+        [(_, card)] => *card,
+        [(a, a_card), (b, b_card)] => or_count(*a, *a_card, *b, *b_card),
+        [most @ .., (last, last_card)] => {
+            unite(most, &mut scratch.now);
+            let most = &scratch.now;
+            or_count(most.as_container(), most.cardinality(), *last, *last_card)
+        }
+    }
+}
+
+/// Makes `out` the values that are in at least one of the containers, each given with its
+/// cardinality. Of no containers: none.
+///
+/// ```
+/// use treepie::bitmap::{Container, ContainerBuf, or_all};
+///
+/// let mut out = ContainerBuf::new();
+/// or_all(&[(Container::Array(&[[3, 0]]), 1), (Container::Array(&[[5, 0]]), 1)], &mut out);
+/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [3, 5]);
+/// ```
+pub fn or_all(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
+    if operands.iter().any(|&(_, card)| card >= FULL) {
+        return out.set_range(0..=u16::MAX);
+    }
+    match operands {
+        [] => out.clear(),
+        [(only, _)] => out.set(*only),
+        [(a, _), (b, _)] => or(*a, *b, out),
+        _ => {
+            unite(operands, out);
+            out.shrink();
+        }
+    }
+}
+
+/// Unites through a bitmap, bitmaps first: the first is copied, and nothing is cleared for it.
+fn unite(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
+    out.clear();
+    let is_bitmap = |container: Container<'_>| container.kind() == ContainerKind::Bitmap;
+    for &(container, _) in operands.iter().filter(|&&(container, _)| is_bitmap(container)) {
+        out.or_with(container);
+    }
+    for &(container, _) in operands.iter().filter(|&&(container, _)| !is_bitmap(container)) {
+        out.or_with(container);
+    }
+}
+
+/// The way that serves every pair but AND: `a` as a bitmap, then `b` applied to it.
+fn by_words<O: WordOp>(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
+    match (a, b) {
+        (Container::Bitmap(a), Container::Bitmap(b)) => out.combine::<O>(a, b),
+        // OR and XOR do not mind the order: the bitmap is copied, the other applied.
+        (a, Container::Bitmap(_)) if O::apply(0, 1) == 1 => {
+            out.set_words(b);
+            out.apply::<O>(a);
+        }
+        _ => {
+            out.set_words(a);
+            out.apply::<O>(b);
+        }
+    }
+    out.shrink();
+}
+
+/// Keeps the values that `wanted` names, without branching on it.
+#[inline(always)]
+fn keep(values: &[[u8; 2]], slots: &mut [[u8; 2]], wanted: impl Fn(u16) -> bool) -> usize {
+    let mut n = 0;
+    for &value in values {
+        let Some(slot) = slots.get_mut(n) else { break };
+        *slot = value;
+        n += usize::from(wanted(u16::from_le_bytes(value)));
+    }
+    n
+}
+
+/// The values of `a` or `b`, and those of both once (`BOTH`, OR) or not at all (XOR).
+fn merge<const BOTH: bool>(a: &[[u8; 2]], b: &[[u8; 2]], slots: &mut [[u8; 2]]) -> usize {
+    let (mut i, mut j, mut n) = (0, 0, 0);
+    while i < a.len() && j < b.len() && n < slots.len() {
+        let (x, y) = (u16::from_le_bytes(a[i]), u16::from_le_bytes(b[j]));
+        slots[n] = x.min(y).to_le_bytes();
+        n += usize::from(BOTH || x != y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    append_all(Slots { slots, n }, [&a[i..], &b[j..]].into_iter())
+}
+
+/// The values of `a` that are not in `b`.
+fn subtract(a: &[[u8; 2]], b: &[[u8; 2]], slots: &mut [[u8; 2]]) -> usize {
+    let (mut i, mut j, mut n) = (0, 0, 0);
+    while i < a.len() && j < b.len() && n < slots.len() {
+        let (x, y) = (u16::from_le_bytes(a[i]), u16::from_le_bytes(b[j]));
+        slots[n] = a[i];
+        n += usize::from(x < y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    append_all(Slots { slots, n }, std::iter::once(&a[i..]))
+}
+
+/// Slots of an array, of which the first `n` are in use.
+struct Slots<'s> {
+    slots: &'s mut [[u8; 2]],
+    n: usize,
+}
+
+fn slots_in(slots: &mut [[u8; 2]]) -> Slots<'_> {
+    Slots { slots, n: 0 }
+}
+
+/// Copies slices behind each other as far as there is room, and returns how many slots are in use.
+fn append_all<'a>(slots: Slots<'_>, slices: impl Iterator<Item = &'a [[u8; 2]]>) -> usize {
+    let Slots { slots, mut n } = slots;
+    for slice in slices {
+        let fitting = slice.len().min(slots.len() - n);
+        slots[n..n + fitting].copy_from_slice(&slice[..fitting]);
+        n += fitting;
+    }
+    n
+}
+
+/// The stretches of ascending values that lie inside the runs.
+fn slices_in_runs<'a>(
+    values: &'a [[u8; 2]],
+    runs: &'a [[u8; 4]],
+) -> impl Iterator<Item = &'a [[u8; 2]]> {
+    let mut at = 0;
+    Runs::new(runs).map_while(move |run| {
+        let start = arrays::gallop(values, at, run.start as u16);
+        at = end_of_run(values, start, &run);
+        (start < values.len()).then(|| &values[start..at])
+    })
+}
+
+/// The stretches of ascending values that lie between the runs.
+fn slices_beside_runs<'a>(
+    values: &'a [[u8; 2]],
+    runs: &'a [[u8; 4]],
+) -> impl Iterator<Item = &'a [[u8; 2]]> {
+    let mut at = 0;
+    let end = FULL..FULL + 1;
+    Runs::new(runs).chain(std::iter::once(end)).map(move |run| {
+        let from = at;
+        let start = match u16::try_from(run.start) {
+            Ok(start) => arrays::gallop(values, at, start),
+            Err(_) => values.len(),
+        };
+        at = end_of_run(values, start, &run);
+        &values[from..start]
+    })
+}
+
+/// Where the values inside `run` end, which begin at `start`.
+fn end_of_run(values: &[[u8; 2]], start: usize, run: &Range<u32>) -> usize {
+    match u16::try_from(run.end) {
+        Ok(end) => arrays::gallop(values, start, end),
+        Err(_) => values.len(),
+    }
+}
+
+/// The ranges that lie in runs of both.
+fn common_runs<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
+    let (mut a, mut b) = (Runs::new(a), Runs::new(b));
+    let (mut x, mut y) = (a.next(), b.next());
+    std::iter::from_fn(move || {
+        loop {
+            let (in_a, in_b) = (x.clone()?, y.clone()?);
+            let common = in_a.start.max(in_b.start)..in_a.end.min(in_b.end);
+            if in_a.end <= in_b.end {
+                x = a.next();
+            }
+            if in_b.end <= in_a.end {
+                y = b.next();
+            }
+            if !common.is_empty() {
+                return Some(common);
+            }
+        }
+    })
+}
+
+/// The ranges that lie in runs of either, ascending and disjoint; some may touch.
+fn joined_runs<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
+    let (mut a, mut b) = (Runs::new(a).peekable(), Runs::new(b).peekable());
+    let mut floor = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let from_a = match (a.peek(), b.peek()) {
+                (Some(in_a), Some(in_b)) => in_a.start <= in_b.start,
+                (in_a, _) => in_a.is_some(),
+            };
+            let run = if from_a { a.next() } else { b.next() }?;
+            let rest = run.start.max(floor)..run.end;
+            if !rest.is_empty() {
+                floor = rest.end;
+                return Some(rest);
+            }
+        }
+    })
+}
+
+/// The ranges that lie in runs of `a` and in none of `b`.
+fn runs_without<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
+    let (mut a, mut b) = (Runs::new(a), Runs::new(b).peekable());
+    let mut rest = 0..0;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                rest = a.next()?;
+            }
+            while b.next_if(|gone| gone.end <= rest.start).is_some() {}
+            let gone = match b.peek() {
+                Some(gone) if gone.start < rest.end => gone.clone(),
+                _ => return Some(std::mem::replace(&mut rest, 0..0)),
+            };
+            let before = rest.start..gone.start;
+            rest.start = gone.end.min(rest.end);
+            if !before.is_empty() {
+                return Some(before);
+            }
+        }
+    })
+}

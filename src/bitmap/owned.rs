@@ -1,0 +1,171 @@
+//! A list that owns its bytes, and its exchange with the `roaring` crate, which is named nowhere else.
+
+use super::buffer::ContainerBuf;
+use super::header::RoaringHeader;
+use super::view::RoaringView;
+use super::write::ListBuilder;
+use crate::error::{Error, ErrorKind, Result};
+use roaring::RoaringBitmap;
+use std::fmt;
+
+/// An owned list: the bytes of the portable format, checked.
+///
+/// Those we made ourselves are equal exactly if the sets are, because each container has its
+/// smallest kind; bytes from elsewhere may write the same set differently.
+///
+/// ```
+/// use treepie::bitmap::RoaringBuf;
+///
+/// let odd = RoaringBuf::from_sorted([1, 3, 5, 1_000_001]);
+/// let small = RoaringBuf::from_sorted(0..100);
+/// assert_eq!(odd.view().and(&small.view()), RoaringBuf::from_sorted([1, 3, 5]));
+/// ```
+#[derive(Clone)]
+pub struct RoaringBuf {
+    bytes: Vec<u8>,
+    header: RoaringHeader,
+    cardinality: u64,
+}
+
+impl RoaringBuf {
+    /// The list of ascending ids.
+    ///
+    /// # Panics
+    ///
+    /// Where the ids are not strictly ascending.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// assert_eq!(RoaringBuf::from_sorted(5..1005).view().len(), 1000);
+    /// ```
+    pub fn from_sorted(ids: impl IntoIterator<Item = u32>) -> Self {
+        let mut ids = ids.into_iter().peekable();
+        let mut builder = ListBuilder::default();
+        let mut buffer = ContainerBuf::new();
+        let mut floor = 0;
+        while let Some(&first) = ids.peek() {
+            let key = (first >> 16) as u16;
+            buffer.set_sorted(std::iter::from_fn(|| {
+                let id = ids.next_if(|&id| (id >> 16) as u16 == key)?;
+                assert!(u64::from(id) >= floor, "ids must be strictly ascending");
+                floor = u64::from(id) + 1;
+                Some(id as u16)
+            }));
+            builder.push(key, buffer.as_container());
+        }
+        Self::from_builder(&builder)
+    }
+
+    /// Takes over bytes of the portable format, after the checks of [`RoaringView::new`].
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let bytes = RoaringBuf::from_sorted([3, 5]).into_bytes();
+    /// assert_eq!(RoaringBuf::from_bytes(bytes)?.view().max(), Some(5));
+    /// assert!(RoaringBuf::from_bytes(vec![1, 2, 3]).is_err());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        let view = RoaringView::new(&bytes)?;
+        let (header, cardinality) = (view.header, view.cardinality);
+        Ok(RoaringBuf { bytes, header, cardinality })
+    }
+
+    pub(super) fn from_builder(builder: &ListBuilder) -> Self {
+        let mut bytes = vec![];
+        builder.write(&mut bytes);
+        let header = RoaringHeader::parse(&bytes, bytes.len());
+        RoaringBuf {
+            header: header.expect("we write what we read"),
+            bytes,
+            cardinality: builder.cardinality(),
+        }
+    }
+
+    /// The list, to read.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// assert!(RoaringBuf::from_sorted([3, 5]).view().contains(5));
+    /// ```
+    pub fn view(&self) -> RoaringView<'_> {
+        RoaringView { bytes: &self.bytes, header: self.header, cardinality: self.cardinality }
+    }
+
+    /// The bytes, in the portable format.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// assert_eq!(RoaringBuf::default().as_bytes(), [0x3A, 0x30, 0, 0, 0, 0, 0, 0]);
+    /// ```
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes, in the portable format.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// assert_eq!(RoaringBuf::from_sorted([3]).into_bytes().len(), 18);
+    /// ```
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// The empty list.
+impl Default for RoaringBuf {
+    fn default() -> Self {
+        Self::from_builder(&ListBuilder::default())
+    }
+}
+
+impl PartialEq for RoaringBuf {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for RoaringBuf {}
+
+impl fmt::Debug for RoaringBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().fmt(f)
+    }
+}
+
+/// Copies a bitmap of the `roaring` crate, each container in its smallest kind.
+///
+/// ```
+/// use roaring::RoaringBitmap;
+/// use treepie::bitmap::RoaringBuf;
+///
+/// let bitmap = RoaringBitmap::from_iter([3, 5, 70_000]);
+/// assert_eq!(RoaringBuf::from(&bitmap), RoaringBuf::from_sorted([3, 5, 70_000]));
+/// ```
+impl From<&RoaringBitmap> for RoaringBuf {
+    fn from(bitmap: &RoaringBitmap) -> Self {
+        Self::from_sorted(bitmap)
+    }
+}
+
+/// Copies a list into a bitmap of the `roaring` crate, which checks it thoroughly: bytes that
+/// [`verify`](RoaringView::verify) would refuse are an error.
+///
+/// ```
+/// use roaring::RoaringBitmap;
+/// use treepie::bitmap::RoaringBuf;
+///
+/// let list = RoaringBuf::from_sorted([3, 5, 70_000]);
+/// assert_eq!(RoaringBitmap::try_from(list.view())?, RoaringBitmap::from_iter([3, 5, 70_000]));
+/// # Ok::<(), treepie::Error>(())
+/// ```
+impl TryFrom<RoaringView<'_>> for RoaringBitmap {
+    type Error = Error;
+
+    fn try_from(view: RoaringView<'_>) -> Result<Self> {
+        RoaringBitmap::deserialize_from(view.bytes).map_err(|cause| {
+            Error::new(ErrorKind::Corrupt, "copying a roaring list").found(cause.to_string())
+        })
+    }
+}

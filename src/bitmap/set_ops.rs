@@ -1,0 +1,251 @@
+//! Set algebra over whole lists: containers with the same key meet, the others pass or go.
+
+use super::buffer::ContainerBuf;
+use super::container::Container;
+use super::container_ops::{self, Scratch};
+use super::owned::RoaringBuf;
+use super::view::RoaringView;
+use super::write::ListBuilder;
+
+/// Lists that the n-ary counts take without allocating.
+const OPERANDS_INLINE: usize = 16;
+
+impl RoaringView<'_> {
+    /// The values in both lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().and(&b.view()), RoaringBuf::from_sorted([2, 3]));
+    /// ```
+    pub fn and(&self, other: &RoaringView<'_>) -> RoaringBuf {
+        self.combined(other, [false, false], container_ops::and)
+    }
+
+    /// The values in at least one of the lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().or(&b.view()), RoaringBuf::from_sorted([1, 2, 3, 4]));
+    /// ```
+    pub fn or(&self, other: &RoaringView<'_>) -> RoaringBuf {
+        self.combined(other, [true, true], container_ops::or)
+    }
+
+    /// The values in this list that are not in `other`.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().and_not(&b.view()), RoaringBuf::from_sorted([1]));
+    /// ```
+    pub fn and_not(&self, other: &RoaringView<'_>) -> RoaringBuf {
+        self.combined(other, [true, false], container_ops::and_not)
+    }
+
+    /// The values in exactly one of the lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().xor(&b.view()), RoaringBuf::from_sorted([1, 4]));
+    /// ```
+    pub fn xor(&self, other: &RoaringView<'_>) -> RoaringBuf {
+        self.combined(other, [true, true], container_ops::xor)
+    }
+
+    /// How many values are in both lists; allocates nothing, as all counts of two.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().and_count(&b.view()), 2);
+    /// ```
+    pub fn and_count(&self, other: &RoaringView<'_>) -> u64 {
+        let mut count = 0;
+        let (few, many) =
+            if self.n_containers() <= other.n_containers() { (self, other) } else { (other, self) };
+        let mut cursor = Cursor { view: *many, at: 0 };
+        for i in 0..few.n_containers() {
+            let Some((b_card, b)) = cursor.advance(few.key(i)) else {
+                continue;
+            };
+            let (_, a_card, a) = few.container(i);
+            count += u64::from(container_ops::and_count(a, a_card, b, b_card));
+        }
+        count
+    }
+
+    /// How many values are in at least one of the lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().or_count(&b.view()), 4);
+    /// ```
+    pub fn or_count(&self, other: &RoaringView<'_>) -> u64 {
+        (self.len() + other.len()).saturating_sub(self.and_count(other))
+    }
+
+    /// How many values are in this list and not in `other`.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().and_not_count(&b.view()), 1);
+    /// ```
+    pub fn and_not_count(&self, other: &RoaringView<'_>) -> u64 {
+        self.len().saturating_sub(self.and_count(other))
+    }
+
+    /// How many values are in exactly one of the lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::RoaringBuf;
+    /// let (a, b) = (RoaringBuf::from_sorted([1, 2, 3]), RoaringBuf::from_sorted([2, 3, 4]));
+    /// assert_eq!(a.view().xor_count(&b.view()), 2);
+    /// ```
+    pub fn xor_count(&self, other: &RoaringView<'_>) -> u64 {
+        (self.len() + other.len()).saturating_sub(2 * self.and_count(other))
+    }
+
+    /// How many values are in all of `lists`, container by container, the smallest first. Of no
+    /// lists: all 2^32. Allocates only for more than 16 lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::{RoaringBuf, RoaringView, Scratch};
+    /// let lists = [[1, 2, 3], [2, 3, 4], [3, 4, 5]].map(RoaringBuf::from_sorted);
+    /// let views = lists.each_ref().map(RoaringBuf::view);
+    /// assert_eq!(RoaringView::and_count_all(&views, &mut Scratch::new()), 1);
+    /// ```
+    pub fn and_count_all(lists: &[RoaringView<'_>], scratch: &mut Scratch) -> u64 {
+        let Some(fewest) = (0..lists.len()).min_by_key(|&i| lists[i].n_containers()) else {
+            return 1 << 32;
+        };
+        let fewest = lists[fewest];
+        with_operands(lists, |cursors, operands| {
+            let mut count = 0;
+            'containers: for i in 0..fewest.n_containers() {
+                for (operand, cursor) in operands.iter_mut().zip(&mut *cursors) {
+                    match cursor.advance(fewest.key(i)) {
+                        Some((cardinality, container)) => *operand = (container, cardinality),
+                        None => continue 'containers,
+                    }
+                }
+                count += u64::from(container_ops::and_count_all(operands, scratch));
+            }
+            count
+        })
+    }
+
+    /// How many values are in at least one of `lists`, container by container. Of no lists: none.
+    /// Allocates only for more than 16 lists.
+    ///
+    /// ```
+    /// # use treepie::bitmap::{RoaringBuf, RoaringView, Scratch};
+    /// let lists = [[1, 2, 3], [2, 3, 4], [3, 4, 5]].map(RoaringBuf::from_sorted);
+    /// let views = lists.each_ref().map(RoaringBuf::view);
+    /// assert_eq!(RoaringView::or_count_all(&views, &mut Scratch::new()), 5);
+    /// ```
+    pub fn or_count_all(lists: &[RoaringView<'_>], scratch: &mut Scratch) -> u64 {
+        with_operands(lists, |cursors, operands| {
+            let mut count = 0;
+            while let Some(key) = cursors.iter().filter_map(Cursor::key).min() {
+                let mut n = 0;
+                for cursor in &mut *cursors {
+                    if let Some((cardinality, container)) = cursor.take(key) {
+                        operands[n] = (container, cardinality);
+                        n += 1;
+                    }
+                }
+                count += u64::from(container_ops::or_count_all(&operands[..n], scratch));
+            }
+            count
+        })
+    }
+
+    /// Merges two lists; `lonely` says whether a container whose key the other list lacks stays.
+    fn combined(
+        &self,
+        other: &RoaringView<'_>,
+        lonely: [bool; 2],
+        op: fn(Container<'_>, Container<'_>, &mut ContainerBuf),
+    ) -> RoaringBuf {
+        let mut builder = ListBuilder::default();
+        let mut out = ContainerBuf::new();
+        let (mut a, mut b) = (Cursor { view: *self, at: 0 }, Cursor { view: *other, at: 0 });
+        while let Some(key) = a.key().into_iter().chain(b.key()).min() {
+            match (a.take(key), b.take(key)) {
+                (Some((_, a)), Some((_, b))) => {
+                    op(a, b, &mut out);
+                    builder.push(key, out.as_container());
+                }
+                (Some((_, a)), None) if lonely[0] => builder.push(key, a),
+                (None, Some((_, b))) if lonely[1] => builder.push(key, b),
+                _ => {}
+            }
+        }
+        RoaringBuf::from_builder(&builder)
+    }
+
+    fn key(&self, i: usize) -> u16 {
+        self.header.key(self.bytes, i)
+    }
+}
+
+/// How far a list has been walked, container by container.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    view: RoaringView<'a>,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// The key ahead.
+    #[inline]
+    fn key(&self) -> Option<u16> {
+        (self.at < self.view.n_containers()).then(|| self.view.key(self.at))
+    }
+
+    /// The container ahead if it has `key`, moving past it.
+    #[inline]
+    fn take(&mut self, key: u16) -> Option<(u32, Container<'a>)> {
+        if self.key()? != key {
+            return None;
+        }
+        let (_, cardinality, container) = self.view.container(self.at);
+        self.at += 1;
+        Some((cardinality, container))
+    }
+
+    /// The container with `key`, moving to where it is or would be.
+    #[inline]
+    fn advance(&mut self, key: u16) -> Option<(u32, Container<'a>)> {
+        while self.key()? < key {
+            self.at += 1;
+        }
+        self.take(key)
+    }
+}
+
+/// Calls `count` with a cursor and an operand for each list, on the stack where they are few.
+fn with_operands<'a>(
+    lists: &[RoaringView<'a>],
+    count: impl FnOnce(&mut [Cursor<'a>], &mut [(Container<'a>, u32)]) -> u64,
+) -> u64 {
+    const NONE: Container<'_> = Container::Array(&[]);
+    let Some(&first) = lists.first() else {
+        return count(&mut [], &mut []);
+    };
+    if lists.len() <= OPERANDS_INLINE {
+        let mut cursors = [Cursor { view: first, at: 0 }; OPERANDS_INLINE];
+        for (cursor, &view) in cursors.iter_mut().zip(lists) {
+            cursor.view = view;
+        }
+        count(&mut cursors[..lists.len()], &mut [(NONE, 0); OPERANDS_INLINE][..lists.len()])
+    } else {
+        let mut cursors: Vec<_> = lists.iter().map(|&view| Cursor { view, at: 0 }).collect();
+        count(&mut cursors, &mut vec![(NONE, 0); lists.len()])
+    }
+}

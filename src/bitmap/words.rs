@@ -1,0 +1,173 @@
+//! A bitmap container's words: single bits, ranges of bits, and walking them.
+
+use super::container::{Container, Runs};
+use crate::simd::bitmaps::{WordOp, Words};
+use std::ops::Range;
+
+/// How many values a container can hold.
+pub(crate) const FULL: u32 = 1 << 16;
+
+/// The set without a value.
+pub(super) const EMPTY: Words = [[0; 8]; 1024];
+
+#[inline]
+pub(super) fn contains(words: &Words, value: u16) -> bool {
+    u64::from_le_bytes(words[usize::from(value >> 6)]) >> (value & 63) & 1 == 1
+}
+
+/// How many of `values` are in the set; scalar, see [`crate::simd::bitmaps`].
+#[inline(never)]
+pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
+    let mut n = 0;
+    for &value in values {
+        let value = u16::from_le_bytes(value);
+        n += u64::from_le_bytes(words[usize::from(value >> 6)]) >> (value & 63) & 1;
+    }
+    n as u32
+}
+
+/// How many values of `runs` are in the set.
+pub(super) fn count_runs(words: &Words, runs: Runs<'_>) -> u32 {
+    let mut n = 0;
+    for (at, mask) in runs.flat_map(masks) {
+        n += (u64::from_le_bytes(words[at]) & mask).count_ones();
+    }
+    n
+}
+
+/// The words that a range of values touches, each with the bits of the range. Values beyond
+/// 65,535 have none.
+pub(super) fn masks(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
+    let (start, end) = (range.start, range.end.min(FULL));
+    (start / 64..end.div_ceil(64)).map(move |at| {
+        let before = start.saturating_sub(at * 64).min(63);
+        let behind = ((at + 1) * 64).saturating_sub(end).min(63);
+        (at as usize, u64::MAX << before & u64::MAX >> behind)
+    })
+}
+
+/// Applies the values of an array or of runs to the words they touch, and returns the new
+/// cardinality, `card` having been the old one. Only for operations that leave a word as it is
+/// where the other set is empty, which excludes AND.
+pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_>) -> u32 {
+    debug_assert_eq!(O::apply(5, 0), 5, "AND changes words that the other set does not touch");
+    let mut card = i64::from(card);
+    let mut change = |at: usize, mask: u64| {
+        let old = u64::from_le_bytes(words[at]);
+        let new = O::apply(old, mask);
+        words[at] = new.to_le_bytes();
+        card += i64::from(new.count_ones()) - i64::from(old.count_ones());
+    };
+    match other {
+        Container::Array(values) => {
+            for &value in values {
+                let value = u16::from_le_bytes(value);
+                change(usize::from(value >> 6), 1 << (value & 63));
+            }
+        }
+        Container::Run(runs) => {
+            for (at, mask) in Runs::new(runs).flat_map(masks) {
+                change(at, mask);
+            }
+        }
+        Container::Bitmap(other) => {
+            for (at, &mask) in other.iter().enumerate() {
+                change(at, u64::from_le_bytes(mask));
+            }
+        }
+    }
+    card as u32
+}
+
+/// How many runs of consecutive values the set has.
+pub(super) fn n_runs(words: &Words) -> u32 {
+    let mut n = 0;
+    let mut carry = 0;
+    for &word in words {
+        let word = u64::from_le_bytes(word);
+        // A run starts at each bit whose lower neighbour is clear.
+        n += (word & !(word << 1 | carry)).count_ones();
+        carry = word >> 63;
+    }
+    n
+}
+
+/// The values of a set, ascending.
+#[derive(Clone, Debug)]
+pub(super) struct Bits<'a> {
+    words: &'a Words,
+    at: usize,
+    word: u64,
+}
+
+impl<'a> Bits<'a> {
+    /// Starts at the first value that is at least `from`.
+    pub(super) fn new(words: &'a Words, from: u16) -> Self {
+        let at = usize::from(from >> 6);
+        Bits { words, at, word: u64::from_le_bytes(words[at]) & u64::MAX << (from & 63) }
+    }
+
+    pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
+        let now = self.word.count_ones() as usize;
+        (now, Some(now + (self.words.len() - 1 - self.at) * 64))
+    }
+}
+
+impl Iterator for Bits<'_> {
+    type Item = u16;
+
+    #[inline]
+    fn next(&mut self) -> Option<u16> {
+        while self.word == 0 {
+            self.word = u64::from_le_bytes(*self.words.get(self.at + 1)?);
+            self.at += 1;
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some((self.at * 64) as u16 + bit as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_cover_exactly_the_range() {
+        for (start, end) in [
+            (0, 0),
+            (0, 1),
+            (0, 64),
+            (63, 65),
+            (64, 64),
+            (64, 128),
+            (5, 9),
+            (100, 300),
+            (65_535, 65_536),
+            (0, 65_536),
+        ] {
+            let values: Vec<u32> = masks(start..end)
+                .flat_map(|(at, mask)| {
+                    (0..64)
+                        .filter(move |bit| mask >> bit & 1 == 1)
+                        .map(move |bit| at as u32 * 64 + bit)
+                })
+                .collect();
+            assert_eq!(values, (start..end).collect::<Vec<_>>(), "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn runs_are_counted_across_word_borders() {
+        let mut words = EMPTY;
+        let runs = [[0_u16, 0], [63, 1], [128, 63], [200, 1000], [65_535, 0]];
+        let bytes: Vec<[u8; 4]> = runs
+            .iter()
+            .map(|[s, l]| [s.to_le_bytes(), l.to_le_bytes()].concat().try_into().unwrap())
+            .collect();
+        let card = apply::<crate::simd::bitmaps::Or>(&mut words, 0, Container::Run(&bytes));
+        assert_eq!(card, 1 + 2 + 64 + 1001 + 1);
+        assert_eq!(n_runs(&words), 5);
+        assert_eq!(n_runs(&[[0xFF; 8]; 1024]), 1);
+    }
+}

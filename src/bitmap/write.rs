@@ -1,0 +1,257 @@
+//! Writing lists: straight from ascending ids, or from containers. Each container takes the kind
+//! that is smallest, so the same set always gives the same bytes.
+
+use super::buffer::{ARRAY_MAX, ContainerBuf};
+use super::container::{Container, ContainerKind, Runs, run_bytes};
+use super::header::{BITMAP_LEN, COOKIE_NO_RUNS, COOKIE_RUNS, HeaderLayout};
+use super::words;
+use std::ops::Range;
+
+/// Appends the list of strictly ascending `docs` to `out`, in the portable format, without a copy
+/// on the way. About 1 to 2 ns per value.
+///
+/// # Panics
+///
+/// Where `docs` is not strictly ascending.
+///
+/// ```
+/// use treepie::bitmap::{RoaringView, write_sorted};
+///
+/// let mut bytes = vec![];
+/// write_sorted(&[3, 5, 70_000], &mut bytes);
+/// let list = RoaringView::new(&bytes)?;
+/// assert_eq!(list.iter().collect::<Vec<u32>>(), [3, 5, 70_000]);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+pub fn write_sorted(docs: &[u32], out: &mut Vec<u8>) {
+    assert!(docs.is_sorted_by(|a, b| a < b), "ids must be strictly ascending");
+    let (mut n_containers, mut has_runs) = (0, false);
+    for (_, docs) in by_key(docs) {
+        n_containers += 1;
+        has_runs |= kind_for(docs.len() as u32, n_runs(docs)) == ContainerKind::Run;
+    }
+    let mut head = HeadWriter::new(n_containers, has_runs, out);
+    for (key, docs) in by_key(docs) {
+        let n_runs = n_runs(docs);
+        let kind = kind_for(docs.len() as u32, n_runs);
+        head.describe(key, docs.len() as u32, kind, out);
+        match kind {
+            ContainerKind::Array => {
+                out.extend(docs.iter().flat_map(|&doc| (doc as u16).to_le_bytes()))
+            }
+            ContainerKind::Bitmap => {
+                let start = out.len();
+                out.resize(start + BITMAP_LEN, 0);
+                for &doc in docs {
+                    let low = usize::from(doc as u16);
+                    out[start + low / 8] |= 1 << (low % 8);
+                }
+            }
+            ContainerKind::Run => {
+                out.extend((n_runs as u16).to_le_bytes());
+                for run in docs.chunk_by(|a, b| a + 1 == *b) {
+                    let start = run[0] & 0xFFFF;
+                    out.extend(run_bytes(start..start + run.len() as u32));
+                }
+            }
+        }
+    }
+}
+
+/// The stretches of ascending `docs` that share their upper 16 bits.
+fn by_key(docs: &[u32]) -> impl Iterator<Item = (u16, &[u32])> {
+    let mut rest = docs;
+    std::iter::from_fn(move || {
+        let key = (rest.first()? >> 16) as u16;
+        let stretch;
+        (stretch, rest) = rest.split_at(rest.partition_point(|doc| (doc >> 16) as u16 <= key));
+        Some((key, stretch))
+    })
+}
+
+fn n_runs(docs: &[u32]) -> u32 {
+    docs.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count() as u32 + 1
+}
+
+/// The kind that takes the fewest bytes; runs only where they take fewer than the others.
+fn kind_for(cardinality: u32, n_runs: u32) -> ContainerKind {
+    let (kind, len) = if cardinality as usize <= ARRAY_MAX {
+        (ContainerKind::Array, 2 * cardinality as usize)
+    } else {
+        (ContainerKind::Bitmap, BITMAP_LEN)
+    };
+    if 2 + 4 * (n_runs as usize) < len { ContainerKind::Run } else { kind }
+}
+
+/// Appends a list of containers, given with ascending keys, to `out`: each in its smallest kind,
+/// empty ones left out. Buffers what the containers hold once, because the head comes first.
+///
+/// # Panics
+///
+/// Where the keys are not strictly ascending.
+///
+/// ```
+/// use treepie::bitmap::{Container, RoaringView, write_containers};
+///
+/// let mut bytes = vec![];
+/// let containers = [(0, Container::Array(&[[3, 0], [5, 0]])), (7, Container::Run(&[[0, 0, 0, 0]]))];
+/// write_containers(containers, &mut bytes);
+/// assert_eq!(RoaringView::new(&bytes)?.iter().collect::<Vec<u32>>(), [3, 5, 7 << 16]);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+pub fn write_containers<'c>(
+    containers: impl IntoIterator<Item = (u16, Container<'c>)>,
+    out: &mut Vec<u8>,
+) {
+    let mut builder = ListBuilder::default();
+    for (key, container) in containers {
+        builder.push(key, container);
+    }
+    builder.write(out);
+}
+
+/// Collects containers in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct ListBuilder {
+    descriptions: Vec<Description>,
+    payloads: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Description {
+    key: u16,
+    cardinality: u32,
+    kind: ContainerKind,
+    /// Where its bytes end in `payloads`.
+    end: usize,
+}
+
+impl ListBuilder {
+    pub(super) fn push(&mut self, key: u16, container: Container<'_>) {
+        match container {
+            Container::Array(values) if values.len() > ARRAY_MAX => {
+                let mut buffer = ContainerBuf::new();
+                buffer.set(container);
+                return self.push(key, buffer.as_container());
+            }
+            _ => {}
+        }
+        let last = self.descriptions.last().map(|last| last.key);
+        assert!(last < Some(key), "keys must be strictly ascending");
+        let cardinality = container.cardinality();
+        if cardinality == 0 {
+            return;
+        }
+        let n_runs = match container {
+            Container::Bitmap(words) => words::n_runs(words),
+            _ => runs_of(container).count() as u32,
+        };
+        let kind = kind_for(cardinality, n_runs);
+        match (kind, container) {
+            (ContainerKind::Array, Container::Array(values)) => {
+                self.payloads.extend_from_slice(values.as_flattened());
+            }
+            (ContainerKind::Bitmap, Container::Bitmap(words)) => {
+                self.payloads.extend_from_slice(words.as_flattened());
+            }
+            (ContainerKind::Array, _) => {
+                self.payloads.extend(container.iter().flat_map(u16::to_le_bytes));
+            }
+            (ContainerKind::Bitmap, _) => {
+                let mut buffer = ContainerBuf::new();
+                buffer.set_words(container);
+                if let Container::Bitmap(words) = buffer.as_container() {
+                    self.payloads.extend_from_slice(words.as_flattened());
+                }
+            }
+            (ContainerKind::Run, _) => {
+                self.payloads.extend((n_runs as u16).to_le_bytes());
+                self.payloads.extend(runs_of(container).flat_map(run_bytes));
+            }
+        }
+        self.descriptions.push(Description { key, cardinality, kind, end: self.payloads.len() });
+    }
+
+    /// How many values the containers hold.
+    pub(super) fn cardinality(&self) -> u64 {
+        self.descriptions.iter().map(|container| u64::from(container.cardinality)).sum()
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let has_runs =
+            self.descriptions.iter().any(|container| container.kind == ContainerKind::Run);
+        let mut head = HeadWriter::new(self.descriptions.len(), has_runs, out);
+        out.reserve(self.payloads.len());
+        let mut start = 0;
+        for &Description { key, cardinality, kind, end } in &self.descriptions {
+            head.describe(key, cardinality, kind, out);
+            out.extend_from_slice(&self.payloads[start..end]);
+            start = end;
+        }
+    }
+}
+
+/// The runs of consecutive values of a container, joined where they touch.
+fn runs_of(container: Container<'_>) -> impl Iterator<Item = Range<u32>> {
+    let (mut runs, mut values) = match container {
+        Container::Run(runs) => (Some(Runs::new(runs).peekable()), None),
+        _ => (None, Some(container.iter().map(u32::from).peekable())),
+    };
+    std::iter::from_fn(move || {
+        if let Some(runs) = &mut runs {
+            let mut run = runs.next()?;
+            while let Some(next) = runs.next_if(|next| next.start == run.end) {
+                run.end = next.end;
+            }
+            return Some(run);
+        }
+        let values = values.as_mut()?;
+        let start = values.next()?;
+        let mut run = start..start + 1;
+        while values.next_if_eq(&run.end).is_some() {
+            run.end += 1;
+        }
+        Some(run)
+    })
+}
+
+/// Fills in the head of a list, container by container, in space set aside before the first.
+struct HeadWriter {
+    layout: HeaderLayout,
+    /// Where the list begins in the output.
+    list_at: usize,
+    n_described: usize,
+}
+
+impl HeadWriter {
+    fn new(n_containers: usize, has_runs: bool, out: &mut Vec<u8>) -> Self {
+        let layout = HeaderLayout::new(n_containers, has_runs);
+        let list_at = out.len();
+        if has_runs {
+            out.extend(COOKIE_RUNS.to_le_bytes());
+            out.extend((n_containers as u16).wrapping_sub(1).to_le_bytes());
+        } else {
+            out.extend(COOKIE_NO_RUNS.to_le_bytes());
+            out.extend((n_containers as u32).to_le_bytes());
+        }
+        out.resize(list_at + layout.payloads_at, 0);
+        HeadWriter { layout, list_at, n_described: 0 }
+    }
+
+    /// Describes the next container, whose bytes begin where `out` ends.
+    fn describe(&mut self, key: u16, cardinality: u32, kind: ContainerKind, out: &mut [u8]) {
+        let (i, offset) = (self.n_described, out.len() - self.list_at);
+        let head = &mut out[self.list_at..];
+        if let (Some(at), ContainerKind::Run) = (self.layout.run_marks_at, kind) {
+            head[at + i / 8] |= 1 << (i % 8);
+        }
+        let at = self.layout.descriptions_at + 4 * i;
+        head[at..at + 2].copy_from_slice(&key.to_le_bytes());
+        head[at + 2..at + 4].copy_from_slice(&((cardinality - 1) as u16).to_le_bytes());
+        if let Some(at) = self.layout.offsets_at {
+            // 65,536 containers of 8 KiB and their head stay below 4 GiB.
+            head[at + 4 * i..at + 4 * i + 4].copy_from_slice(&(offset as u32).to_le_bytes());
+        }
+        self.n_described += 1;
+    }
+}

@@ -1,0 +1,202 @@
+//! Sets of 65,536 bits as 1024 little-endian words: combined, counted, or both in one pass.
+//!
+//! One body serves all instruction sets; compiled with AVX2 or AVX-512 it becomes vector code by
+//! itself, because lengths are fixed and nothing aliases. Probing single bits of a bitmap stays
+//! scalar on purpose: compiled for AVX2 it turns into gathers, which are slower.
+
+/// The words of a bitmap container, where they lie.
+pub(crate) type Words = [[u8; 8]; 1024];
+
+/// What to do with two words.
+pub(crate) trait WordOp {
+    fn apply(a: u64, b: u64) -> u64;
+}
+
+/// Values in both sets.
+pub(crate) struct And;
+/// Values in either set.
+pub(crate) struct Or;
+/// Values in the first set and not in the second.
+pub(crate) struct AndNot;
+/// Values in one of the sets and not in the other.
+pub(crate) struct Xor;
+
+macro_rules! word_op {
+    ($op:ident, $a:ident, $b:ident => $result:expr) => {
+        impl WordOp for $op {
+            #[inline(always)]
+            fn apply($a: u64, $b: u64) -> u64 {
+                $result
+            }
+        }
+    };
+}
+word_op!(And, a, b => a & b);
+word_op!(Or, a, b => a | b);
+word_op!(AndNot, a, b => a & !b);
+word_op!(Xor, a, b => a ^ b);
+
+/// Defines a kernel by its body: the function that chooses, and a module of the same name with the
+/// portable function and its twins per instruction set.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $name:ident<$op:ident>($($arg:ident: $type:ty),*) $body:block) => {
+        $(#[$doc])*
+        pub(crate) fn $name<$op: WordOp>($($arg: $type),*) -> u32 {
+            #[cfg(target_arch = "x86_64")]
+            {
+                if has_avx512() {
+                    #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
+                    // SAFETY: `has_avx512` found every feature that the function enables.
+                    return unsafe { $name::avx512::<$op>($($arg),*) };
+                }
+                if has_avx2() {
+                    #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+                    // SAFETY: `has_avx2` found every feature that the function enables.
+                    return unsafe { $name::avx2::<$op>($($arg),*) };
+                }
+            }
+            $name::portable::<$op>($($arg),*)
+        }
+
+        mod $name {
+            use super::{WordOp, Words};
+
+            #[inline(always)]
+            pub(super) fn portable<$op: WordOp>($($arg: $type),*) -> u32 $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vpopcntdq,popcnt")]
+            pub(super) fn avx512<$op: WordOp>($($arg: $type),*) -> u32 {
+                portable::<$op>($($arg),*)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,popcnt")]
+            pub(super) fn avx2<$op: WordOp>($($arg: $type),*) -> u32 {
+                portable::<$op>($($arg),*)
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512vpopcntdq")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("popcnt")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+}
+
+kernel! {
+    /// How many bits the combination has.
+    combine_count<O>(a: &Words, b: &Words) {
+        let mut n = 0;
+        for (&a, &b) in a.iter().zip(b) {
+            n += u64::from(O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b)).count_ones());
+        }
+        n as u32
+    }
+}
+
+kernel! {
+    /// Writes the combination to `out` and returns how many bits it has.
+    combine<O>(a: &Words, b: &Words, out: &mut Words) {
+        let mut n = 0;
+        for ((&a, &b), out) in a.iter().zip(b).zip(out) {
+            let word = O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b));
+            *out = word.to_le_bytes();
+            n += u64::from(word.count_ones());
+        }
+        n as u32
+    }
+}
+
+kernel! {
+    /// Replaces `a` by the combination and returns how many bits it has.
+    combine_in_place<O>(a: &mut Words, b: &Words) {
+        let mut n = 0;
+        for (a, &b) in a.iter_mut().zip(b) {
+            let word = O::apply(u64::from_le_bytes(*a), u64::from_le_bytes(b));
+            *a = word.to_le_bytes();
+            n += u64::from(word.count_ones());
+        }
+        n as u32
+    }
+}
+
+/// How many bits are set.
+pub(crate) fn count(a: &Words) -> u32 {
+    combine_count::<And>(a, a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_words(mut seed: u64) -> Words {
+        std::array::from_fn(|_| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed.to_le_bytes()
+        })
+    }
+
+    fn naive(a: &Words, b: &Words, op: fn(u8, u8) -> u8) -> (Words, u32) {
+        let words: Words = std::array::from_fn(|i| std::array::from_fn(|j| op(a[i][j], b[i][j])));
+        (words, words.as_flattened().iter().map(|byte| byte.count_ones()).sum())
+    }
+
+    fn check<O: WordOp>(op: fn(u8, u8) -> u8) {
+        type Count = fn(&Words, &Words) -> u32;
+        type Combine = fn(&Words, &Words, &mut Words) -> u32;
+        type InPlace = fn(&mut Words, &Words) -> u32;
+        let mut twins: Vec<(Count, Combine, InPlace)> = vec![
+            (combine_count::<O>, combine::<O>, combine_in_place::<O>),
+            (combine_count::portable::<O>, combine::portable::<O>, combine_in_place::portable::<O>),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            #[expect(unsafe_code, reason = "tests the AVX2 twins by themselves")]
+            // SAFETY: the features are available.
+            twins.push(unsafe {
+                (
+                    |a, b| combine_count::avx2::<O>(a, b),
+                    |a, b, out| combine::avx2::<O>(a, b, out),
+                    |a, b| combine_in_place::avx2::<O>(a, b),
+                )
+            });
+        }
+        let (zero, one) = ([[0; 8]; 1024], [[0xFF; 8]; 1024]);
+        let sets = [random_words(1), random_words(2), zero, one];
+        for (a, b) in sets.iter().flat_map(|a| sets.iter().map(move |b| (a, b))) {
+            let (expected, n) = naive(a, b, op);
+            for (combine_count, combine, combine_in_place) in &twins {
+                assert_eq!(combine_count(a, b), n);
+                let mut out = random_words(3);
+                assert_eq!(combine(a, b, &mut out), n);
+                assert_eq!(out, expected);
+                let mut out = *a;
+                assert_eq!(combine_in_place(&mut out, b), n);
+                assert_eq!(out, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn words_combine_like_single_bytes() {
+        check::<And>(|a, b| a & b);
+        check::<Or>(|a, b| a | b);
+        check::<AndNot>(|a, b| a & !b);
+        check::<Xor>(|a, b| a ^ b);
+        assert_eq!(count(&[[0xFF; 8]; 1024]), 65_536);
+    }
+}
