@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use crate::words::{NATIONALITIES, ROLES, SCRIPTS, Script};
+use super::words::{NATIONALITIES, ROLES, SCRIPTS, Script};
 
 /// Flatten the heads of the laws, as Mandelbrot did: without them every tenth title said London.
 const QUALIFIER_SHIFT: u64 = 8;
