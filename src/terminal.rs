@@ -117,10 +117,7 @@ mod tests {
             ("a\nb\tc\0", "a\\nb\\tc\\0"),
             ("\u{202E}evil\u{2066}", "\\u{202e}evil\\u{2066}"),
             ("no\u{A0}break", "no\\u{a0}break"),
-            (
-                "e\u{301} हिन्दी 東京 👩\u{200D}💻",
-                "e\u{301} हिन्दी 東京 👩\u{200D}💻",
-            ),
+            ("e\u{301} हिन्दी 東京 👩\u{200D}💻", "e\u{301} हिन्दी 東京 👩\u{200D}💻"),
         ];
         for (text, expected) in cases {
             assert_eq!(printable(text), expected);

@@ -60,10 +60,7 @@ impl Analyzer {
             !name.is_empty() && name != DEFAULT_ANALYZER,
             "an analyzer needs a name of its own, not {name:?}"
         );
-        Analyzer {
-            name,
-            tokenizer: Box::new(tokenizer),
-        }
+        Analyzer { name, tokenizer: Box::new(tokenizer) }
     }
 
     /// The name given when it was made.
@@ -95,8 +92,7 @@ impl Analyzer {
     /// All terms of a short text in order.
     pub fn tokens(&self, text: &str) -> Vec<String> {
         let mut terms = vec![];
-        self.clone()
-            .for_each(text, |term| terms.push(term.to_owned()));
+        self.clone().for_each(text, |term| terms.push(term.to_owned()));
         terms
     }
 }
@@ -104,10 +100,7 @@ impl Analyzer {
 /// The built-in analyzer: runs of Unicode alphanumeric characters, lower-cased.
 impl Default for Analyzer {
     fn default() -> Self {
-        Analyzer {
-            name: DEFAULT_ANALYZER.into(),
-            tokenizer: Box::new(DefaultTokenizer::default()),
-        }
+        Analyzer { name: DEFAULT_ANALYZER.into(), tokenizer: Box::new(DefaultTokenizer::default()) }
     }
 }
 
@@ -169,12 +162,7 @@ impl Analyzers {
     /// [`ErrorKind::Schema`], naming the field that is not there or has no use for an analyzer.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         for (name, analyzer) in &self.by_field {
-            let what = || {
-                format!(
-                    "giving the field '{name}' the analyzer '{}'",
-                    analyzer.name()
-                )
-            };
+            let what = || format!("giving the field '{name}' the analyzer '{}'", analyzer.name());
             let kind = schema.field(name).map(|field| field.kind);
             match kind {
                 Some(FieldKind::Text) => {}
@@ -214,10 +202,7 @@ mod tests {
         type TokenStream<'a> = Parts<'a>;
 
         fn token_stream<'a>(&'a mut self, text: &'a str) -> Parts<'a> {
-            Parts {
-                rest: Some(text),
-                token: Token::default(),
-            }
+            Parts { rest: Some(text), token: Token::default() }
         }
     }
 
@@ -249,10 +234,7 @@ mod tests {
         assert_eq!(analyzers.get("tags").tokens("A b,C"), ["A b", "C"]);
         assert_eq!(analyzers.get("title").tokens("A b,C"), ["a", "b", "c"]);
         assert!(analyzers.get("title").is_default() && !analyzers.get("tags").is_default());
-        assert_eq!(
-            format!("{:?}", analyzers.get("tags")),
-            r#"Analyzer("commas")"#
-        );
+        assert_eq!(format!("{:?}", analyzers.get("tags")), r#"Analyzer("commas")"#);
     }
 
     #[test]
@@ -273,10 +255,7 @@ mod tests {
             "giving the field 'qualifier' the analyzer 'default': expected a text field, found a keyword field"
         );
         let unknown = given("titel").check(&schema).unwrap_err().to_string();
-        assert!(
-            unknown.contains("one of the fields title, qualifier"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("one of the fields title, qualifier"), "{unknown}");
     }
 
     #[test]

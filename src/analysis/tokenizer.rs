@@ -38,11 +38,7 @@ impl Tokenizer for DefaultTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> DefaultTokenStream<'a> {
         self.token.reset();
-        DefaultTokenStream {
-            text,
-            at: 0,
-            token: &mut self.token,
-        }
+        DefaultTokenStream { text, at: 0, token: &mut self.token }
     }
 }
 
@@ -87,9 +83,7 @@ fn next_run(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = &text[at..];
     let from = rest.find(char::is_alphanumeric)?;
     let run = &rest[from..];
-    let len = run
-        .find(|c: char| !c.is_alphanumeric())
-        .unwrap_or(run.len());
+    let len = run.find(|c: char| !c.is_alphanumeric()).unwrap_or(run.len());
     Some((at + from, at + from + len))
 }
 
@@ -155,15 +149,9 @@ mod tests {
             let mut stream = tokenizer.token_stream("--Ä1  b");
             assert!(stream.advance());
             let token = stream.token();
-            assert_eq!(
-                (token.offset_from, token.offset_to, token.position),
-                (2, 5, 0)
-            );
+            assert_eq!((token.offset_from, token.offset_to, token.position), (2, 5, 0));
             assert!(stream.advance());
-            assert_eq!(
-                (stream.token().offset_from, stream.token().position),
-                (7, 1)
-            );
+            assert_eq!((stream.token().offset_from, stream.token().position), (7, 1));
             assert!(!stream.advance() && !stream.advance());
         }
     }

@@ -10,12 +10,48 @@
 //!
 //! let mut tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
 //! tree.plan.estimate = Estimate::exact(42, "document frequency");
-//! assert_eq!(tree.plan.id, "0");
+//! assert!(tree.to_string().contains("= 42 documents (document frequency)"));
 //! ```
+//!
+//! - `Display` and [`ExplainTree::to_text`]: a tree with box drawing, as wide as the terminal.
+//! - [`ExplainTree::to_json`]: one object; names may be added to it, none is renamed within a
+//!   [`SCHEMA_VERSION`].
+//!
+//! # JSON
+//!
+//! ```json
+//! {"schema_version": 1, "query": "…", "parsed": "…", "rewritten": "…", "notes": ["…"],
+//!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
+//!           "algorithm": "…",
+//!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
+//!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
+//!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
+//!                      "complete": true},
+//!           "q_error": 1.017,
+//!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
+//!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
+//!                          "alternative": {"name": "…", "estimated_cost_ns": 5100}}],
+//!           "children": []},
+//!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
+//!  "facets": [{"field": "…", "limit": 10, "algorithm": "…", "terms": 300,
+//!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
+//!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
+//!              "decisions": []}],
+//!  "total_ns": 42000}
+//! ```
+//!
+//! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
+//! its end, `documents_in` where a node has inputs. `field`, `predicate`, `algorithm`,
+//! `estimated_cost_ns` and `alternative` may be null.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
-/// The version of the JSON form. Names are added, never renamed.
+mod json;
+mod text;
+
+pub use text::TextOptions;
+
+/// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
@@ -48,7 +84,7 @@ pub struct ExplainNode {
     pub id: String,
     /// What the node does: `Intersect`, `Union`, `Term`, …
     pub operator: String,
-    /// The operator with its argument, for people.
+    /// What it does it to, for people; printed behind the operator.
     pub label: String,
     /// The field the node reads, where it reads one.
     pub field: Option<String>,
@@ -222,11 +258,7 @@ impl ExplainTree {
 impl ExplainNode {
     /// A node without inputs; set the public fields that apply.
     pub fn new(operator: impl Into<String>, label: impl Into<String>) -> Self {
-        ExplainNode {
-            operator: operator.into(),
-            label: label.into(),
-            ..Self::default()
-        }
+        ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
     /// Gives this node the id `0` and every node below the path that leads to it.
@@ -263,23 +295,13 @@ impl ExplainNode {
 impl Estimate {
     /// A number that is known.
     pub fn exact(documents: u64, source: impl Into<String>) -> Self {
-        Estimate {
-            documents,
-            lower: documents,
-            upper: documents,
-            source: source.into(),
-        }
+        Estimate { documents, lower: documents, upper: documents, source: source.into() }
     }
 
     /// A guess between two bounds; it is moved to the nearer bound where it lies outside.
     pub fn between(documents: u64, lower: u64, upper: u64, source: impl Into<String>) -> Self {
         let upper = upper.max(lower);
-        Estimate {
-            documents: documents.clamp(lower, upper),
-            lower,
-            upper,
-            source: source.into(),
-        }
+        Estimate { documents: documents.clamp(lower, upper), lower, upper, source: source.into() }
     }
 
     /// Whether the bounds leave no doubt.
@@ -329,20 +351,12 @@ impl ContainerCounts {
 impl Decision {
     /// A rule that was applied.
     pub fn accepted(rule: impl Into<String>, reason: impl Into<String>) -> Self {
-        Decision {
-            rule: rule.into(),
-            accepted: true,
-            reason: reason.into(),
-            ..Self::default()
-        }
+        Decision { rule: rule.into(), accepted: true, reason: reason.into(), ..Self::default() }
     }
 
     /// A rule that was considered and left.
     pub fn rejected(rule: impl Into<String>, reason: impl Into<String>) -> Self {
-        Decision {
-            accepted: false,
-            ..Self::accepted(rule, reason)
-        }
+        Decision { accepted: false, ..Self::accepted(rule, reason) }
     }
 
     /// Sets what the node is expected to cost after the decision.
@@ -355,11 +369,87 @@ impl Decision {
     /// Sets the way that was not taken and what it would have cost.
     #[must_use]
     pub fn instead_of(mut self, name: impl Into<String>, estimated_cost_ns: Option<u64>) -> Self {
-        self.alternative = Some(Alternative {
-            name: name.into(),
-            estimated_cost_ns,
-        });
+        self.alternative = Some(Alternative { name: name.into(), estimated_cost_ns });
         self
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod sample {
+    use super::*;
+
+    /// A plan with something of everything.
+    pub(crate) fn analyzed() -> ExplainTree {
+        let term = |word: &str, documents: u64, array: u64| ExplainNode {
+            field: Some("title".into()),
+            predicate: Some(format!("title:{word}")),
+            estimate: Estimate::exact(documents, "document frequency"),
+            actual: Some(Actual {
+                documents,
+                time_ns: 1_200,
+                bytes_read: 8_192,
+                containers: ContainerCounts { array, bitmap: 2, run: 0, skipped: 29 },
+                ..Actual::default()
+            }),
+            ..ExplainNode::new("Term", format!("title:{word}"))
+        };
+        let mut union = ExplainNode::new("Union", "title:france OR title:spain");
+        union.estimate = Estimate::between(5_000, 4_000, 8_100, "independence");
+        union.actual =
+            Some(Actual { documents: 118, complete: false, time_ns: 800, ..Actual::default() });
+        union.children = vec![term("france", 4_100, 0), term("spain", 4_000, 3)];
+
+        let mut root =
+            ExplainNode::new("Intersect", "title:history AND (title:france OR title:spain)");
+        root.algorithm = "gallop array × bitmap".into();
+        root.estimate = Estimate::between(120, 0, 4_312, "independence");
+        let actual = Actual {
+            documents: 118,
+            documents_in: Some(4_430),
+            time_ns: 3_100,
+            bytes_read: 812,
+            containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
+            complete: true,
+        };
+        root.actual = Some(actual.clone());
+        root.decisions = vec![
+            Decision::accepted("order by document frequency", "the rarest input first")
+                .costing(2_900)
+                .instead_of("as written", Some(5_100)),
+            Decision::rejected("prove empty", "the ranges of documents overlap"),
+        ];
+        root.segments = ["0a1b", "2c3d"]
+            .map(|id| NodeSegment {
+                id: id.into(),
+                algorithm: "gallop".into(),
+                estimate: Estimate::between(60, 0, 2_000, "independence"),
+                actual: Some(actual.clone()),
+            })
+            .into();
+        root.children = vec![term("history", 4_312, 1), union];
+
+        let mut tree = ExplainTree::new("history && (france spain) +AC/DC", root);
+        tree.parsed = "history AND (france spain) +AC/DC".into();
+        tree.rewritten = "title:history AND (title:france OR title:spain)".into();
+        tree.notes = vec!["'AC/DC' is several words".into()];
+        tree.segments =
+            vec![ExplainSegment { id: "0a1b".into(), documents: 13_755_095, bytes: 641_728_512 }];
+        tree.facets = vec![ExplainFacet {
+            field: "qualifier".into(),
+            limit: 10,
+            algorithm: "by descending document frequency".into(),
+            terms: 300,
+            decisions: vec![Decision::accepted("stop early", "no other term can enter the top 10")],
+            actual: Some(FacetActual {
+                terms_intersected: 12,
+                terms_skipped: 288,
+                time_ns: 9_000,
+                bytes_read: 512,
+                ..FacetActual::default()
+            }),
+        }];
+        tree.total_ns = Some(42_000);
+        tree
     }
 }
 
@@ -374,11 +464,7 @@ mod tests {
         let mut root = ExplainNode::new("Intersect", "c AND (a OR b)");
         root.children = vec![ExplainNode::new("Term", "c"), inner];
         let tree = ExplainTree::new("c (a OR b)", root);
-        let ids: Vec<_> = tree
-            .plan
-            .iter()
-            .map(|node| (&*node.id, &*node.label))
-            .collect();
+        let ids: Vec<_> = tree.plan.iter().map(|node| (&*node.id, &*node.label)).collect();
         assert_eq!(
             ids,
             [
@@ -395,11 +481,7 @@ mod tests {
     fn q_error_is_symmetric_at_least_one_and_unknown_for_what_did_not_finish() {
         let node = |estimated, documents, complete| ExplainNode {
             estimate: Estimate::exact(estimated, "test"),
-            actual: Some(Actual {
-                documents,
-                complete,
-                ..Actual::default()
-            }),
+            actual: Some(Actual { documents, complete, ..Actual::default() }),
             ..ExplainNode::default()
         };
         assert_eq!(node(10, 40, true).q_error(), Some(4.0));
@@ -412,22 +494,10 @@ mod tests {
     #[test]
     fn sums_of_segments_keep_what_is_unknown_and_what_was_cut_short() {
         let mut sum = Actual::default();
-        sum.add(&Actual {
-            documents: 3,
-            documents_in: Some(7),
-            ..Actual::default()
-        });
-        sum.add(&Actual {
-            documents: 1,
-            complete: false,
-            ..Actual::default()
-        });
-        let expected = Actual {
-            documents: 4,
-            documents_in: Some(7),
-            complete: false,
-            ..Actual::default()
-        };
+        sum.add(&Actual { documents: 3, documents_in: Some(7), ..Actual::default() });
+        sum.add(&Actual { documents: 1, complete: false, ..Actual::default() });
+        let expected =
+            Actual { documents: 4, documents_in: Some(7), complete: false, ..Actual::default() };
         assert_eq!(sum, expected);
     }
 

@@ -21,17 +21,11 @@ const CONTEXT: usize = 36;
 pub fn render_caret(query: &str, span: Range<usize>) -> String {
     let start = boundary(query, span.start);
     let line_start = query[..start].rfind('\n').map_or(0, |at| at + 1);
-    let line_end = query[start..]
-        .find('\n')
-        .map_or(query.len(), |at| start + at);
+    let line_end = query[start..].find('\n').map_or(query.len(), |at| start + at);
     let end = boundary(query, span.end.min(line_end)).max(start);
 
     // Characters from the place outwards, so that a long line costs no more than a short one.
-    let mut left: Vec<char> = query[line_start..start]
-        .chars()
-        .rev()
-        .take(CONTEXT + 1)
-        .collect();
+    let mut left: Vec<char> = query[line_start..start].chars().rev().take(CONTEXT + 1).collect();
     let cut_left = left.len() > CONTEXT;
     left.truncate(CONTEXT);
     let before: String = left.into_iter().rev().collect();
@@ -55,10 +49,7 @@ pub fn render_caret(query: &str, span: Range<usize>) -> String {
 /// The nearest character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|&at| text.is_char_boundary(at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -85,12 +76,7 @@ mod tests {
     #[test]
     fn long_lines_are_shown_around_the_span() {
         let query = format!("{}({}", "x".repeat(1000), "y".repeat(1000));
-        let expected = format!(
-            "…{}({}…\n{}^",
-            "x".repeat(36),
-            "y".repeat(36),
-            " ".repeat(37)
-        );
+        let expected = format!("…{}({}…\n{}^", "x".repeat(36), "y".repeat(36), " ".repeat(37));
         assert_eq!(render_caret(&query, 1000..1001), expected);
     }
 

@@ -14,10 +14,7 @@ pub(super) const OPERATORS: [&str; 5] = ["AND", "OR", "NOT", "TO", "IN"];
 /// Whether a character ends a word or means something inside it.
 pub(super) fn is_special(c: char) -> bool {
     c.is_whitespace()
-        || matches!(
-            c,
-            '\\' | '(' | ')' | '"' | '[' | ']' | '{' | '}' | ':' | '^' | '~' | '*' | '?'
-        )
+        || matches!(c, '\\' | '(' | ')' | '"' | '[' | ']' | '{' | '}' | ':' | '^' | '~' | '*' | '?')
 }
 
 /// Whether a character means something where a word could start, beside [`is_special`].

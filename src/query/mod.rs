@@ -125,37 +125,22 @@ impl Hash for Place {
 impl Query {
     /// A word in the default fields.
     pub fn word(text: impl Into<String>) -> Self {
-        Query::Word {
-            field: None,
-            text: text.into(),
-            place: Place::default(),
-        }
+        Query::Word { field: None, text: text.into(), place: Place::default() }
     }
 
     /// A word in one field.
     pub fn word_in(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Query::Word {
-            field: Some(field.into()),
-            text: text.into(),
-            place: Place::default(),
-        }
+        Query::Word { field: Some(field.into()), text: text.into(), place: Place::default() }
     }
 
     /// An exact value of a keyword field.
     pub fn value(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Query::Quoted {
-            field: Some(field.into()),
-            text: text.into(),
-            place: Place::default(),
-        }
+        Query::Quoted { field: Some(field.into()), text: text.into(), place: Place::default() }
     }
 
     /// Documents that have a value in a field.
     pub fn exists(field: impl Into<String>) -> Self {
-        Query::Exists {
-            field: field.into(),
-            place: Place::default(),
-        }
+        Query::Exists { field: field.into(), place: Place::default() }
     }
 
     /// Documents that match all of these.
@@ -179,10 +164,7 @@ impl Query {
     }
 
     /// Documents that do not match this.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "`!query` would read as a Rust bool"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "`!query` would read as a Rust bool")]
     pub fn not(query: Query) -> Self {
         match query {
             Query::All => Query::Nothing,
@@ -193,11 +175,7 @@ impl Query {
     /// Clauses side by side; see [`Query::Group`].
     pub fn group(must: Vec<Query>, should: Vec<Query>, must_not: Vec<Query>) -> Self {
         if must.len() + should.len() + must_not.len() > 1 {
-            return Query::Group {
-                must,
-                should,
-                must_not,
-            };
+            return Query::Group { must, should, must_not };
         }
         match must_not.into_iter().next() {
             Some(query) => Query::not(query),
@@ -241,11 +219,9 @@ fn print(query: &Query, needed: Binding, f: &mut fmt::Formatter<'_>) -> fmt::Res
         }
         Query::Nothing | Query::Not(_) => Binding::Clause,
         Query::And(_) => Binding::And,
-        Query::Group {
-            must,
-            should,
-            must_not,
-        } if must.len() + should.len() + must_not.len() == 0 => {
+        Query::Group { must, should, must_not }
+            if must.len() + should.len() + must_not.len() == 0 =>
+        {
             return print(&Query::All, needed, f);
         }
         Query::Group { .. } => Binding::Group,
@@ -276,11 +252,7 @@ fn print(query: &Query, needed: Binding, f: &mut fmt::Formatter<'_>) -> fmt::Res
             f.write_str("NOT ")?;
             print(query, Binding::Atom, f)
         }
-        Query::Group {
-            must,
-            should,
-            must_not,
-        } => print_group(must, should, must_not, f),
+        Query::Group { must, should, must_not } => print_group(must, should, must_not, f),
     }?;
     if open {
         f.write_char(')')?;
@@ -311,12 +283,7 @@ fn print_group(
 ) -> fmt::Result {
     let prefixed =
         |prefix, queries: &'_ [Query]| queries.iter().map(move |_| prefix).collect::<Vec<_>>();
-    let prefixes = [
-        prefixed("+", must),
-        prefixed("", should),
-        prefixed("-", must_not),
-    ]
-    .concat();
+    let prefixes = [prefixed("+", must), prefixed("", should), prefixed("-", must_not)].concat();
     let queries = must.iter().chain(should).chain(must_not);
     for (at, (query, prefix)) in queries.zip(prefixes).enumerate() {
         if at > 0 {

@@ -50,9 +50,7 @@ impl ParseOptions {
 pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
     if text.len() > QUERY_BYTES_MAX {
         return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-            .expected(format!(
-                "at most {QUERY_BYTES_MAX} bytes (limit QUERY_BYTES_MAX)"
-            ))
+            .expected(format!("at most {QUERY_BYTES_MAX} bytes (limit QUERY_BYTES_MAX)"))
             .found(text.len().to_string())
             .at_span(QUERY_BYTES_MAX..text.len()));
     }
@@ -144,19 +142,14 @@ impl Parser<'_> {
     }
 
     fn top(&mut self) -> &mut Frame {
-        self.frames
-            .last_mut()
-            .expect("the query's own frame stays until the end")
+        self.frames.last_mut().expect("the query's own frame stays until the end")
     }
 
     /// The field of what stands at `span`, and its place.
     fn place(&mut self, span: &Range<usize>) -> (Option<String>, Place) {
         let frame = self.top();
         let (field, at) = frame.field.take().or_else(|| frame.scope.clone()).unzip();
-        let place = Place {
-            field: at,
-            text: Some(span.clone()),
-        };
+        let place = Place { field: at, text: Some(span.clone()) };
         (field, place)
     }
 
@@ -164,9 +157,7 @@ impl Parser<'_> {
         self.n_clauses += 1;
         if self.n_clauses > CLAUSES_MAX {
             return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-                .expected(format!(
-                    "at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)"
-                ))
+                .expected(format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)"))
                 .found(self.n_clauses.to_string())
                 .at_span(span));
         }
@@ -199,29 +190,20 @@ impl Parser<'_> {
         if !joins_all {
             frame.end_group(operator);
         }
-        frame.waiting = Some(Waiting {
-            after: span,
-            joins_all,
-        });
+        frame.waiting = Some(Waiting { after: span, joins_all });
         Ok(())
     }
 
     fn open(&mut self, span: Range<usize>) -> Result<()> {
         if self.frames.len() > DEPTH_MAX {
             return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-                .expected(format!(
-                    "at most {DEPTH_MAX} open parentheses (limit DEPTH_MAX)"
-                ))
+                .expected(format!("at most {DEPTH_MAX} open parentheses (limit DEPTH_MAX)"))
                 .found(self.frames.len().to_string())
                 .at_span(span));
         }
         let frame = self.top();
         let scope = frame.field.take().or_else(|| frame.scope.clone());
-        self.frames.push(Frame {
-            open: span,
-            scope,
-            ..Frame::default()
-        });
+        self.frames.push(Frame { open: span, scope, ..Frame::default() });
         Ok(())
     }
 
@@ -292,10 +274,7 @@ impl Frame {
 
     /// Notes that something must follow, keeping an AND that waits already.
     fn wait(&mut self, after: Range<usize>) {
-        let joins_all = self
-            .waiting
-            .as_ref()
-            .is_some_and(|waiting| waiting.joins_all);
+        let joins_all = self.waiting.as_ref().is_some_and(|waiting| waiting.joins_all);
         self.waiting = Some(Waiting { after, joins_all });
     }
 
@@ -326,11 +305,8 @@ impl Frame {
     fn end_group(&mut self, operator: DefaultOperator) {
         self.end_and(operator);
         let take = std::mem::take::<Vec<Query>>;
-        let group = Query::group(
-            take(&mut self.must),
-            take(&mut self.should),
-            take(&mut self.must_not),
-        );
+        let group =
+            Query::group(take(&mut self.must), take(&mut self.should), take(&mut self.must_not));
         self.any.push(group);
     }
 
@@ -381,31 +357,21 @@ mod tests {
                     write!(
                         f,
                         "{}{text}",
-                        field
-                            .iter()
-                            .map(|name| format!("{name}:"))
-                            .collect::<String>()
+                        field.iter().map(|name| format!("{name}:")).collect::<String>()
                     )
                 }
                 Query::Quoted { field, text, .. } => {
                     write!(
                         f,
                         "{}{text:?}",
-                        field
-                            .iter()
-                            .map(|name| format!("{name}:"))
-                            .collect::<String>()
+                        field.iter().map(|name| format!("{name}:")).collect::<String>()
                     )
                 }
                 Query::Exists { field, .. } => write!(f, "{field}:*"),
                 Query::And(all) => write!(f, "({})", list(all, " & ")),
                 Query::Or(any) => write!(f, "({})", list(any, " | ")),
                 Query::Not(query) => write!(f, "!{:?}", Short(query)),
-                Query::Group {
-                    must,
-                    should,
-                    must_not,
-                } => {
+                Query::Group { must, should, must_not } => {
                     write!(
                         f,
                         "{{{}; {}; {}}}",
@@ -451,10 +417,7 @@ mod tests {
     fn fields_reach_what_stands_in_their_parentheses() {
         let cases = [
             ("title:a", "title:a"),
-            (
-                "title:(a b:c (\"d\" *))",
-                "{; title:a b:c {; title:\"d\" title:*; }; }",
-            ),
+            ("title:(a b:c (\"d\" *))", "{; title:a b:c {; title:\"d\" title:*; }; }"),
             ("title:(a) b", "{; title:a b; }"),
             ("-title:*", "!title:*"),
             ("title:12:30", "title:12:30"),
@@ -476,10 +439,7 @@ mod tests {
             ),
             ("and or not Not", "{; and or not Not; }"),
             ("BORN IN TO", "{; BORN IN TO; }"),
-            (
-                "\\AND \\-a a\\ b \\(\\) \\* t\\:x",
-                "{; AND -a a b () * t:x; }",
-            ),
+            ("\\AND \\-a a\\ b \\(\\) \\* t\\:x", "{; AND -a a b () * t:x; }"),
             ("ANDROID NOTa ORa", "{; ANDROID NOTa ORa; }"),
             ("\u{3000}全角　空白 ", "{; 全角 空白; }"),
         ];
@@ -491,11 +451,8 @@ mod tests {
     #[test]
     fn the_default_operator_can_be_and() {
         let options = ParseOptions::default().default_operator(DefaultOperator::And);
-        let cases = [
-            ("a b -c", "+a +b -c"),
-            ("a AND b c", "+(a AND b) +c"),
-            ("a OR b c", "a OR +b +c"),
-        ];
+        let cases =
+            [("a b -c", "+a +b -c"), ("a AND b c", "+(a AND b) +c"), ("a OR b c", "a OR +b +c")];
         for (text, expected) in cases {
             assert_eq!(parse(text, &options).unwrap().to_string(), expected);
         }
@@ -504,17 +461,9 @@ mod tests {
     #[test]
     fn what_means_nothing_is_refused_where_it_stands() {
         let cases = [
-            (
-                "",
-                "expected a word, a quoted value, '*' or '(', found the end of the query",
-                "\n^",
-            ),
+            ("", "expected a word, a quoted value, '*' or '(', found the end of the query", "\n^"),
             ("  ", "'*' matches every document", "  \n  ^"),
-            (
-                "a AND",
-                "after 'AND', found the end of the query",
-                "a AND\n     ^",
-            ),
+            ("a AND", "after 'AND', found the end of the query", "a AND\n     ^"),
             ("AND a", "found 'AND'", "AND a\n^^^"),
             ("a OR OR b", "after 'OR', found 'OR'", "a OR OR b\n     ^^"),
             ("a (b OR)", "after 'OR', found ')'", "a (b OR)\n       ^"),
@@ -526,11 +475,7 @@ mod tests {
             ("a -", "after '-'", "a -\n   ^"),
             ("NOT NOT a", "two in a row", "NOT NOT a\n    ^^^"),
             ("title:", "after 'title:'", "title:\n      ^"),
-            (
-                "title:AND b",
-                "after 'title:', found 'AND'",
-                "title:AND b\n      ^^^",
-            ),
+            ("title:AND b", "after 'title:', found 'AND'", "title:AND b\n      ^^^"),
             (":a", "the name of a field before ':'", ":a\n^"),
             ("a \"b c", "expected a closing '\"'", "a \"b c\n  ^"),
             ("\"a\\", "expected a closing '\"'", "\"a\\\n^"),
@@ -592,32 +537,21 @@ mod tests {
         );
         assert!(parse(&"NOT ".repeat(16_384), &ParseOptions::default()).is_err());
         let longest = "x".repeat(QUERY_BYTES_MAX);
-        assert_eq!(
-            parse(&longest, &ParseOptions::default()).unwrap(),
-            Query::word(longest)
-        );
+        assert_eq!(parse(&longest, &ParseOptions::default()).unwrap(), Query::word(longest));
     }
 
     #[test]
     fn the_deepest_tree_prints_and_parses() {
-        let text = format!(
-            "{}a{}",
-            "a OR b -(c AND (".repeat(DEPTH_MAX / 2),
-            "))".repeat(DEPTH_MAX / 2)
-        );
+        let text =
+            format!("{}a{}", "a OR b -(c AND (".repeat(DEPTH_MAX / 2), "))".repeat(DEPTH_MAX / 2));
         let query = parse(&text, &ParseOptions::default()).unwrap();
-        assert_eq!(
-            parse(&query.to_string(), &ParseOptions::default()).unwrap(),
-            query
-        );
+        assert_eq!(parse(&query.to_string(), &ParseOptions::default()).unwrap(), query);
     }
 
     #[test]
     fn a_word_knows_where_it_and_its_field_stood() {
         let query = parse("  t:(ab \"c\")", &ParseOptions::default()).unwrap();
-        let Query::Group { should, .. } = query else {
-            panic!("{query}")
-        };
+        let Query::Group { should, .. } = query else { panic!("{query}") };
         let places: Vec<_> = should
             .into_iter()
             .map(|query| match query {
@@ -627,10 +561,7 @@ mod tests {
                 other => panic!("{other}"),
             })
             .collect();
-        assert_eq!(
-            places,
-            [(Some(2..3), Some(5..7)), (Some(2..3), Some(8..11))]
-        );
+        assert_eq!(places, [(Some(2..3), Some(5..7)), (Some(2..3), Some(8..11))]);
     }
 
     /// Trees as the parser builds them.

@@ -66,17 +66,9 @@ pub(crate) struct Rewritten {
 /// hand beyond the parser's limits or beyond [`TERMS_MAX`].
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_limits(query)?;
-    let mut rewriter = Rewriter {
-        schema,
-        analyzers,
-        notes: vec![],
-        n_terms: 0,
-    };
+    let mut rewriter = Rewriter { schema, analyzers, notes: vec![], n_terms: 0 };
     let normal = rewriter.query(query)?;
-    Ok(Rewritten {
-        normal,
-        notes: rewriter.notes,
-    })
+    Ok(Rewritten { normal, notes: rewriter.notes })
 }
 
 impl Normal {
@@ -88,10 +80,7 @@ impl Normal {
     /// A query that means the same.
     fn to_query(&self, schema: &Schema) -> Query {
         let queries = |normals: &[Normal]| -> Vec<Query> {
-            normals
-                .iter()
-                .map(|normal| normal.to_query(schema))
-                .collect()
+            normals.iter().map(|normal| normal.to_query(schema)).collect()
         };
         match self {
             Normal::All => Query::All,
@@ -108,11 +97,7 @@ impl Normal {
             Normal::Or(any) => Query::any_of(queries(any)),
             Normal::And { all, none } => {
                 let all = queries(all);
-                let should = if all.is_empty() {
-                    vec![]
-                } else {
-                    vec![Query::all_of(all)]
-                };
+                let should = if all.is_empty() { vec![] } else { vec![Query::all_of(all)] };
                 Query::group(vec![], should, queries(none))
             }
         }
@@ -137,11 +122,7 @@ fn check_limits(query: &Query) -> Result<()> {
                 todo.extend(queries.iter().map(|query| (query, level + 1)));
             }
             Query::Not(query) => todo.push((query, level + 1)),
-            Query::Group {
-                must,
-                should,
-                must_not,
-            } => {
+            Query::Group { must, should, must_not } => {
                 for queries in [must, should, must_not] {
                     todo.extend(queries.iter().map(|query| (query, level + 1)));
                 }
@@ -185,11 +166,7 @@ impl Rewriter<'_> {
                 let query = self.query(query)?;
                 Ok(self.and(vec![], vec![query]))
             }
-            Query::Group {
-                must,
-                should,
-                must_not,
-            } => self.group(must, should, must_not),
+            Query::Group { must, should, must_not } => self.group(must, should, must_not),
         }
     }
 
@@ -229,17 +206,12 @@ impl Rewriter<'_> {
             None => self.schema.default_field_ids().to_vec(),
         };
         if fields.is_empty() {
-            return Err(located(
-                &place.text,
-                Error::new(ErrorKind::Query, "looking up a word"),
-            )
-            .expected("a field: the schema has no default fields")
-            .found(format!("'{text}' alone"))
-            .hint(format!("name one of {}", self.names())));
+            return Err(located(&place.text, Error::new(ErrorKind::Query, "looking up a word"))
+                .expected("a field: the schema has no default fields")
+                .found(format!("'{text}' alone"))
+                .hint(format!("name one of {}", self.names())));
         }
-        let any = fields
-            .into_iter()
-            .map(|field| self.terms(field, text, quoted, place));
+        let any = fields.into_iter().map(|field| self.terms(field, text, quoted, place));
         let any = any.collect::<Result<_>>()?;
         Ok(self.or(any))
     }
@@ -277,10 +249,7 @@ impl Rewriter<'_> {
                 shortened(&terms.join(", ")),
             )),
         }
-        let term = |term: String| Normal::Term {
-            field: id,
-            term: term.into_bytes(),
-        };
+        let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
         Ok(self.and(terms.into_iter().map(term).collect(), vec![]))
     }
 
@@ -318,11 +287,7 @@ impl Rewriter<'_> {
     /// The fields of the schema for a message.
     fn names(&self) -> String {
         let fields = self.schema.fields();
-        let names: Vec<_> = fields
-            .iter()
-            .take(NAMES_SHOWN)
-            .map(|field| &*field.name)
-            .collect();
+        let names: Vec<_> = fields.iter().take(NAMES_SHOWN).map(|field| &*field.name).collect();
         match fields.len().saturating_sub(NAMES_SHOWN) {
             0 => names.join(", "),
             more => format!("{} and {more} more", names.join(", ")),
@@ -347,10 +312,7 @@ impl Rewriter<'_> {
                 Normal::Nothing { .. } => none = vec![],
                 Normal::Or(any) => none = any,
                 // All but all but these: these.
-                Normal::And {
-                    all: some,
-                    none: not,
-                } if some.is_empty() => {
+                Normal::And { all: some, none: not } if some.is_empty() => {
                     let positive = self.or(not);
                     all.push(positive);
                     none = vec![];
@@ -416,9 +378,7 @@ impl Rewriter<'_> {
 }
 
 fn nothing(reason: impl Into<String>) -> Normal {
-    Normal::Nothing {
-        reason: reason.into(),
-    }
+    Normal::Nothing { reason: reason.into() }
 }
 
 /// Opens up what is joined already, and drops repetitions and what says nothing; `Err` is the node
@@ -459,9 +419,7 @@ fn without_duplicates(queries: Vec<Normal>) -> Vec<Normal> {
 /// The queries whose flag is set.
 fn keep(queries: Vec<Normal>, kept: Vec<bool>) -> Vec<Normal> {
     let flagged = queries.into_iter().zip(kept);
-    flagged
-        .filter_map(|(query, kept)| kept.then_some(query))
-        .collect()
+    flagged.filter_map(|(query, kept)| kept.then_some(query)).collect()
 }
 
 /// Whether every document of `query` is one of `any`, as far as it shows without unfolding.
@@ -486,9 +444,8 @@ fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
 /// anything changed.
 fn shrink_alternatives(all: &mut Vec<Normal>, none: &[Normal]) -> bool {
     let excluded: HashSet<&Normal> = none.iter().collect();
-    let (alternatives, mut kept): (Vec<_>, Vec<_>) = std::mem::take(all)
-        .into_iter()
-        .partition(|query| matches!(query, Normal::Or(_)));
+    let (alternatives, mut kept): (Vec<_>, Vec<_>) =
+        std::mem::take(all).into_iter().partition(|query| matches!(query, Normal::Or(_)));
     let required: HashSet<Normal> = kept.iter().cloned().collect();
     let mut changed = false;
     for query in alternatives {
@@ -562,21 +519,13 @@ mod tests {
     use crate::query::{ParseOptions, parse};
 
     fn schema() -> Schema {
-        Schema::builder()
-            .text("title")
-            .text("body")
-            .keyword("kind")
-            .build()
-            .unwrap()
+        Schema::builder().text("title").text("body").keyword("kind").build().unwrap()
     }
 
     fn rewritten(text: &str) -> Result<(String, Vec<String>)> {
         let query = parse(text, &ParseOptions::default())?;
         let rewritten = rewrite(&query, &schema(), &Analyzers::default())?;
-        Ok((
-            rewritten.normal.display(&schema()).to_string(),
-            rewritten.notes,
-        ))
+        Ok((rewritten.normal.display(&schema()).to_string(), rewritten.notes))
     }
 
     #[test]
@@ -589,15 +538,9 @@ mod tests {
             ("title:\"Abc!\"", "title:abc"),
             ("title:AC/DC", "title:ac AND title:dc"),
             ("title:la-la", "title:la"),
-            (
-                "title:(a AND (b AND (c AND a)))",
-                "title:a AND title:b AND title:c",
-            ),
+            ("title:(a AND (b AND (c AND a)))", "title:a AND title:b AND title:c"),
             ("title:(a OR (b OR a))", "title:a OR title:b"),
-            (
-                "title:(a AND (b OR c) -d)",
-                "title:a AND (title:b OR title:c) -title:d",
-            ),
+            ("title:(a AND (b OR c) -d)", "title:a AND (title:b OR title:c) -title:d"),
             ("title:(a AND *)", "title:a"),
             ("title:a AND *", "title:a"),
             ("title:a OR *", "*"),
@@ -667,22 +610,13 @@ mod tests {
     fn nothing_says_why() {
         let reason = |text: &str| {
             let query = parse(text, &ParseOptions::default()).unwrap();
-            match rewrite(&query, &schema(), &Analyzers::default())
-                .unwrap()
-                .normal
-            {
+            match rewrite(&query, &schema(), &Analyzers::default()).unwrap().normal {
                 Normal::Nothing { reason } => reason,
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(
-            reason("title:a AND -title:a"),
-            "'title:a' is asked for and excluded"
-        );
-        assert_eq!(
-            reason("kind:x AND title:--"),
-            "'--' has no letter or digit to find in 'title'"
-        );
+        assert_eq!(reason("title:a AND -title:a"), "'title:a' is asked for and excluded");
+        assert_eq!(reason("kind:x AND title:--"), "'--' has no letter or digit to find in 'title'");
         assert!(reason("\"?\"").starts_with("'?' has no letter or digit to find in 'title'; '?'"));
     }
 
@@ -698,15 +632,9 @@ mod tests {
              (at byte 2 of the query); did you mean 'title'?"
         );
         assert!(
-            error("http:x")
-                .to_string()
-                .ends_with("write \\: where the colon is part of a word")
+            error("http:x").to_string().ends_with("write \\: where the colon is part of a word")
         );
-        assert!(
-            error("KIND:x")
-                .to_string()
-                .ends_with("did you mean 'kind'?")
-        );
+        assert!(error("KIND:x").to_string().ends_with("did you mean 'kind'?"));
         assert_eq!(
             error("+title:a no:b").kind(),
             ErrorKind::Query,
@@ -716,15 +644,8 @@ mod tests {
         let phrase = error("title:a \"Of Mice\"");
         assert_eq!(phrase.kind(), ErrorKind::Unsupported);
         assert_eq!(phrase.span(), Some(8..17));
-        assert!(
-            phrase.to_string().contains("write title:(+of +mice) for"),
-            "{phrase}"
-        );
-        assert!(
-            error("kind:x OR body:\"a b\"")
-                .to_string()
-                .contains("not supported yet")
-        );
+        assert!(phrase.to_string().contains("write title:(+of +mice) for"), "{phrase}");
+        assert!(error("kind:x OR body:\"a b\"").to_string().contains("not supported yet"));
 
         let keywords = Schema::builder().keyword("kind").build().unwrap();
         let error = rewrite(&Query::word("a"), &keywords, &Analyzers::default()).unwrap_err();
@@ -748,22 +669,12 @@ mod tests {
 
     #[test]
     fn the_largest_query_of_the_parser_is_rewritten() {
-        let text = format!(
-            "{}a{}",
-            "a OR b -(c AND (".repeat(DEPTH_MAX / 2),
-            "))".repeat(DEPTH_MAX / 2)
-        );
+        let text =
+            format!("{}a{}", "a OR b -(c AND (".repeat(DEPTH_MAX / 2), "))".repeat(DEPTH_MAX / 2));
         assert!(rewritten(&text).is_ok());
-        let wide: String = (0..CLAUSES_MAX / 2)
-            .map(|n| format!("(w{n} OR x) -w{n} "))
-            .collect();
-        assert!(
-            rewritten(&wide).is_err(),
-            "2 x 1.5 x 512 clauses are too many"
-        );
-        let wide: String = (0..CLAUSES_MAX / 4)
-            .map(|n| format!("(w{n} OR x{n}) -w{n} "))
-            .collect();
+        let wide: String = (0..CLAUSES_MAX / 2).map(|n| format!("(w{n} OR x) -w{n} ")).collect();
+        assert!(rewritten(&wide).is_err(), "2 x 1.5 x 512 clauses are too many");
+        let wide: String = (0..CLAUSES_MAX / 4).map(|n| format!("(w{n} OR x{n}) -w{n} ")).collect();
         assert!(rewritten(&wide).is_ok());
     }
 
@@ -773,22 +684,11 @@ mod tests {
 
     /// Every document there can be with two words and two values.
     fn universe() -> Vec<Doc> {
-        let texts = [
-            None,
-            Some(vec![]),
-            Some(vec!["a"]),
-            Some(vec!["b"]),
-            Some(vec!["a", "b"]),
-        ];
+        let texts = [None, Some(vec![]), Some(vec!["a"]), Some(vec!["b"]), Some(vec!["a", "b"])];
         let mut docs = vec![];
         for title in &texts {
             for body in &texts[..3] {
-                for kind in [
-                    None,
-                    Some(vec!["a"]),
-                    Some(vec!["a-b", "a"]),
-                    Some(vec![""]),
-                ] {
+                for kind in [None, Some(vec!["a"]), Some(vec!["a-b", "a"]), Some(vec![""])] {
                     docs.push(Doc([title.clone(), body.clone(), kind]));
                 }
             }
@@ -801,9 +701,7 @@ mod tests {
         let all = |queries: &[Query]| queries.iter().all(|query| asked(query, doc));
         let any = |queries: &[Query]| queries.iter().any(|query| asked(query, doc));
         let has = |field: usize, term: &str| {
-            doc.0[field]
-                .as_ref()
-                .is_some_and(|terms| terms.contains(&term))
+            doc.0[field].as_ref().is_some_and(|terms| terms.contains(&term))
         };
         let at = |name: &str| schema().field_id(name).unwrap().index();
         match query {
@@ -823,11 +721,7 @@ mod tests {
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
             Query::Not(query) => !asked(query, doc),
-            Query::Group {
-                must,
-                should,
-                must_not,
-            } => {
+            Query::Group { must, should, must_not } => {
                 let enough = !must.is_empty() || should.is_empty() || any(should);
                 all(must) && enough && !any(must_not)
             }

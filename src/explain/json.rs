@@ -1,0 +1,312 @@
+//! [`ExplainTree`] → JSON, by hand: the shape is a contract, so it is written where it can be read,
+//! and the library needs no serialisation framework.
+
+use std::fmt::{Display, Write};
+
+use super::{
+    Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
+    ExplainTree, FacetActual, NodeSegment, SCHEMA_VERSION,
+};
+
+impl ExplainTree {
+    /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
+    pub fn to_json(&self) -> String {
+        let mut json = Json::default();
+        json.tree(self);
+        json.out
+    }
+}
+
+/// Appends values to a text. Each method writes one value; `field` writes the name and, but for the
+/// first of an object, the comma before it.
+#[derive(Default)]
+struct Json {
+    out: String,
+}
+
+impl Json {
+    fn tree(&mut self, tree: &ExplainTree) {
+        self.object(|json| {
+            json.field("schema_version").number(SCHEMA_VERSION);
+            json.field("query").string(&tree.query);
+            json.field("parsed").string(&tree.parsed);
+            json.field("rewritten").string(&tree.rewritten);
+            json.field("notes").array(&tree.notes, |json, note| json.string(note));
+            json.field("plan").node(&tree.plan);
+            json.field("segments").array(&tree.segments, Json::segment);
+            json.field("facets").array(&tree.facets, Json::facet);
+            if let Some(total) = tree.total_ns {
+                json.field("total_ns").number(total);
+            }
+        });
+    }
+
+    fn node(&mut self, node: &ExplainNode) {
+        self.object(|json| {
+            json.field("id").string(&node.id);
+            json.field("operator").string(&node.operator);
+            json.field("label").string(&node.label);
+            json.field("field").string_or_null(node.field.as_deref());
+            json.field("predicate").string_or_null(node.predicate.as_deref());
+            json.field("algorithm").algorithm(&node.algorithm);
+            json.field("estimate").estimate(&node.estimate);
+            if let Some(actual) = &node.actual {
+                json.field("actual").actual(actual);
+            }
+            if let Some(q_error) = node.q_error() {
+                json.field("q_error").number((q_error * 1000.0).round() / 1000.0);
+            }
+            json.field("segments").array(&node.segments, Json::node_segment);
+            json.field("decisions").array(&node.decisions, Json::decision);
+            json.field("children").array(&node.children, Json::node);
+        });
+    }
+
+    fn estimate(&mut self, estimate: &Estimate) {
+        self.object(|json| {
+            json.field("documents").number(estimate.documents);
+            json.field("lower").number(estimate.lower);
+            json.field("upper").number(estimate.upper);
+            json.field("source").string(&estimate.source);
+        });
+    }
+
+    fn actual(&mut self, actual: &Actual) {
+        self.object(|json| {
+            json.field("documents").number(actual.documents);
+            if let Some(documents_in) = actual.documents_in {
+                json.field("documents_in").number(documents_in);
+            }
+            json.field("time_ns").number(actual.time_ns);
+            json.field("bytes_read").number(actual.bytes_read);
+            json.field("containers").containers(&actual.containers);
+            json.field("complete").boolean(actual.complete);
+        });
+    }
+
+    fn containers(&mut self, containers: &ContainerCounts) {
+        self.object(|json| {
+            json.field("array").number(containers.array);
+            json.field("bitmap").number(containers.bitmap);
+            json.field("run").number(containers.run);
+            json.field("skipped").number(containers.skipped);
+        });
+    }
+
+    fn node_segment(&mut self, segment: &NodeSegment) {
+        self.object(|json| {
+            json.field("id").string(&segment.id);
+            json.field("algorithm").algorithm(&segment.algorithm);
+            json.field("estimate").estimate(&segment.estimate);
+            if let Some(actual) = &segment.actual {
+                json.field("actual").actual(actual);
+            }
+        });
+    }
+
+    fn decision(&mut self, decision: &Decision) {
+        self.object(|json| {
+            json.field("rule").string(&decision.rule);
+            json.field("accepted").boolean(decision.accepted);
+            json.field("reason").string(&decision.reason);
+            json.field("estimated_cost_ns").number_or_null(decision.estimated_cost_ns);
+            json.field("alternative");
+            match &decision.alternative {
+                None => json.null(),
+                Some(alternative) => json.object(|json| {
+                    json.field("name").string(&alternative.name);
+                    json.field("estimated_cost_ns").number_or_null(alternative.estimated_cost_ns);
+                }),
+            }
+        });
+    }
+
+    fn segment(&mut self, segment: &ExplainSegment) {
+        self.object(|json| {
+            json.field("id").string(&segment.id);
+            json.field("documents").number(segment.documents);
+            json.field("bytes").number(segment.bytes);
+        });
+    }
+
+    fn facet(&mut self, facet: &ExplainFacet) {
+        self.object(|json| {
+            json.field("field").string(&facet.field);
+            json.field("limit").number(facet.limit);
+            json.field("algorithm").algorithm(&facet.algorithm);
+            json.field("terms").number(facet.terms);
+            if let Some(actual) = &facet.actual {
+                json.field("actual").facet_actual(actual);
+            }
+            json.field("decisions").array(&facet.decisions, Json::decision);
+        });
+    }
+
+    fn facet_actual(&mut self, actual: &FacetActual) {
+        self.object(|json| {
+            json.field("terms_intersected").number(actual.terms_intersected);
+            json.field("terms_skipped").number(actual.terms_skipped);
+            json.field("terms_from_document_frequency")
+                .number(actual.terms_from_document_frequency);
+            json.field("time_ns").number(actual.time_ns);
+            json.field("bytes_read").number(actual.bytes_read);
+        });
+    }
+
+    /// The name of an algorithm; null where there is only one way.
+    fn algorithm(&mut self, algorithm: &str) {
+        self.string_or_null((!algorithm.is_empty()).then_some(algorithm));
+    }
+
+    fn object(&mut self, fields: impl FnOnce(&mut Json)) {
+        self.out.push('{');
+        fields(self);
+        self.out.push('}');
+    }
+
+    fn array<T>(&mut self, items: &[T], item: impl Fn(&mut Json, &T)) {
+        self.out.push('[');
+        for (at, value) in items.iter().enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            item(self, value);
+        }
+        self.out.push(']');
+    }
+
+    fn field(&mut self, name: &str) -> &mut Self {
+        if !self.out.ends_with('{') {
+            self.out.push(',');
+        }
+        self.string(name);
+        self.out.push(':');
+        self
+    }
+
+    fn number(&mut self, number: impl Display) {
+        write!(self.out, "{number}").expect("a String takes every text");
+    }
+
+    fn number_or_null(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => self.number(number),
+            None => self.null(),
+        }
+    }
+
+    fn boolean(&mut self, value: bool) {
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    fn null(&mut self) {
+        self.out.push_str("null");
+    }
+
+    fn string_or_null(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.string(text),
+            None => self.null(),
+        }
+    }
+
+    /// Escapes what JSON demands, and the two line ends that JavaScript sees in strings.
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => {
+                    write!(self.out, "\\u{:04x}", u32::from(c)).expect("a String takes every text");
+                }
+                _ => self.out.push(c),
+            }
+        }
+        self.out.push('"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::explain::sample;
+
+    fn parsed(tree: &ExplainTree) -> Value {
+        serde_json::from_str(&tree.to_json()).expect("valid JSON")
+    }
+
+    #[test]
+    fn the_shape_is_the_documented_one() {
+        let value = parsed(&sample::analyzed());
+        assert_eq!(
+            value["plan"]["children"][0],
+            json!({
+                "id": "0.0", "operator": "Term", "label": "title:history", "field": "title",
+                "predicate": "title:history", "algorithm": null,
+                "estimate": {"documents": 4312, "lower": 4312, "upper": 4312, "source": "document frequency"},
+                "actual": {
+                    "documents": 4312, "time_ns": 1200, "bytes_read": 8192,
+                    "containers": {"array": 1, "bitmap": 2, "run": 0, "skipped": 29}, "complete": true
+                },
+                "q_error": 1,
+                "segments": [], "decisions": [], "children": []
+            })
+        );
+        assert_eq!(value["schema_version"], 1);
+        assert_eq!(
+            value["plan"]["decisions"][0],
+            json!({
+                "rule": "order by document frequency", "accepted": true,
+                "reason": "the rarest input first", "estimated_cost_ns": 2900,
+                "alternative": {"name": "as written", "estimated_cost_ns": 5100}
+            })
+        );
+        assert_eq!(value["plan"]["decisions"][1]["alternative"], Value::Null);
+        assert_eq!(value["plan"]["actual"]["documents_in"], 4430);
+        assert_eq!(value["plan"]["segments"][0]["id"], "0a1b");
+        assert_eq!(
+            value["segments"],
+            json!([{"id": "0a1b", "documents": 13_755_095, "bytes": 641_728_512}])
+        );
+        assert_eq!(value["facets"][0]["actual"]["terms_skipped"], 288);
+        assert_eq!(value["total_ns"], 42_000);
+        assert_eq!(value["notes"], json!(["'AC/DC' is several words"]));
+    }
+
+    #[test]
+    fn what_was_not_run_has_no_actual() {
+        let mut tree = sample::analyzed();
+        tree.total_ns = None;
+        tree.plan.actual = None;
+        tree.facets[0].actual = None;
+        let value = parsed(&tree);
+        for (object, name) in [
+            (&value, "total_ns"),
+            (&value["plan"], "actual"),
+            (&value["plan"], "q_error"),
+            (&value["facets"][0], "actual"),
+        ] {
+            assert!(object.is_object() && object.get(name).is_none(), "{name} in {object}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_survives(text in "(\\PC|[\0-\u{9f}]|[\u{2028}\u{2029}\u{feff}\u{202e}\"\\\\/<]|.){0,20}") {
+            let tree = ExplainTree::new(text.clone(), ExplainNode::new("Term", text.clone()));
+            let written = tree.to_json();
+            let on_one_line = !written.contains(['\n', '\u{2028}', '\u{2029}', '\u{1b}']);
+            prop_assert!(on_one_line);
+            let value = parsed(&tree);
+            prop_assert_eq!(value["query"].as_str(), Some(&*text));
+            prop_assert_eq!(value["plan"]["label"].as_str(), Some(&*text));
+        }
+    }
+}

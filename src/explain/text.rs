@@ -1,0 +1,714 @@
+//! [`ExplainTree`] → text: a tree with box drawing for people and their terminals.
+//!
+//! Labels and queries are cut at the width, everything else is wrapped at blanks. What came from
+//! outside, queries and terms, cannot drive the terminal: see [`terminal`].
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use crate::terminal;
+
+/// Columns a line may take, if the tree is not too deep for them.
+const WIDTH_DEFAULT: usize = 100;
+/// Columns left for text however deep the tree is.
+const ROOM_MIN: usize = 24;
+/// Segments listed with a node at the most.
+const SEGMENTS_SHOWN: usize = 8;
+
+/// How [`ExplainTree::to_text`] prints.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TextOptions {
+    /// Columns of the terminal (default: 100). A deep tree may need more.
+    pub width: usize,
+    /// Whether to print nothing but ASCII; other characters become `\u{…}` (default: false).
+    pub ascii: bool,
+    /// Whether to print ANSI colours (default: false).
+    pub color: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        TextOptions { width: WIDTH_DEFAULT, ascii: false, color: false }
+    }
+}
+
+impl TextOptions {
+    /// Sets the columns of the terminal.
+    #[must_use]
+    pub fn width(mut self, width: usize) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Sets whether to print nothing but ASCII.
+    #[must_use]
+    pub fn ascii(mut self, ascii: bool) -> Self {
+        self.ascii = ascii;
+        self
+    }
+
+    /// Sets whether to print ANSI colours.
+    #[must_use]
+    pub fn color(mut self, color: bool) -> Self {
+        self.color = color;
+        self
+    }
+}
+
+impl ExplainTree {
+    /// The tree as text, every line ended by a line feed.
+    pub fn to_text(&self, options: &TextOptions) -> String {
+        let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
+        let mut page = Page {
+            options,
+            out: String::new(),
+            total_ns: times.map(|actual| actual.time_ns).sum(),
+        };
+        page.heading(self);
+        page.node(&self.plan, "", "");
+        for facet in &self.facets {
+            page.facet(facet);
+        }
+        if let Some(total) = self.total_ns {
+            page.out.push('\n');
+            page.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
+        }
+        page.out
+    }
+}
+
+/// [`ExplainTree::to_text`] with the default options.
+impl fmt::Display for ExplainTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(&TextOptions::default()))
+    }
+}
+
+struct Page<'a> {
+    options: &'a TextOptions,
+    out: String,
+    /// The sum of all nodes' own times.
+    total_ns: u64,
+}
+
+/// Text of one style, without blanks around it.
+struct Piece {
+    style: Style,
+    text: String,
+    /// Whether it moves to the next line rather than being broken, if it fits there.
+    whole: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Bad,
+}
+
+fn plain(text: impl Into<String>) -> Piece {
+    piece(Style::Plain, text)
+}
+
+fn strong(text: impl Into<String>) -> Piece {
+    piece(Style::Strong, text)
+}
+
+fn faint(text: impl Into<String>) -> Piece {
+    piece(Style::Faint, text).whole()
+}
+
+fn piece(style: Style, text: impl Into<String>) -> Piece {
+    Piece { style, text: text.into(), whole: false }
+}
+
+impl Piece {
+    fn whole(self) -> Self {
+        Piece { whole: true, ..self }
+    }
+}
+
+impl Page<'_> {
+    fn heading(&mut self, tree: &ExplainTree) {
+        self.cut("", vec![faint("query    "), plain(&*tree.query)]);
+        if tree.parsed != tree.query {
+            self.cut("", vec![faint("parsed   "), plain(&*tree.parsed)]);
+        }
+        if tree.rewritten != tree.parsed {
+            self.cut("", vec![faint("rewritten"), plain(&*tree.rewritten)]);
+        }
+        for note in &tree.notes {
+            self.detail("", "note     ", vec![plain(&**note)]);
+        }
+        if !tree.segments.is_empty() {
+            let documents = tree.segments.iter().map(|segment| segment.documents).sum();
+            let bytes = tree.segments.iter().map(|segment| segment.bytes).sum();
+            let n = tree.segments.len() as u64;
+            let text = format!(
+                "{}, {}, {}",
+                Count(n, "segment"),
+                Count(documents, "document"),
+                Bytes(bytes)
+            );
+            self.detail("", "index    ", vec![plain(text)]);
+        }
+        self.out.push('\n');
+    }
+
+    /// A node, its details and what is below it; `first` stands before its line, `rest` before all
+    /// others.
+    fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
+        let label = node.label.strip_prefix(&*node.operator).unwrap_or(&node.label);
+        self.cut(first, vec![strong(&*node.operator), plain(label.trim_start())]);
+        let bar = if node.children.is_empty() { "   " } else { "│  " };
+        let details = format!("{rest}{bar}");
+        if !node.algorithm.is_empty() {
+            self.detail(&details, "algorithm", vec![plain(&*node.algorithm)]);
+        }
+        self.detail(&details, "estimate ", vec![plain(estimate(&node.estimate))]);
+        if let Some(actual) = &node.actual {
+            let mut pieces = self.actual(actual);
+            pieces.splice(1..1, q_error(node));
+            self.detail(&details, "actual   ", pieces);
+        }
+        for decision in &node.decisions {
+            self.decision(&details, decision);
+        }
+        self.segments(&details, &node.segments);
+        for (at, child) in node.children.iter().enumerate() {
+            let (first, below) = match at + 1 == node.children.len() {
+                true => ("└─ ", "   "),
+                false => ("├─ ", "│  "),
+            };
+            self.node(child, &format!("{rest}{first}"), &format!("{rest}{below}"));
+        }
+    }
+
+    /// What one node did, in pieces that end in commas.
+    fn actual(&self, actual: &Actual) -> Vec<Piece> {
+        let from = match actual.documents_in {
+            Some(documents_in) => format!(" from {}", Grouped(documents_in)),
+            None => String::new(),
+        };
+        let mut parts = vec![plain(format!("{}{from}", Count(actual.documents, "document")))];
+        if !actual.complete {
+            parts.push(piece(Style::Bad, "stopped early"));
+        }
+        let share = match (100 * u128::from(actual.time_ns)).checked_div(self.total_ns.into()) {
+            Some(percent) => format!(" ({percent} %)"),
+            None => String::new(),
+        };
+        parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
+        parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
+        let containers = &actual.containers;
+        let kinds = [
+            (containers.array, "array"),
+            (containers.bitmap, "bitmap"),
+            (containers.run, "run"),
+            (containers.skipped, "skipped"),
+        ];
+        let kinds: Vec<_> = kinds
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, kind)| format!("{} {kind}", Grouped(n)))
+            .collect();
+        if !kinds.is_empty() {
+            parts.push(plain(format!("containers: {}", kinds.join(", "))));
+        }
+        let last = parts.len() - 1;
+        parts[..last].iter_mut().for_each(|part| part.text.push(','));
+        parts.into_iter().map(Piece::whole).collect()
+    }
+
+    fn decision(&mut self, prefix: &str, decision: &Decision) {
+        let mut text = format!("{}: {}", decision.rule, decision.reason);
+        let cost = decision.estimated_cost_ns.map(|ns| Time(ns).to_string());
+        let other = decision.alternative.as_ref().map(|alternative| {
+            let cost = alternative.estimated_cost_ns.map(|ns| format!(" for {}", Time(ns)));
+            format!("'{}'{}", alternative.name, cost.unwrap_or_default())
+        });
+        match (cost, other) {
+            (Some(cost), Some(other)) => text += &format!(" (about {cost}, instead of {other})"),
+            (Some(cost), None) => text += &format!(" (about {cost})"),
+            (None, Some(other)) => text += &format!(" (instead of {other})"),
+            (None, None) => {}
+        }
+        let (style, sign) = match decision.accepted {
+            true => (Style::Good, "✓"),
+            false => (Style::Faint, "✗"),
+        };
+        self.line(prefix, 2, vec![piece(style, sign), plain(text)]);
+    }
+
+    /// The same by segment, where there are several.
+    fn segments(&mut self, prefix: &str, segments: &[NodeSegment]) {
+        if segments.len() < 2 {
+            return;
+        }
+        for segment in &segments[..segments.len().min(SEGMENTS_SHOWN)] {
+            let short: String = segment.id.chars().take(8).collect();
+            let mut pieces = vec![faint(format!("segment {short}"))];
+            if !segment.algorithm.is_empty() {
+                pieces.push(plain(format!("{},", segment.algorithm)).whole());
+            }
+            match &segment.actual {
+                Some(actual) => pieces.extend(self.actual(actual)),
+                None => pieces.push(plain(estimate(&segment.estimate))),
+            }
+            self.line(prefix, 2, pieces);
+        }
+        if segments.len() > SEGMENTS_SHOWN {
+            let more = (segments.len() - SEGMENTS_SHOWN) as u64;
+            self.line(prefix, 2, vec![faint(format!("and {} more", Count(more, "segment")))]);
+        }
+    }
+
+    fn facet(&mut self, facet: &ExplainFacet) {
+        let what = format!(
+            "{}, top {} of {}",
+            facet.field,
+            Grouped(facet.limit),
+            Count(facet.terms, "term")
+        );
+        self.out.push('\n');
+        self.cut("", vec![strong("Facet"), plain(what)]);
+        if !facet.algorithm.is_empty() {
+            self.detail("   ", "algorithm", vec![plain(&*facet.algorithm)]);
+        }
+        if let Some(actual) = &facet.actual {
+            let text = format!(
+                "{} intersected, {} skipped, {} from document frequency, {}, {} read",
+                Count(actual.terms_intersected, "term"),
+                Grouped(actual.terms_skipped),
+                Grouped(actual.terms_from_document_frequency),
+                Time(actual.time_ns),
+                Bytes(actual.bytes_read),
+            );
+            self.detail("   ", "actual   ", vec![plain(text)]);
+        }
+        for decision in &facet.decisions {
+            self.decision("   ", decision);
+        }
+    }
+
+    /// A line that starts with a name of nine columns.
+    fn detail(&mut self, prefix: &str, name: &str, mut pieces: Vec<Piece>) {
+        let indent = terminal::width(name) + 1;
+        pieces.insert(0, faint(name));
+        self.line(prefix, indent, pieces);
+    }
+
+    /// Prints pieces with a blank between them, cut where the line is full.
+    fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
+        let prefix = self.drawn(prefix);
+        let mut room = self.room(&prefix);
+        let mark = if self.options.ascii { "..." } else { "…" };
+        let mut line = vec![];
+        for piece in pieces {
+            // The last column of a piece is followed by a blank or nothing.
+            let text = self.clean(&piece.text);
+            let text = terminal::truncate(&text, room, mark);
+            room = room.saturating_sub(terminal::width(&text) + 1);
+            line.push((piece.style, text.into_owned()));
+            if room == 0 {
+                break;
+            }
+        }
+        self.push_line(&prefix, &line);
+    }
+
+    /// Prints pieces with a blank between them, wrapped at blanks; lines after the first start
+    /// `indent` columns further in.
+    fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
+        let prefix = self.drawn(prefix);
+        let room = self.room(&prefix);
+        let mark = if self.options.ascii { "..." } else { "…" };
+        let mut line: Vec<(Style, String)> = vec![];
+        let mut used = 0;
+        for piece in pieces {
+            let text = self.clean(&piece.text).into_owned();
+            let words: Vec<&str> = match piece.whole && terminal::width(&text) <= room - indent {
+                true => vec![&*text],
+                false => text.split(' ').collect(),
+            };
+            for word in words {
+                let word = terminal::truncate(word, room - indent, mark);
+                let width = terminal::width(&word);
+                if used > 0 && used + 1 + width > room {
+                    self.push_line(&prefix, &line);
+                    line = vec![(Style::Plain, " ".repeat(indent - 1))];
+                    used = indent - 1;
+                }
+                used += usize::from(used > 0) + width;
+                line.push((piece.style, word.into_owned()));
+            }
+        }
+        self.push_line(&prefix, &line);
+    }
+
+    fn room(&self, prefix: &str) -> usize {
+        self.options.width.saturating_sub(terminal::width(prefix)).max(ROOM_MIN)
+    }
+
+    fn push_line(&mut self, prefix: &str, words: &[(Style, String)]) {
+        let mut line = String::new();
+        self.paint(Style::Faint, prefix, &mut line);
+        for (at, (style, word)) in words.iter().enumerate() {
+            if at > 0 {
+                line.push(' ');
+            }
+            self.paint(*style, word, &mut line);
+        }
+        self.out.push_str(line.trim_end());
+        self.out.push('\n');
+    }
+
+    fn paint(&self, style: Style, text: &str, line: &mut String) {
+        let code = match style {
+            _ if !self.options.color || text.trim().is_empty() => "",
+            Style::Plain => "",
+            Style::Strong => "1",
+            Style::Faint => "2",
+            Style::Good => "32",
+            Style::Bad => "31",
+        };
+        match code {
+            "" => line.push_str(text),
+            _ => *line += &format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+
+    /// The lines of the tree in the characters there are.
+    fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
+        match self.options.ascii {
+            false => Cow::Borrowed(prefix),
+            true => Cow::Owned(
+                prefix.replace('│', "|").replace('├', "|").replace('└', "`").replace('─', "-"),
+            ),
+        }
+    }
+
+    /// Text that may go to the terminal.
+    fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let text = terminal::printable(text);
+        if !self.options.ascii || text.is_ascii() {
+            return text;
+        }
+        let mut shown = String::new();
+        for c in text.chars() {
+            match c {
+                _ if c.is_ascii() => shown.push(c),
+                '≈' => shown.push('~'),
+                '×' => shown.push('x'),
+                'µ' => shown.push('u'),
+                '✓' => shown.push('+'),
+                '✗' => shown.push('-'),
+                '…' => shown.push_str("..."),
+                _ => shown.extend(c.escape_unicode()),
+            }
+        }
+        Cow::Owned(shown)
+    }
+}
+
+/// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.
+fn estimate(estimate: &Estimate) -> String {
+    let documents = Count(estimate.documents, "document");
+    let source = match &*estimate.source {
+        "" => String::new(),
+        source => format!(" ({source})"),
+    };
+    match estimate.is_exact() {
+        true => format!("= {documents}{source}"),
+        false => {
+            let (lower, upper) = (Grouped(estimate.lower), Grouped(estimate.upper));
+            format!("≈ {documents}, {lower} to {upper}{source}")
+        }
+    }
+}
+
+/// How far off an estimate that was a guess turned out to be, and in which direction.
+fn q_error(node: &ExplainNode) -> Option<Piece> {
+    const ALARMING: f64 = 10.0;
+    let q_error = node.q_error().filter(|_| !node.estimate.is_exact())?;
+    let actual = node.actual.as_ref()?.documents;
+    let direction = match node.estimate.documents.cmp(&actual) {
+        std::cmp::Ordering::Less => " too low",
+        std::cmp::Ordering::Equal => "",
+        std::cmp::Ordering::Greater => " too high",
+    };
+    let style = if q_error >= ALARMING { Style::Bad } else { Style::Plain };
+    Some(piece(style, format!("q-error {q_error:.2}{direction},")).whole())
+}
+
+/// A number with its thousands grouped.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of things.
+struct Count(u64, &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{plural}", Grouped(self.0), self.1)
+    }
+}
+
+/// Nanoseconds with three digits and the unit that fits.
+struct Time(u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        match self.0 {
+            0..1_000 => write!(f, "{} ns", self.0),
+            1_000..1_000_000 => write!(f, "{} µs", Digits(ns / 1e3)),
+            1_000_000..1_000_000_000 => write!(f, "{} ms", Digits(ns / 1e6)),
+            _ => write!(f, "{} s", Digits(ns / 1e9)),
+        }
+    }
+}
+
+/// Bytes with three digits and the unit that fits.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        match self.0 {
+            0..1_024 => write!(f, "{} B", self.0),
+            1_024..1_048_576 => write!(f, "{} KiB", Digits(bytes / 1024.0)),
+            1_048_576..1_073_741_824 => write!(f, "{} MiB", Digits(bytes / 1_048_576.0)),
+            _ => write!(f, "{} GiB", Digits(bytes / 1_073_741_824.0)),
+        }
+    }
+}
+
+/// A number of at least 1 with about three digits.
+struct Digits(f64);
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ..10.0 => write!(f, "{:.2}", self.0),
+            10.0..100.0 => write!(f, "{:.1}", self.0),
+            _ => write!(f, "{:.0}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::explain::sample;
+
+    const WIDE: &str = r"query     history && (france spain) +AC/DC
+parsed    history AND (france spain) +AC/DC
+rewritten title:history AND (title:france OR title:spain)
+note      'AC/DC' is several words
+index     1 segment, 13,755,095 documents, 612 MiB
+
+Intersect title:history AND (title:france OR title:spain)
+│  algorithm gallop array × bitmap
+│  estimate  ≈ 120 documents, 0 to 4,312 (independence)
+│  actual    118 documents from 4,430, q-error 1.02 too high, 3.10 µs (41 %), 812 B read,
+│            containers: 3 array, 1 bitmap, 29 skipped
+│  ✓ order by document frequency: the rarest input first (about 2.90 µs, instead of 'as written' for
+│    5.10 µs)
+│  ✗ prove empty: the ranges of documents overlap
+│  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│    containers: 3 array, 1 bitmap, 29 skipped
+│  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│    containers: 3 array, 1 bitmap, 29 skipped
+├─ Term title:history
+│     estimate  = 4,312 documents (document frequency)
+│     actual    4,312 documents, 1.20 µs (16 %), 8.00 KiB read,
+│               containers: 1 array, 2 bitmap, 29 skipped
+└─ Union title:france OR title:spain
+   │  estimate  ≈ 5,000 documents, 4,000 to 8,100 (independence)
+   │  actual    118 documents, stopped early, 800 ns (10 %), 0 B read
+   ├─ Term title:france
+   │     estimate  = 4,100 documents (document frequency)
+   │     actual    4,100 documents, 1.20 µs (16 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
+   └─ Term title:spain
+         estimate  = 4,000 documents (document frequency)
+         actual    4,000 documents, 1.20 µs (16 %), 8.00 KiB read,
+                   containers: 3 array, 2 bitmap, 29 skipped
+
+Facet qualifier, top 10 of 300 terms
+   algorithm by descending document frequency
+   actual    12 terms intersected, 288 skipped, 0 from document frequency, 9.00 µs, 512 B read
+   ✓ stop early: no other term can enter the top 10
+
+Total 42.0 µs
+";
+
+    const NARROW: &str = r"query     history && (france spain) +AC/DC
+parsed    history AND (france spain) +AC/DC
+rewritten title:history AND (title:france OR ...
+note      'AC/DC' is several words
+index     1 segment, 13,755,095 documents, 612
+          MiB
+
+Intersect title:history AND (title:france OR ...
+|  algorithm gallop array x bitmap
+|  estimate  ~ 120 documents, 0 to 4,312
+|            (independence)
+|  actual    118 documents from 4,430,
+|            q-error 1.02 too high,
+|            3.10 us (41 %), 812 B read,
+|            containers: 3 array, 1 bitmap, 29
+|            skipped
+|  + order by document frequency: the rarest
+|    input first (about 2.90 us, instead of 'as
+|    written' for 5.10 us)
+|  - prove empty: the ranges of documents
+|    overlap
+|  segment 0a1b gallop,
+|    118 documents from 4,430, 3.10 us (41 %),
+|    812 B read,
+|    containers: 3 array, 1 bitmap, 29 skipped
+|  segment 2c3d gallop,
+|    118 documents from 4,430, 3.10 us (41 %),
+|    812 B read,
+|    containers: 3 array, 1 bitmap, 29 skipped
+|- Term title:history
+|     estimate  = 4,312 documents (document
+|               frequency)
+|     actual    4,312 documents, 1.20 us (16 %),
+|               8.00 KiB read, containers: 1
+|               array, 2 bitmap, 29 skipped
+`- Union title:france OR title:spain
+   |  estimate  ~ 5,000 documents, 4,000 to
+   |            8,100 (independence)
+   |  actual    118 documents, stopped early,
+   |            800 ns (10 %), 0 B read
+   |- Term title:france
+   |     estimate  = 4,100 documents (document
+   |               frequency)
+   |     actual    4,100 documents,
+   |               1.20 us (16 %),
+   |               8.00 KiB read, containers: 2
+   |               bitmap, 29 skipped
+   `- Term title:spain
+         estimate  = 4,000 documents (document
+                   frequency)
+         actual    4,000 documents,
+                   1.20 us (16 %),
+                   8.00 KiB read, containers: 3
+                   array, 2 bitmap, 29 skipped
+
+Facet qualifier, top 10 of 300 terms
+   algorithm by descending document frequency
+   actual    12 terms intersected, 288 skipped,
+             0 from document frequency, 9.00 us,
+             512 B read
+   + stop early: no other term can enter the top
+     10
+
+Total 42.0 us
+";
+
+    #[test]
+    fn an_analyzed_plan_reads_like_this() {
+        let text = sample::analyzed().to_text(&TextOptions::default());
+        assert_eq!(text, WIDE);
+    }
+
+    #[test]
+    fn a_narrow_ascii_terminal_gets_the_same_tree() {
+        let text = sample::analyzed().to_text(&TextOptions::default().ascii(true).width(48));
+        assert!(text.is_ascii());
+        assert_eq!(text, NARROW);
+    }
+
+    #[test]
+    fn a_plan_that_was_not_run_has_no_actual() {
+        let mut tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
+        tree.rewritten = "title:rust".into();
+        tree.plan.estimate = Estimate::exact(1, "document frequency");
+        assert_eq!(
+            tree.to_string(),
+            "query     rust\nrewritten title:rust\n\nTerm title:rust\n   estimate  = 1 document (document frequency)\n"
+        );
+    }
+
+    #[test]
+    fn colours_change_nothing_but_colours() {
+        let tree = sample::analyzed();
+        let coloured = tree.to_text(&TextOptions::default().color(true));
+        assert!(coloured.contains("\x1b[1mIntersect\x1b[0m"));
+        let mut stripped = String::new();
+        for (at, part) in coloured.split('\x1b').enumerate() {
+            let end = if at == 0 { 0 } else { part.find('m').unwrap() + 1 };
+            stripped.push_str(&part[end..]);
+        }
+        assert_eq!(stripped, tree.to_string());
+    }
+
+    #[test]
+    fn hostile_text_is_shown_not_obeyed() {
+        let hostile = "a\x1b[2J\r\n\u{202e}b\u{9b}";
+        let mut tree = ExplainTree::new(hostile, ExplainNode::new("Term", hostile));
+        tree.notes = vec![hostile.into()];
+        tree.plan.decisions = vec![Decision::rejected(hostile, hostile)];
+        let text = tree.to_string();
+        let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(bad), "{text:?}");
+        assert!(text.starts_with("query     a\\u{1b}[2J\\r\\n\\u{202e}b\\u{9b}\n"), "{text}");
+    }
+
+    #[test]
+    fn units_fit_their_numbers() {
+        let time = |ns| Time(ns).to_string();
+        assert_eq!(
+            [time(0), time(999), time(1_000), time(42_000)],
+            ["0 ns", "999 ns", "1.00 µs", "42.0 µs"]
+        );
+        assert_eq!([time(812_345_000), time(3_100_000_000)], ["812 ms", "3.10 s"]);
+        let bytes = |n| Bytes(n).to_string();
+        assert_eq!(
+            [bytes(812), bytes(2_048), bytes(641_728_512)],
+            ["812 B", "2.00 KiB", "612 MiB"]
+        );
+        assert_eq!(Grouped(13_755_095).to_string(), "13,755,095");
+        assert_eq!(Grouped(100).to_string(), "100");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_terminal(
+            label in "(\\PC|東|[a-z ]){0,200}", reason in "(\\PC|[a-z ]{1,30}){0,30}", width in 40usize..120, ascii: bool,
+        ) {
+            let mut node = ExplainNode::new("Term", label.clone());
+            node.decisions = vec![Decision::accepted(label.clone(), reason.clone())];
+            let mut root = ExplainNode::new("Union", label.clone());
+            root.children = vec![node.clone(), node];
+            let mut tree = ExplainTree::new(label, root);
+            tree.notes = vec![reason];
+            for line in tree.to_text(&TextOptions::default().width(width).ascii(ascii)).lines() {
+                prop_assert!(terminal::width(line) <= width, "{} > {}: {:?}", terminal::width(line), width, line);
+                prop_assert!(!ascii || line.is_ascii());
+            }
+        }
+    }
+}
