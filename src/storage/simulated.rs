@@ -71,6 +71,20 @@ impl SimulatedDisk {
         self.state().fault = None;
     }
 
+    /// The disk as it is after the program, but not the machine, was killed: everything is visible,
+    /// and no more of it durable than before. Calls count from 0 again.
+    pub(crate) fn after_kill(&self) -> SimulatedDisk {
+        let state = self.state();
+        let survived = State {
+            files: state.files.clone(),
+            visible: state.visible.clone(),
+            durable: state.durable.clone(),
+            changes: state.changes.clone(),
+            ..State::default()
+        };
+        SimulatedDisk { state: Arc::new(Mutex::new(survived)) }
+    }
+
     /// What was called so far.
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         self.state().calls.clone()

@@ -334,6 +334,7 @@ mod tests {
             Err(error) if error.kind() == ErrorKind::NotAnIndex => return 0,
             Err(error) => panic!("{error}"),
         };
+        assert_older_commits_are_whole(storage);
         let n = snapshot.manifest.generation as u8;
         assert_eq!(snapshot.manifest.payload, documents_of(n));
         for (number, segment) in documents_of(n).into_iter().zip(&snapshot.segments) {
@@ -342,6 +343,17 @@ mod tests {
             assert_eq!(segment.verify(|error| panic!("{error}")), 0);
         }
         n
+    }
+
+    /// Whoever goes back to an older commit must find all of it, so none may stay in parts.
+    fn assert_older_commits_are_whole(storage: &dyn Storage) {
+        let Contents::Commits(generations) = contents(storage).unwrap() else { return };
+        for generation in generations {
+            for meta in read_manifest(storage, generation).unwrap().segments {
+                let file = storage.open(&FileName::Segment(meta.id).to_string()).unwrap();
+                file::SegmentFile::open(file, Some((meta.id, meta.seal))).unwrap();
+            }
+        }
     }
 
     fn names(storage: &dyn Storage) -> Vec<FileName> {
@@ -414,29 +426,42 @@ mod tests {
         }
     }
 
+    /// A second writer on `disk` suffers a power failure at each of its calls.
+    fn second_power_failure(disk: impl Fn() -> SimulatedDisk, progress: Progress, seeds: u64) {
+        let first = commit_found(&disk());
+        assert_one_commit(first, progress, &"before the second failure");
+        for call in 0.. {
+            let again = disk().with_fault(Fault::PowerCut { call });
+            let mut second = Progress { begun: first, ..progress };
+            let storage: Arc<dyn Storage> = Arc::new(again.clone());
+            let done = write(&again, storage, first + 1..=first + 1, &mut second).is_ok();
+            for seed in 0..seeds {
+                let found = commit_found(&again.after_crash(seed));
+                assert_one_commit(found, second, &(call, seed));
+            }
+            if done {
+                break;
+            }
+        }
+    }
+
     #[test]
     fn a_second_power_failure_while_recovering_changes_nothing() {
         let calls = run(None).0.calls().len();
         for call in (0..calls).step_by(3) {
             let (disk, progress, _) = run(Some(Fault::PowerCut { call }));
             for seed in [0, 1, 2 + call as u64] {
-                let first = commit_found(&disk.after_crash(seed));
-                assert_one_commit(first, progress, &(call, seed));
-                for second_call in 0.. {
-                    let again =
-                        disk.after_crash(seed).with_fault(Fault::PowerCut { call: second_call });
-                    let mut second = Progress { begun: first, acknowledged: first };
-                    let storage: Arc<dyn Storage> = Arc::new(again.clone());
-                    let done = write(&again, storage, first + 1..=first + 1, &mut second).is_ok();
-                    for second_seed in [0, 1, 2 + second_call as u64] {
-                        let found = commit_found(&again.after_crash(second_seed));
-                        assert_one_commit(found, second, &(call, seed, second_call, second_seed));
-                    }
-                    if done {
-                        break;
-                    }
-                }
+                second_power_failure(|| disk.after_crash(seed), progress, 3);
             }
+        }
+    }
+
+    #[test]
+    fn a_power_failure_after_a_killed_writer_changes_nothing() {
+        let calls = run(None).0.calls().len();
+        for call in 0..calls {
+            let (disk, progress, _) = run(Some(Fault::PowerCut { call }));
+            second_power_failure(|| disk.after_kill(), progress, 8);
         }
     }
 
