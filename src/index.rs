@@ -1,1 +1,382 @@
-//! (skeleton)
+//! An index: where it lies, how it is read, and the way to its writer and searchers.
+
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::Schema;
+use crate::segment::snapshot::{Contents, Snapshot, contents};
+use crate::storage::{FsStorage, ReadMode, Storage};
+use crate::writer::{CommitInfo, Existing, IndexWriter, WriterOptions};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An index on disk or in memory. Cheap to clone; holds no lock and no open file.
+#[derive(Clone, Debug)]
+pub struct Index {
+    place: Place,
+    analyzers: Arc<Analyzers>,
+    /// What [`writer`](Self::writer) starts with.
+    schema: Option<Schema>,
+    existing: Existing,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    /// A directory that the first writer makes.
+    Directory(PathBuf, ReadMode),
+    Storage(Arc<dyn Storage>),
+}
+
+/// How an index is opened: [`Index::options`].
+#[derive(Clone, Debug, Default)]
+pub struct IndexOptions {
+    read_mode: ReadMode,
+    analyzers: Analyzers,
+}
+
+impl IndexOptions {
+    /// Sets how files are read (default: mapped into memory).
+    #[must_use]
+    pub fn read_mode(mut self, read_mode: ReadMode) -> Self {
+        self.read_mode = read_mode;
+        self
+    }
+
+    /// Plugs in analyzers of the caller's; the same ones each time the index is opened.
+    #[must_use]
+    pub fn analyzers(mut self, analyzers: Analyzers) -> Self {
+        self.analyzers = analyzers;
+        self
+    }
+
+    /// As [`Index::create`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::create`].
+    pub fn create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        let path = path.into();
+        refuse_existing(&path)?;
+        Ok(self.index(path, Some(schema), Existing::Refuse))
+    }
+
+    /// As [`Index::overwrite`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::overwrite`].
+    pub fn overwrite(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        Ok(self.index(path.into(), Some(schema), Existing::Replace))
+    }
+
+    /// As [`Index::open`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open`].
+    pub fn open(self, path: impl Into<PathBuf>) -> Result<Index> {
+        let storage: Arc<dyn Storage> = Arc::new(FsStorage::open(path, self.read_mode)?);
+        self.open_storage(storage)
+    }
+
+    /// Opens the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open`].
+    pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
+        let schema = Snapshot::open(&*storage)?.manifest.schema;
+        self.analyzers.check(&schema)?;
+        Ok(Index {
+            place: Place::Storage(storage),
+            analyzers: Arc::new(self.analyzers),
+            schema: Some(schema),
+            existing: Existing::Keep,
+        })
+    }
+
+    /// As [`Index::create`], in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
+    pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
+        Index {
+            place: Place::Storage(storage),
+            analyzers: Arc::new(self.analyzers),
+            schema: Some(schema),
+            existing: Existing::Refuse,
+        }
+    }
+
+    fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
+        let place = Place::Directory(path, self.read_mode);
+        Index { place, analyzers: Arc::new(self.analyzers), schema, existing }
+    }
+}
+
+impl Index {
+    /// Starts with how an index is read and analyzed.
+    pub fn options() -> IndexOptions {
+        IndexOptions::default()
+    }
+
+    /// A new index in the directory `path`, which [`writer`](Self::writer) makes where it does not exist.
+    /// The index is there from its first commit on.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] if there is one already, [`ErrorKind::NotAnIndex`] if there is something else.
+    pub fn create(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        Self::options().create(path, schema)
+    }
+
+    /// A new index in the place of any that is there. The first commit replaces the old one at
+    /// once: whoever searches sees all of the old or all of the new.
+    ///
+    /// # Errors
+    ///
+    /// None yet: those of [`writer`](Self::writer) come later.
+    pub fn overwrite(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        Self::options().overwrite(path, schema)
+    }
+
+    /// Opens the index in the directory `path`, to search and to add.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] if there is no directory, [`ErrorKind::NotAnIndex`] if it holds something else,
+    /// [`ErrorKind::Corrupt`] if the newest commit is damaged: never an older one instead.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Index> {
+        Self::options().open(path)
+    }
+
+    /// The fields, where they are known: always for an index that exists.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// Becomes the writer, with default options.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Locked`] while there is another one, in this process or any other; [`ErrorKind::AlreadyExists`] if the
+    /// index was made for [`create`](Self::create) and somebody else created one since.
+    pub fn writer(&self) -> Result<IndexWriter> {
+        self.writer_with(WriterOptions::new())
+    }
+
+    /// Becomes the writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`writer`](Self::writer).
+    pub fn writer_with(&self, options: WriterOptions) -> Result<IndexWriter> {
+        let storage = self.storage_to_write()?;
+        IndexWriter::open(
+            storage,
+            self.schema.clone(),
+            Arc::clone(&self.analyzers),
+            self.existing,
+            options,
+        )
+    }
+
+    /// Makes all segments one. Searchers that are open keep the old ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`writer`](Self::writer) and [`IndexWriter::commit`].
+    pub fn merge(&self) -> Result<CommitInfo> {
+        self.writer()?.merge()
+    }
+
+    fn storage_to_write(&self) -> Result<Arc<dyn Storage>> {
+        match &self.place {
+            Place::Directory(path, mode) => Ok(Arc::new(FsStorage::create(path, *mode)?)),
+            Place::Storage(storage) => Ok(Arc::clone(storage)),
+        }
+    }
+
+    /// The storage to read from.
+    pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
+        match &self.place {
+            Place::Directory(path, mode) => Ok(Arc::new(FsStorage::open(path, *mode)?)),
+            Place::Storage(storage) => Ok(Arc::clone(storage)),
+        }
+    }
+
+    pub(crate) fn analyzers(&self) -> &Arc<Analyzers> {
+        &self.analyzers
+    }
+}
+
+fn refuse_existing(path: &std::path::Path) -> Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let error = |kind| Error::new(kind, "creating an index").in_file(path);
+    match contents(&FsStorage::open(path, ReadMode::Pread)?)? {
+        Contents::NoCommit => Ok(()),
+        Contents::Commits(_) => Err(error(ErrorKind::AlreadyExists)
+            .expected("nothing here yet")
+            .found("an index")
+            .hint("append to it, overwrite it, or choose another name")),
+        Contents::Foreign(name) => Err(error(ErrorKind::NotAnIndex)
+            .expected("an empty directory or none")
+            .found(format!("other files, such as {name:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::ids::FieldId;
+    use crate::storage::MemoryStorage;
+    use crate::writer::{BadLines, LineFormat};
+
+    fn titles(n: u32) -> String {
+        (0..n)
+            .map(|i| {
+                format!(
+                    "Title_{}_number_{i}_({})\n",
+                    i % 97,
+                    ["film", "album", "book"][i as usize % 3]
+                )
+            })
+            .collect()
+    }
+
+    /// The bytes of the one segment that a build leaves.
+    fn build(input: &str, options: WriterOptions) -> Vec<u8> {
+        let storage = Arc::new(MemoryStorage::new());
+        let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+        let mut writer = index.writer_with(options.reproducible_ids([7; 16])).unwrap();
+        writer
+            .add_lines(input.as_bytes(), &LineFormat::wikipedia_titles(), BadLines::Refuse)
+            .unwrap();
+        writer.commit().unwrap();
+        let entries = storage.list().unwrap();
+        let segments: Vec<_> =
+            entries.iter().filter(|entry| entry.name.starts_with("seg-")).collect();
+        assert_eq!(segments.len(), 1, "{entries:?}");
+        assert!(!entries.iter().any(|entry| entry.name.starts_with(".run-")), "{entries:?}");
+        let file = storage.open(&segments[0].name).unwrap();
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn the_same_lines_give_the_same_bytes_whatever_the_threads_and_the_memory() {
+        let input = titles(300_000);
+        let whole = build(&input, WriterOptions::new().threads(1));
+        let spilled = build(&input, WriterOptions::new().threads(1).memory_bytes(16 << 20));
+        let parallel = build(&input, WriterOptions::new().threads(3).memory_bytes(17 << 20));
+        assert!(whole == spilled, "memory shows in the bytes");
+        assert!(whole == parallel, "threads show in the bytes");
+    }
+
+    #[test]
+    fn lines_and_documents_and_merges_give_the_same_answers() {
+        let storage = Arc::new(MemoryStorage::new());
+        let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+        let mut writer = index.writer().unwrap();
+        writer
+            .add_lines(
+                "Paris_(film)\nRome\n".as_bytes(),
+                &LineFormat::wikipedia_titles(),
+                BadLines::Refuse,
+            )
+            .unwrap();
+        writer
+            .add(Document::new().with("title", "Oslo\n(film)").with("qualifier", "film"))
+            .unwrap();
+        writer.add(Document::new()).unwrap();
+        let commit = writer.commit().unwrap();
+        assert_eq!((commit.documents, commit.segments), (4, 1));
+        for _ in 0..5 {
+            writer.add(Document::new().with("title", "Rome again").with("qualifier", "")).unwrap();
+        }
+        let commit = writer.commit().unwrap();
+        assert_eq!((commit.documents, commit.added, commit.segments), (9, 5, 2));
+        drop(writer);
+        let check = |bases: &[u32]| {
+            let snapshot = Snapshot::open(&*storage).unwrap();
+            let docs = |field: u16, term: &str| {
+                let mut all = vec![];
+                for (segment, base) in snapshot.readers().zip(bases) {
+                    let field = segment.field(FieldId(field));
+                    if let Some((_, info)) = field.terms().unwrap().get(term.as_bytes()).unwrap() {
+                        let mut docs = vec![];
+                        field
+                            .postings(&info)
+                            .unwrap()
+                            .decode_into(segment.n_docs(), &mut docs)
+                            .unwrap();
+                        all.extend(docs.iter().map(|doc| doc + base));
+                    }
+                }
+                all
+            };
+            assert_eq!(docs(0, "rome"), [1, 4, 5, 6, 7, 8]);
+            assert_eq!(docs(0, "film"), [0, 2]);
+            assert_eq!(docs(1, "film"), [0, 2]);
+            assert_eq!(docs(1, ""), [4, 5, 6, 7, 8]);
+            let stored: Vec<_> = snapshot
+                .readers()
+                .flat_map(|s| (0..s.n_docs()).map(move |doc| s.stored(doc).unwrap()))
+                .collect();
+            assert_eq!(stored[0], [(FieldId(0), "Paris (film)".to_owned())]);
+            assert_eq!(stored[2], [(FieldId(0), "Oslo\n(film)".to_owned())]);
+            assert!(stored[3].is_empty());
+            let statistics: Vec<_> = snapshot.readers().map(|s| s.statistics().unwrap()).collect();
+            let sum = |of: fn(&crate::format::statistics::FieldStatistics) -> u64, field: usize| {
+                statistics.iter().map(|s| of(&s.fields[field])).sum::<u64>()
+            };
+            assert_eq!((sum(|f| f.n_tokens, 0), sum(|f| f.n_tokens, 1)), (15, 7));
+            assert_eq!(
+                (sum(|f| f.n_docs_with_value.into(), 0), sum(|f| f.n_docs_with_value.into(), 1)),
+                (8, 7)
+            );
+            assert_eq!(sum(|f| f.n_docs_with_empty_value.into(), 1), 5);
+        };
+        check(&[0, 4]);
+        let merged = index.clone();
+        let merged = Index { existing: Existing::Keep, ..merged }.merge().unwrap();
+        assert_eq!((merged.documents, merged.segments), (9, 1));
+        check(&[0]);
+    }
+
+    #[test]
+    fn an_index_is_neither_made_twice_nor_replaced_before_the_commit() {
+        let storage = Arc::new(MemoryStorage::new());
+        let create = || Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+        let mut writer = create().writer().unwrap();
+        assert_eq!(create().writer().unwrap_err().kind(), ErrorKind::Locked);
+        writer.add(Document::new().with("title", "one")).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        assert_eq!(create().writer().unwrap_err().kind(), ErrorKind::AlreadyExists);
+        let other = Schema::builder().text("other").build().unwrap();
+        let mut writer = Index { existing: Existing::Replace, schema: Some(other), ..create() }
+            .writer()
+            .unwrap();
+        assert_eq!(Snapshot::open(&*storage).unwrap().manifest.n_docs(), 1);
+        let commit = writer.commit().unwrap();
+        assert_eq!((commit.documents, commit.segments), (0, 0));
+        assert!(Snapshot::open(&*storage).unwrap().manifest.schema.field("other").is_some());
+    }
+
+    #[test]
+    fn a_bad_line_leaves_the_index_as_it_was_and_the_writer_useless() {
+        let storage = Arc::new(MemoryStorage::new());
+        let index = Index::options().create_in(storage, Schema::wikipedia_titles());
+        let mut writer = index.writer().unwrap();
+        let format = LineFormat::wikipedia_titles();
+        let error =
+            writer.add_lines(&b"fine\nb\xFFd\n"[..], &format, BadLines::Refuse).unwrap_err();
+        assert_eq!((error.kind(), error.line()), (ErrorKind::Document, Some(2)));
+        assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    }
+}

@@ -26,4 +26,9 @@ mod index;
 pub use document::Document;
 pub use error::{Error, ErrorKind, Result};
 pub use ids::DocId;
+pub use index::{Index, IndexOptions};
 pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
+pub use writer::{
+    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,
+    VALUE_BYTES_MAX, WriterOptions,
+};

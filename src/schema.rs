@@ -123,6 +123,14 @@ impl Schema {
         &self.default_fields
     }
 
+    /// The one stored field of a schema that has no other and gives it one value: then a stored row is
+    /// that value and nothing else.
+    pub(crate) fn bare_stored_field(&self) -> Option<FieldId> {
+        let mut stored = self.field_ids().filter(|id| self.get(*id).stored);
+        let first = stored.next()?;
+        (stored.next().is_none() && !self.get(first).many).then_some(first)
+    }
+
     pub(crate) fn field_ids(&self) -> impl Iterator<Item = FieldId> + use<> {
         (0..self.fields.len() as u16).map(FieldId)
     }
@@ -171,7 +179,9 @@ impl SchemaBuilder {
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
-            return Err(wrong("building a schema".into()).expected("at least one field").found("none"));
+            return Err(wrong("building a schema".into())
+                .expected("at least one field")
+                .found("none"));
         }
         if self.fields.len() > FIELDS_MAX {
             return Err(wrong("building a schema".into())
@@ -223,7 +233,8 @@ mod tests {
     #[test]
     fn default_fields_are_the_text_fields_unless_named() {
         let builder = Schema::builder().text("a").keyword("b").text("c");
-        let names = |schema: &Schema| schema.default_fields().map(|f| f.name.clone()).collect::<Vec<_>>();
+        let names =
+            |schema: &Schema| schema.default_fields().map(|f| f.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&builder.clone().build().unwrap()), ["a", "c"]);
         assert_eq!(names(&builder.clone().default_fields(["b"]).build().unwrap()), ["b"]);
         assert_eq!(builder.default_fields(["x"]).build().unwrap_err().kind(), ErrorKind::Schema);

@@ -16,8 +16,10 @@
 //!
 //! Cost: one box for each text that goes through a custom tokenizer, none for each token.
 
+mod bulk;
 mod tokenizer;
 
+pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
 pub use tokenizer::{DefaultTokenStream, DefaultTokenizer};
 
 /// The tokenizer interface whose implementations plug in; the one foreign crate in our signatures.

@@ -52,7 +52,8 @@ pub(super) fn layout(source: &str) -> BTreeMap<String, usize> {
 /// `bytes` as the docs should show them, to paste when the format changes on purpose.
 pub(super) fn render(bytes: &[u8]) -> String {
     let line = |(n, row): (usize, &[u8])| {
-        let hex = |half: &[u8]| half.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(" ");
+        let hex =
+            |half: &[u8]| half.iter().map(|b| format!("{b:02X}")).collect::<Vec<_>>().join(" ");
         let (left, right) = row.split_at(row.len().min(8));
         format!("//! {:04X}  {}  {}\n", n * 16, hex(left), hex(right)).trim_end().to_owned() + "\n"
     };

@@ -38,6 +38,9 @@ mod doc_check;
 pub(crate) mod envelope;
 pub(crate) mod header;
 pub(crate) mod manifest;
+pub(crate) mod postings;
+pub(crate) mod statistics;
+pub(crate) mod stored;
 pub(crate) mod terms;
 
 use crate::ids::SegmentId;

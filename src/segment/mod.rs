@@ -1,4 +1,7 @@
 //! One immutable piece of the index, where the write path and the read path meet.
 
+pub(crate) mod builder;
+pub(crate) mod doc_ranges;
 pub(crate) mod file;
+pub(crate) mod reader;
 pub(crate) mod snapshot;

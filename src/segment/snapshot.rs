@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::{MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
 use crate::segment::file::SegmentFile;
+use crate::segment::reader::SegmentReader;
 use crate::storage::{Pin, Storage};
 use std::sync::Arc;
 
@@ -104,6 +105,14 @@ impl Snapshot {
         };
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
         Ok(Snapshot { manifest, segments, _pin: pin })
+    }
+
+    /// The segments with what the manifest says of them.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = SegmentReader<'_>> {
+        let metas = self.manifest.segments.iter();
+        metas
+            .zip(&self.segments)
+            .map(|(meta, file)| SegmentReader::new(file, &self.manifest.schema, meta.n_docs))
     }
 
     fn segment_of(&self, meta: &SegmentMeta) -> Option<&Arc<SegmentFile>> {

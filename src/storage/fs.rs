@@ -84,6 +84,26 @@ impl FsStorage {
         }
     }
 
+    fn open_as(&self, name: &str, mode: ReadMode) -> Result<Arc<dyn StorageRead>> {
+        let path = self.path_of(name)?;
+        let opened = File::open(&path).and_then(|file| {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            let len = metadata.len();
+            let content = match mode {
+                ReadMode::Mmap => Content::Mapped(mmap::map(&file, len)?),
+                ReadMode::Pread => Content::File(file),
+            };
+            Ok((len, content))
+        });
+        match opened {
+            Ok((len, content)) => Ok(Arc::new(FsRead { path, len, content })),
+            Err(error) => Err(Error::io("opening a file", error).in_file(path)),
+        }
+    }
+
     fn path_of(&self, name: &str) -> Result<PathBuf> {
         Ok(self.directory.join(check_name(name)?))
     }
@@ -98,23 +118,11 @@ impl Storage for FsStorage {
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
-        let path = self.path_of(name)?;
-        let opened = File::open(&path).and_then(|file| {
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            let len = metadata.len();
-            let content = match self.mode {
-                ReadMode::Mmap => Content::Mapped(mmap::map(&file, len)?),
-                ReadMode::Pread => Content::File(file),
-            };
-            Ok((len, content))
-        });
-        match opened {
-            Ok((len, content)) => Ok(Arc::new(FsRead { path, len, content })),
-            Err(error) => Err(Error::io("opening a file", error).in_file(path)),
-        }
+        self.open_as(name, self.mode)
+    }
+
+    fn open_unmapped(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
+        self.open_as(name, ReadMode::Pread)
     }
 
     fn list(&self) -> Result<Vec<Entry>> {

@@ -53,6 +53,12 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Opens a file that nobody writes to any more.
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>>;
 
+    /// Opens a file that will be read once and in large pieces: through
+    /// [`read_at`](StorageRead::read_at) alone, so that its pages never count as memory of this process.
+    fn open_unmapped(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
+        self.open(name)
+    }
+
     /// Everything that lies in this storage, in no particular order.
     fn list(&self) -> Result<Vec<Entry>>;
 

@@ -1,3 +1,382 @@
 //! From documents to a durable commit.
+//!
+//! [`IndexWriter`] takes documents, or whole lists of lines, and hands them in batches to a pipeline
+//! that builds one segment. [`IndexWriter::commit`] finishes the segment and makes it part of the index.
 
+mod batch;
 pub(crate) mod commit;
+mod field_buffer;
+mod lines;
+mod merge_runs;
+mod merge_segments;
+mod options;
+mod pipeline;
+mod run;
+mod term_table;
+mod worker;
+
+pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
+pub use lines::{BadLines, LineFormat, LinesReport};
+pub use options::WriterOptions;
+pub use pipeline::Progress;
+
+use crate::analysis;
+use crate::analysis::Analyzers;
+use crate::document::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::manifest::{Manifest, SegmentMeta};
+use crate::schema::Schema;
+use crate::segment::builder::BuiltSegment;
+use crate::segment::snapshot::Snapshot;
+use crate::storage::Storage;
+use batch::{Batch, DocumentBatch};
+use commit::{Committer, Draft};
+use lines::LineReader;
+use options::IdSource;
+use pipeline::{OnProgress, Pipeline, Resources};
+use std::fmt;
+use std::io::Read;
+use std::sync::Arc;
+
+/// What a writer does with the documents that are already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// There must be none.
+    Refuse,
+    /// They stay, and new ones come behind them.
+    Keep,
+    /// The first commit replaces them.
+    Replace,
+}
+
+/// The one writer of an index: adds documents and makes them durable, a commit at a time.
+///
+/// Documents that were added become visible, and survive, with [`commit`](Self::commit); until then, and
+/// if the process ends before, the index is as the last commit left it. After an error that may
+/// have lost documents every later call fails with [`ErrorKind::Poisoned`]; open a new writer to go on.
+///
+/// # Cost
+///
+/// Memory stays within [`WriterOptions::memory_bytes`] and some 10 MiB, whatever the size of the input: what
+/// does not fit is spilled into the index directory and merged at the commit. A commit writes one file
+/// and waits four times for the disk.
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+/// # let dir = std::env::temp_dir().join(format!("treepie-doc-writer-{}", std::process::id()));
+/// # let _ = std::fs::remove_dir_all(&dir);
+///
+/// let schema = Schema::builder().text("title").keyword("qualifier").build()?;
+/// let mut writer = Index::create(&dir, schema)?.writer()?;
+/// writer.add(Document::new().with("title", "Paris (film)").with("qualifier", "film"))?;
+/// let commit = writer.commit()?;
+/// assert_eq!(commit.documents, 1);
+/// # drop(writer);
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok::<(), treepie::Error>(())
+/// ```
+pub struct IndexWriter {
+    committer: Committer,
+    schema: Arc<Schema>,
+    analyzers: Arc<Analyzers>,
+    resources: Resources,
+    ids: IdSource,
+    on_progress: Option<OnProgress>,
+    /// Segments of the last commit that the next one keeps.
+    kept: Vec<SegmentMeta>,
+    /// The segment that documents go into, from the first one on.
+    pipeline: Option<Pipeline>,
+    pending: DocumentBatch,
+    payload: Vec<u8>,
+    failed: bool,
+}
+
+/// What a commit made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommitInfo {
+    /// The number of the commit; it only grows.
+    pub generation: u64,
+    /// Documents of the index.
+    pub documents: u64,
+    /// Documents that this commit added.
+    pub added: u64,
+    /// Segments of the index.
+    pub segments: usize,
+    /// Runs that were spilled to disk on the way.
+    pub runs_spilled: u64,
+}
+
+impl IndexWriter {
+    /// Becomes the writer of the index in `storage`.
+    pub(crate) fn open(
+        storage: Arc<dyn Storage>,
+        schema: Option<Schema>,
+        analyzers: Arc<Analyzers>,
+        existing: Existing,
+        options: WriterOptions,
+    ) -> Result<Self> {
+        let committer = Committer::open(storage)?;
+        let (schema, kept) = start(&committer, schema, existing)?;
+        analyzers.check(&schema)?;
+        let (resources, ids, on_progress) = options.resolve()?;
+        Ok(IndexWriter {
+            payload: committer.current().map_or_else(Vec::new, |manifest| manifest.payload.clone()),
+            committer,
+            schema: Arc::new(schema),
+            analyzers,
+            resources,
+            ids,
+            on_progress,
+            kept,
+            pipeline: None,
+            pending: DocumentBatch::default(),
+            failed: false,
+        })
+    }
+
+    /// The fields that documents may have.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Adds a document. It is checked now, and tokenized when enough have come together.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Document`] where it does not fit the schema; the writer goes on without it. Any other kind
+    /// is about the index, and the writer is useless afterwards.
+    pub fn add(&mut self, document: Document) -> Result<()> {
+        self.check()?;
+        let doc = self.pipeline_docs() + self.pending.n_docs;
+        self.pending.add(&document, doc, &self.schema)?;
+        let batch_bytes = self.resources.batch_bytes();
+        if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {
+            self.submit_pending()?;
+        }
+        Ok(())
+    }
+
+    /// Adds every line of `input` as a document, on all threads.
+    ///
+    /// # Errors
+    ///
+    /// What `bad_lines` refuses is an error of kind [`ErrorKind::Document`] that names the line; documents before it
+    /// may have been added, so the writer is useless afterwards, and the index is as it was.
+    pub fn add_lines(
+        &mut self,
+        input: impl Read,
+        format: &LineFormat,
+        bad_lines: BadLines,
+    ) -> Result<LinesReport> {
+        self.check()?;
+        let fields = format.resolve(&self.schema)?;
+        self.submit_pending()?;
+        let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs());
+        let added = self.submit_lines(&mut reader);
+        self.keep_failure(added)?;
+        Ok(reader.report)
+    }
+
+    fn submit_lines<R: Read>(&mut self, reader: &mut LineReader<R>) -> Result<()> {
+        let batch_bytes = self.resources.batch_bytes();
+        while let Some(batch) = reader.next_batch(batch_bytes)? {
+            self.submit(Batch::Lines(batch))?;
+        }
+        Ok(())
+    }
+
+    /// Sets what the next commit carries for its caller, such as how far it has read its source; at most
+    /// 64 KiB. Without a call a commit carries what the one before did.
+    pub fn set_payload(&mut self, payload: impl Into<Vec<u8>>) {
+        self.payload = payload.into();
+    }
+
+    /// Makes everything added so far durable and visible. `Ok` means that it survives a power failure.
+    ///
+    /// # Errors
+    ///
+    /// Whatever it is, the last commit is intact, and the writer is useless afterwards.
+    pub fn commit(&mut self) -> Result<CommitInfo> {
+        self.check()?;
+        let committed = self.try_commit();
+        self.keep_failure(committed)
+    }
+
+    fn try_commit(&mut self) -> Result<CommitInfo> {
+        self.submit_pending()?;
+        let mut segments = self.kept.clone();
+        let (mut added, mut runs_spilled) = (0, 0);
+        if let Some(pipeline) = self.pipeline.take() {
+            runs_spilled = pipeline.runs_spilled();
+            let on_progress = &mut self.on_progress;
+            let built = pipeline.finish(|progress| report(on_progress, progress))?;
+            added = u64::from(built.n_docs);
+            segments.push(meta(&built));
+        }
+        let manifest = self.publish(segments)?;
+        Ok(CommitInfo { added, runs_spilled, ..info(&manifest) })
+    }
+
+    /// Makes all segments of the index one; with what was added since the last commit, if anything was.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn merge(&mut self) -> Result<CommitInfo> {
+        self.check()?;
+        let merged = self.try_merge();
+        self.keep_failure(merged)
+    }
+
+    fn try_merge(&mut self) -> Result<CommitInfo> {
+        let first = self.try_commit()?;
+        if first.segments < 2 {
+            return Ok(first);
+        }
+        let snapshot = Snapshot::open(&**self.committer.storage())?;
+        let readers: Vec<_> = snapshot.readers().collect();
+        let on_progress = &mut self.on_progress;
+        let built = merge_segments::merge(
+            &readers,
+            &self.schema,
+            Arc::clone(self.committer.storage()),
+            self.ids.next(),
+            |progress| report(on_progress, progress),
+        )?;
+        drop(readers);
+        drop(snapshot); // its pin would keep the old segments from being collected
+        let manifest = self.publish(vec![meta(&built)])?;
+        Ok(CommitInfo { added: first.added, runs_spilled: first.runs_spilled, ..info(&manifest) })
+    }
+
+    fn publish(&mut self, segments: Vec<SegmentMeta>) -> Result<Manifest> {
+        let (major, minor, patch) = analysis::UNICODE_VERSION;
+        let manifest = self.committer.commit(Draft {
+            schema: (*self.schema).clone(),
+            segments,
+            payload: self.payload.clone(),
+            unicode: [major, minor, patch],
+            analyzer: analysis::DEFAULT_ANALYZER_VERSION,
+        })?;
+        self.kept = manifest.segments.clone();
+        Ok(manifest)
+    }
+
+    fn pipeline_docs(&self) -> u32 {
+        self.pipeline.as_ref().map_or(0, Pipeline::n_docs)
+    }
+
+    fn submit_pending(&mut self) -> Result<()> {
+        if self.pending.n_docs == 0 {
+            return Ok(());
+        }
+        let mut batch = std::mem::take(&mut self.pending);
+        batch.seal();
+        let submitted = self.submit(Batch::Documents(batch));
+        self.keep_failure(submitted)
+    }
+
+    fn submit(&mut self, batch: Batch) -> Result<()> {
+        let pipeline = match &mut self.pipeline {
+            Some(pipeline) => pipeline,
+            none => none.insert(Pipeline::new(
+                Arc::clone(&self.schema),
+                Arc::clone(&self.analyzers),
+                Arc::clone(self.committer.storage()),
+                self.ids.next(),
+                self.resources.clone(),
+            )?),
+        };
+        pipeline.submit(batch)?;
+        let progress = Progress::Reading {
+            documents: u64::from(pipeline.n_docs()),
+            runs_spilled: pipeline.runs_spilled(),
+        };
+        report(&mut self.on_progress, progress);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        self.committer.check()?;
+        if self.failed {
+            return Err(Error::new(ErrorKind::Poisoned, "writing to an index")
+                .found("an earlier failure")
+                .in_file(self.committer.storage().location())
+                .hint("the last commit is intact; open a new writer"));
+        }
+        Ok(())
+    }
+
+    fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            self.failed = true;
+            self.committer.poison(error);
+            self.pipeline = None;
+        }
+        result
+    }
+}
+
+/// The schema to write by and the segments to keep.
+fn start(
+    committer: &Committer,
+    schema: Option<Schema>,
+    existing: Existing,
+) -> Result<(Schema, Vec<SegmentMeta>)> {
+    let location = || committer.storage().location();
+    let Some(current) = committer.current() else {
+        let schema = schema.ok_or_else(|| {
+            Error::new(ErrorKind::NotAnIndex, "opening an index to write")
+                .expected("a directory with a manifest in it")
+                .found("none")
+                .in_file(location())
+        })?;
+        return Ok((schema, vec![]));
+    };
+    match existing {
+        Existing::Refuse => Err(Error::new(ErrorKind::AlreadyExists, "creating an index")
+            .expected("nothing here yet")
+            .found(format!("an index of {} documents", current.n_docs()))
+            .in_file(location())),
+        Existing::Replace => Ok((schema.unwrap_or_else(|| current.schema.clone()), vec![])),
+        Existing::Keep => match schema {
+            Some(schema) if schema != current.schema => {
+                Err(Error::new(ErrorKind::Schema, "adding to an index")
+                    .expected("the schema it was made with")
+                    .found("another one")
+                    .in_file(location()))
+            }
+            _ => Ok((current.schema.clone(), current.segments.clone())),
+        },
+    }
+}
+
+fn report(on_progress: &mut Option<OnProgress>, progress: Progress) {
+    if let Some(on_progress) = on_progress {
+        on_progress(progress);
+    }
+}
+
+fn meta(built: &BuiltSegment) -> SegmentMeta {
+    SegmentMeta { id: built.id, seal: built.seal, n_docs: built.n_docs }
+}
+
+fn info(manifest: &Manifest) -> CommitInfo {
+    CommitInfo {
+        generation: manifest.generation,
+        documents: manifest.n_docs(),
+        added: 0,
+        segments: manifest.segments.len(),
+        runs_spilled: 0,
+    }
+}
+
+impl fmt::Debug for IndexWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexWriter")
+            .field("location", &self.committer.storage().location())
+            .field("uncommitted", &(self.pipeline_docs() + self.pending.n_docs))
+            .finish_non_exhaustive()
+    }
+}

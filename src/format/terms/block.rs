@@ -70,8 +70,7 @@ impl BlockBuilder {
         match new {
             NewTerm::Inline(&[doc]) => {
                 self.singles |= 1 << self.count;
-                self.single_docs
-                    .extend_from_slice(&doc.to_le_bytes()[..doc_width]);
+                self.single_docs.extend_from_slice(&doc.to_le_bytes()[..doc_width]);
             }
             NewTerm::Inline(docs) => {
                 write_varint(&mut self.other_infos, docs.len() as u64);
@@ -190,34 +189,22 @@ impl<'s> Block<'s> {
         n_docs: u32,
     ) -> Result<Self, Damage> {
         let mut reader = ByteReader::new(&bytes);
-        let damage = |reader: &ByteReader<'_>, found| Damage {
-            at: reader.position(),
-            found,
-        };
+        let damage = |reader: &ByteReader<'_>, found| Damage { at: reader.position(), found };
         let cut = |reader: &ByteReader<'_>| damage(reader, "the end of the block in its header");
 
         let count = u32::from(reader.u8().ok_or_else(|| cut(&reader))?);
         if !(1..=BLOCK_TERMS).contains(&count) {
-            return Err(Damage {
-                at: 0,
-                found: "a count of terms that is not 1 to 32",
-            });
+            return Err(Damage { at: 0, found: "a count of terms that is not 1 to 32" });
         }
         let mut singles = [0; 4];
-        let written = reader
-            .take(singles_len(count))
-            .ok_or_else(|| cut(&reader))?;
+        let written = reader.take(singles_len(count)).ok_or_else(|| cut(&reader))?;
         singles[..written.len()].copy_from_slice(written);
         let singles = u32::from_le_bytes(singles);
         if u64::from(singles) >> count != 0 {
             return Err(damage(&reader, "a bit for a term that is not there"));
         }
         let key_bytes = reader.varint().ok_or_else(|| cut(&reader))?;
-        let key_bytes_max = if count == 1 {
-            LONE_KEY_BYTES
-        } else {
-            BLOCK_KEY_BYTES
-        };
+        let key_bytes_max = if count == 1 { LONE_KEY_BYTES } else { BLOCK_KEY_BYTES };
         if key_bytes > key_bytes_max as u64 {
             return Err(damage(&reader, "more bytes of keys than a block may have"));
         }
@@ -226,10 +213,7 @@ impl<'s> Block<'s> {
         let infos_at = keys_at + key_bytes as usize;
         let doc_width = doc_width(n_docs);
         if infos_at + singles.count_ones() as usize * doc_width > bytes.len() {
-            return Err(damage(
-                &reader,
-                "keys and documents that reach past the end of the block",
-            ));
+            return Err(damage(&reader, "keys and documents that reach past the end of the block"));
         }
         Ok(Block {
             bytes,
@@ -247,19 +231,12 @@ impl<'s> Block<'s> {
     }
 
     pub(super) fn keys(&self) -> KeyCursor {
-        KeyCursor {
-            at: self.keys_at,
-            previous_len: None,
-        }
+        KeyCursor { at: self.keys_at, previous_len: None }
     }
 
     pub(super) fn infos(&self) -> InfoCursor {
         let other_infos_at = self.infos_at + self.singles.count_ones() as usize * self.doc_width;
-        InfoCursor {
-            next: 0,
-            at: other_infos_at,
-            postings: self.postings_base,
-        }
+        InfoCursor { next: 0, at: other_infos_at, postings: self.postings_base }
     }
 
     pub(super) fn key_bytes(&self) -> usize {
@@ -280,14 +257,8 @@ impl<'s> Block<'s> {
     /// Call it `count` times at most.
     #[inline]
     pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
-        let cut = |at| Damage {
-            at,
-            found: "the end of the keys inside a term",
-        };
-        let keys = self
-            .bytes
-            .get(cursor.at..self.infos_at)
-            .ok_or_else(|| cut(cursor.at))?;
+        let cut = |at| Damage { at, found: "the end of the keys inside a term" };
+        let keys = self.bytes.get(cursor.at..self.infos_at).ok_or_else(|| cut(cursor.at))?;
         let mut reader = ByteReader::new(keys);
         let (shared, suffix_len) = match cursor.previous_len {
             None => (0, reader.varint().ok_or_else(|| cut(cursor.at))?),
@@ -296,23 +267,15 @@ impl<'s> Block<'s> {
                     later_key_lens(&mut reader).ok_or_else(|| cut(cursor.at))?;
                 if shared > previous_len as u64 {
                     let found = "a term that shares more bytes than the one before has";
-                    return Err(Damage {
-                        at: cursor.at,
-                        found,
-                    });
+                    return Err(Damage { at: cursor.at, found });
                 }
                 (shared as usize, suffix_len)
             }
         };
         if suffix_len > (MAX_TERM_LEN - shared) as u64 {
-            return Err(Damage {
-                at: cursor.at,
-                found: "a term longer than 32766 bytes",
-            });
+            return Err(Damage { at: cursor.at, found: "a term longer than 32766 bytes" });
         }
-        let suffix = reader
-            .take(suffix_len as usize)
-            .ok_or_else(|| cut(cursor.at))?;
+        let suffix = reader.take(suffix_len as usize).ok_or_else(|| cut(cursor.at))?;
         cursor.at += reader.position();
         cursor.previous_len = Some(shared + suffix.len());
         Ok((shared, suffix))
@@ -331,10 +294,7 @@ impl<'s> Block<'s> {
         for index in 0..self.count {
             let (shared, suffix) = self.next_key(&mut cursor)?;
             if shared < matched {
-                return Ok(Found {
-                    index,
-                    exact: false,
-                });
+                return Ok(Found { index, exact: false });
             }
             if shared > matched {
                 continue;
@@ -346,24 +306,15 @@ impl<'s> Block<'s> {
                 (None, None) => return Ok(Found { index, exact: true }),
                 (None, Some(_)) => {}
                 (Some(_), None) => {
-                    return Ok(Found {
-                        index,
-                        exact: false,
-                    });
+                    return Ok(Found { index, exact: false });
                 }
                 (Some(key), Some(wanted)) if key > wanted => {
-                    return Ok(Found {
-                        index,
-                        exact: false,
-                    });
+                    return Ok(Found { index, exact: false });
                 }
                 (Some(_), Some(_)) => {}
             }
         }
-        Ok(Found {
-            index: self.count,
-            exact: false,
-        })
+        Ok(Found { index: self.count, exact: false })
     }
 
     /// The info of term `index`; cheapest when asked in ascending order with the same cursor.
@@ -394,19 +345,10 @@ impl<'s> Block<'s> {
         doc[..self.doc_width].copy_from_slice(&self.bytes[at..at + self.doc_width]);
         let doc = u32::from_le_bytes(doc);
         if doc >= self.n_docs {
-            return Err(Damage {
-                at,
-                found: "a document that the segment does not have",
-            });
+            return Err(Damage { at, found: "a document that the segment does not have" });
         }
-        let docs = InlineDocs {
-            docs: [doc, 0, 0, 0],
-            len: 1,
-        };
-        Ok(TermInfo {
-            df: 1,
-            postings: PostingsAt::Inline(docs),
-        })
+        let docs = InlineDocs { docs: [doc, 0, 0, 0], len: 1 };
+        Ok(TermInfo { df: 1, postings: PostingsAt::Inline(docs) })
     }
 
     fn next_other_info(&self, cursor: &mut InfoCursor) -> Result<TermInfo, Damage> {
@@ -419,10 +361,7 @@ impl<'s> Block<'s> {
             return Err(damage("a number of documents that the term cannot have"));
         }
         let postings = if df <= INLINE_DOCS_MAX {
-            let mut inline = InlineDocs {
-                docs: [0; 4],
-                len: df as u8,
-            };
+            let mut inline = InlineDocs { docs: [0; 4], len: df as u8 };
             let mut next_possible = 0u64;
             for doc in &mut inline.docs[..df as usize] {
                 let gap = reader.varint_u32().ok_or_else(cut)?;
@@ -486,11 +425,7 @@ mod tests {
             for suffix in [1, 2, 15, 16, 17, 143, 144, 145, 16_399, 16_400] {
                 let mut keys = vec![];
                 push_later_key(&mut keys, shared, &vec![7; suffix]);
-                assert_eq!(
-                    keys.len(),
-                    later_key_len(shared, shared + suffix),
-                    "{shared} {suffix}"
-                );
+                assert_eq!(keys.len(), later_key_len(shared, shared + suffix), "{shared} {suffix}");
                 let lens = later_key_lens(&mut ByteReader::new(&keys));
                 assert_eq!(lens, Some((shared as u64, suffix as u64)));
             }

@@ -53,9 +53,7 @@ const INFALLIBLE: &str = "separators ascend because terms do, and memory takes e
 
 impl fmt::Debug for HeadsBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeadsBuilder")
-            .field("bytes", &self.0.bytes_written())
-            .finish()
+        f.debug_struct("HeadsBuilder").field("bytes", &self.0.bytes_written()).finish()
     }
 }
 
@@ -67,9 +65,7 @@ impl Default for HeadsBuilder {
 
 impl HeadsBuilder {
     pub(super) fn add(&mut self, separator: &[u8], block: u32) {
-        self.0
-            .insert(separator, u64::from(block))
-            .expect(INFALLIBLE);
+        self.0.insert(separator, u64::from(block)).expect(INFALLIBLE);
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
@@ -117,20 +113,12 @@ impl<'s, S: Source<'s>> Heads<S> {
             let transition = node.transition(last);
             if transition.input != *byte {
                 let output = self.sum(output, transition.output)?;
-                return self.greatest(Floor::Below {
-                    transition,
-                    start: node.start,
-                    output,
-                });
+                return self.greatest(Floor::Below { transition, start: node.start, output });
             }
             if let Some(smaller) = last.checked_sub(1) {
                 let smaller = node.transition(smaller);
                 let output = self.sum(output, smaller.output)?;
-                floor = Floor::Below {
-                    transition: smaller,
-                    start: node.start,
-                    output,
-                };
+                floor = Floor::Below { transition: smaller, start: node.start, output };
             }
             output = self.sum(output, transition.output)?;
             node = self.node(transition.target, node.start)?;
@@ -146,11 +134,7 @@ impl<'s, S: Source<'s>> Heads<S> {
         let (transition, start, mut output) = match floor {
             Floor::None => return Ok(None),
             Floor::Final(output) => return Ok(Some(output)),
-            Floor::Below {
-                transition,
-                start,
-                output,
-            } => (transition, start, output),
+            Floor::Below { transition, start, output } => (transition, start, output),
         };
         let mut node = self.node(transition.target, start)?;
         while let Some(last) = node.n_transitions.checked_sub(1) {
@@ -165,9 +149,7 @@ impl<'s, S: Source<'s>> Heads<S> {
     }
 
     fn sum(&self, output: u64, more: u64) -> Result<u64> {
-        output
-            .checked_add(more)
-            .ok_or_else(|| self.damage(0, "outputs that add up past 2^64"))
+        output.checked_add(more).ok_or_else(|| self.damage(0, "outputs that add up past 2^64"))
     }
 
     /// The version and the length are checked here, before the first node.
@@ -202,9 +184,7 @@ impl<'s, S: Source<'s>> Heads<S> {
             return Err(damage());
         }
         let len = shape.len();
-        let start = (address + 1)
-            .checked_sub(len as u64)
-            .filter(|start| *start >= NODES_AT);
+        let start = (address + 1).checked_sub(len as u64).filter(|start| *start >= NODES_AT);
         let start = start.ok_or_else(damage)?;
         let bytes = self.0.bytes(start..address + 1)?;
         if bytes.len() != len {
@@ -225,21 +205,10 @@ impl<'s, S: Source<'s>> Heads<S> {
         let (summed, sum) = bytes.split_at((len - CHECKSUM_LEN) as usize);
         let masked = crc32c(summed).rotate_right(15).wrapping_add(0xA282_EAD8);
         if array_at(sum, 0).map(u32::from_le_bytes) != Some(masked) {
-            return Err(self.damage(
-                len - CHECKSUM_LEN,
-                "another checksum than that of the bytes",
-            ));
+            return Err(self.damage(len - CHECKSUM_LEN, "another checksum than that of the bytes"));
         }
-        let path = vec![Step {
-            node: root,
-            next: 0,
-            output: 0,
-        }];
-        Ok(HeadsCheck {
-            heads: self,
-            path,
-            root_is_new: true,
-        })
+        let path = vec![Step { node: root, next: 0, output: 0 }];
+        Ok(HeadsCheck { heads: self, path, root_is_new: true })
     }
 }
 
@@ -277,10 +246,7 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
     /// The next key must be `separator`, and its value `block`.
     pub(super) fn expect(&mut self, separator: &[u8], block: u32) -> Result<()> {
         let damage = |heads: &Heads<S>, at| {
-            heads.damage(
-                at,
-                format!("not the separator of block {block} as the next key"),
-            )
+            heads.damage(at, format!("not the separator of block {block} as the next key"))
         };
         let is_root = std::mem::take(&mut self.root_is_new);
         if is_root && self.path[0].node.is_final {
@@ -308,11 +274,7 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
             let output = self.heads.sum(output, transition.output)?;
             let value = self.heads.sum(output, node.final_output)?;
             let is_final = node.is_final;
-            self.path.push(Step {
-                node,
-                next: 0,
-                output,
-            });
+            self.path.push(Step { node, next: 0, output });
             if is_final {
                 return match separator.len() == depth && value == u64::from(block) {
                     true => Ok(()),
@@ -325,11 +287,7 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
 
     /// There must be no further key.
     pub(super) fn finish(self) -> Result<()> {
-        match self
-            .path
-            .iter()
-            .find(|step| step.next < step.node.n_transitions)
-        {
+        match self.path.iter().find(|step| step.next < step.node.n_transitions) {
             None => Ok(()),
             Some(step) => Err(self.heads.damage(step.node.start, "more keys than blocks")),
         }
@@ -378,11 +336,7 @@ impl Shape {
                 (n, sizes) => (usize::from(n), sizes, 0),
             };
             shape.is_final = state & 0x40 != 0;
-            let index_len = if shape.n_transitions > INDEXED_TRANSITIONS {
-                256
-            } else {
-                0
-            };
+            let index_len = if shape.n_transitions > INDEXED_TRANSITIONS { 256 } else { 0 };
             shape.rest_len = shape.n_transitions + index_len + 1 + n_len + 1;
         }
         shape.output_width = usize::from(sizes & 15);
@@ -433,29 +387,15 @@ struct Transition {
 
 impl<'s> Node<'s> {
     fn empty_final() -> Node<'s> {
-        let shape = Shape {
-            is_final: true,
-            ..Shape::default()
-        };
+        let shape = Shape { is_final: true, ..Shape::default() };
         Node::new(Bytes::Mapped(&[]), EMPTY_FINAL, shape)
     }
 
     /// `bytes` are as long as `shape` says.
     fn new(bytes: Bytes<'s>, start: u64, shape: Shape) -> Node<'s> {
-        let final_output = if shape.is_final {
-            uint(&bytes, 0, shape.output_width)
-        } else {
-            0
-        };
+        let final_output = if shape.is_final { uint(&bytes, 0, shape.output_width) } else { 0 };
         let (is_final, n_transitions) = (shape.is_final, shape.n_transitions);
-        Node {
-            bytes,
-            start,
-            is_final,
-            final_output,
-            n_transitions,
-            shape,
-        }
+        Node { bytes, start, is_final, final_output, n_transitions, shape }
     }
 
     fn input(&self, n: usize) -> u8 {
@@ -478,11 +418,7 @@ impl<'s> Node<'s> {
             delta => self.start.checked_sub(delta).unwrap_or(1),
         };
         let output = uint(&self.bytes, output_at, shape.output_width);
-        Transition {
-            input: self.input(n),
-            output,
-            target,
-        }
+        Transition { input: self.input(n), output, target }
     }
 
     /// How many transitions have an input of at most `byte`.
@@ -490,11 +426,7 @@ impl<'s> Node<'s> {
         let (mut low, mut high) = (0, self.n_transitions);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.input(middle) <= byte {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+            if self.input(middle) <= byte { low = middle + 1 } else { high = middle }
         }
         low
     }

@@ -51,13 +51,7 @@ pub(super) struct IndexBuilder {
 
 impl IndexBuilder {
     pub(super) fn new(n_docs: u32) -> Self {
-        IndexBuilder {
-            header: Header {
-                n_docs,
-                ..Header::default()
-            },
-            ..Self::default()
-        }
+        IndexBuilder { header: Header { n_docs, ..Header::default() }, ..Self::default() }
     }
 
     pub(super) fn header_mut(&mut self) -> &mut Header {
@@ -85,10 +79,7 @@ impl IndexBuilder {
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
-        let header = Header {
-            n_early: self.early.len() as u32,
-            ..self.header
-        };
+        let header = Header { n_early: self.early.len() as u32, ..self.header };
         let mut out = Vec::with_capacity(header.section_len() as usize);
         header.write(&mut out);
         let groups = || self.prefixes.chunks(GROUP_BLOCKS as usize);
@@ -126,12 +117,7 @@ impl Header {
         for field in [self.n_terms, self.n_docs, self.n_blocks, self.n_early] {
             out.extend_from_slice(&field.to_le_bytes());
         }
-        for field in [
-            self.blocks_len,
-            self.postings_len,
-            self.key_bytes,
-            self.info_bytes,
-        ] {
+        for field in [self.blocks_len, self.postings_len, self.key_bytes, self.info_bytes] {
             out.extend_from_slice(&field.to_le_bytes());
         }
     }
@@ -176,11 +162,7 @@ impl Header {
         if self.n_docs == 0 && self.n_terms > 0 {
             return Some("terms without documents");
         }
-        if self
-            .key_bytes
-            .checked_add(self.info_bytes)
-            .is_none_or(|sum| sum > self.blocks_len)
-        {
+        if self.key_bytes.checked_add(self.info_bytes).is_none_or(|sum| sum > self.blocks_len) {
             return Some("more bytes of keys and infos than there are bytes of blocks");
         }
         None
@@ -199,9 +181,7 @@ impl<'s, S: Source<'s>> Index<S> {
         let bytes = source.bytes(0..source.len().min(TOPS_AT as u64))?;
         let damage = || Error::corrupt("reading the header of a term index");
         let header = Header::read(&bytes).ok_or_else(|| {
-            let error = damage()
-                .expected("48 bytes")
-                .found(format!("{}", bytes.len()));
+            let error = damage().expected("48 bytes").found(format!("{}", bytes.len()));
             source.locate(0, error)
         })?;
         if let Some(found) = header.contradiction() {
@@ -209,9 +189,7 @@ impl<'s, S: Source<'s>> Index<S> {
         }
         if header.section_len() != source.len() {
             let expected = format!("a section of {} bytes", header.section_len());
-            let error = damage()
-                .expected(expected)
-                .found(format!("{}", source.len()));
+            let error = damage().expected(expected).found(format!("{}", source.len()));
             return Err(source.locate(0, error));
         }
         Ok(Index { source, header })
@@ -219,36 +197,25 @@ impl<'s, S: Source<'s>> Index<S> {
 
     /// An error about byte `at` of this section.
     pub(super) fn damage(&self, at: u64, found: impl Into<String>) -> Error {
-        self.source
-            .locate(at, Error::corrupt("reading a term index").found(found))
+        self.source.locate(at, Error::corrupt("reading a term index").found(found))
     }
 
     /// How many blocks have a prefix of at most `prefix`, and the prefix of the last of them.
     pub(super) fn blocks_up_to(&self, prefix: u64) -> Result<Option<(u32, u64)>> {
         let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
-        let n_groups = tops
-            .as_chunks::<{ TOP_LEN as usize }>()
-            .0
-            .partition_point(|top| {
-                array_at(top, 0)
-                    .map(u64::from_le_bytes)
-                    .is_some_and(|first| first <= prefix)
-            });
+        let n_groups = tops.as_chunks::<{ TOP_LEN as usize }>().0.partition_point(|top| {
+            array_at(top, 0).map(u64::from_le_bytes).is_some_and(|first| first <= prefix)
+        });
         let Some(group) = n_groups.checked_sub(1) else {
             return Ok(None);
         };
         let group = group as u32;
         let (at, n_blocks) = self.group(group);
-        let prefixes = self
-            .source
-            .bytes(at..at + u64::from(n_blocks) * PREFIX_LEN)?;
+        let prefixes = self.source.bytes(at..at + u64::from(n_blocks) * PREFIX_LEN)?;
         let prefixes = prefixes.as_chunks::<{ PREFIX_LEN as usize }>().0;
         let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
         match n_in_group.checked_sub(1) {
-            None => Err(self.damage(
-                at,
-                "a group whose first prefix is not that of its top entry",
-            )),
+            None => Err(self.damage(at, "a group whose first prefix is not that of its top entry")),
             Some(last) => {
                 let n_blocks = group * GROUP_BLOCKS + n_in_group as u32;
                 Ok(Some((n_blocks, u64::from_le_bytes(prefixes[last]))))
@@ -260,10 +227,7 @@ impl<'s, S: Source<'s>> Index<S> {
     fn group(&self, group: u32) -> (u64, u32) {
         let before = u64::from(group) * u64::from(GROUP_BLOCKS);
         let n_blocks = (u64::from(self.header.n_blocks) - before).min(u64::from(GROUP_BLOCKS));
-        (
-            self.header.groups_at() + before * (PREFIX_LEN + OFFSET_LEN),
-            n_blocks as u32,
-        )
+        (self.header.groups_at() + before * (PREFIX_LEN + OFFSET_LEN), n_blocks as u32)
     }
 
     /// The head prefix of a block that exists.
@@ -286,9 +250,7 @@ impl<'s, S: Source<'s>> Index<S> {
         let (_, group_offset) = self.top(group)?;
         let offset_at = |at| -> Result<u64> {
             let offset = u64::from(self.u32_at(at)?);
-            group_offset
-                .checked_add(offset)
-                .ok_or_else(|| self.damage(at, "an offset past 2^64"))
+            group_offset.checked_add(offset).ok_or_else(|| self.damage(at, "an offset past 2^64"))
         };
         let start = offset_at(at)?;
         let end = if in_group + 1 < n_blocks {
@@ -331,10 +293,7 @@ impl<'s, S: Source<'s>> Index<S> {
         let (after, first) = self.last_early(|early| early.1 <= ordinal)?;
         let block = u64::from(after) + u64::from((ordinal - first) / BLOCK_TERMS);
         if block >= u64::from(self.header.n_blocks) {
-            let found = format!(
-                "term {ordinal} in block {block} of {}",
-                self.header.n_blocks
-            );
+            let found = format!("term {ordinal} in block {block} of {}", self.header.n_blocks);
             return Err(self.damage(self.header.early_at(), found));
         }
         Ok(block as u32)
@@ -346,24 +305,15 @@ impl<'s, S: Source<'s>> Index<S> {
         let (mut low, mut high) = (0, self.header.n_early);
         while low < high {
             let middle = low + (high - low) / 2;
-            if before(self.early(middle)?) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+            if before(self.early(middle)?) { low = middle + 1 } else { high = middle }
         }
         match low.checked_sub(1) {
             None => Ok((0, 0)),
             Some(last) => {
                 let (block, ordinal) = self.early(last)?;
-                let after = block
-                    .checked_add(1)
-                    .filter(|after| *after < self.header.n_blocks);
+                let after = block.checked_add(1).filter(|after| *after < self.header.n_blocks);
                 after.map(|after| (after, ordinal)).ok_or_else(|| {
-                    self.damage(
-                        self.header.early_at(),
-                        format!("block {block} closed early"),
-                    )
+                    self.damage(self.header.early_at(), format!("block {block} closed early"))
                 })
             }
         }
@@ -385,16 +335,12 @@ impl<'s, S: Source<'s>> Index<S> {
 
     fn u32_at(&self, at: u64) -> Result<u32> {
         let bytes = self.source.bytes(at..at + 4)?;
-        array_at(&bytes, 0)
-            .map(u32::from_le_bytes)
-            .ok_or_else(|| self.damage(at, "too few bytes"))
+        array_at(&bytes, 0).map(u32::from_le_bytes).ok_or_else(|| self.damage(at, "too few bytes"))
     }
 
     fn u64_at(&self, at: u64) -> Result<u64> {
         let bytes = self.source.bytes(at..at + 8)?;
-        array_at(&bytes, 0)
-            .map(u64::from_le_bytes)
-            .ok_or_else(|| self.damage(at, "too few bytes"))
+        array_at(&bytes, 0).map(u64::from_le_bytes).ok_or_else(|| self.damage(at, "too few bytes"))
     }
 }
 

@@ -112,11 +112,7 @@ impl TermDictionaryWriter {
             self.finish_block();
         }
         if self.block.count() == 0 {
-            let separator = if self.n_terms == 0 {
-                &[]
-            } else {
-                heads::separator(shared, term)
-            };
+            let separator = if self.n_terms == 0 { &[] } else { heads::separator(shared, term) };
             self.heads.add(separator, self.index.header_mut().n_blocks);
             self.block_prefix = prefix_of(term);
         }
@@ -130,11 +126,7 @@ impl TermDictionaryWriter {
     fn check(&self, shared: usize, term: &[u8], new: NewTerm<'_>) -> Result<()> {
         let refuse = |kind, found: String| Err(Error::new(kind, "adding a term").found(found));
         if self.n_terms > 0 && self.last_term.get(shared) >= term.get(shared) {
-            let found = format!(
-                "{} after {}",
-                term.escape_ascii(),
-                self.last_term.escape_ascii()
-            );
+            let found = format!("{} after {}", term.escape_ascii(), self.last_term.escape_ascii());
             return refuse(ErrorKind::Usage, found);
         }
         if term.len() > MAX_TERM_LEN {
@@ -142,10 +134,7 @@ impl TermDictionaryWriter {
             return refuse(ErrorKind::LimitExceeded, found);
         }
         if self.n_terms == u64::from(u32::MAX) {
-            return refuse(
-                ErrorKind::LimitExceeded,
-                "4294967295 terms already".to_owned(),
-            );
+            return refuse(ErrorKind::LimitExceeded, "4294967295 terms already".to_owned());
         }
         let fits = match new {
             NewTerm::Inline(docs) => {
@@ -159,10 +148,7 @@ impl TermDictionaryWriter {
         };
         match fits {
             true => Ok(()),
-            false => refuse(
-                ErrorKind::Usage,
-                format!("{new:?} among {} documents", self.n_docs),
-            ),
+            false => refuse(ErrorKind::Usage, format!("{new:?} among {} documents", self.n_docs)),
         }
     }
 
@@ -173,8 +159,7 @@ impl TermDictionaryWriter {
         header.postings_len = self.block.postings_end();
         let (n_terms, start) = (self.block.count(), self.blocks.len());
         self.block.finish_into(&mut self.blocks);
-        self.index
-            .add_block(self.block_prefix, n_terms, self.blocks.len() - start);
+        self.index.add_block(self.block_prefix, n_terms, self.blocks.len() - start);
     }
 
     /// The finished blocks, to be drained into the TERMS section whenever it suits the caller.
@@ -223,11 +208,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                 .found(format!("{}", blocks.len()));
             return Err(blocks.locate(0, error));
         }
-        Ok(TermDictionary {
-            blocks,
-            index,
-            heads: Heads::new(heads),
-        })
+        Ok(TermDictionary { blocks, index, heads: Heads::new(heads) })
     }
 
     pub(crate) fn n_terms(&self) -> u32 {
@@ -260,9 +241,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         let Some(block) = self.block_with(term)? else {
             return Ok(None);
         };
-        let found = block
-            .find(term)
-            .map_err(|damage| self.damage(&block, damage))?;
+        let found = block.find(term).map_err(|damage| self.damage(&block, damage))?;
         if !found.exact {
             return Ok(None);
         }
@@ -282,10 +261,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
         // Several heads may begin with the same eight bytes: look at the heads themselves.
         let below = match prefix.checked_sub(1) {
-            Some(smaller) => self
-                .index
-                .blocks_up_to(smaller)?
-                .map_or(0, |(n_blocks, _)| n_blocks),
+            Some(smaller) => self.index.blocks_up_to(smaller)?.map_or(0, |(n_blocks, _)| n_blocks),
             None => 0,
         };
         let (mut low, mut high) = (below, n_up_to - 1);
@@ -297,9 +273,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                 low = middle + 1
             }
         }
-        low.checked_sub(1)
-            .map(|block| self.block(block))
-            .transpose()
+        low.checked_sub(1).map(|block| self.block(block)).transpose()
     }
 
     /// Whether the first term of `block` is greater than `term`.
@@ -321,9 +295,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         out.clear();
         let mut keys = block.keys();
         for _ in 0..=index {
-            let (shared, suffix) = block
-                .next_key(&mut keys)
-                .map_err(|damage| self.damage(&block, damage))?;
+            let (shared, suffix) =
+                block.next_key(&mut keys).map_err(|damage| self.damage(&block, damage))?;
             out.truncate(shared);
             out.extend_from_slice(suffix);
         }
@@ -332,13 +305,12 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
 
     /// The place in `block` of a term that the index says is in it.
     fn index_in(&self, block: &Block<'s>, ordinal: u32) -> Result<u32> {
-        ordinal
-            .checked_sub(block.first_ordinal)
-            .filter(|index| *index < block.count)
-            .ok_or_else(|| {
+        ordinal.checked_sub(block.first_ordinal).filter(|index| *index < block.count).ok_or_else(
+            || {
                 let found = "a term that the index says is in this block";
                 self.damage(block, Damage { at: 0, found })
-            })
+            },
+        )
     }
 
     /// The ordinal of the first term that is not less than `key`: how many terms are less.
@@ -347,22 +319,19 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             return Ok(0);
         }
         let block = self.block(self.heads_floor(key)?)?;
-        let found = block
-            .find(key)
-            .map_err(|damage| self.damage(&block, damage))?;
+        let found = block.find(key).map_err(|damage| self.damage(&block, damage))?;
         Ok(block.first_ordinal + found.index)
     }
 
     /// The block with the first term that is not less than `key`, or the block before that.
     fn heads_floor(&self, key: &[u8]) -> Result<u32> {
         let floor = self.heads.floor(key)?.unwrap_or(0);
-        u32::try_from(floor)
-            .ok()
-            .filter(|block| *block < self.index.header.n_blocks)
-            .ok_or_else(|| {
+        u32::try_from(floor).ok().filter(|block| *block < self.index.header.n_blocks).ok_or_else(
+            || {
                 let found = format!("block {floor} of {}", self.index.header.n_blocks);
                 self.heads.damage(0, found)
-            })
+            },
+        )
     }
 
     /// All terms.
@@ -430,9 +399,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         infos: &mut block::InfoCursor,
         index: u32,
     ) -> Result<TermInfo> {
-        block
-            .info(infos, index)
-            .map_err(|damage| self.damage(block, damage))
+        block.info(infos, index).map_err(|damage| self.damage(block, damage))
     }
 
     fn damage(&self, block: &Block<'s>, damage: Damage) -> Error {

@@ -33,12 +33,7 @@ struct Front<'s> {
 
 impl<'s> Front<'s> {
     fn new(block: Block<'s>) -> Self {
-        Front {
-            index: 0,
-            keys: block.keys(),
-            infos: block.infos(),
-            block,
-        }
+        Front { index: 0, keys: block.keys(), infos: block.infos(), block }
     }
 }
 
@@ -52,13 +47,7 @@ struct Back {
 
 impl<'s, S: Source<'s>> TermStream<'s, S> {
     pub(super) fn new(dictionary: TermDictionary<S>, ordinals: Range<u32>) -> Self {
-        TermStream {
-            dictionary,
-            left: ordinals,
-            front: None,
-            key: vec![],
-            back: None,
-        }
+        TermStream { dictionary, left: ordinals, front: None, key: vec![], back: None }
     }
 
     /// How many terms are left.
@@ -72,11 +61,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
             return Ok(None);
         }
         let ordinal = self.left.start;
-        if self
-            .front
-            .as_ref()
-            .is_none_or(|front| front.index == front.block.count)
-        {
+        if self.front.as_ref().is_none_or(|front| front.index == front.block.count) {
             self.load_front()?;
         }
         let Some(front) = &mut self.front else {
@@ -87,10 +72,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
         let (shared, suffix) = front.block.next_key(&mut front.keys).map_err(damage)?;
         self.key.truncate(shared);
         self.key.extend_from_slice(suffix);
-        let info = front
-            .block
-            .info(&mut front.infos, front.index)
-            .map_err(damage)?;
+        let info = front.block.info(&mut front.infos, front.index).map_err(damage)?;
         front.index += 1;
         self.left.start += 1;
         Ok(Some((&self.key, TermOrdinal(ordinal), info)))
@@ -121,11 +103,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
             return Ok(None);
         }
         let ordinal = self.left.end - 1;
-        if self
-            .back
-            .as_ref()
-            .is_none_or(|back| ordinal < back.first_ordinal)
-        {
+        if self.back.as_ref().is_none_or(|back| ordinal < back.first_ordinal) {
             let number = self.dictionary.index.block_of(ordinal)?;
             let block = self.dictionary.block(number)?;
             self.dictionary.index_in(&block, ordinal)?;
@@ -155,16 +133,9 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
             keys.extend_from_within(previous.start..previous.start + shared);
             keys.extend_from_slice(suffix);
             previous = start..keys.len();
-            terms.push((
-                previous.clone(),
-                block.info(&mut infos, index).map_err(damage)?,
-            ));
+            terms.push((previous.clone(), block.info(&mut infos, index).map_err(damage)?));
         }
-        Ok(Back {
-            first_ordinal: block.first_ordinal,
-            keys,
-            terms,
-        })
+        Ok(Back { first_ordinal: block.first_ordinal, keys, terms })
     }
 }
 
@@ -220,10 +191,7 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
             self.states.truncate(shared + 1);
             self.dead = follow(&self.automaton, suffix, &mut self.key, &mut self.states);
             if self.dead.is_none()
-                && self
-                    .states
-                    .last()
-                    .is_some_and(|s| accepts(&self.automaton, s))
+                && self.states.last().is_some_and(|s| accepts(&self.automaton, s))
             {
                 let info = front.block.info(&mut front.infos, index).map_err(damage)?;
                 let ordinal = TermOrdinal(front.block.first_ordinal + index);

@@ -21,23 +21,19 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 
     fn docs(&mut self, n_docs: u32) -> Docs {
         match self.below(8) {
-            0 => Docs::Many {
-                df: 5 + self.below(1000) as u32,
-                len: 1 + self.below(100_000) as u32,
-            },
+            0 => {
+                Docs::Many { df: 5 + self.below(1000) as u32, len: 1 + self.below(100_000) as u32 }
+            }
             1 | 2 => {
-                let mut docs: Vec<_> = (0..4)
-                    .map(|_| self.below(u64::from(n_docs)) as u32)
-                    .collect();
+                let mut docs: Vec<_> =
+                    (0..4).map(|_| self.below(u64::from(n_docs)) as u32).collect();
                 docs.sort_unstable();
                 docs.dedup();
                 docs.truncate(1 + self.below(4) as usize);
@@ -95,11 +91,7 @@ fn build(oracle: &Oracle) -> Sections {
     let mut finished = writer.finish();
     blocks.append(&mut finished.blocks);
     assert_eq!(finished.n_terms as usize, oracle.len());
-    Sections {
-        blocks,
-        index: finished.index,
-        heads: finished.heads,
-    }
+    Sections { blocks, index: finished.index, heads: finished.heads }
 }
 
 /// What a dictionary of `oracle` must say of each term.
@@ -109,29 +101,18 @@ fn expected(oracle: &Oracle) -> Vec<(Vec<u8>, TermOrdinal, TermInfo)> {
         Docs::Few(few) => {
             let mut docs = [0; 4];
             docs[..few.len()].copy_from_slice(few);
-            let inline = InlineDocs {
-                docs,
-                len: few.len() as u8,
-            };
-            TermInfo {
-                df: few.len() as u32,
-                postings: PostingsAt::Inline(inline),
-            }
+            let inline = InlineDocs { docs, len: few.len() as u8 };
+            TermInfo { df: few.len() as u32, postings: PostingsAt::Inline(inline) }
         }
         Docs::Many { df, len } => {
             let offset = postings;
             postings += u64::from(*len);
-            TermInfo {
-                df: *df,
-                postings: PostingsAt::Section { offset, len: *len },
-            }
+            TermInfo { df: *df, postings: PostingsAt::Section { offset, len: *len } }
         }
     };
     let infos: Vec<_> = oracle.values().map(info).collect();
     let terms = oracle.keys().zip(infos).enumerate();
-    terms
-        .map(|(n, (term, info))| (term.clone(), TermOrdinal(n as u32), info))
-        .collect()
+    terms.map(|(n, (term, info))| (term.clone(), TermOrdinal(n as u32), info)).collect()
 }
 
 type Term = (Vec<u8>, TermOrdinal, TermInfo);
@@ -212,15 +193,9 @@ fn check(oracle: &Oracle) {
         assert_eq!(found.is_some(), wanted, "{}", probe.escape_ascii());
         let less = expected.partition_point(|(term, ..)| term < probe);
         assert_eq!(dictionary.rank(probe).unwrap() as usize, less);
-        let with_prefix: Vec<_> = expected
-            .iter()
-            .filter(|(term, ..)| term.starts_with(probe))
-            .cloned()
-            .collect();
-        assert_eq!(
-            forwards(dictionary.prefix(probe).unwrap()).unwrap(),
-            with_prefix
-        );
+        let with_prefix: Vec<_> =
+            expected.iter().filter(|(term, ..)| term.starts_with(probe)).cloned().collect();
+        assert_eq!(forwards(dictionary.prefix(probe).unwrap()).unwrap(), with_prefix);
         let starts = fst::automaton::Automaton::starts_with(BytesAre(probe));
         assert_eq!(accepted(dictionary.search(starts)).unwrap(), with_prefix);
     }
@@ -242,36 +217,20 @@ fn check_range(
     random: &mut Random,
 ) {
     let inside = |term: &[u8]| std::ops::RangeBounds::contains(&(lower, upper), term);
-    let expected: Vec<_> = all
-        .iter()
-        .filter(|(term, ..)| inside(term))
-        .cloned()
-        .collect();
+    let expected: Vec<_> = all.iter().filter(|(term, ..)| inside(term)).cloned().collect();
     let range = || dictionary.range(lower, upper).unwrap();
-    assert_eq!(
-        range().len() as usize,
-        expected.len(),
-        "{lower:?} {upper:?}"
-    );
+    assert_eq!(range().len() as usize, expected.len(), "{lower:?} {upper:?}");
     assert_eq!(forwards(range()).unwrap(), expected);
     assert_eq!(backwards(range()).unwrap(), expected);
 
     let (mut stream, mut front, mut back) = (range(), vec![], vec![]);
     loop {
         let is_front = random.below(2) == 0;
-        let term = if is_front {
-            stream.next()
-        } else {
-            stream.next_back()
-        };
+        let term = if is_front { stream.next() } else { stream.next_back() };
         let Some(term) = term.unwrap().map(owned) else {
             break;
         };
-        if is_front {
-            front.push(term)
-        } else {
-            back.push(term)
-        }
+        if is_front { front.push(term) } else { back.push(term) }
     }
     front.extend(back.into_iter().rev());
     assert_eq!(front, expected, "from both ends");
@@ -292,35 +251,15 @@ impl fst::Automaton for BytesAre<'_> {
         at.is_some()
     }
     fn accept(&self, at: &Option<usize>, byte: u8) -> Option<usize> {
-        at.filter(|at| self.0.get(*at) == Some(&byte))
-            .map(|at| at + 1)
+        at.filter(|at| self.0.get(*at) == Some(&byte)).map(|at| at + 1)
     }
 }
 
 #[test]
 fn every_size_around_the_limits_of_a_block() {
-    for n_terms in [
-        0,
-        1,
-        2,
-        31,
-        32,
-        33,
-        63,
-        64,
-        65,
-        96,
-        97,
-        256 * 32,
-        256 * 32 + 1,
-    ] {
+    for n_terms in [0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 256 * 32, 256 * 32 + 1] {
         let oracle = (0..n_terms)
-            .map(|n: u32| {
-                (
-                    n.to_le_bytes().into_iter().rev().collect(),
-                    Docs::Few(vec![n]),
-                )
-            })
+            .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), Docs::Few(vec![n])))
             .collect();
         check(&oracle);
     }
@@ -336,9 +275,7 @@ fn random_terms_that_share_prefixes() {
 #[test]
 fn terms_that_begin_with_the_same_eight_bytes() {
     let oracle = Random(5).oracle(900, 8, 3);
-    let long = oracle
-        .into_iter()
-        .map(|(term, docs)| ([b"https://", &term[..]].concat(), docs));
+    let long = oracle.into_iter().map(|(term, docs)| ([b"https://", &term[..]].concat(), docs));
     check(&long.collect());
 }
 

@@ -1,0 +1,296 @@
+//! The default tokenizer over a whole chunk of texts at once, for the build.
+//!
+//! The tokens are those of [`DefaultTokenizer`](crate::analysis::DefaultTokenizer), text by text; what differs is the pace. Sixty-four bytes
+//! are classified and lower-cased at a time by arithmetic on 64-bit words; only words that hold a
+//! byte outside ASCII are looked at character by character. On titles this takes about a third of
+//! the time of one token stream a title (one box and one copy a token less).
+
+use std::sync::OnceLock;
+
+/// Bytes that may be read past a token, so that readers can load whole words.
+pub(crate) const PADDING: usize = 16;
+/// Bytes classified in one step.
+const STEP: usize = 64;
+
+/// The tokens of consecutive texts. Buffers are kept between uses.
+#[derive(Debug, Default)]
+pub(crate) struct BulkTokens {
+    /// Lower-cased text of every token, followed by [`PADDING`] bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Start and length in `bytes` of each token.
+    pub(crate) tokens: Vec<(u32, u32)>,
+    /// For each text the number of tokens up to its end.
+    pub(crate) ends: Vec<u32>,
+}
+
+impl BulkTokens {
+    /// Forgets everything, keeps the buffers.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.tokens.clear();
+        self.ends.clear();
+    }
+
+    /// Replaces the content by the tokens of `texts`: texts that each end with a newline.
+    ///
+    /// # Panics
+    ///
+    /// If `texts` has 2 GiB or more.
+    pub(crate) fn tokenize(&mut self, texts: &str) {
+        assert!(texts.len() < 1 << 31, "a chunk's offsets are 32 bits wide");
+        self.clear();
+        // Words in ASCII stay where they lie; others are appended behind all of them.
+        self.bytes.resize(texts.len().next_multiple_of(STEP), 0);
+        let mut scan = Scan { texts, word_start: None, word_is_ascii: true };
+        let (steps, rest) = texts.as_bytes().as_chunks::<STEP>();
+        let mut carry = 0;
+        for (nth, step) in steps.iter().enumerate() {
+            carry = self.step(&mut scan, nth * STEP, step, carry);
+        }
+        if !rest.is_empty() {
+            let mut step = [b' '; STEP];
+            step[..rest.len()].copy_from_slice(rest);
+            carry = self.step(&mut scan, steps.len() * STEP, &step, carry);
+        }
+        if carry != 0 {
+            self.end_word(&mut scan, texts.len());
+        }
+        if !texts.is_empty() && !texts.ends_with('\n') {
+            self.ends.push(self.tokens.len() as u32);
+        }
+        self.bytes.extend_from_slice(&[0; PADDING]);
+    }
+
+    /// Classifies the 64 bytes at `at`; `carry` and the result say whether a word goes on (0 or 1).
+    #[inline]
+    fn step(&mut self, scan: &mut Scan<'_>, at: usize, step: &[u8; STEP], carry: u64) -> u64 {
+        let lowered: &mut [u8; STEP] =
+            self.bytes[at..].first_chunk_mut().expect("the buffer is a multiple of the step");
+        let Classes { word, newline, non_ascii } = classify(step, lowered);
+        // A bit is an event where a word begins or ends, and at every newline.
+        let mut events = (word ^ (word << 1 | carry)) | newline;
+        let mut word_from = 0;
+        while events != 0 {
+            let bit = events.trailing_zeros();
+            events &= events - 1;
+            if scan.word_start.is_some() {
+                let of_word = ((1u64 << bit) - 1) & !((1u64 << word_from) - 1);
+                scan.word_is_ascii &= non_ascii & of_word == 0;
+                self.end_word(scan, at + bit as usize);
+            } else if newline >> bit & 1 == 0 {
+                scan.word_start = Some(at + bit as usize);
+                scan.word_is_ascii = true;
+                word_from = bit;
+            }
+            if newline >> bit & 1 == 1 {
+                self.ends.push(self.tokens.len() as u32);
+            }
+        }
+        if scan.word_start.is_some() {
+            scan.word_is_ascii &= non_ascii >> word_from == 0;
+        }
+        word >> 63
+    }
+
+    #[inline]
+    fn end_word(&mut self, scan: &mut Scan<'_>, end: usize) {
+        let Some(start) = scan.word_start.take() else { return };
+        if scan.word_is_ascii {
+            self.tokens.push((start as u32, (end - start) as u32));
+        } else {
+            self.split_word(&scan.texts[start..end]);
+        }
+    }
+
+    /// Tokens of a run of ASCII alphanumerics and bytes outside ASCII.
+    #[inline(never)]
+    fn split_word(&mut self, run: &str) {
+        let classes = character_classes();
+        let mut start = None;
+        for character in run.chars() {
+            let code = character as u32;
+            let class = match classes.get(code as usize) {
+                Some(&class) => class,
+                None if character.is_alphanumeric() => MANY,
+                None => SEPARATOR,
+            };
+            if class == SEPARATOR {
+                self.end_split(&mut start);
+                continue;
+            }
+            start.get_or_insert(self.bytes.len());
+            match class {
+                MANY => {
+                    for lower in character.to_lowercase() {
+                        self.push_char(lower);
+                    }
+                }
+                lower => self.push_char(char::from_u32(u32::from(lower)).unwrap_or(character)),
+            }
+        }
+        self.end_split(&mut start);
+    }
+
+    #[inline]
+    fn push_char(&mut self, character: char) {
+        self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn end_split(&mut self, start: &mut Option<usize>) {
+        if let Some(start) = start.take() {
+            self.tokens.push((start as u32, (self.bytes.len() - start) as u32));
+        }
+    }
+}
+
+/// The word that is being read.
+struct Scan<'t> {
+    texts: &'t str,
+    word_start: Option<usize>,
+    word_is_ascii: bool,
+}
+
+/// One bit a byte: part of a word (alphanumeric, or outside ASCII), newline, outside ASCII.
+struct Classes {
+    word: u64,
+    newline: u64,
+    non_ascii: u64,
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// Classifies 64 bytes and writes them with ASCII letters lower-cased.
+#[inline]
+fn classify(step: &[u8; STEP], lowered: &mut [u8; STEP]) -> Classes {
+    let mut classes = Classes { word: 0, newline: 0, non_ascii: 0 };
+    let words = step.as_chunks::<8>().0.iter().zip(lowered.as_chunks_mut::<8>().0);
+    for (nth, (bytes, out)) in words.enumerate() {
+        let x = u64::from_le_bytes(*bytes);
+        let high = x & HIGH;
+        let low = x & !HIGH;
+        let upper = at_least(low, b'A') & !at_least(low, b'Z' + 1) & !high;
+        let case = upper >> 2; // 0x20, the distance from an upper-case letter to its lower-case one
+        *out = (x | case).to_le_bytes();
+        let folded = low | case;
+        let letter = at_least(folded, b'a') & !at_least(folded, b'z' + 1);
+        let digit = at_least(folded, b'0') & !at_least(folded, b'9' + 1);
+        let newline = at_least(low, b'\n') & !at_least(low, b'\n' + 1) & !high;
+        classes.word |= high_bits((letter | digit) & !high | high) << (8 * nth);
+        classes.newline |= high_bits(newline) << (8 * nth);
+        classes.non_ascii |= high_bits(high) << (8 * nth);
+    }
+    classes
+}
+
+/// High bit of each byte that is at least `limit`; the bytes of `x` are below 0x80.
+#[inline]
+fn at_least(x: u64, limit: u8) -> u64 {
+    x.wrapping_add(ONES.wrapping_mul(u64::from(0x80 - limit))) & HIGH
+}
+
+/// Gathers the high bits of eight bytes into one byte.
+#[inline]
+fn high_bits(x: u64) -> u64 {
+    (x >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Not alphanumeric.
+const SEPARATOR: u16 = 0;
+/// Lower case is several characters, or lies outside the table.
+const MANY: u16 = 1;
+
+/// For each character of the basic multilingual plane: [`SEPARATOR`], [`MANY`], or its lower case.
+fn character_classes() -> &'static [u16] {
+    static CLASSES: OnceLock<Vec<u16>> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let class = |code: u32| match char::from_u32(code) {
+            Some(character) if character.is_alphanumeric() => {
+                let mut lower = character.to_lowercase();
+                match (lower.next().map(u32::from), lower.next()) {
+                    (Some(lower), None) if lower > u32::from(MANY) => {
+                        u16::try_from(lower).unwrap_or(MANY)
+                    }
+                    _ => MANY,
+                }
+            }
+            _ => SEPARATOR,
+        };
+        (0..0x1_0000).map(class).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rule itself: alphanumeric runs, lower-cased character by character.
+    fn plain(text: &str) -> Vec<String> {
+        let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+        runs.map(|run| run.chars().flat_map(char::to_lowercase).collect()).collect()
+    }
+
+    fn bulk(texts: &[&str]) -> Vec<Vec<String>> {
+        let mut tokens = BulkTokens::default();
+        tokens.tokenize(&texts.iter().map(|text| format!("{text}\n")).collect::<String>());
+        let token = |&(start, len): &(u32, u32)| {
+            let bytes = &tokens.bytes[start as usize..][..len as usize];
+            assert!(tokens.bytes.len() >= (start + len) as usize + PADDING);
+            String::from_utf8(bytes.to_vec()).unwrap()
+        };
+        let mut from = 0;
+        let mut by_text = vec![];
+        for &end in &tokens.ends {
+            by_text.push(tokens.tokens[from..end as usize].iter().map(token).collect());
+            from = end as usize;
+        }
+        by_text
+    }
+
+    fn check(texts: &[&str]) {
+        let expected: Vec<_> = texts.iter().map(|text| plain(text)).collect();
+        assert_eq!(bulk(texts), expected, "{texts:?}");
+    }
+
+    #[test]
+    fn words_of_many_scripts_are_found_at_every_position() {
+        let samples = [
+            "Paris (film)",
+            "Ünïcödé STRASSE ẞ İstanbul",
+            "東京都 2020",
+            "a\u{1F600}b x²y",
+            "ǅ ﬁ ΑΣ",
+            "Ⅷ",
+            "",
+            "__",
+            "don't",
+        ];
+        for shift in 0..130 {
+            for sample in samples {
+                check(&[&("-".repeat(shift) + sample), sample, &("x".repeat(shift) + sample)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_newline_at_its_end_counts_too() {
+        let mut tokens = BulkTokens::default();
+        tokens.tokenize("one two\nthree");
+        assert_eq!((tokens.ends.clone(), tokens.tokens.len()), (vec![2, 3], 3));
+        tokens.tokenize("");
+        assert!(tokens.ends.is_empty() && tokens.tokens.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_tokens_of_any_texts_are_those_of_the_rule(texts in prop::collection::vec("[^\n]{0,90}", 0..6)) {
+            check(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn the_tokens_of_mostly_ascii_texts_are_those_of_the_rule(texts in prop::collection::vec("[a-zA-Z0-9 _éßİ東-]{0,200}", 0..4)) {
+            check(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+}

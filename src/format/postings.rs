@@ -1,0 +1,379 @@
+//! Posting lists: the documents that hold a term, ascending.
+//!
+//! Written by the writer's merge ([`encode`]), found through
+//! [`TermInfo`](crate::format::terms::TermInfo), read by execution as [`PostingList`].
+//!
+//! # Layout
+//!
+//! The POSTINGS section is the lists of one field in term order, back to back, unaligned. What a
+//! list looks like follows from its document frequency alone:
+//!
+//! ```text
+//! documents  where                    encoding
+//! 1..=4      in the dictionary        inline, see `format::terms`
+//! 5..=255    here, "short"            varint first document, then varint (document - previous - 1)
+//! 256..      here, "long"             a portable roaring bitmap, see `bitmap`
+//! ```
+//!
+//! # Example
+//!
+//! The short list of the documents 3, 4, 200, 201 and 1000:
+//!
+//! ```text
+//! 0000  03 00 C3 01 00 9E 06
+//! ```
+//!
+//! # Invariants
+//!
+//! - P1: documents ascend strictly. Gaps are stored less one, so short bytes cannot say otherwise.
+//! - P2: every document is below the segment's document count.
+//! - P3: a list is exactly as long as its dictionary entry says.
+//!
+//! # Checks
+//!
+//! Reading a short list checks P1, P2 and P3. Opening a long list checks the roaring header against
+//! P3 and the cardinality against the document frequency; containers are checked when touched, and
+//! wholly by `verify`. Neither panics, whatever the bytes.
+//!
+//! # Cost
+//!
+//! Opening a short list decodes it, about 2 ns a document, into a fixed array. Opening a long list
+//! reads its header (8 bytes a container) and no container.
+//!
+//! # Versions
+//!
+//! 1: as above.
+//!
+//! # Why
+//!
+//! Below 256 documents a roaring header costs more than it saves, and 256 varints are the most that
+//! a reader must walk to find one. From there on a list is a standard bitmap, so that whole
+//! containers are combined, skipped or counted from their cardinality without decoding.
+
+use crate::bitmap;
+use crate::bitmap::Container;
+use crate::bitmap::ContainerKind;
+use crate::bitmap::RoaringHeader;
+use crate::bytes::{ByteReader, Bytes, Source, write_varint};
+use crate::error::{Error, Result};
+
+/// The longest list stored as varint gaps; longer ones are roaring bitmaps.
+pub(crate) const SHORT_DOCS_MAX: usize = 255;
+
+/// Appends the bytes of a list of more documents than the dictionary keeps inline.
+pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
+    if docs.len() <= SHORT_DOCS_MAX {
+        encode_gaps(docs, out);
+    } else {
+        bitmap::write_sorted(docs, out);
+    }
+}
+
+/// Appends the varint gaps of ascending documents: the encoding of short lists and of runs.
+pub(crate) fn encode_gaps(docs: &[u32], out: &mut Vec<u8>) {
+    let mut next = 0;
+    for &doc in docs {
+        write_varint(out, u64::from(doc - next));
+        next = doc + 1;
+    }
+}
+
+/// Reads `count` documents written by [`encode_gaps`] and appends them; `None` where the bytes end
+/// early or a document passes 32 bits.
+pub(crate) fn decode_gaps(
+    reader: &mut ByteReader<'_>,
+    count: usize,
+    docs: &mut Vec<u32>,
+) -> Option<()> {
+    let mut next = 0u32;
+    for nth in 0..count {
+        let doc = next.checked_add(reader.varint_u32()?)?;
+        docs.push(doc);
+        next = match doc.checked_add(1) {
+            Some(next) => next,
+            None if nth + 1 == count => 0,
+            None => return None,
+        };
+    }
+    Some(())
+}
+
+/// The documents of one term in one segment.
+#[derive(Debug)]
+pub(crate) enum PostingList<'s, S> {
+    /// At most [`SHORT_DOCS_MAX`] documents, decoded.
+    Short(ShortList),
+    /// A roaring bitmap whose containers are fetched when they are touched.
+    Long(LongList<'s, S>),
+}
+
+impl<'s, S: Source<'s>> PostingList<'s, S> {
+    /// Reads the list of `df` documents that lies at `offset` in the POSTINGS section.
+    pub(crate) fn open(postings: S, offset: u64, len: u32, df: u32, n_docs: u32) -> Result<Self> {
+        if df as usize <= SHORT_DOCS_MAX {
+            let end = offset.saturating_add(u64::from(len));
+            let bytes = postings.bytes(offset..end)?;
+            let list = ShortList::decode(&bytes, df, n_docs).ok_or_else(|| {
+                let error = Error::corrupt("reading a short posting list")
+                    .expected(format!("{df} documents below {n_docs} in {len} bytes"))
+                    .found("other bytes");
+                postings.locate(offset, error)
+            })?;
+            return Ok(PostingList::Short(list));
+        }
+        let list = LongList::open(postings, offset, u64::from(len))?;
+        if list.cardinality() != u64::from(df) {
+            let error = Error::corrupt("reading a long posting list")
+                .expected(format!("{df} documents"))
+                .found(format!("a bitmap of {}", list.cardinality()));
+            return Err(postings.locate(offset, error));
+        }
+        Ok(PostingList::Long(list))
+    }
+
+    /// The number of documents.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            PostingList::Short(list) => list.as_slice().len() as u64,
+            PostingList::Long(list) => list.cardinality(),
+        }
+    }
+
+    /// Appends all documents, ascending.
+    pub(crate) fn decode_into(&self, n_docs: u32, docs: &mut Vec<u32>) -> Result<()> {
+        match self {
+            PostingList::Short(list) => docs.extend_from_slice(list.as_slice()),
+            PostingList::Long(list) => list.decode_into(n_docs, docs)?,
+        }
+        Ok(())
+    }
+}
+
+/// Documents in a fixed array, so that opening a short list allocates nothing.
+#[derive(Clone)]
+pub(crate) struct ShortList {
+    docs: [u32; SHORT_DOCS_MAX],
+    len: u8,
+}
+
+impl ShortList {
+    /// The list of documents that the dictionary keeps inline.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`SHORT_DOCS_MAX`].
+    pub(crate) fn from_slice(docs: &[u32]) -> Self {
+        let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: docs.len() as u8 };
+        list.docs[..docs.len()].copy_from_slice(docs);
+        list
+    }
+
+    fn decode(bytes: &[u8], df: u32, n_docs: u32) -> Option<Self> {
+        let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: u8::try_from(df).ok()? };
+        let mut reader = ByteReader::new(bytes);
+        let mut next = 0u32;
+        for slot in &mut list.docs[..df as usize] {
+            let doc = next.checked_add(reader.varint_u32()?)?;
+            if doc >= n_docs {
+                return None;
+            }
+            *slot = doc;
+            next = doc + 1; // below n_docs, so this cannot overflow
+        }
+        reader.remaining().is_empty().then_some(list)
+    }
+
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.docs[..usize::from(self.len)]
+    }
+}
+
+impl std::fmt::Debug for ShortList {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+/// A roaring bitmap in a section: its header is read, its containers are not.
+/// A list without containers, as PRESENCE and EMPTY may be, has none to fetch.
+#[derive(Debug)]
+pub(crate) struct LongList<'s, S> {
+    source: S,
+    offset: u64,
+    header_bytes: Bytes<'s>,
+    header: RoaringHeader,
+    cardinality: u64,
+}
+
+impl<'s, S: Source<'s>> LongList<'s, S> {
+    /// Reads the header of the bitmap of `len` bytes at `offset`.
+    pub(crate) fn open(source: S, offset: u64, len: u64) -> Result<Self> {
+        let locate = |error: Error| source.locate(offset, error);
+        let end = offset.checked_add(len).filter(|&end| end <= source.len()).ok_or_else(|| {
+            locate(
+                Error::corrupt("reading a posting list")
+                    .expected(format!("a list inside its section of {} bytes", source.len()))
+                    .found(format!("{len} bytes at {offset}")),
+            )
+        })?;
+        let total = usize::try_from(len)
+            .map_err(|_| locate(Error::corrupt("a list too long for this machine")))?;
+        let start = source.bytes(offset..end.min(offset + 8))?;
+        let header_len = RoaringHeader::header_len(&start, total).map_err(locate)?;
+        let header_bytes = source.bytes(offset..offset + header_len as u64)?;
+        let header = RoaringHeader::parse(&header_bytes, total).map_err(locate)?;
+        let cardinality = (0..header.n_containers())
+            .map(|nth| u64::from(header.cardinality(&header_bytes, nth)))
+            .sum();
+        Ok(LongList { source, offset, header_bytes, header, cardinality })
+    }
+
+    #[inline]
+    pub(crate) fn cardinality(&self) -> u64 {
+        self.cardinality
+    }
+
+    #[inline]
+    pub(crate) fn n_containers(&self) -> usize {
+        self.header.n_containers()
+    }
+
+    /// The upper 16 bits that all documents of container `nth` share.
+    #[inline]
+    pub(crate) fn key(&self, nth: usize) -> u16 {
+        self.header.key(&self.header_bytes, nth)
+    }
+
+    #[inline]
+    pub(crate) fn container_cardinality(&self, nth: usize) -> u32 {
+        self.header.cardinality(&self.header_bytes, nth)
+    }
+
+    #[inline]
+    pub(crate) fn container_kind(&self, nth: usize) -> ContainerKind {
+        self.header.kind(&self.header_bytes, nth)
+    }
+
+    /// The first container whose key is at least `key`.
+    #[inline]
+    pub(crate) fn seek(&self, key: u16) -> usize {
+        self.header.find(&self.header_bytes, key).unwrap_or_else(|behind| behind)
+    }
+
+    /// The bytes of container `nth`, checked now if they were not before.
+    #[inline]
+    pub(crate) fn payload(&self, nth: usize) -> Result<Bytes<'s>> {
+        let range = self.header.payload_range(&self.header_bytes, nth);
+        self.source.bytes(self.offset + range.start as u64..self.offset + range.end as u64)
+    }
+
+    /// Bytes of the header, which opening the list has read.
+    pub(crate) fn header_len(&self) -> usize {
+        self.header_bytes.len()
+    }
+
+    /// The container in the bytes that [`payload`](Self::payload) gave.
+    #[inline]
+    pub(crate) fn container<'b>(&self, nth: usize, payload: &'b [u8]) -> Result<Container<'b>> {
+        bitmap::container_from(self.container_kind(nth), self.container_cardinality(nth), payload)
+            .map_err(|error| self.source.locate(self.offset, error))
+    }
+
+    /// Appends all documents, ascending; an error where one is not below `n_docs`.
+    pub(crate) fn decode_into(&self, n_docs: u32, docs: &mut Vec<u32>) -> Result<()> {
+        let before = docs.len();
+        for nth in 0..self.n_containers() {
+            let high = u32::from(self.key(nth)) << 16;
+            let bytes = self.payload(nth)?;
+            docs.extend(self.container(nth, &bytes)?.iter().map(|low| high | u32::from(low)));
+        }
+        // Containers are trusted to ascend only as far as it does no harm: see P1 and P2.
+        let sound = docs[before..].is_sorted_by(|a, b| a < b)
+            && docs.last().is_none_or(|&last| last < n_docs);
+        if sound {
+            Ok(())
+        } else {
+            Err(self.damaged("documents out of order, or past the segment's end"))
+        }
+    }
+
+    #[cold]
+    fn damaged(&self, found: &str) -> Error {
+        let error = Error::corrupt("reading a long posting list").found(found);
+        self.source.locate(self.offset, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::doc_check;
+
+    const N_DOCS: u32 = 1 << 20;
+
+    fn open(docs: &[u32], bytes: &[u8]) -> Result<Vec<u32>> {
+        let mut found = vec![];
+        PostingList::open(bytes, 0, bytes.len() as u32, docs.len() as u32, N_DOCS)?
+            .decode_into(N_DOCS, &mut found)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn the_example_in_the_docs_is_what_we_write() {
+        let mut bytes = vec![];
+        encode(&[3, 4, 200, 201, 1000], &mut bytes);
+        let documented = doc_check::hex_dump(include_str!("postings.rs"));
+        assert_eq!(documented, bytes, "{}", doc_check::render(&bytes));
+    }
+
+    #[test]
+    fn lists_of_every_size_come_back() {
+        for n in [5, 127, 128, 254, 255, 256, 257, 4095, 4096, 4097, 65_535, 65_536, 70_000] {
+            for step in [1, 2, 7, 13] {
+                let docs: Vec<u32> = (0..n).map(|i| i * step).filter(|&d| d < N_DOCS).collect();
+                let mut bytes = vec![];
+                encode(&docs, &mut bytes);
+                assert_eq!(open(&docs, &bytes).unwrap(), docs, "{n} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_lists_are_refused_or_give_documents_of_the_segment() {
+        for n in [5u32, 300, 5000] {
+            let docs: Vec<u32> = (0..n).map(|i| i * 3).collect();
+            let mut bytes = vec![];
+            encode(&docs, &mut bytes);
+            for len in 0..bytes.len().min(600) {
+                assert!(open(&docs, &bytes[..len]).is_err(), "{n} cut to {len}");
+            }
+            for at in 0..bytes.len().min(600) {
+                for flip in [1, 0x80, 0xFF] {
+                    let mut bad = bytes.clone();
+                    bad[at] ^= flip;
+                    if let Ok(found) = open(&docs, &bad) {
+                        assert!(found.iter().all(|&doc| doc < N_DOCS), "{n} at {at}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_reach_the_last_document_and_not_past_it() {
+        let docs = [0, u32::MAX - 1, u32::MAX];
+        let mut bytes = vec![];
+        for (nth, &doc) in docs.iter().enumerate() {
+            write_varint(
+                &mut bytes,
+                u64::from(if nth == 0 { doc } else { doc - docs[nth - 1] - 1 }),
+            );
+        }
+        let mut found = vec![];
+        assert_eq!(decode_gaps(&mut ByteReader::new(&bytes), 3, &mut found), Some(()));
+        assert_eq!(found, docs);
+        bytes.push(0);
+        assert_eq!(decode_gaps(&mut ByteReader::new(&bytes), 4, &mut vec![]), None);
+    }
+}

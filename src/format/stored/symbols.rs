@@ -1,0 +1,234 @@
+//! Short texts by a table of symbols: every byte of the compressed form stands for one to eight
+//! bytes of text, so a single row is decoded without any other.
+//!
+//! FSST: Boncz, Neumann, Leis, "FSST: Fast Random Access String Compression", VLDB 2020. The table is
+//! trained by the `fsst-rs` crate; coding and decoding are here because the crate's coder needs
+//! `unsafe` of its caller and its decoder trusts its input.
+
+/// The code that says: the next byte stands for itself.
+const ESCAPE: u8 = 255;
+/// Symbols a table may have at the most; codes above are the escape.
+pub(super) const SYMBOLS_MAX: usize = 255;
+/// Longest symbol in bytes.
+const SYMBOL_BYTES_MAX: usize = 8;
+/// Rows that a table is trained on, spread evenly over those it will code.
+const TRAINING_ROWS_MAX: usize = 4_096;
+/// Slots of the table of symbols of three bytes and more, found by their first three.
+const LONG_SLOTS: usize = 1 << 13;
+
+/// Codes rows by a trained table.
+pub(super) struct SymbolCoder {
+    symbols: Vec<[u8; SYMBOL_BYTES_MAX]>,
+    lengths: Vec<u8>,
+    /// By the first two bytes: code of the best symbol of one or two bytes, and its length;
+    /// length 1 with code `ESCAPE` where there is none.
+    short: Vec<(u8, u8)>,
+    /// By a hash of the first three bytes: symbol, mask of its bytes, code, length; length 0 where empty.
+    long: Vec<(u64, u64, u8, u8)>,
+}
+
+impl SymbolCoder {
+    /// Trains a table on a sample of `rows`. The same rows give the same table.
+    pub(super) fn train(rows: &[&[u8]]) -> Self {
+        let step = rows.len().div_ceil(TRAINING_ROWS_MAX).max(1);
+        let sample: Vec<&[u8]> =
+            rows.iter().step_by(step).copied().filter(|row| row.len() > SYMBOL_BYTES_MAX).collect();
+        let trained = fsst::Compressor::train(&sample);
+        let symbols = trained.symbol_table().iter().map(|symbol| symbol.to_u64().to_le_bytes());
+        Self::new(symbols.collect(), trained.symbol_lengths().to_vec())
+    }
+
+    fn new(symbols: Vec<[u8; SYMBOL_BYTES_MAX]>, lengths: Vec<u8>) -> Self {
+        let mut coder = SymbolCoder {
+            symbols,
+            lengths,
+            short: vec![(ESCAPE, 1); 1 << 16],
+            long: vec![(0, 0, 0, 0); LONG_SLOTS],
+        };
+        // One-byte symbols first, so that two-byte symbols overwrite what they cover better.
+        for wanted in 1..=SYMBOL_BYTES_MAX as u8 {
+            for code in 0..coder.symbols.len() {
+                if coder.lengths[code] == wanted {
+                    coder.insert(code as u8, wanted);
+                }
+            }
+        }
+        coder
+    }
+
+    fn insert(&mut self, code: u8, len: u8) {
+        let symbol = u64::from_le_bytes(self.symbols[usize::from(code)]);
+        match len {
+            1 => (0..=255).for_each(|second| {
+                self.short[(second << 8) | (symbol & 0xFF) as usize] = (code, 1)
+            }),
+            2 => self.short[(symbol & 0xFFFF) as usize] = (code, 2),
+            // Lengths ascend, so where two symbols meet in a slot the longer one stays.
+            _ => self.long[long_slot(symbol)] = (symbol, mask(len), code, len),
+        }
+    }
+
+    /// Bytes of the table in front of the coded rows: 8 a symbol, then one length each.
+    pub(super) fn write_table(&self, out: &mut Vec<u8>) {
+        self.symbols.iter().for_each(|symbol| out.extend_from_slice(symbol));
+        out.extend_from_slice(&self.lengths);
+    }
+
+    pub(super) fn n_symbols(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// Appends the code of the `len` bytes at the start of `text`, which must go on for eight more.
+    pub(super) fn encode(&self, text: &[u8], len: usize, out: &mut Vec<u8>) {
+        let from = out.len();
+        out.resize(from + 2 * len, 0);
+        let coded = &mut out[from..];
+        let (mut at, mut written) = (0, 0);
+        while at < len {
+            let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+                break;
+            };
+            let word = u64::from_le_bytes(*bytes);
+            let left = len - at;
+            let (symbol, mask, code, symbol_len) = self.long[long_slot(word)];
+            if symbol_len != 0 && word & mask == symbol && usize::from(symbol_len) <= left {
+                coded[written] = code;
+                written += 1;
+                at += usize::from(symbol_len);
+                continue;
+            }
+            let (mut code, mut symbol_len) = self.short[(word & 0xFFFF) as usize];
+            if usize::from(symbol_len) > left {
+                // The second byte belongs to what follows the row: only one byte may be coded.
+                (code, symbol_len) = self.single(word as u8);
+            }
+            coded[written] = code;
+            written += 1;
+            if code == ESCAPE {
+                coded[written] = word as u8;
+                written += 1;
+            }
+            at += usize::from(symbol_len);
+        }
+        out.truncate(from + written);
+    }
+
+    #[cold]
+    fn single(&self, byte: u8) -> (u8, u8) {
+        let is_it = |code: &usize| self.lengths[*code] == 1 && self.symbols[*code][0] == byte;
+        (0..self.symbols.len()).find(is_it).map_or((ESCAPE, 1), |code| (code as u8, 1))
+    }
+}
+
+#[inline]
+fn long_slot(word: u64) -> usize {
+    let first_three = word & 0xFF_FFFF;
+    (first_three.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - LONG_SLOTS.trailing_zeros())) as usize
+}
+
+fn mask(len: u8) -> u64 {
+    if usize::from(len) >= SYMBOL_BYTES_MAX { !0 } else { (1 << (8 * len)) - 1 }
+}
+
+/// A table as it lies in a file.
+pub(super) struct SymbolTable<'a> {
+    symbols: &'a [[u8; SYMBOL_BYTES_MAX]],
+    lengths: &'a [u8],
+}
+
+impl<'a> SymbolTable<'a> {
+    /// Bytes of a table of `n_symbols`.
+    pub(super) fn byte_len(n_symbols: usize) -> usize {
+        n_symbols * (SYMBOL_BYTES_MAX + 1)
+    }
+
+    /// The table in `bytes`; `None` where the size or a length is wrong.
+    pub(super) fn parse(bytes: &'a [u8], n_symbols: usize) -> Option<Self> {
+        let (symbols, lengths) = bytes.split_at_checked(n_symbols * SYMBOL_BYTES_MAX)?;
+        let (symbols, rest) = symbols.as_chunks();
+        let usable = |&len: &u8| (1..=SYMBOL_BYTES_MAX as u8).contains(&len);
+        let sound = rest.is_empty() && lengths.len() == n_symbols && lengths.iter().all(usable);
+        sound.then_some(SymbolTable { symbols, lengths })
+    }
+
+    /// Appends the text behind `coded`; `None` where a code is not in the table or an escape ends
+    /// the row. The text is at most eight times as long as the code.
+    pub(super) fn decode(&self, coded: &[u8], text: &mut Vec<u8>) -> Option<()> {
+        let mut codes = coded.iter();
+        while let Some(&code) = codes.next() {
+            if code == ESCAPE {
+                text.push(*codes.next()?);
+            } else {
+                let symbol = self.symbols.get(usize::from(code))?;
+                let len = usize::from(*self.lengths.get(usize::from(code))?);
+                text.extend_from_slice(symbol.get(..len)?);
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(rows: &[&[u8]]) -> (usize, usize) {
+        let coder = SymbolCoder::train(rows);
+        let mut table = vec![];
+        coder.write_table(&mut table);
+        let table = SymbolTable::parse(&table, coder.n_symbols()).unwrap();
+        let (mut raw, mut coded_len) = (0, 0);
+        for row in rows {
+            // What follows the row must not change its code.
+            for padding in [0, b'a', 0xFF] {
+                let mut padded = row.to_vec();
+                padded.extend([padding; 8]);
+                let mut coded = vec![];
+                coder.encode(&padded, row.len(), &mut coded);
+                let mut text = vec![];
+                table.decode(&coded, &mut text).unwrap();
+                assert_eq!(&text, row);
+                coded_len += coded.len();
+            }
+            raw += 3 * row.len();
+        }
+        (raw, coded_len)
+    }
+
+    #[test]
+    fn rows_come_back_and_repetition_shrinks() {
+        let rows: Vec<String> =
+            (0..5000).map(|i| format!("History of the county number {}", i % 977)).collect();
+        let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
+        let (raw, coded) = round_trip(&rows);
+        assert!(coded * 3 < raw, "{coded} of {raw}");
+    }
+
+    #[test]
+    fn odd_rows_come_back() {
+        let every_byte: Vec<u8> = (0..=255).collect();
+        round_trip(&[
+            b"",
+            b"a",
+            b"ab",
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            &every_byte,
+            &[255; 30],
+            &[0; 30],
+        ]);
+        round_trip(&[]);
+    }
+
+    #[test]
+    fn damaged_codes_are_refused() {
+        let coder = SymbolCoder::new(vec![*b"abc\0\0\0\0\0"], vec![3]);
+        let mut bytes = vec![];
+        coder.write_table(&mut bytes);
+        let table = SymbolTable::parse(&bytes, 1).unwrap();
+        assert_eq!(table.decode(&[1], &mut vec![]), None, "an unknown code");
+        assert_eq!(table.decode(&[0, ESCAPE], &mut vec![]), None, "an escape at the end");
+        assert!(SymbolTable::parse(&bytes[1..], 1).is_none());
+        bytes[8] = 9;
+        assert!(SymbolTable::parse(&bytes, 1).is_none(), "a length of nine");
+    }
+}

@@ -1,0 +1,176 @@
+//! A segment written in one pass: stored rows, then field by field postings and dictionary, then
+//! counts and tables.
+
+use crate::error::Result;
+use crate::format::FileName;
+use crate::format::envelope::{Seal, SectionKind};
+use crate::format::statistics::{FieldStatistics, SegmentStatistics};
+use crate::format::stored::StoredIndexWriter;
+use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
+use crate::ids::{FieldId, SegmentId};
+use crate::schema::Schema;
+use crate::segment::doc_ranges::DocRanges;
+use crate::segment::file::{self, SegmentFileWriter};
+use crate::storage::{Storage, StorageWrite};
+use std::sync::Arc;
+
+/// Dictionary blocks kept in memory while the postings that they point into are written.
+const BLOCK_BYTES_MAX: usize = 8 << 20;
+/// Bytes copied at once from where blocks were kept.
+const COPY_BYTES: usize = 1 << 20;
+
+/// A segment file being written.
+#[derive(Debug)]
+pub(crate) struct SegmentBuilder {
+    file: SegmentFileWriter,
+    id: SegmentId,
+    storage: Arc<dyn Storage>,
+    stored_index: StoredIndexWriter,
+    statistics: SegmentStatistics,
+}
+
+/// What a field's documents come to.
+#[derive(Debug, Default)]
+pub(crate) struct FieldTotals {
+    pub(crate) presence: DocRanges,
+    pub(crate) empty: DocRanges,
+    pub(crate) n_tokens: u64,
+}
+
+/// A finished, durable file that no manifest names yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BuiltSegment {
+    pub(crate) id: SegmentId,
+    pub(crate) seal: Seal,
+    pub(crate) n_docs: u32,
+}
+
+impl SegmentBuilder {
+    /// Starts the file of segment `id`, with the stored rows.
+    pub(crate) fn create(storage: Arc<dyn Storage>, id: SegmentId) -> Result<Self> {
+        let mut file = file::create(&*storage, id)?;
+        file.start_section(None, SectionKind::STORED, 0)?;
+        let (stored_index, statistics) =
+            (StoredIndexWriter::default(), SegmentStatistics::default());
+        Ok(SegmentBuilder { file, id, storage, stored_index, statistics })
+    }
+
+    /// Appends chunks of stored rows, given with their numbers of documents and bytes.
+    pub(crate) fn add_stored(&mut self, bytes: &[u8], chunks: &[(u32, u64)]) -> Result<()> {
+        chunks.iter().for_each(|&(n_docs, len)| self.stored_index.add(n_docs, len));
+        self.file.write(bytes)
+    }
+
+    /// Ends the stored rows; fields follow.
+    pub(crate) fn end_stored(&mut self) -> Result<()> {
+        self.file.end_section()?;
+        let index = std::mem::take(&mut self.stored_index).finish();
+        self.file.section(None, SectionKind::STORED_INDEX, &index)
+    }
+
+    /// Starts the next field of a segment of `n_docs` documents.
+    pub(crate) fn start_field(&mut self, field: FieldId, n_docs: u32) -> Result<FieldWriter<'_>> {
+        self.file.start_section(Some(field), SectionKind::POSTINGS, 0)?;
+        let dictionary = TermDictionaryWriter::new(n_docs);
+        Ok(FieldWriter { segment: self, field, dictionary, kept: None })
+    }
+
+    /// Writes counts and tables and makes the file durable.
+    pub(crate) fn finish(mut self, n_docs: u32, schema: &Schema) -> Result<BuiltSegment> {
+        self.statistics.n_docs = n_docs;
+        debug_assert_eq!(self.statistics.fields.len(), schema.fields().len());
+        let statistics = self.statistics.encode();
+        self.file.section(None, SectionKind::STATISTICS, &statistics)?;
+        Ok(BuiltSegment { id: self.id, seal: file::seal(self.file)?, n_docs })
+    }
+}
+
+/// Writes one field: postings as they come, the dictionary behind them.
+#[derive(Debug)]
+pub(crate) struct FieldWriter<'b> {
+    segment: &'b mut SegmentBuilder,
+    field: FieldId,
+    dictionary: TermDictionaryWriter,
+    /// Dictionary blocks that did not fit in memory.
+    kept: Option<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    name: String,
+    file: Box<dyn StorageWrite>,
+    len: u64,
+}
+
+impl FieldWriter<'_> {
+    /// Appends bytes to the postings; [`add_term`](Self::add_term) says whose they are.
+    pub(crate) fn write_postings(&mut self, bytes: &[u8]) -> Result<()> {
+        self.segment.file.write(bytes)
+    }
+
+    /// Adds the next term to the dictionary.
+    #[inline]
+    pub(crate) fn add_term(&mut self, term: &[u8], new: NewTerm<'_>) -> Result<()> {
+        self.dictionary.add(term, new)?;
+        if self.dictionary.blocks_mut().len() >= BLOCK_BYTES_MAX {
+            self.keep_blocks()?;
+        }
+        Ok(())
+    }
+
+    fn keep_blocks(&mut self) -> Result<()> {
+        if self.kept.is_none() {
+            // The numbers from the top down are not those of runs, which count up from zero.
+            let number = u32::MAX - u32::from(self.field.0);
+            let name = FileName::Run { build: self.segment.id, number }.to_string();
+            let file = self.segment.storage.create(&name)?;
+            self.kept = Some(Kept { name, file, len: 0 });
+        }
+        let blocks = self.dictionary.blocks_mut();
+        if let Some(kept) = &mut self.kept {
+            kept.file.write_all(blocks)?;
+            kept.len += blocks.len() as u64;
+            blocks.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends the postings and writes everything else that belongs to the field.
+    pub(crate) fn finish(self, totals: &FieldTotals) -> Result<()> {
+        let (file, field) = (&mut self.segment.file, Some(self.field));
+        file.end_section()?;
+        let FinishedDictionary { blocks, index, heads, .. } = self.dictionary.finish();
+        file.start_section(field, SectionKind::TERMS, 0)?;
+        if let Some(mut kept) = self.kept {
+            kept.file.flush()?;
+            drop(kept.file);
+            copy(&*self.segment.storage, &kept.name, kept.len, file)?;
+            self.segment.storage.delete(&kept.name)?;
+        }
+        file.write(&blocks)?;
+        file.end_section()?;
+        file.section(field, SectionKind::TERMS_INDEX, &index)?;
+        file.section(field, SectionKind::TERMS_HEADS, &heads)?;
+        file.section(field, SectionKind::PRESENCE, &totals.presence.to_roaring())?;
+        file.section(field, SectionKind::EMPTY, &totals.empty.to_roaring())?;
+        self.segment.statistics.fields.push(FieldStatistics {
+            n_docs_with_value: totals.presence.len(),
+            n_docs_with_empty_value: totals.empty.len(),
+            n_tokens: totals.n_tokens,
+        });
+        Ok(())
+    }
+}
+
+fn copy(storage: &dyn Storage, name: &str, len: u64, to: &mut SegmentFileWriter) -> Result<()> {
+    let from = storage.open_unmapped(name)?;
+    let mut buffer = vec![0; COPY_BYTES.min(len as usize)];
+    let mut at = 0;
+    while at < len {
+        let part = &mut buffer[..COPY_BYTES.min((len - at) as usize)];
+        from.read_at(at, part)?;
+        to.write(part)?;
+        at += part.len() as u64;
+    }
+    Ok(())
+}

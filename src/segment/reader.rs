@@ -1,0 +1,171 @@
+//! A segment as execution sees it: terms, postings, stored rows and counts of each field.
+//!
+//! Both readers are a few references and are made wherever they are needed. Nothing is decoded or
+//! looked at until it is asked for.
+
+use crate::bytes::{ByteReader, Source};
+use crate::error::{Error, Result};
+use crate::format::envelope::SectionKind;
+use crate::format::postings::{LongList, PostingList, ShortList};
+use crate::format::statistics::{FieldStatistics, SegmentStatistics};
+use crate::format::stored::StoredReader;
+use crate::format::terms::{PostingsAt, TermDictionary, TermInfo};
+use crate::ids::{FieldId, SegmentId};
+use crate::schema::Schema;
+use crate::segment::file::{Section, SegmentFile};
+
+/// One segment of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentReader<'s> {
+    file: &'s SegmentFile,
+    schema: &'s Schema,
+    n_docs: u32,
+}
+
+impl<'s> SegmentReader<'s> {
+    /// The segment of `n_docs` documents in `file`.
+    pub(crate) fn new(file: &'s SegmentFile, schema: &'s Schema, n_docs: u32) -> Self {
+        SegmentReader { file, schema, n_docs }
+    }
+
+    pub(crate) fn id(self) -> SegmentId {
+        self.file.id()
+    }
+
+    pub(crate) fn file(self) -> &'s SegmentFile {
+        self.file
+    }
+
+    pub(crate) fn schema(self) -> &'s Schema {
+        self.schema
+    }
+
+    /// Documents of the segment; they are numbered from 0.
+    pub(crate) fn n_docs(self) -> u32 {
+        self.n_docs
+    }
+
+    /// The documents that are not deleted, where any is: then document frequencies are upper bounds.
+    pub(crate) fn live(self) -> Option<&'s LiveDocs> {
+        None
+    }
+
+    pub(crate) fn field(self, field: FieldId) -> FieldReader<'s> {
+        FieldReader { segment: self, field }
+    }
+
+    pub(crate) fn statistics(self) -> Result<SegmentStatistics> {
+        let section = self.file.require(None, SectionKind::STATISTICS)?;
+        SegmentStatistics::read(section, self.schema.fields().len())
+    }
+
+    fn stored_reader(self) -> Result<StoredReader<Section<'s>>> {
+        StoredReader::open(
+            self.file.require(None, SectionKind::STORED)?,
+            self.file.require(None, SectionKind::STORED_INDEX)?,
+        )
+    }
+
+    /// The stored values of `doc` by field in schema order.
+    pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, String)>> {
+        let Some(row) = self.stored_row(doc)? else { return Ok(vec![]) };
+        self.read_row(&row).ok_or_else(|| {
+            Error::corrupt(format!("reading the stored fields of document {doc}"))
+                .expected("counts, lengths and UTF-8 values of the schema's fields")
+                .found("a row of other bytes")
+                .in_file(self.file.path())
+        })
+    }
+
+    /// The stored row of `doc` as it is, for copying into another segment of the same schema.
+    pub(crate) fn stored_row(self, doc: u32) -> Result<Option<Vec<u8>>> {
+        self.stored_reader()?.row(doc)
+    }
+
+    fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, String)>> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        if let Some(field) = self.schema.bare_stored_field() {
+            return Some(vec![(field, text(row)?)]);
+        }
+        let mut reader = ByteReader::new(row);
+        let mut lengths = vec![];
+        for field in self.schema.field_ids().filter(|id| self.schema.get(*id).stored) {
+            for _ in 0..reader.varint()? {
+                lengths.push((field, usize::try_from(reader.varint()?).ok()?));
+            }
+        }
+        let values =
+            lengths.into_iter().map(|(field, len)| Some((field, text(reader.take(len)?)?)));
+        let values = values.collect::<Option<Vec<_>>>()?;
+        reader.remaining().is_empty().then_some(values)
+    }
+}
+
+/// Documents that are not deleted. Nothing deletes yet; the type is here so that everything that
+/// counts has it in its signature from the start.
+#[derive(Debug)]
+pub(crate) enum LiveDocs {}
+
+/// One field of one segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldReader<'s> {
+    segment: SegmentReader<'s>,
+    field: FieldId,
+}
+
+impl<'s> FieldReader<'s> {
+    fn section(self, kind: SectionKind) -> Result<Section<'s>> {
+        self.segment.file.require(Some(self.field), kind)
+    }
+
+    /// The dictionary; opening it reads the header of its index.
+    pub(crate) fn terms(self) -> Result<TermDictionary<Section<'s>>> {
+        TermDictionary::open(
+            self.section(SectionKind::TERMS)?,
+            self.section(SectionKind::TERMS_INDEX)?,
+            self.section(SectionKind::TERMS_HEADS)?,
+        )
+    }
+
+    /// The documents of a term of this field: short lists decoded, of long ones the header.
+    pub(crate) fn postings(self, info: &TermInfo) -> Result<PostingList<'s, Section<'s>>> {
+        match &info.postings {
+            PostingsAt::Inline(docs) => {
+                let docs = docs.as_slice();
+                if docs.last().is_some_and(|&last| last >= self.segment.n_docs) {
+                    return Err(self.past_the_end());
+                }
+                Ok(PostingList::Short(ShortList::from_slice(docs)))
+            }
+            PostingsAt::Section { offset, len } => {
+                let section = self.section(SectionKind::POSTINGS)?;
+                PostingList::open(section, *offset, *len, info.df, self.segment.n_docs)
+            }
+        }
+    }
+
+    #[cold]
+    fn past_the_end(self) -> Error {
+        Error::corrupt("reading a posting list")
+            .expected(format!("documents below {}", self.segment.n_docs))
+            .found("a document past the segment's end")
+            .in_file(self.segment.file.path())
+    }
+
+    /// The documents that have a value.
+    pub(crate) fn presence(self) -> Result<LongList<'s, Section<'s>>> {
+        let section = self.section(SectionKind::PRESENCE)?;
+        LongList::open(section, 0, section.len())
+    }
+
+    /// The documents that have an empty value.
+    pub(crate) fn empty(self) -> Result<LongList<'s, Section<'s>>> {
+        let section = self.section(SectionKind::EMPTY)?;
+        LongList::open(section, 0, section.len())
+    }
+
+    /// How many documents have a value, and how many tokens.
+    pub(crate) fn statistics(self) -> Result<FieldStatistics> {
+        Ok(self.segment.statistics()?.fields[self.field.index()])
+    }
+}

@@ -1,0 +1,207 @@
+//! Documents on their way from the caller to a worker, many at a time.
+
+use crate::document::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::stored::ChunkWriter;
+use crate::format::terms::MAX_TERM_LEN;
+use crate::ids::FieldId;
+use crate::schema::{FieldKind, Schema};
+
+/// The longest value of a field in bytes.
+pub const VALUE_BYTES_MAX: usize = 16 << 20;
+/// The largest document: the bytes of all its values.
+pub const DOCUMENT_BYTES_MAX: usize = 64 << 20;
+
+/// The work of one task: consecutive documents. It ends where a stored chunk ends, so that the
+/// division into tasks leaves no trace in the index.
+#[derive(Debug)]
+pub(crate) enum Batch {
+    Lines(LineBatch),
+    Documents(DocumentBatch),
+}
+
+impl Batch {
+    pub(crate) fn n_docs(&self) -> u32 {
+        match self {
+            Batch::Lines(lines) => lines.n_lines,
+            Batch::Documents(documents) => documents.n_docs,
+        }
+    }
+}
+
+/// Lines that are one document each.
+#[derive(Debug, Default)]
+pub(crate) struct LineBatch {
+    /// Valid UTF-8; every line ends with a newline; then padding for the tokenizer's reads.
+    pub(crate) text: Vec<u8>,
+    /// Bytes of `text` without the padding.
+    pub(crate) len: usize,
+    pub(crate) n_lines: u32,
+    /// Where stored chunks end, in bytes of `text`; the last entry is `len`.
+    pub(crate) chunk_ends: Vec<usize>,
+    pub(crate) fields: LineFields,
+}
+
+/// Which fields a line fills.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LineFields {
+    /// Gets the whole line.
+    pub(crate) text: u16,
+    /// Gets what stands in a trailing "(…)"; with it, underscores of the line become spaces.
+    pub(crate) qualifier: Option<u16>,
+}
+
+/// Documents with any fields, their values copied into one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentBatch {
+    /// Values back to back, then padding for the table's reads.
+    pub(crate) text: Vec<u8>,
+    /// By document, then by field in schema order.
+    pub(crate) values: Vec<ValueRef>,
+    pub(crate) n_docs: u32,
+    /// Where stored chunks end, in documents of this batch.
+    pub(crate) chunk_ends: Vec<u32>,
+    value_bytes_of_chunk: usize,
+}
+
+/// One value of a [`DocumentBatch`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueRef {
+    pub(crate) doc: u32,
+    pub(crate) field: FieldId,
+    start: u32,
+    len: u32,
+}
+
+impl ValueRef {
+    /// Start and length in the batch's text.
+    pub(crate) fn span(self) -> (u32, u32) {
+        (self.start, self.len)
+    }
+}
+
+impl DocumentBatch {
+    /// Adds `document` as number `doc` of its segment, after comparing it with the schema.
+    pub(crate) fn add(&mut self, document: &Document, doc: u32, schema: &Schema) -> Result<()> {
+        let (values_before, text_before) = (self.values.len(), self.text.len());
+        let added = self.add_values(document, schema);
+        if added.is_err() {
+            // A refused document leaves nothing behind.
+            self.values.truncate(values_before);
+            self.text.truncate(text_before);
+            return added;
+        }
+        self.values[values_before..].sort_by_key(|value| value.field);
+        self.n_docs += 1;
+        self.value_bytes_of_chunk += self.text.len() - text_before;
+        if ChunkWriter::ends_chunk(doc + 1, self.value_bytes_of_chunk) {
+            self.end_chunk();
+        }
+        Ok(())
+    }
+
+    fn add_values(&mut self, document: &Document, schema: &Schema) -> Result<()> {
+        let from = self.values.len();
+        let mut total = 0;
+        for (name, value) in document.iter() {
+            let field = schema.field_id(name).ok_or_else(|| unknown_field(name, schema))?;
+            let definition = schema.get(field);
+            if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
+                return Err(document_error(format!("indexing field '{name}'"))
+                    .expected("one value a document")
+                    .found("a second one")
+                    .hint("declare the field with many = true"));
+            }
+            let limit = match definition.kind {
+                FieldKind::Text => VALUE_BYTES_MAX,
+                FieldKind::Keyword => MAX_TERM_LEN,
+            };
+            if value.len() > limit {
+                return Err(too_long(format!("a value of field '{name}'"), limit, value.len()));
+            }
+            total += value.len();
+            if total > DOCUMENT_BYTES_MAX {
+                return Err(too_long("the values of a document".into(), DOCUMENT_BYTES_MAX, total));
+            }
+            self.values.push(ValueRef {
+                doc: self.n_docs,
+                field,
+                start: self.text.len() as u32,
+                len: value.len() as u32,
+            });
+            self.text.extend_from_slice(value.as_bytes());
+        }
+        Ok(())
+    }
+
+    fn end_chunk(&mut self) {
+        self.chunk_ends.push(self.n_docs);
+        self.value_bytes_of_chunk = 0;
+    }
+
+    /// Whether the last document added ended a chunk, so that the batch may end here.
+    pub(crate) fn is_at_chunk_end(&self) -> bool {
+        self.chunk_ends.last() == Some(&self.n_docs)
+    }
+
+    /// Ends the batch, wherever it is.
+    pub(crate) fn seal(&mut self) {
+        if self.n_docs > 0 && !self.is_at_chunk_end() {
+            self.end_chunk();
+        }
+        self.text.extend_from_slice(&[0; 16]);
+    }
+
+    pub(crate) fn value(&self, value: ValueRef) -> &[u8] {
+        &self.text[value.start as usize..][..value.len as usize]
+    }
+
+    /// Bytes of heap held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.text.capacity() + self.values.capacity() * size_of::<ValueRef>()
+    }
+}
+
+fn document_error(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Document, what)
+}
+
+fn too_long(what: String, limit: usize, found: usize) -> Error {
+    document_error(format!("indexing {what}"))
+        .expected(format!("at most {limit} bytes"))
+        .found(format!("{found} bytes"))
+}
+
+fn unknown_field(name: &str, schema: &Schema) -> Error {
+    let known: Vec<&str> = schema.fields().iter().map(|field| field.name.as_str()).collect();
+    document_error("indexing a document")
+        .expected(format!("a field of the schema ({})", known.join(", ")))
+        .found(format!("'{name}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_document_leaves_nothing_behind() {
+        let schema = Schema::builder().text("a").keyword("k").build().unwrap();
+        let mut batch = DocumentBatch::default();
+        batch
+            .add(&Document::new().with("k", "x").with("a", "one").with("k", "y"), 0, &schema)
+            .unwrap();
+        let bad = [
+            Document::new().with("a", "two").with("b", "unknown"),
+            Document::new().with("a", "two").with("a", "three"),
+            Document::new().with("a", "two").with("k", "x".repeat(MAX_TERM_LEN + 1)),
+            Document::new().with("a", "x".repeat(VALUE_BYTES_MAX + 1)),
+        ];
+        for document in bad {
+            let error = batch.add(&document, 1, &schema).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Document, "{error}");
+        }
+        assert_eq!(batch.n_docs, 1);
+        let values: Vec<_> = batch.values.iter().map(|&v| (v.field.0, batch.value(v))).collect();
+        assert_eq!(values, [(0, &b"one"[..]), (1, b"x"), (1, b"y")]);
+    }
+}

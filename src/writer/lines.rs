@@ -1,0 +1,441 @@
+//! Lines of text as documents: the way in for big lists.
+//!
+//! Input is read once, from front to back, straight into the buffer that a worker will tokenize;
+//! whether it is UTF-8 is checked a block at a time. Only a block with a bad line, a carriage
+//! return or the dump's header is taken apart line by line.
+
+use crate::analysis::BULK_PADDING;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::stored::ChunkWriter;
+use crate::schema::{FieldKind, Schema};
+use crate::writer::batch::{LineBatch, LineFields, VALUE_BYTES_MAX};
+use std::io::Read;
+
+/// Bytes asked of the input at once.
+const READ_BYTES: usize = 256 << 10;
+/// The first line of a dump of titles.
+const DUMP_HEADER: &[u8] = b"page_title";
+/// Bad lines that a report describes.
+const REPORTED_LINES_MAX: usize = 10;
+
+/// What a line of input is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineFormat(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Field(String),
+    WikipediaTitles,
+}
+
+impl LineFormat {
+    /// A line is the value of the text field `name`.
+    pub fn field(name: impl Into<String>) -> Self {
+        LineFormat(Kind::Field(name.into()))
+    }
+
+    /// A line is a title of a Wikimedia dump: underscores stand for spaces, a first line
+    /// `page_title` is skipped, and what stands in a trailing "(…)" without inner parentheses is
+    /// the qualifier. For [`Schema::wikipedia_titles`].
+    pub fn wikipedia_titles() -> Self {
+        LineFormat(Kind::WikipediaTitles)
+    }
+
+    pub(crate) fn resolve(&self, schema: &Schema) -> Result<LineFields> {
+        let find = |name: &str, kind: FieldKind| match schema.field_id(name) {
+            Some(id) if schema.get(id).kind == kind => Ok(id.0),
+            found => Err(Error::new(ErrorKind::Schema, "indexing lines")
+                .expected(format!("a field '{name}' of type {}", kind.name()))
+                .found(found.map_or("none", |id| schema.get(id).kind.name()))),
+        };
+        match &self.0 {
+            Kind::Field(name) => {
+                Ok(LineFields { text: find(name, FieldKind::Text)?, qualifier: None })
+            }
+            Kind::WikipediaTitles => Ok(LineFields {
+                text: find("title", FieldKind::Text)?,
+                qualifier: Some(find("qualifier", FieldKind::Keyword)?),
+            }),
+        }
+    }
+}
+
+/// What to do with lines that are not UTF-8 or too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadLines {
+    /// Stop with an error that names the line.
+    #[default]
+    Refuse,
+    /// Leave them out, count them, describe the first ten.
+    Skip,
+    /// Replace what is not UTF-8 by U+FFFD; a line that is too long is still an error.
+    Lossy,
+}
+
+/// What came of the lines of one input.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LinesReport {
+    /// Lines read, the header and bad ones included.
+    pub lines: u64,
+    /// Documents added.
+    pub documents: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Lines left out because they were bad.
+    pub skipped: u64,
+    /// Lines in which bytes were replaced.
+    pub replaced: u64,
+    /// What was wrong with the first ten that were skipped.
+    pub first_skipped: Vec<Error>,
+}
+
+/// Cuts an input into batches.
+#[derive(Debug)]
+pub(crate) struct LineReader<R> {
+    input: R,
+    fields: LineFields,
+    bad_lines: BadLines,
+    pub(crate) report: LinesReport,
+    batch: LineBatch,
+    /// Bytes of `batch.text` up to here are whole, checked lines.
+    checked: usize,
+    value_bytes_of_chunk: usize,
+    next_doc: u32,
+    /// Inside a line that is too long and is being skipped.
+    discarding: bool,
+    at_end: bool,
+    /// Whether the last line had no newline and was given one.
+    ended_last_line: bool,
+}
+
+impl<R: Read> LineReader<R> {
+    /// Reads `input`, whose first document will have the number `next_doc`.
+    pub(crate) fn new(input: R, fields: LineFields, bad_lines: BadLines, next_doc: u32) -> Self {
+        LineReader {
+            input,
+            fields,
+            bad_lines,
+            report: LinesReport::default(),
+            batch: LineBatch { fields, ..LineBatch::default() },
+            checked: 0,
+            value_bytes_of_chunk: 0,
+            next_doc,
+            discarding: false,
+            at_end: false,
+            ended_last_line: false,
+        }
+    }
+
+    /// The next batch of at least `target_bytes` where the input has them; `None` at its end.
+    pub(crate) fn next_batch(&mut self, target_bytes: usize) -> Result<Option<LineBatch>> {
+        loop {
+            if let Some(cut) =
+                self.batch.chunk_ends.last().copied().filter(|&end| end >= target_bytes)
+            {
+                return Ok(Some(self.cut(cut)));
+            }
+            if self.at_end {
+                let whole = self.checked;
+                if whole == 0 {
+                    return Ok(None);
+                }
+                if self.batch.chunk_ends.last() != Some(&whole) {
+                    self.batch.chunk_ends.push(whole);
+                    self.value_bytes_of_chunk = 0;
+                }
+                return Ok(Some(self.cut(whole)));
+            }
+            self.read_block(target_bytes)?;
+        }
+    }
+
+    /// Takes the first `len` bytes, which end a chunk, and keeps the rest for the next batch.
+    fn cut(&mut self, len: usize) -> LineBatch {
+        let rest = self.batch.text[len..].to_vec();
+        let next = LineBatch { text: rest, fields: self.fields, ..LineBatch::default() };
+        let mut batch = std::mem::replace(&mut self.batch, next);
+        batch.text.truncate(len);
+        batch.text.extend_from_slice(&[0; BULK_PADDING]);
+        batch.len = len;
+        // Lines behind the cut, at most one block of them, belong to the next batch.
+        let behind =
+            memchr::memchr_iter(b'\n', &self.batch.text[..self.checked - len]).count() as u32;
+        self.batch.n_lines = behind;
+        batch.n_lines -= behind;
+        self.checked -= len;
+        batch
+    }
+
+    fn read_block(&mut self, target_bytes: usize) -> Result<()> {
+        let text = &mut self.batch.text;
+        let from = text.len();
+        if text.capacity() < from + READ_BYTES {
+            // One allocation for the usual batch; afterwards it grows by blocks.
+            text.reserve_exact(
+                (target_bytes + 4 * READ_BYTES).saturating_sub(from).max(2 * READ_BYTES),
+            );
+        }
+        text.resize(from + READ_BYTES, 0);
+        let read = loop {
+            match self.input.read(&mut text[from..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        text.truncate(from + *read.as_ref().unwrap_or(&0));
+        let read = read.map_err(|error| {
+            Error::io(format!("reading the input after {} bytes", self.report.bytes), error)
+                .at_line(self.report.lines + 1)
+        })?;
+        self.report.bytes += read as u64;
+        if read == 0 {
+            self.at_end = true;
+            if self.discarding {
+                self.discarding = false;
+                self.batch.text.truncate(self.checked);
+            }
+            if self.batch.text.len() > self.checked {
+                self.batch.text.push(b'\n');
+                self.ended_last_line = true;
+            }
+        }
+        self.take_lines(from)
+    }
+
+    /// Checks the lines that are whole by now; the bytes from `new` on have just been read.
+    fn take_lines(&mut self, new: usize) -> Result<()> {
+        if self.discarding {
+            let Some(end) = memchr::memchr(b'\n', &self.batch.text[new..]) else {
+                self.batch.text.truncate(self.checked);
+                return Ok(());
+            };
+            self.batch.text.drain(self.checked..new + end + 1);
+            self.discarding = false;
+        }
+        let new = new.min(self.batch.text.len()).max(self.checked);
+        let Some(last) = memchr::memrchr(b'\n', &self.batch.text[new..]) else {
+            return self.check_unfinished_line();
+        };
+        let end = new + last + 1;
+        let block = &self.batch.text[self.checked..end];
+        let is_dump_header = self.report.lines == 0
+            && self.fields.qualifier.is_some()
+            && block.starts_with(DUMP_HEADER);
+        let plain = !is_dump_header
+            && simdutf8::basic::from_utf8(block).is_ok()
+            && memchr::memchr(b'\r', block).is_none();
+        if plain {
+            self.count_lines(end);
+        } else {
+            let block = self.batch.text[self.checked..].to_vec();
+            let len = end - self.checked;
+            self.batch.text.truncate(self.checked);
+            let offset = self.report.bytes + u64::from(self.ended_last_line) - block.len() as u64;
+            self.take_one_by_one(&block[..len], offset)?;
+            self.batch.text.extend_from_slice(&block[len..]);
+        }
+        self.check_unfinished_line()
+    }
+
+    /// Accepts the lines up to `end` as they are and notes where chunks end.
+    fn count_lines(&mut self, end: usize) {
+        let from = self.checked;
+        let mut line_start = from;
+        let mut n_lines = 0;
+        for at in memchr::memchr_iter(b'\n', &self.batch.text[from..end]) {
+            let line_end = from + at;
+            n_lines += 1;
+            self.value_bytes_of_chunk += line_end - line_start;
+            line_start = line_end + 1;
+            if ChunkWriter::ends_chunk(self.next_doc + n_lines, self.value_bytes_of_chunk) {
+                self.batch.chunk_ends.push(line_start);
+                self.value_bytes_of_chunk = 0;
+            }
+        }
+        self.checked = end;
+        self.batch.n_lines += n_lines;
+        self.next_doc += n_lines;
+        self.report.lines += u64::from(n_lines);
+        self.report.documents += u64::from(n_lines);
+    }
+
+    /// Takes a block of whole lines, at `offset` of the input, apart: mends, skips or refuses those
+    /// that need it.
+    fn take_one_by_one(&mut self, block: &[u8], mut offset: u64) -> Result<()> {
+        for line in block.split_inclusive(|&byte| byte == b'\n') {
+            let number = self.report.lines + 1;
+            let content = &line[..line.len() - 1];
+            let content = content.strip_suffix(b"\r").unwrap_or(content);
+            let is_header =
+                number == 1 && self.fields.qualifier.is_some() && content == DUMP_HEADER;
+            match std::str::from_utf8(content) {
+                _ if is_header => self.report.lines += 1,
+                Ok(_) if content.len() > VALUE_BYTES_MAX => {
+                    self.skip(too_long(content.len(), number))?
+                }
+                Ok(_) => self.take(content),
+                Err(bad) if self.bad_lines == BadLines::Lossy => {
+                    debug_assert!(bad.valid_up_to() < content.len());
+                    self.report.replaced += 1;
+                    self.take(String::from_utf8_lossy(content).as_bytes());
+                }
+                Err(bad) => {
+                    let at = bad.valid_up_to();
+                    self.skip(
+                        Error::new(ErrorKind::Document, "reading a line")
+                            .expected("UTF-8")
+                            .found(format!("the byte 0x{:02X}", content[at]))
+                            .at_offset(offset + at as u64)
+                            .at_line(number)
+                            .hint("--lossy replaces such bytes, --skip-bad-lines leaves such lines out"),
+                    )?;
+                }
+            }
+            offset += line.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        self.batch.text.extend_from_slice(line);
+        self.batch.text.push(b'\n');
+        self.count_lines(self.batch.text.len());
+    }
+
+    fn skip(&mut self, error: Error) -> Result<()> {
+        if self.bad_lines != BadLines::Skip {
+            return Err(error);
+        }
+        self.report.lines += 1;
+        self.report.skipped += 1;
+        if self.report.first_skipped.len() < REPORTED_LINES_MAX {
+            self.report.first_skipped.push(error);
+        }
+        Ok(())
+    }
+
+    /// A line must not grow without bound before its end is seen.
+    fn check_unfinished_line(&mut self) -> Result<()> {
+        let len = self.batch.text.len() - self.checked;
+        if len <= VALUE_BYTES_MAX {
+            return Ok(());
+        }
+        self.skip(too_long(len, self.report.lines + 1))?;
+        self.batch.text.truncate(self.checked);
+        self.discarding = true;
+        Ok(())
+    }
+}
+
+fn too_long(len: usize, line: u64) -> Error {
+    Error::new(ErrorKind::Document, "reading a line")
+        .expected(format!("at most {VALUE_BYTES_MAX} bytes"))
+        .found(format!("{len} or more"))
+        .at_line(line)
+        .hint("--skip-bad-lines leaves such lines out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TITLES: LineFields = LineFields { text: 0, qualifier: Some(1) };
+    const PLAIN: LineFields = LineFields { text: 0, qualifier: None };
+
+    /// Gives its bytes a few at a time, so that lines are cut by reads.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let len = self.1.min(self.0.len()).min(buffer.len());
+            let (now, later) = self.0.split_at(len);
+            buffer[..len].copy_from_slice(now);
+            self.0 = later;
+            Ok(len)
+        }
+    }
+
+    fn read(
+        input: &[u8],
+        fields: LineFields,
+        bad: BadLines,
+        step: usize,
+    ) -> Result<(Vec<String>, LinesReport)> {
+        let mut reader = LineReader::new(Trickle(input, step), fields, bad, 0);
+        let mut lines = vec![];
+        while let Some(batch) = reader.next_batch(64)? {
+            assert_eq!(batch.chunk_ends.last(), Some(&batch.len));
+            let text = std::str::from_utf8(&batch.text[..batch.len]).unwrap();
+            assert_eq!(text.lines().count() as u32, batch.n_lines);
+            lines.extend(text.split_terminator('\n').map(str::to_owned));
+        }
+        Ok((lines, reader.report))
+    }
+
+    #[test]
+    fn lines_come_through_whatever_the_reads() {
+        let input = "page_title\nA_(b)\r\n\nÜber\nlast".as_bytes();
+        for step in 1..40 {
+            let (lines, report) = read(input, TITLES, BadLines::Refuse, step).unwrap();
+            assert_eq!(lines, ["A_(b)", "", "Über", "last"], "{step}");
+            assert_eq!((report.lines, report.documents, report.bytes), (5, 4, input.len() as u64));
+            let (lines, _) = read(input, PLAIN, BadLines::Refuse, step).unwrap();
+            assert_eq!(lines[0], "page_title", "only the preset knows the header");
+        }
+        assert_eq!(read(b"", TITLES, BadLines::Refuse, 1).unwrap().0.len(), 0);
+    }
+
+    #[test]
+    fn bad_lines_are_refused_skipped_or_mended() {
+        let input = b"good\nb\xFFd\nfine\n\xC3\n";
+        for step in 1..20 {
+            let error = read(input, PLAIN, BadLines::Refuse, step).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.line(), error.offset()),
+                (ErrorKind::Document, Some(2), Some(6)),
+                "{step}"
+            );
+            let (lines, report) = read(input, PLAIN, BadLines::Skip, step).unwrap();
+            assert_eq!((lines, report.skipped), (vec!["good".into(), "fine".into()], 2));
+            assert_eq!(report.first_skipped[1].line(), Some(4));
+            let (lines, report) = read(input, PLAIN, BadLines::Lossy, step).unwrap();
+            assert_eq!(
+                (lines, report.replaced),
+                (vec!["good".into(), "b\u{FFFD}d".into(), "fine".into(), "\u{FFFD}".into()], 2)
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_an_error_not_a_burst_of_memory() {
+        let mut input = b"first\n".to_vec();
+        input.resize(3 * VALUE_BYTES_MAX, b'x');
+        input.extend_from_slice(b"\nlast\n");
+        let error = read(&input, PLAIN, BadLines::Lossy, 1 << 20).unwrap_err();
+        assert_eq!((error.kind(), error.line()), (ErrorKind::Document, Some(2)));
+        let (lines, report) = read(&input, PLAIN, BadLines::Skip, 1 << 20).unwrap();
+        assert_eq!(
+            (lines, report.skipped, report.lines),
+            (vec!["first".into(), "last".into()], 1, 3)
+        );
+    }
+
+    #[test]
+    fn batches_end_where_chunks_end_however_the_input_is_cut() {
+        let input: String = (0..200_000).map(|i| format!("title number {i}\n")).collect();
+        let mut ends = vec![];
+        for target in [1, 1 << 20, 1 << 30] {
+            let mut reader = LineReader::new(input.as_bytes(), PLAIN, BadLines::Refuse, 7);
+            let (mut at, mut all) = (0, vec![]);
+            while let Some(batch) = reader.next_batch(target).unwrap() {
+                all.extend(batch.chunk_ends.iter().map(|end| at + end));
+                at += batch.len;
+            }
+            ends.push(all);
+        }
+        assert_eq!(ends[0].len(), 4);
+        assert!(ends[0] == ends[1] && ends[1] == ends[2]);
+    }
+}

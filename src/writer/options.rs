@@ -1,0 +1,135 @@
+//! How a writer works: its memory, its threads, and what it tells.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::SegmentId;
+use crate::writer::pipeline::{OnProgress, Progress, Resources};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::fmt;
+use std::sync::Arc;
+
+/// Memory of a build unless said otherwise.
+const MEMORY_BYTES: usize = 256 << 20;
+/// The least memory a build can do with: a batch and its buffers for each thread.
+const MEMORY_BYTES_MIN: usize = 16 << 20;
+
+/// How an [`IndexWriter`](crate::IndexWriter) works.
+#[derive(Default)]
+pub struct WriterOptions {
+    memory_bytes: Option<usize>,
+    threads: Option<usize>,
+    pool: Option<Arc<ThreadPool>>,
+    on_progress: Option<OnProgress>,
+    id_seed: Option<[u8; 16]>,
+}
+
+impl WriterOptions {
+    /// 256 MiB of memory, a thread for each processor, no word of progress.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the memory that a build may use, in bytes (default: 256 MiB; at least 16 MiB).
+    ///
+    /// What does not fit is spilled into the index directory. A single document may take more.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: usize) -> Self {
+        self.memory_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets the number of threads (default: one for each processor). With 1 everything happens on the
+    /// caller's thread. The threads end with the writer.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Works on the threads of a pool of the caller's, and starts none.
+    #[must_use]
+    pub fn pool(mut self, pool: Arc<ThreadPool>) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Sets what is called, on the caller's thread, whenever a step of the work is done.
+    #[must_use]
+    pub fn on_progress(mut self, on_progress: impl FnMut(Progress) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(on_progress));
+        self
+    }
+
+    /// Draws the ids of segments from `seed` instead of at random, so that the same documents give the same
+    /// bytes. For tests: two segments of one index must never have the same id, so no
+    /// seed may be used twice for the same index.
+    #[must_use]
+    pub fn reproducible_ids(mut self, seed: [u8; 16]) -> Self {
+        self.id_seed = Some(seed);
+        self
+    }
+
+    pub(super) fn resolve(self) -> Result<(Resources, IdSource, Option<OnProgress>)> {
+        let memory_bytes = self.memory_bytes.unwrap_or(MEMORY_BYTES);
+        if memory_bytes < MEMORY_BYTES_MIN {
+            return Err(Error::new(ErrorKind::Usage, "setting the memory of a build")
+                .expected(format!("at least {MEMORY_BYTES_MIN} bytes"))
+                .found(memory_bytes.to_string()));
+        }
+        let pool = match (self.pool, self.threads) {
+            (Some(_), Some(_)) => {
+                return Err(Error::new(ErrorKind::Usage, "setting the threads of a build")
+                    .expected("a pool or a number of threads")
+                    .found("both"));
+            }
+            (Some(pool), None) => Some(pool),
+            (None, Some(0)) => {
+                return Err(Error::new(ErrorKind::Usage, "setting the threads of a build")
+                    .expected("at least 1")
+                    .found("0"));
+            }
+            (None, threads) => start_pool(threads)?,
+        };
+        let ids = IdSource { seed: self.id_seed, drawn: 0 };
+        Ok((Resources { memory_bytes, pool }, ids, self.on_progress))
+    }
+}
+
+fn start_pool(threads: Option<usize>) -> Result<Option<Arc<ThreadPool>>> {
+    let threads =
+        threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    if threads == 1 {
+        return Ok(None);
+    }
+    let built = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|nth| format!("treepie-{nth}"))
+        .build();
+    built.map(|pool| Some(Arc::new(pool))).map_err(|error| {
+        Error::io(format!("starting {threads} threads"), std::io::Error::other(error))
+    })
+}
+
+impl fmt::Debug for WriterOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriterOptions")
+            .field("memory_bytes", &self.memory_bytes)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where the ids of new segments come from.
+#[derive(Debug)]
+pub(super) struct IdSource {
+    seed: Option<[u8; 16]>,
+    drawn: u64,
+}
+
+impl IdSource {
+    pub(super) fn next(&mut self) -> SegmentId {
+        let Some(mut id) = self.seed else { return SegmentId::random() };
+        self.drawn += 1;
+        id.iter_mut().zip(self.drawn.to_le_bytes()).for_each(|(byte, drawn)| *byte ^= drawn);
+        SegmentId(id)
+    }
+}

@@ -1,0 +1,473 @@
+//! Tasks on the way to a segment: batches in, a finished segment file out.
+//!
+//! The caller's thread reads and cuts batches; workers on the pool turn each into runs and stored
+//! chunks; chunks go to the segment file in document order as soon as they are ready; at the end
+//! runs are merged, range by range, on the same pool, and the caller's thread writes what comes out in
+//! order. Memory is bounded by the number of batches under way, by the size of each, and by spilling runs.
+
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::FileName;
+use crate::ids::SegmentId;
+use crate::schema::Schema;
+use crate::segment::builder::{BuiltSegment, FieldTotals, SegmentBuilder};
+use crate::storage::Storage;
+use crate::writer::batch::Batch;
+use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
+use crate::writer::run::{self, Run};
+use crate::writer::worker::{FieldOutput, TaskOutput, Worker};
+use rayon::ThreadPool;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Documents a segment may hold; as many as Lucene allows, so that no count overflows 31 bits.
+pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
+
+/// How much a build may hold and how many do the work.
+#[derive(Clone)]
+pub(crate) struct Resources {
+    pub(crate) memory_bytes: usize,
+    /// `None`: everything happens on the caller's thread.
+    pub(crate) pool: Option<Arc<ThreadPool>>,
+}
+
+impl Resources {
+    fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// The pool, unless the caller is itself one of its threads: it would wait for itself.
+    fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
+    }
+
+    /// Bytes of input in one batch. A worker holds up to six times its batch (text, log, scattered
+    /// log, terms, run, stored rows), the reader one batch more, finished runs a quarter of the budget.
+    pub(crate) fn batch_bytes(&self) -> usize {
+        let parts = 8 * self.threads() + 2;
+        (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
+    }
+
+    /// Bytes of buffers at which a worker ends its run early.
+    fn worker_bytes(&self) -> usize {
+        self.memory_bytes * 3 / 4 / (self.threads() + 1)
+    }
+
+    /// Bytes of finished runs kept in memory; beyond, they are spilled.
+    fn run_bytes(&self) -> usize {
+        self.memory_bytes / 4
+    }
+
+    /// Bytes of runs merged in one range: as many ranges as threads are under way, one more waits,
+    /// and each needs its input, its output and the longest list decoded.
+    fn range_bytes(&self) -> u64 {
+        (self.memory_bytes / (12 * (self.threads() + 1))).max(64 << 10) as u64
+    }
+}
+
+impl fmt::Debug for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, {} threads", self.memory_bytes, self.threads())
+    }
+}
+
+/// Where a build stands, for whoever shows progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// Documents were handed to the workers so far; runs were spilled to disk so far.
+    Reading {
+        /// Documents so far.
+        documents: u64,
+        /// Runs spilled so far.
+        runs_spilled: u64,
+    },
+    /// Runs are being merged: `done` of `total` ranges of terms.
+    Merging {
+        /// Ranges merged.
+        done: u64,
+        /// Ranges in all.
+        total: u64,
+    },
+    /// The segment and its commit are being made durable.
+    Committing,
+}
+
+/// Called on the caller's thread whenever a step is done.
+pub(crate) type OnProgress = Box<dyn FnMut(Progress) + Send>;
+
+/// One segment in the making.
+pub(crate) struct Pipeline {
+    shared: Arc<Shared>,
+    resources: Resources,
+    n_docs: u32,
+    n_tasks: u64,
+}
+
+/// What the tasks share.
+struct Shared {
+    schema: Arc<Schema>,
+    analyzers: Arc<Analyzers>,
+    storage: Arc<dyn Storage>,
+    id: SegmentId,
+    worker_bytes: usize,
+    run_bytes: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// The file being written, and the chunks that came before their turn.
+    stored: Mutex<StoredInOrder>,
+}
+
+#[derive(Default)]
+struct State {
+    running: usize,
+    idle: Vec<Worker>,
+    fields: BTreeMap<u64, Vec<FieldOutput>>,
+    run_heap_bytes: usize,
+    n_spilled: u64,
+    spill_files: Vec<String>,
+    failed: Option<Error>,
+}
+
+struct StoredInOrder {
+    builder: Option<SegmentBuilder>,
+    next_task: u64,
+    waiting: BTreeMap<u64, (Vec<u8>, Vec<(u32, u64)>)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A task that panics is reported as a failure; what it left is not used.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pipeline {
+    /// Starts the segment `id`.
+    pub(crate) fn new(
+        schema: Arc<Schema>,
+        analyzers: Arc<Analyzers>,
+        storage: Arc<dyn Storage>,
+        id: SegmentId,
+        resources: Resources,
+    ) -> Result<Self> {
+        let builder = SegmentBuilder::create(Arc::clone(&storage), id)?;
+        let shared = Shared {
+            schema,
+            analyzers,
+            storage,
+            id,
+            worker_bytes: resources.worker_bytes(),
+            run_bytes: resources.run_bytes(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            stored: Mutex::new(StoredInOrder {
+                builder: Some(builder),
+                next_task: 0,
+                waiting: BTreeMap::new(),
+            }),
+        };
+        Ok(Pipeline { shared: Arc::new(shared), resources, n_docs: 0, n_tasks: 0 })
+    }
+
+    /// Documents handed in so far.
+    pub(crate) fn n_docs(&self) -> u32 {
+        self.n_docs
+    }
+
+    pub(crate) fn runs_spilled(&self) -> u64 {
+        lock(&self.shared.state).n_spilled
+    }
+
+    /// Hands in the next documents; waits while as many batches are under way as there are threads.
+    pub(crate) fn submit(&mut self, batch: Batch) -> Result<()> {
+        let n_docs = self
+            .n_docs
+            .checked_add(batch.n_docs())
+            .filter(|&n_docs| n_docs <= SEGMENT_DOCS_MAX)
+            .ok_or_else(|| {
+                Error::new(ErrorKind::LimitExceeded, "adding documents")
+                    .expected(format!("at most {SEGMENT_DOCS_MAX} documents between two commits"))
+                    .found(format!("{} more than {}", batch.n_docs(), self.n_docs))
+            })?;
+        let (task, first_doc) = (self.n_tasks, self.n_docs);
+        (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
+        let Some(pool) = self.resources.pool() else {
+            self.shared.run_task(task, batch, first_doc);
+            return self.shared.check();
+        };
+        let mut state = lock(&self.shared.state);
+        while state.running >= self.resources.threads() && state.failed.is_none() {
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.running += 1;
+        drop(state);
+        let shared = Arc::clone(&self.shared);
+        pool.spawn(move || {
+            shared.run_task(task, batch, first_doc);
+            lock(&shared.state).running -= 1;
+            shared.changed.notify_all();
+        });
+        self.shared.check()
+    }
+
+    /// Waits for the tasks, merges, and finishes the file, which is then durable but not yet named
+    /// by any commit.
+    pub(crate) fn finish(self, mut on_progress: impl FnMut(Progress)) -> Result<BuiltSegment> {
+        self.wait();
+        self.shared.check()?;
+        let mut state = std::mem::take(&mut *lock(&self.shared.state));
+        let mut builder = lock(&self.shared.stored).builder.take().ok_or_else(|| {
+            Error::new(ErrorKind::Poisoned, "finishing a segment whose file failed before")
+        })?;
+        state.idle.clear(); // the merge needs the memory of the workers' buffers
+        let result = self.merge_fields(&mut state, &mut builder, &mut on_progress);
+        let spill_files = std::mem::take(&mut state.spill_files);
+        drop(state);
+        let removed = spill_files.iter().try_for_each(|name| self.shared.storage.delete(name));
+        result?;
+        removed?;
+        on_progress(Progress::Committing);
+        builder.finish(self.n_docs, &self.shared.schema)
+    }
+
+    /// Waits until no task is running.
+    fn wait(&self) {
+        let mut state = lock(&self.shared.state);
+        while state.running > 0 {
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn merge_fields(
+        &self,
+        state: &mut State,
+        builder: &mut SegmentBuilder,
+        on_progress: &mut impl FnMut(Progress),
+    ) -> Result<()> {
+        builder.end_stored()?;
+        let tasks = std::mem::take(&mut state.fields);
+        let mut by_field: Vec<(Vec<Run>, FieldTotals)> =
+            self.shared.schema.fields().iter().map(|_| (vec![], FieldTotals::default())).collect();
+        for output in tasks.into_values().flat_map(|fields| fields.into_iter().enumerate()) {
+            let (runs, totals) = &mut by_field[output.0];
+            runs.extend(output.1.runs);
+            totals.presence.append(&output.1.presence);
+            totals.empty.append(&output.1.empty);
+            totals.n_tokens += output.1.n_tokens;
+        }
+        let n_ranges = |runs: &[Run]| {
+            let bytes: u64 = runs.iter().map(Run::len).sum();
+            let wanted = bytes.div_ceil(self.resources.range_bytes());
+            // Several ranges a thread, so that unequal ones even out; none so small that it does not pay.
+            wanted.max((4 * self.resources.threads() as u64).min(bytes >> 16)).max(1) as usize
+        };
+        let total: u64 = by_field.iter().map(|(runs, _)| n_ranges(runs) as u64).sum();
+        let mut done = 0;
+        for (field, (runs, totals)) in self.shared.schema.field_ids().zip(by_field) {
+            let bounds = range_bounds(&runs, n_ranges(&runs));
+            let mut writer = builder.start_field(field, self.n_docs)?;
+            self.merge_ranges(&runs, &bounds, |merged| {
+                writer.write_postings(&merged.postings)?;
+                merged.for_each(|term, new| writer.add_term(term, new))?;
+                done += 1;
+                on_progress(Progress::Merging { done, total: total.max(done) });
+                Ok(())
+            })?;
+            writer.finish(&totals)?;
+        }
+        Ok(())
+    }
+
+    /// Merges all ranges on the pool and gives them to `consume` in order.
+    fn merge_ranges(
+        &self,
+        runs: &[Run],
+        bounds: &[Box<[u8]>],
+        mut consume: impl FnMut(MergedRange) -> Result<()>,
+    ) -> Result<()> {
+        let n_ranges = bounds.len() + 1;
+        let merge = |nth: usize| {
+            let from = nth.checked_sub(1).map(|before| &*bounds[before]);
+            merge_range(runs, from, bounds.get(nth).map(|bound| &**bound))
+        };
+        let Some(pool) = self.resources.pool().filter(|_| n_ranges > 1) else {
+            return (0..n_ranges).try_for_each(|nth| consume(merge(nth)?));
+        };
+        let threads = self.resources.threads();
+        let window = Window::new(n_ranges, threads + 1);
+        pool.in_place_scope(|scope| {
+            for _ in 0..threads.min(n_ranges) {
+                scope.spawn(|_| {
+                    while let Some(nth) = window.take() {
+                        let merged = catch_unwind(AssertUnwindSafe(|| merge(nth)));
+                        window.put(nth, merged.unwrap_or_else(|_| Err(panicked("merging"))));
+                    }
+                });
+            }
+            let result = (0..n_ranges).try_for_each(|nth| consume(window.get(nth)?));
+            window.stop();
+            result
+        })
+    }
+}
+
+impl Drop for Pipeline {
+    /// Lets tasks that run on the pool end before their files are cleaned up.
+    fn drop(&mut self) {
+        self.wait();
+        for name in lock(&self.shared.state).spill_files.drain(..) {
+            // What cannot be removed now is removed by the next writer.
+            let _ = self.shared.storage.delete(&name);
+        }
+    }
+}
+
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipeline")
+            .field("n_docs", &self.n_docs)
+            .field("resources", &self.resources)
+            .finish()
+    }
+}
+
+impl Shared {
+    /// Fails with the first failure of any task, once.
+    fn check(&self) -> Result<()> {
+        match lock(&self.state).failed.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn run_task(&self, task: u64, batch: Batch, first_doc: u32) {
+        if lock(&self.state).failed.is_some() {
+            return;
+        }
+        let idle = lock(&self.state).idle.pop();
+        let mut worker =
+            idle.unwrap_or_else(|| Worker::new(Arc::clone(&self.schema), &self.analyzers));
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let output = worker.process(batch, first_doc, self.worker_bytes)?;
+            self.accept(task, output)
+        }));
+        match done.unwrap_or_else(|_| Err(panicked("indexing documents"))) {
+            Ok(()) => lock(&self.state).idle.push(worker),
+            Err(error) => {
+                // The worker is dropped: it may be in the middle of a document.
+                lock(&self.state).failed.get_or_insert(error);
+            }
+        }
+    }
+
+    fn accept(&self, task: u64, mut output: TaskOutput) -> Result<()> {
+        self.write_stored(task, output.stored, output.chunks)?;
+        let mut runs: Vec<&mut Vec<Run>> =
+            output.fields.iter_mut().map(|field| &mut field.runs).collect();
+        let heap_bytes: usize = runs.iter().flat_map(|runs| runs.iter()).map(Run::heap_bytes).sum();
+        let mut state = lock(&self.state);
+        let spill = state.run_heap_bytes + heap_bytes > self.run_bytes;
+        if spill {
+            let name = FileName::Run { build: self.id, number: task as u32 }.to_string();
+            state.spill_files.push(name.clone());
+            state.n_spilled += 1;
+            drop(state);
+            let mut all: Vec<Run> = runs.iter_mut().flat_map(|runs| runs.drain(..)).collect();
+            let per_field = all.len() / runs.len().max(1);
+            run::spill(&mut all, &*self.storage, &name)?;
+            for runs in runs.iter_mut() {
+                runs.extend(all.drain(..per_field));
+            }
+            state = lock(&self.state);
+        }
+        state.run_heap_bytes +=
+            output.fields.iter().flat_map(|field| &field.runs).map(Run::heap_bytes).sum::<usize>();
+        state.fields.insert(task, output.fields);
+        Ok(())
+    }
+
+    /// Writes the chunks of `task` when all those before are written.
+    fn write_stored(&self, task: u64, bytes: Vec<u8>, chunks: Vec<(u32, u64)>) -> Result<()> {
+        let mut stored = lock(&self.stored);
+        stored.waiting.insert(task, (bytes, chunks));
+        while let Some((bytes, chunks)) = {
+            let next = stored.next_task;
+            stored.waiting.remove(&next)
+        } {
+            stored.next_task += 1;
+            if let Some(builder) = &mut stored.builder {
+                let written = builder.add_stored(&bytes, &chunks);
+                if written.is_err() {
+                    stored.builder = None;
+                    return written;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn panicked(what: &str) -> Error {
+    Error::new(
+        ErrorKind::Poisoned,
+        format!("{what}: a panic in a worker, most likely in a plugged-in tokenizer"),
+    )
+}
+
+/// Results of numbered tasks, handed out in order, with a bound on how far the workers run ahead.
+struct Window {
+    state: Mutex<WindowState>,
+    changed: Condvar,
+    n: usize,
+    ahead_max: usize,
+}
+
+#[derive(Default)]
+struct WindowState {
+    next: usize,
+    consumed: usize,
+    stopped: bool,
+    results: BTreeMap<usize, Result<MergedRange>>,
+}
+
+impl Window {
+    fn new(n: usize, ahead_max: usize) -> Self {
+        Window { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
+    }
+
+    fn take(&self) -> Option<usize> {
+        let mut state = lock(&self.state);
+        while !state.stopped && state.next < self.n && state.next >= state.consumed + self.ahead_max
+        {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.stopped || state.next == self.n {
+            return None;
+        }
+        state.next += 1;
+        Some(state.next - 1)
+    }
+
+    fn put(&self, nth: usize, result: Result<MergedRange>) {
+        lock(&self.state).results.insert(nth, result);
+        self.changed.notify_all();
+    }
+
+    fn get(&self, nth: usize) -> Result<MergedRange> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(result) = state.results.remove(&nth) {
+                state.consumed = nth + 1;
+                self.changed.notify_all();
+                return result;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn stop(&self) {
+        lock(&self.state).stopped = true;
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,306 @@
+//! A run: the sorted terms of one part of the documents, with their postings, in memory or spilled.
+//!
+//! Runs are private to one build and never read by another version, but they may pass through a
+//! disk, so every interval of records carries a checksum and reading never trusts a length.
+//!
+//! A record is: varint bytes shared with the term before, varint bytes of the rest, the rest, varint
+//! document frequency, varint last document and varint payload length (both only where the frequency is above 1),
+//! and the documents as gaps (see [`postings`]). Every [`INTERVAL`]th record shares nothing with the one before,
+//! so reading can begin there.
+
+use crate::bytes::{ByteReader, common_prefix_len, write_varint};
+use crate::checksum::crc32c;
+use crate::error::{Error, Result};
+use crate::format::postings;
+use crate::storage::{Storage, StorageRead};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Records between two places where reading can begin.
+const INTERVAL: usize = 512;
+
+/// Sorted records, written once and then merged.
+#[derive(Debug)]
+pub(crate) struct Run {
+    records: Records,
+    len: u64,
+    intervals: Vec<Interval>,
+}
+
+#[derive(Debug)]
+enum Records {
+    Memory(Vec<u8>),
+    Spilled { file: Arc<dyn StorageRead>, start: u64 },
+}
+
+/// Where reading can begin: the first term there, the offset, and the checksum up to the next one.
+#[derive(Debug)]
+pub(crate) struct Interval {
+    pub(crate) term: Box<[u8]>,
+    offset: u64,
+    checksum: u32,
+}
+
+impl Run {
+    /// Bytes of records.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of heap held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let records = match &self.records {
+            Records::Memory(bytes) => bytes.capacity(),
+            Records::Spilled { .. } => 0,
+        };
+        records
+            + self
+                .intervals
+                .iter()
+                .map(|interval| size_of::<Interval>() + interval.term.len())
+                .sum::<usize>()
+    }
+
+    /// First term and byte length of each interval: what key ranges of equal work are cut by.
+    pub(crate) fn intervals(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let ends = self.intervals.iter().skip(1).map(|next| next.offset).chain([self.len]);
+        self.intervals
+            .iter()
+            .zip(ends)
+            .map(|(interval, end)| (&*interval.term, end - interval.offset))
+    }
+
+    /// The records of all intervals that may hold terms in `from..to`, read and checked.
+    pub(crate) fn read(&self, from: Option<&[u8]>, to: Option<&[u8]>) -> Result<RunSlice<'_>> {
+        let first = from.map_or(0, |from| {
+            self.intervals.partition_point(|interval| *interval.term <= *from).saturating_sub(1)
+        });
+        let end =
+            to.map_or(self.intervals.len(), |to| self.intervals.partition_point(|i| *i.term < *to));
+        if first >= end {
+            return Ok(RunSlice { bytes: Borrowed::Memory(&[]) });
+        }
+        let start_offset = self.intervals[first].offset;
+        let end_offset = self.intervals.get(end).map_or(self.len, |interval| interval.offset);
+        let bytes = match &self.records {
+            Records::Memory(bytes) => {
+                Borrowed::Memory(&bytes[start_offset as usize..end_offset as usize])
+            }
+            Records::Spilled { file, start } => {
+                let mut bytes = vec![0; (end_offset - start_offset) as usize];
+                file.read_at(start + start_offset, &mut bytes)?;
+                for nth in first..end {
+                    self.check_interval(nth, &bytes, start_offset, file.path())?;
+                }
+                Borrowed::Read(bytes)
+            }
+        };
+        Ok(RunSlice { bytes })
+    }
+
+    fn check_interval(&self, nth: usize, bytes: &[u8], base: u64, path: PathBuf) -> Result<()> {
+        let interval = &self.intervals[nth];
+        let end = self.intervals.get(nth + 1).map_or(self.len, |next| next.offset);
+        let found = crc32c(&bytes[(interval.offset - base) as usize..(end - base) as usize]);
+        if found == interval.checksum {
+            return Ok(());
+        }
+        Err(Error::corrupt("reading back a spilled run")
+            .expected(format!("checksum {:#010x}", interval.checksum))
+            .found(format!("{found:#010x}"))
+            .in_file(path)
+            .at_offset(interval.offset)
+            .hint("the disk returned other bytes than were written to it a moment ago"))
+    }
+}
+
+/// Some consecutive intervals of a run.
+#[derive(Debug)]
+pub(crate) struct RunSlice<'r> {
+    bytes: Borrowed<'r>,
+}
+
+#[derive(Debug)]
+enum Borrowed<'r> {
+    Memory(&'r [u8]),
+    Read(Vec<u8>),
+}
+
+impl RunSlice<'_> {
+    /// A cursor on the first record whose term is at least `from`.
+    pub(crate) fn cursor(&self, from: Option<&[u8]>) -> Result<RunCursor<'_>> {
+        let bytes = match &self.bytes {
+            Borrowed::Memory(bytes) => bytes,
+            Borrowed::Read(bytes) => &bytes[..],
+        };
+        let mut cursor = RunCursor {
+            reader: ByteReader::new(bytes),
+            term: vec![],
+            prefix: 0,
+            df: 0,
+            last_doc: 0,
+            payload: &[],
+            done: false,
+        };
+        cursor.advance()?;
+        while from.is_some_and(|from| !cursor.done && *cursor.term < *from) {
+            cursor.advance()?;
+        }
+        Ok(cursor)
+    }
+}
+
+/// Walks records in term order.
+#[derive(Debug)]
+pub(crate) struct RunCursor<'r> {
+    reader: ByteReader<'r>,
+    pub(crate) term: Vec<u8>,
+    /// The first eight bytes of the term as a big-endian number.
+    pub(crate) prefix: u64,
+    pub(crate) df: u32,
+    pub(crate) last_doc: u32,
+    /// The documents as gaps.
+    pub(crate) payload: &'r [u8],
+    pub(crate) done: bool,
+}
+
+impl RunCursor<'_> {
+    /// Moves to the next record, or to the end.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        if self.reader.remaining().is_empty() {
+            self.done = true;
+            return Ok(());
+        }
+        self.read_record().ok_or_else(|| {
+            Error::corrupt("reading a run")
+                .expected("a whole record")
+                .found("bytes that end within one")
+        })
+    }
+
+    #[inline]
+    fn read_record(&mut self) -> Option<()> {
+        let shared = self.reader.varint_u32()? as usize;
+        let rest = self.reader.varint_u32()? as usize;
+        let rest = self.reader.take(rest)?;
+        if shared > self.term.len() {
+            return None;
+        }
+        self.term.truncate(shared);
+        self.term.extend_from_slice(rest);
+        if shared < 8 {
+            self.prefix = prefix_of(&self.term);
+        }
+        self.df = self.reader.varint_u32()?;
+        if self.df == 1 {
+            let whole = self.reader.remaining();
+            let before = self.reader.position();
+            self.last_doc = self.reader.varint_u32()?;
+            self.payload = &whole[..self.reader.position() - before];
+        } else {
+            self.last_doc = self.reader.varint_u32()?;
+            let len = self.reader.varint_u32()? as usize;
+            self.payload = self.reader.take(len)?;
+        }
+        Some(())
+    }
+}
+
+/// The first eight bytes as a number that compares as they do.
+#[inline]
+pub(crate) fn prefix_of(term: &[u8]) -> u64 {
+    match term.first_chunk::<8>() {
+        Some(bytes) => u64::from_le_bytes(*bytes).swap_bytes(),
+        None => {
+            let mut bytes = [0; 8];
+            bytes[..term.len()].copy_from_slice(term);
+            u64::from_le_bytes(bytes).swap_bytes()
+        }
+    }
+}
+
+/// Takes terms in order and gives a [`Run`].
+#[derive(Debug, Default)]
+pub(crate) struct RunWriter {
+    records: Vec<u8>,
+    intervals: Vec<Interval>,
+    n_records: usize,
+    last_term: Vec<u8>,
+    gaps: Vec<u8>,
+}
+
+impl RunWriter {
+    /// Adds a term, which comes after those before, with its ascending documents.
+    pub(crate) fn add(&mut self, term: &[u8], docs: &[u32]) {
+        let Some(&last_doc) = docs.last() else { return };
+        let shared = if self.n_records.is_multiple_of(INTERVAL) {
+            self.end_interval();
+            self.intervals.push(Interval {
+                term: term.into(),
+                offset: self.records.len() as u64,
+                checksum: 0,
+            });
+            0
+        } else {
+            common_prefix_len(&self.last_term, term)
+        };
+        self.n_records += 1;
+        let out = &mut self.records;
+        write_varint(out, shared as u64);
+        write_varint(out, (term.len() - shared) as u64);
+        out.extend_from_slice(&term[shared..]);
+        self.last_term.clear();
+        self.last_term.extend_from_slice(term);
+        write_varint(out, docs.len() as u64);
+        if docs.len() > 1 {
+            write_varint(out, u64::from(last_doc));
+            self.gaps.clear();
+            postings::encode_gaps(docs, &mut self.gaps);
+            write_varint(out, self.gaps.len() as u64);
+            out.extend_from_slice(&self.gaps);
+        } else {
+            write_varint(out, u64::from(last_doc));
+        }
+    }
+
+    fn end_interval(&mut self) {
+        if let Some(last) = self.intervals.last_mut() {
+            last.checksum = crc32c(&self.records[last.offset as usize..]);
+        }
+    }
+
+    /// Bytes of heap held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.records.capacity() + self.gaps.capacity()
+    }
+
+    /// Ends the run and keeps it in memory.
+    pub(crate) fn finish(mut self) -> Run {
+        self.end_interval();
+        self.records.shrink_to_fit();
+        let len = self.records.len() as u64;
+        Run { records: Records::Memory(self.records), len, intervals: self.intervals }
+    }
+}
+
+/// Moves the records of `runs` from memory into the new file `name`.
+pub(crate) fn spill(runs: &mut [Run], storage: &dyn Storage, name: &str) -> Result<u64> {
+    let mut out = storage.create(name)?;
+    let mut starts = vec![];
+    let mut at = 0;
+    for run in runs.iter() {
+        starts.push(at);
+        if let Records::Memory(bytes) = &run.records {
+            out.write_all(bytes)?;
+            at += bytes.len() as u64;
+        }
+    }
+    out.flush()?;
+    drop(out);
+    let file = storage.open_unmapped(name)?;
+    for (run, start) in runs.iter_mut().zip(starts) {
+        run.records = Records::Spilled { file: Arc::clone(&file), start };
+    }
+    Ok(at)
+}

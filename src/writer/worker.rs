@@ -1,0 +1,421 @@
+//! What one task does: tokenize a batch, collect postings, compress what is stored.
+
+use crate::analysis::tokenizer_api::TokenStream;
+use crate::analysis::{Analyzer, Analyzers, BulkTokens};
+use crate::bytes::write_varint;
+use crate::error::{Error, Result};
+use crate::format::stored::ChunkWriter;
+use crate::ids::FieldId;
+use crate::schema::{FieldKind, Schema};
+use crate::segment::doc_ranges::DocRanges;
+use crate::writer::batch::{Batch, DocumentBatch, LineBatch, ValueRef};
+use crate::writer::field_buffer::FieldBuffer;
+use crate::writer::run::Run;
+use std::sync::Arc;
+
+/// Bytes of text tokenized at once: they stay in the processor's cache until their terms are looked up.
+const STEP_BYTES: usize = 64 << 10;
+
+/// Buffers for one task at a time, kept from task to task.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    schema: Arc<Schema>,
+    /// By field: a plugged-in analyzer, or none for the built-in one.
+    analyzers: Vec<Option<Analyzer>>,
+    fields: Vec<FieldBuffer>,
+    chunk: ChunkWriter,
+    tokens: BulkTokens,
+    row: Vec<u8>,
+    texts: String,
+    spans: Vec<(u32, u32)>,
+    ends: Vec<u32>,
+}
+
+/// What a task leaves for the merge.
+#[derive(Debug)]
+pub(crate) struct TaskOutput {
+    /// By field; runs of consecutive documents in order.
+    pub(crate) fields: Vec<FieldOutput>,
+    /// Chunks of stored rows back to back.
+    pub(crate) stored: Vec<u8>,
+    /// Documents and bytes of each chunk.
+    pub(crate) chunks: Vec<(u32, u64)>,
+}
+
+/// One field of a [`TaskOutput`].
+#[derive(Debug, Default)]
+pub(crate) struct FieldOutput {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) presence: DocRanges,
+    pub(crate) empty: DocRanges,
+    pub(crate) n_tokens: u64,
+}
+
+impl Worker {
+    pub(crate) fn new(schema: Arc<Schema>, analyzers: &Analyzers) -> Self {
+        let custom = |name: &str| {
+            Some(analyzers.get(name)).filter(|analyzer| !analyzer.is_default()).cloned()
+        };
+        Worker {
+            analyzers: schema.fields().iter().map(|field| custom(&field.name)).collect(),
+            fields: schema.fields().iter().map(|_| FieldBuffer::default()).collect(),
+            schema,
+            chunk: ChunkWriter::default(),
+            tokens: BulkTokens::default(),
+            row: vec![],
+            texts: String::new(),
+            spans: vec![],
+            ends: vec![],
+        }
+    }
+
+    /// Turns a batch whose first document is `first_doc` into runs and chunks. A run ends early, at
+    /// the end of a chunk, where the buffers pass `heap_max` bytes.
+    pub(crate) fn process(
+        &mut self,
+        mut batch: Batch,
+        first_doc: u32,
+        heap_max: usize,
+    ) -> Result<TaskOutput> {
+        let fields = self.fields.iter().map(|_| FieldOutput::default()).collect();
+        let mut output = TaskOutput { fields, stored: vec![], chunks: vec![] };
+        let n_chunks = match &batch {
+            Batch::Lines(lines) => lines.chunk_ends.len(),
+            Batch::Documents(documents) => documents.chunk_ends.len(),
+        };
+        let (mut doc, mut run_start) = (first_doc, first_doc);
+        for nth in 0..n_chunks {
+            doc += match &mut batch {
+                Batch::Lines(lines) => self.add_lines(lines, nth, doc)?,
+                Batch::Documents(documents) => self.add_documents(documents, nth, doc)?,
+            };
+            let (n_docs, before) = (self.chunk.n_docs(), output.stored.len());
+            self.chunk.finish(&mut output.stored);
+            output.chunks.push((n_docs, (output.stored.len() - before) as u64));
+            let held = self.fields.iter().map(FieldBuffer::heap_bytes).sum::<usize>()
+                + output.stored.capacity();
+            if held > heap_max || nth + 1 == n_chunks {
+                self.end_run(run_start, &mut output);
+                run_start = doc;
+            }
+        }
+        Ok(output)
+    }
+
+    fn end_run(&mut self, run_start: u32, output: &mut TaskOutput) {
+        for (field, out) in self.fields.iter_mut().zip(&mut output.fields) {
+            out.runs.push(field.finish(run_start));
+            out.presence.append(&field.presence);
+            out.empty.append(&field.empty);
+            out.n_tokens += std::mem::take(&mut field.n_tokens);
+            field.presence.clear();
+            field.empty.clear();
+        }
+    }
+
+    /// Adds chunk `nth` of a batch of lines; the result is its number of documents.
+    fn add_lines(&mut self, batch: &mut LineBatch, nth: usize, first_doc: u32) -> Result<u32> {
+        let start = if nth == 0 { 0 } else { batch.chunk_ends[nth - 1] };
+        let end = batch.chunk_ends[nth];
+        let is_dump = batch.fields.qualifier.is_some();
+        if is_dump {
+            batch.text[start..end]
+                .iter_mut()
+                .filter(|byte| **byte == b'_')
+                .for_each(|byte| *byte = b' ');
+        }
+        let (mut at, mut doc) = (start, first_doc);
+        while at < end {
+            let step_end = if end - at <= STEP_BYTES {
+                end
+            } else {
+                // A line longer than a step is a step of its own.
+                match memchr::memrchr(b'\n', &batch.text[at..at + STEP_BYTES]) {
+                    Some(last) => at + last + 1,
+                    None => memchr::memchr(b'\n', &batch.text[at..end])
+                        .map_or(end, |next| at + next + 1),
+                }
+            };
+            let step = std::str::from_utf8(&batch.text[at..step_end])
+                .map_err(|_| Error::corrupt("a batch of lines is not UTF-8 any more"))?;
+            doc += self.add_step(batch, step, at, doc)?;
+            at = step_end;
+        }
+        Ok(doc - first_doc)
+    }
+
+    fn add_step(
+        &mut self,
+        batch: &LineBatch,
+        step: &str,
+        at: usize,
+        first_doc: u32,
+    ) -> Result<u32> {
+        let title = usize::from(batch.fields.text);
+        let stored = self.schema.fields()[title].stored;
+        let bare = self.schema.bare_stored_field() == Some(FieldId(batch.fields.text));
+        if self.analyzers[title].is_none() {
+            self.tokens.tokenize(step);
+            let tokens = &self.tokens;
+            self.fields[title].add_documents(&tokens.bytes, &tokens.tokens, &tokens.ends)?;
+        } else {
+            for line in step.split_terminator('\n') {
+                self.add_custom_text(FieldId(batch.fields.text), line)?;
+                self.fields[title].end_document();
+            }
+        }
+        self.spans.clear();
+        self.ends.clear();
+        let (mut line_start, mut doc) = (0, first_doc);
+        for line_end in memchr::memchr_iter(b'\n', step.as_bytes()) {
+            let line = &step.as_bytes()[line_start..line_end];
+            if line.is_empty() {
+                self.fields[title].empty.add(doc, doc + 1);
+            }
+            if batch.fields.qualifier.is_some() {
+                if let Some((from, to)) = qualifier_of(line) {
+                    self.spans.push(((at + line_start + from) as u32, (to - from) as u32));
+                }
+                self.ends.push(self.spans.len() as u32);
+            }
+            match (stored, bare) {
+                (true, true) => self.chunk.add(Some(line)),
+                (true, false) => {
+                    self.row.clear();
+                    write_row(&self.schema, &mut self.row, |field| {
+                        if field.index() == title { vec![line] } else { vec![] }
+                    });
+                    self.chunk.add(Some(&self.row));
+                }
+                (false, _) => self.chunk.add(None),
+            }
+            line_start = line_end + 1;
+            doc += 1;
+        }
+        self.fields[title].presence.add(first_doc, doc);
+        if let Some(qualifier) = batch.fields.qualifier {
+            let field = &mut self.fields[usize::from(qualifier)];
+            let mut before = 0;
+            for (nth, &end) in self.ends.iter().enumerate().filter(|(_, end)| **end > 0) {
+                if end > before {
+                    field.presence.add(first_doc + nth as u32, first_doc + nth as u32 + 1);
+                    before = end;
+                }
+            }
+            field.add_documents(&batch.text, &self.spans, &self.ends)?;
+        }
+        // Fields that lines do not fill still count documents.
+        for (nth, field) in self.fields.iter_mut().enumerate() {
+            if nth != title && Some(nth as u16) != batch.fields.qualifier {
+                (first_doc..doc).for_each(|_| field.end_document());
+            }
+        }
+        Ok(doc - first_doc)
+    }
+
+    /// Adds chunk `nth` of a batch of documents; the result is its number of documents.
+    fn add_documents(&mut self, batch: &DocumentBatch, nth: usize, first_doc: u32) -> Result<u32> {
+        let start = if nth == 0 { 0 } else { batch.chunk_ends[nth - 1] };
+        let end = batch.chunk_ends[nth];
+        let first = batch.values.partition_point(|value| value.doc < start);
+        let last = batch.values.partition_point(|value| value.doc < end);
+        let values = &batch.values[first..last];
+        for field in self.schema.field_ids() {
+            self.note_values(batch, values, field, start, first_doc);
+            let by_doc = ByDocument { values, field, doc: start, end };
+            match self.schema.get(field).kind {
+                FieldKind::Keyword => self.add_keywords(batch, by_doc)?,
+                FieldKind::Text if self.analyzers[field.index()].is_none() => {
+                    self.add_texts(batch, by_doc)?
+                }
+                FieldKind::Text => {
+                    for of_doc in by_doc {
+                        for value in of_doc.iter().filter(|value| value.field == field) {
+                            self.add_custom_text(field, utf8(batch.value(*value))?)?;
+                        }
+                        self.fields[field.index()].end_document();
+                    }
+                }
+            }
+        }
+        self.store_documents(batch, values, start, end);
+        Ok(end - start)
+    }
+
+    fn note_values(
+        &mut self,
+        batch: &DocumentBatch,
+        values: &[ValueRef],
+        field: FieldId,
+        start: u32,
+        first_doc: u32,
+    ) {
+        let buffer = &mut self.fields[field.index()];
+        for value in values.iter().filter(|value| value.field == field) {
+            let doc = first_doc + (value.doc - start);
+            buffer.presence.add(doc, doc + 1);
+            if batch.value(*value).is_empty() {
+                buffer.empty.add(doc, doc + 1);
+            }
+        }
+    }
+
+    fn add_keywords(&mut self, batch: &DocumentBatch, by_doc: ByDocument<'_>) -> Result<()> {
+        let field = by_doc.field;
+        self.spans.clear();
+        self.ends.clear();
+        for of_doc in by_doc {
+            self.spans.extend(
+                of_doc.iter().filter(|value| value.field == field).map(|value| value.span()),
+            );
+            self.ends.push(self.spans.len() as u32);
+        }
+        self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends)
+    }
+
+    /// Tokenizes the values of many documents at once, one line a document. A newline inside a
+    /// value and the end of a value separate words as a space does.
+    fn add_texts(&mut self, batch: &DocumentBatch, by_doc: ByDocument<'_>) -> Result<()> {
+        let field = by_doc.field;
+        self.texts.clear();
+        for of_doc in by_doc {
+            for value in of_doc.iter().filter(|value| value.field == field) {
+                self.texts
+                    .extend(utf8(batch.value(*value))?.split('\n').flat_map(|line| [line, " "]));
+            }
+            self.texts.push('\n');
+            if self.texts.len() >= STEP_BYTES {
+                self.add_pending_texts(field)?;
+            }
+        }
+        self.add_pending_texts(field)
+    }
+
+    fn add_pending_texts(&mut self, field: FieldId) -> Result<()> {
+        self.tokens.tokenize(&self.texts);
+        self.texts.clear();
+        let tokens = &self.tokens;
+        self.fields[field.index()].add_documents(&tokens.bytes, &tokens.tokens, &tokens.ends)
+    }
+
+    /// Adds the tokens that a plugged-in tokenizer makes of one value.
+    fn add_custom_text(&mut self, field: FieldId, text: &str) -> Result<()> {
+        self.tokens.clear();
+        let Some(analyzer) = &mut self.analyzers[field.index()] else { return Ok(()) };
+        let mut stream = analyzer.token_stream(text);
+        while stream.advance() {
+            let token = &stream.token().text;
+            self.tokens.tokens.push((self.tokens.bytes.len() as u32, token.len() as u32));
+            self.tokens.bytes.extend_from_slice(token.as_bytes());
+        }
+        self.tokens.bytes.extend_from_slice(&[0; 16]);
+        self.fields[field.index()].add_tokens(&self.tokens.bytes, &self.tokens.tokens)
+    }
+
+    fn store_documents(
+        &mut self,
+        batch: &DocumentBatch,
+        values: &[ValueRef],
+        start: u32,
+        end: u32,
+    ) {
+        let bare = self.schema.bare_stored_field();
+        let stored = |value: &&ValueRef| self.schema.get(value.field).stored;
+        let mut rest = values;
+        for doc in start..end {
+            let (of_doc, later) = rest.split_at(rest.partition_point(|value| value.doc <= doc));
+            rest = later;
+            if !of_doc.iter().any(|value| stored(&value)) {
+                self.chunk.add(None);
+                continue;
+            }
+            self.row.clear();
+            if bare.is_some() {
+                of_doc
+                    .iter()
+                    .filter(stored)
+                    .for_each(|value| self.row.extend_from_slice(batch.value(*value)));
+            } else {
+                write_row(&self.schema, &mut self.row, |field| {
+                    of_doc
+                        .iter()
+                        .filter(|value| value.field == field)
+                        .map(|value| batch.value(*value))
+                        .collect()
+                });
+            }
+            self.chunk.add(Some(&self.row));
+        }
+    }
+}
+
+/// A row of several fields: for each stored field a count and lengths, then all values.
+fn write_row<'v>(schema: &Schema, row: &mut Vec<u8>, values_of: impl Fn(FieldId) -> Vec<&'v [u8]>) {
+    let values: Vec<Vec<&[u8]>> =
+        schema.field_ids().filter(|id| schema.get(*id).stored).map(values_of).collect();
+    for of_field in &values {
+        write_varint(row, of_field.len() as u64);
+        of_field.iter().for_each(|value| write_varint(row, value.len() as u64));
+    }
+    values.iter().flatten().for_each(|value| row.extend_from_slice(value));
+}
+
+/// What stands in a trailing "(…)" without inner parentheses, as a range of the title.
+pub(crate) fn qualifier_of(title: &[u8]) -> Option<(usize, usize)> {
+    let inner = title.strip_suffix(b")")?;
+    let open = memchr::memrchr2(b'(', b')', inner)?;
+    (inner[open] == b'(' && open + 1 < inner.len()).then_some((open + 1, inner.len()))
+}
+
+fn utf8(value: &[u8]) -> Result<&str> {
+    std::str::from_utf8(value)
+        .map_err(|_| Error::corrupt("a batch of documents is not UTF-8 any more"))
+}
+
+/// Walks the documents `doc..end` with their values, which are sorted by document.
+struct ByDocument<'v> {
+    values: &'v [ValueRef],
+    field: FieldId,
+    doc: u32,
+    end: u32,
+}
+
+impl<'v> Iterator for ByDocument<'v> {
+    type Item = &'v [ValueRef];
+
+    fn next(&mut self) -> Option<&'v [ValueRef]> {
+        if self.doc == self.end {
+            return None;
+        }
+        let (of_doc, later) =
+            self.values.split_at(self.values.partition_point(|value| value.doc <= self.doc));
+        self.values = later;
+        self.doc += 1;
+        Some(of_doc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_qualifier_is_what_stands_in_the_last_parentheses() {
+        let cases = [
+            ("Paris (film)", Some("film")),
+            ("Paris (film) II", None),
+            ("A (b) (c d)", Some("c d")),
+            ("A (b (c))", None),
+            ("A (b (c)", Some("c")),
+            ("A )b)", None),
+            ("A ()", None),
+            ("(x)", Some("x")),
+            (")", None),
+            ("", None),
+        ];
+        for (title, expected) in cases {
+            let found = qualifier_of(title.as_bytes()).map(|(from, to)| &title[from..to]);
+            assert_eq!(found, expected, "{title}");
+        }
+    }
+}
