@@ -2,6 +2,7 @@
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
+use crate::inspect::Inspector;
 use crate::schema::Schema;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
 use crate::storage::{FsStorage, ReadMode, Storage};
@@ -188,6 +189,15 @@ impl Index {
     /// As [`writer`](Self::writer) and [`IndexWriter::commit`].
     pub fn merge(&self) -> Result<CommitInfo> {
         self.writer()?.merge()
+    }
+
+    /// Opens the newest commit for looking inside.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn inspect(&self) -> Result<Inspector> {
+        Ok(Inspector::new(Snapshot::open(&*self.storage()?)?))
     }
 
     fn storage_to_write(&self) -> Result<Arc<dyn Storage>> {

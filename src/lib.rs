@@ -21,6 +21,7 @@ mod execution;
 mod facet;
 pub mod explain;
 mod searcher;
+pub mod inspect;
 mod index;
 
 pub use document::Document;

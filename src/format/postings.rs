@@ -268,6 +268,11 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         self.source.bytes(self.offset + range.start as u64..self.offset + range.end as u64)
     }
 
+    /// Bytes of container `nth`.
+    pub(crate) fn payload_len(&self, nth: usize) -> usize {
+        self.header.payload_range(&self.header_bytes, nth).len()
+    }
+
     /// Bytes of the header, which opening the list has read.
     pub(crate) fn header_len(&self) -> usize {
         self.header_bytes.len()

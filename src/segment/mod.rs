@@ -5,3 +5,4 @@ pub(crate) mod doc_ranges;
 pub(crate) mod file;
 pub(crate) mod reader;
 pub(crate) mod snapshot;
+pub(crate) mod verify;

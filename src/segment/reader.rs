@@ -77,6 +77,18 @@ impl<'s> SegmentReader<'s> {
         })
     }
 
+    /// Reads every stored row, and everything that leads to it.
+    pub(crate) fn verify_stored(self) -> Result<()> {
+        let reader = self.stored_reader()?;
+        reader.verify()?;
+        if reader.n_docs() != self.n_docs {
+            return Err(Error::corrupt("counting the rows of a segment")
+                .expected(self.n_docs.to_string())
+                .found(reader.n_docs().to_string()));
+        }
+        Ok(())
+    }
+
     /// The stored row of `doc` as it is, for copying into another segment of the same schema.
     pub(crate) fn stored_row(self, doc: u32) -> Result<Option<Vec<u8>>> {
         self.stored_reader()?.row(doc)

@@ -1,0 +1,454 @@
+//! Looking inside: which segments there are, what is in them, where the bytes go, whether all is well.
+//!
+//! Everything here is for people and their scripts. It reads whatever it is asked for and takes the time
+//! that takes; searching is the business of [`Searcher`](crate::Searcher).
+//!
+//! ```
+//! use treepie::{Document, Index, Schema};
+//! # let dir = std::env::temp_dir().join(format!("treepie-doc-inspect-{}", std::process::id()));
+//! # let _ = std::fs::remove_dir_all(&dir);
+//! # let mut writer = Index::create(&dir, Schema::builder().text("title").build()?)?.writer()?;
+//! # writer.add(Document::new().with("title", "Oslo by night"))?;
+//! # writer.commit()?;
+//! # drop(writer);
+//!
+//! let inspector = Index::open(&dir)?.inspect()?;
+//! assert_eq!(inspector.segments()[0].documents, 1);
+//! let mut terms = vec![];
+//! inspector.for_each_term("title", "", |term, documents| {
+//!     terms.push((String::from_utf8_lossy(term).into_owned(), documents));
+//!     Ok(true)
+//! })?;
+//! assert_eq!(terms, [("by".into(), 1), ("night".into(), 1), ("oslo".into(), 1)]);
+//! assert!(inspector.verify(|_| ()).is_sound());
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! # Ok::<(), treepie::Error>(())
+//! ```
+
+use crate::bitmap::ContainerKind;
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::envelope::SectionKind;
+use crate::format::postings::PostingList;
+use crate::format::terms::PostingsAt;
+use crate::ids::{DocId, FieldId};
+use crate::schema::Schema;
+use crate::segment::reader::SegmentReader;
+use crate::segment::snapshot::Snapshot;
+use crate::segment::verify;
+use std::path::PathBuf;
+
+/// One commit of an index, open for looking inside.
+#[derive(Debug)]
+pub struct Inspector {
+    snapshot: Snapshot,
+}
+
+/// One segment of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SegmentInfo {
+    /// The random id in its file's name, as 32 hexadecimal digits.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Documents.
+    pub documents: u64,
+    /// The number of its first document in the snapshot.
+    pub first_doc: DocId,
+    /// What each field has, in schema order.
+    pub fields: Vec<FieldInfo>,
+}
+
+/// One field of one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldInfo {
+    /// The field's name.
+    pub name: String,
+    /// Different terms.
+    pub terms: u64,
+    /// Tokens of all documents, repetitions included.
+    pub tokens: u64,
+    /// Documents that have a value.
+    pub documents: u64,
+}
+
+/// The posting list of one term in one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostingsInfo {
+    /// The segment's place in the snapshot, from 0.
+    pub segment: usize,
+    /// In how many of its documents the term is.
+    pub documents: u64,
+    /// How the list is kept: `inline` in the dictionary, `short` (gaps), or `long` (roaring).
+    pub encoding: &'static str,
+    /// Bytes of the list outside the dictionary.
+    pub bytes: u64,
+    /// Containers of a long list, by kind.
+    pub containers: ContainerCounts,
+    /// The documents, as many as were asked for.
+    pub docs: Vec<DocId>,
+}
+
+/// Containers by kind, or bytes in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContainerCounts {
+    /// Sorted arrays of up to 4,096 documents.
+    pub array: u64,
+    /// Bitmaps of 65,536 bits.
+    pub bitmap: u64,
+    /// Runs of consecutive documents.
+    pub run: u64,
+}
+
+/// Where the bytes of an index go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StorageReport {
+    /// Bytes of all segment files.
+    pub total: u64,
+    /// Bytes by part, in the order of the files: stored fields, then field by field.
+    pub parts: Vec<StoragePart>,
+}
+
+/// One part of a [`StorageReport`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoragePart {
+    /// The field, where the part belongs to one.
+    pub field: Option<String>,
+    /// What it is, such as `terms` or `postings: bitmap containers`.
+    pub part: String,
+    /// Bytes in all segments.
+    pub bytes: u64,
+    /// How many there are: documents, terms, lists or containers.
+    pub count: u64,
+}
+
+/// What [`Inspector::verify`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Segments looked at.
+    pub segments: usize,
+    /// Bytes read.
+    pub bytes: u64,
+    /// How much was wrong.
+    pub damaged: u64,
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.damaged == 0
+    }
+}
+
+impl Inspector {
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Inspector { snapshot }
+    }
+
+    /// The number of the commit.
+    pub fn generation(&self) -> u64 {
+        self.snapshot.manifest.generation
+    }
+
+    /// The fields.
+    pub fn schema(&self) -> &Schema {
+        &self.snapshot.manifest.schema
+    }
+
+    /// Documents of all segments.
+    pub fn documents(&self) -> u64 {
+        self.snapshot.manifest.n_docs()
+    }
+
+    /// What the commit carries for whoever made it.
+    pub fn payload(&self) -> &[u8] {
+        &self.snapshot.manifest.payload
+    }
+
+    /// All segments in the order of their documents. What cannot be read is left out of `fields`.
+    pub fn segments(&self) -> Vec<SegmentInfo> {
+        let mut first = 0;
+        let mut infos = vec![];
+        for segment in self.snapshot.readers() {
+            infos.push(SegmentInfo {
+                id: segment.id().to_string(),
+                path: segment.file().path(),
+                bytes: segment.file().len(),
+                documents: segment.n_docs().into(),
+                first_doc: DocId(first),
+                fields: segment
+                    .schema()
+                    .field_ids()
+                    .filter_map(|id| field_info(segment, id).ok())
+                    .collect(),
+            });
+            first += u64::from(segment.n_docs());
+        }
+        infos
+    }
+
+    /// Calls `visit` with every term of a field that begins with `prefix`, in byte order, and the number
+    /// of documents it is in, until it answers false. Terms are listed segment by segment
+    /// merged into one order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] for an unknown field, [`ErrorKind::Corrupt`] for damage.
+    pub fn for_each_term(
+        &self,
+        field: &str,
+        prefix: &str,
+        mut visit: impl FnMut(&[u8], u64) -> Result<bool>,
+    ) -> Result<()> {
+        let field = self.field_id(field)?;
+        let mut streams = vec![];
+        for segment in self.snapshot.readers() {
+            let mut stream = segment.field(field).terms()?.prefix(prefix.as_bytes())?;
+            let next = stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
+            streams.push((stream, next));
+        }
+        while let Some(term) =
+            streams.iter().filter_map(|(_, next)| next.as_ref()).map(|next| &next.0).min().cloned()
+        {
+            let mut documents = 0;
+            for (stream, next) in &mut streams {
+                if let Some((_, df)) = next.as_ref().filter(|next| next.0 == term) {
+                    documents += df;
+                    *next =
+                        stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
+                }
+            }
+            if !visit(&term, documents)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The posting list of a term in each segment that has it, with up to `docs_max` of its documents in all.
+    ///
+    /// # Errors
+    ///
+    /// As [`for_each_term`](Self::for_each_term).
+    pub fn postings(&self, field: &str, term: &[u8], docs_max: usize) -> Result<Vec<PostingsInfo>> {
+        let field = self.field_id(field)?;
+        let (mut first, mut left) = (0, docs_max);
+        let mut infos = vec![];
+        for (nth, segment) in self.snapshot.readers().enumerate() {
+            let reader = segment.field(field);
+            if let Some((_, info)) = reader.terms()?.get(term)? {
+                let list = reader.postings(&info)?;
+                let mut docs = vec![];
+                list.decode_into(segment.n_docs(), &mut docs)?;
+                let shown: Vec<DocId> =
+                    docs.iter().take(left).map(|&doc| DocId(first + u64::from(doc))).collect();
+                left -= shown.len();
+                let (encoding, bytes) = encoding_of(info.postings, &list);
+                let mut containers = ContainerCounts::default();
+                count_containers(&list, &mut containers, &mut ContainerCounts::default());
+                infos.push(PostingsInfo {
+                    segment: nth,
+                    documents: list.len(),
+                    encoding,
+                    bytes,
+                    containers,
+                    docs: shown,
+                });
+            }
+            first += u64::from(segment.n_docs());
+        }
+        Ok(infos)
+    }
+
+    /// The stored values of a document as (field, value), in schema order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] if there is no such document, [`ErrorKind::Corrupt`] for damage.
+    pub fn document(&self, doc: DocId) -> Result<Vec<(String, String)>> {
+        let mut first = 0;
+        for segment in self.snapshot.readers() {
+            let in_segment = doc.0.wrapping_sub(first);
+            if doc.0 >= first && in_segment < u64::from(segment.n_docs()) {
+                let values = segment.stored(in_segment as u32)?;
+                let named = |(field, value)| (segment.schema().get(field).name.clone(), value);
+                return Ok(values.into_iter().map(named).collect());
+            }
+            first += u64::from(segment.n_docs());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("reading document {doc}"))
+            .expected(format!("a number below {first}"))
+            .found(doc.to_string()))
+    }
+
+    /// Where the bytes of all segments go. Reads every posting list's header.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] for damage.
+    pub fn storage(&self) -> Result<StorageReport> {
+        let mut report = StorageReport::default();
+        for segment in self.snapshot.readers() {
+            report.total += segment.file().len();
+            let before: u64 = report.parts.iter().map(|part| part.bytes).sum();
+            for (kind, count) in
+                [(SectionKind::STORED, u64::from(segment.n_docs())), (SectionKind::STORED_INDEX, 0)]
+            {
+                report.add(None, kind.name(), section_len(segment, None, kind), count);
+            }
+            for field in segment.schema().field_ids() {
+                add_field(segment, field, &mut report)?;
+            }
+            let counted: u64 = report.parts.iter().map(|part| part.bytes).sum::<u64>() - before;
+            report.add(
+                None,
+                "headers, checksums, statistics, padding",
+                segment.file().len() - counted,
+                0,
+            );
+        }
+        Ok(report)
+    }
+
+    /// Checks every checksum and everything the bytes say, and calls `report` with each thing that is wrong.
+    /// Reads the whole index.
+    pub fn verify(&self, mut report: impl FnMut(Error)) -> VerifyReport {
+        let mut found = VerifyReport { segments: 0, bytes: 0, damaged: 0 };
+        for segment in self.snapshot.readers() {
+            found.segments += 1;
+            found.bytes += segment.file().len();
+            found.damaged += verify::verify(segment, &mut report);
+        }
+        found
+    }
+
+    fn field_id(&self, name: &str) -> Result<FieldId> {
+        self.schema().field_id(name).ok_or_else(|| {
+            let known: Vec<&str> =
+                self.schema().fields().iter().map(|field| field.name.as_str()).collect();
+            Error::new(ErrorKind::Schema, "inspecting a field")
+                .expected(format!("one of {}", known.join(", ")))
+                .found(format!("'{name}'"))
+        })
+    }
+}
+
+impl StorageReport {
+    fn add(&mut self, field: Option<&str>, part: &str, bytes: u64, count: u64) {
+        match self
+            .parts
+            .iter_mut()
+            .find(|known| known.field.as_deref() == field && known.part == part)
+        {
+            Some(known) => {
+                known.bytes += bytes;
+                known.count += count;
+            }
+            None => {
+                self.parts.push(StoragePart {
+                    field: field.map(str::to_owned),
+                    part: part.to_owned(),
+                    bytes,
+                    count,
+                });
+            }
+        }
+    }
+}
+
+fn field_info(segment: SegmentReader<'_>, id: FieldId) -> Result<FieldInfo> {
+    let (reader, statistics) = (segment.field(id), segment.field(id).statistics()?);
+    Ok(FieldInfo {
+        name: segment.schema().get(id).name.clone(),
+        terms: reader.terms()?.n_terms().into(),
+        tokens: statistics.n_tokens,
+        documents: statistics.n_docs_with_value.into(),
+    })
+}
+
+fn section_len(segment: SegmentReader<'_>, field: Option<FieldId>, kind: SectionKind) -> u64 {
+    let of_section =
+        |entry: &&crate::format::envelope::SectionEntry| entry.field == field && entry.kind == kind;
+    segment.file().entries().iter().find(of_section).map_or(0, |entry| entry.len)
+}
+
+fn encoding_of<S>(at: PostingsAt, list: &PostingList<'_, S>) -> (&'static str, u64) {
+    match (at, list) {
+        (PostingsAt::Inline(_), _) => ("inline", 0),
+        (PostingsAt::Section { len, .. }, PostingList::Short(_)) => ("short", len.into()),
+        (PostingsAt::Section { len, .. }, PostingList::Long(_)) => ("long", len.into()),
+    }
+}
+
+/// Adds the containers of a long list, and their bytes, by kind.
+fn count_containers<'s, S: crate::bytes::Source<'s>>(
+    list: &PostingList<'s, S>,
+    counts: &mut ContainerCounts,
+    bytes: &mut ContainerCounts,
+) {
+    let PostingList::Long(list) = list else { return };
+    for nth in 0..list.n_containers() {
+        let len = list.payload_len(nth) as u64;
+        let (count, total) = match list.container_kind(nth) {
+            ContainerKind::Array => (&mut counts.array, &mut bytes.array),
+            ContainerKind::Bitmap => (&mut counts.bitmap, &mut bytes.bitmap),
+            ContainerKind::Run => (&mut counts.run, &mut bytes.run),
+        };
+        *count += 1;
+        *total += len;
+    }
+}
+
+fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageReport) -> Result<()> {
+    let name = &segment.schema().get(field).name;
+    let reader = segment.field(field);
+    let dictionary = reader.terms()?;
+    let bytes = dictionary.bytes();
+    let n_terms = u64::from(dictionary.n_terms());
+    for (part, bytes, count) in [
+        ("terms: keys", bytes.keys, n_terms),
+        ("terms: document counts and inline lists", bytes.infos, n_terms),
+        ("terms: block headers", bytes.block_headers, 0),
+        ("terms: index of blocks", bytes.index, 0),
+        ("terms: FST over blocks", bytes.heads, 0),
+    ] {
+        report.add(Some(name), part, bytes, count);
+    }
+    let (mut short, mut short_bytes) = (0, 0);
+    let (mut long, mut headers) = (0, 0);
+    let (mut counts, mut sizes) = (ContainerCounts::default(), ContainerCounts::default());
+    let mut stream = dictionary.iter();
+    while let Some((_, _, info)) = stream.next()? {
+        let PostingsAt::Section { len, .. } = info.postings else { continue };
+        match reader.postings(&info)? {
+            PostingList::Short(_) => {
+                (short, short_bytes) = (short + 1, short_bytes + u64::from(len))
+            }
+            list @ PostingList::Long(_) => {
+                let before = sizes.array + sizes.bitmap + sizes.run;
+                count_containers(&list, &mut counts, &mut sizes);
+                long += 1;
+                headers += u64::from(len) - (sizes.array + sizes.bitmap + sizes.run - before);
+            }
+        }
+    }
+    for (part, bytes, count) in [
+        ("postings: short lists", short_bytes, short),
+        ("postings: long lists' headers", headers, long),
+        ("postings: array containers", sizes.array, counts.array),
+        ("postings: bitmap containers", sizes.bitmap, counts.bitmap),
+        ("postings: run containers", sizes.run, counts.run),
+        ("presence", section_len(segment, Some(field), SectionKind::PRESENCE), 0),
+        ("empty", section_len(segment, Some(field), SectionKind::EMPTY), 0),
+    ] {
+        report.add(Some(name), part, bytes, count);
+    }
+    Ok(())
+}

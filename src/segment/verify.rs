@@ -1,0 +1,99 @@
+//! Everything that can be wrong with a segment: checksums first, then what the bytes say.
+
+use crate::error::{Error, Result};
+use crate::format::postings::{LongList, PostingList};
+use crate::ids::FieldId;
+use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
+
+/// Damage of one segment that is reported one by one; more is counted.
+const REPORTED_MAX: u64 = 100;
+
+/// Checks the whole of a segment and calls `report` with what is wrong; how much that is.
+///
+/// Reads every byte. Structures are looked at only where all checksums are right: what damaged bytes
+/// say is of no interest.
+pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) -> u64 {
+    let mut n_damaged = 0;
+    let reported = segment.file().verify(|error| {
+        n_damaged += 1;
+        if n_damaged <= REPORTED_MAX {
+            report(error);
+        }
+    });
+    if reported > 0 {
+        return reported;
+    }
+    let mut check = |result: Result<()>| {
+        if let Err(error) = result {
+            n_damaged += 1;
+            report(error.in_file(segment.file().path()));
+        }
+    };
+    check(counts(segment));
+    check(segment.verify_stored());
+    for field in segment.schema().field_ids() {
+        check(terms(segment, field));
+        check(values(segment, field));
+    }
+    n_damaged
+}
+
+fn counts(segment: SegmentReader<'_>) -> Result<()> {
+    let n_docs = segment.statistics()?.n_docs;
+    expect("the documents of a segment", segment.n_docs().into(), n_docs.into())
+}
+
+/// The dictionary, and every list it knows of.
+fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
+    let reader = segment.field(field);
+    let dictionary = reader.terms()?;
+    dictionary.verify()?;
+    let mut stream = dictionary.iter();
+    let mut docs = vec![];
+    while let Some((_, _, info)) = stream.next()? {
+        docs.clear();
+        let list = reader.postings(&info)?;
+        list.decode_into(segment.n_docs(), &mut docs)?;
+        if let PostingList::Long(list) = &list {
+            verify_containers(list)?;
+        }
+        expect("the documents of a term", info.df.into(), docs.len() as u64)?;
+    }
+    Ok(())
+}
+
+/// The sets of documents with a value, and with an empty one.
+fn values(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
+    let reader = segment.field(field);
+    let statistics = reader.statistics()?;
+    let sets = [
+        (reader.presence()?, statistics.n_docs_with_value, "the documents with a value"),
+        (reader.empty()?, statistics.n_docs_with_empty_value, "the documents with an empty value"),
+    ];
+    for (list, expected, what) in sets {
+        let mut docs = vec![];
+        list.decode_into(segment.n_docs(), &mut docs)?;
+        verify_containers(&list)?;
+        expect(what, expected.into(), docs.len() as u64)?;
+    }
+    Ok(())
+}
+
+fn verify_containers(list: &LongList<'_, Section<'_>>) -> Result<()> {
+    for nth in 0..list.n_containers() {
+        let payload = list.payload(nth)?;
+        let found = list.container(nth, &payload)?.cardinality();
+        expect("the values of a container", list.container_cardinality(nth).into(), found.into())?;
+    }
+    Ok(())
+}
+
+fn expect(what: &str, expected: u64, found: u64) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("counting {what}"))
+        .expected(expected.to_string())
+        .found(found.to_string()))
+}
