@@ -37,6 +37,7 @@
 mod doc_check;
 pub(crate) mod envelope;
 pub(crate) mod header;
+pub(crate) mod image;
 pub(crate) mod manifest;
 pub(crate) mod postings;
 pub(crate) mod statistics;

@@ -9,11 +9,11 @@
 //! collected; then there is a newer one, and the reader starts again with that.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::FileName;
 use crate::format::manifest::{MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
+use crate::format::{FileName, image};
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
-use crate::storage::{Pin, Storage};
+use crate::storage::{ImageBytes, MemoryStorage, Pin, Storage};
 use std::sync::Arc;
 
 /// What lies in a storage.
@@ -58,6 +58,35 @@ pub(crate) fn read_manifest(storage: &dyn Storage, generation: u64) -> Result<Ma
     let mut bytes = vec![0; file.len() as usize];
     file.read_at(0, &mut bytes)?;
     Manifest::decode(&bytes, generation).map_err(|error| error.in_file(file.path()))
+}
+
+/// The newest commit as one image in memory, with every byte checked.
+pub(crate) fn to_image(storage: &dyn Storage) -> Result<Vec<u8>> {
+    let snapshot = Snapshot::open(storage)?;
+    let generation = snapshot.manifest.generation;
+    let segments = snapshot.manifest.segments.iter().map(|meta| FileName::Segment(meta.id));
+    let names: Vec<_> = std::iter::once(FileName::Manifest(generation)).chain(segments).collect();
+    for segment in &snapshot.segments {
+        let mut first = None;
+        segment.verify(|error| drop(first.get_or_insert(error)));
+        first.map_or(Ok(()), Err)?;
+    }
+    let contents = names.iter().map(|name| {
+        let file = storage.open(&name.to_string())?;
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_at(0, &mut bytes).map(|()| bytes)
+    });
+    let contents = contents.collect::<Result<Vec<_>>>()?;
+    let files: Vec<_> = names.into_iter().zip(contents.iter().map(Vec::as_slice)).collect();
+    Ok(image::encode(snapshot.manifest.index_id, &files))
+}
+
+/// An image as a storage, to open snapshots of it. Nothing is copied.
+pub(crate) fn image_storage(image: impl Into<ImageBytes>) -> Result<MemoryStorage> {
+    let image = image.into();
+    let files = image::decode(image.as_slice())?;
+    let parts = files.into_iter().map(|(name, range)| (name.to_string(), range));
+    MemoryStorage::from_parts(image, parts)
 }
 
 /// One commit, open: its manifest, its segments, and the lock that keeps them.
@@ -159,11 +188,11 @@ fn missing(storage: &dyn Storage, generation: u64, error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Source;
     use crate::format::envelope::SectionKind;
     use crate::ids::SegmentId;
     use crate::schema::Schema;
     use crate::segment::file;
-    use crate::storage::MemoryStorage;
 
     fn put(storage: &dyn Storage, name: &str, bytes: &[u8]) {
         storage.create(name).unwrap().write_all(bytes).unwrap();
@@ -254,6 +283,28 @@ mod tests {
         assert!(Arc::ptr_eq(&before.segments[0], &after.segments[0]));
         drop(before);
         assert!(storage.delete_unless_pinned(&name).unwrap());
+    }
+
+    #[test]
+    fn an_image_is_the_newest_commit_and_nothing_is_copied_out_of_it() {
+        let storage = MemoryStorage::new();
+        let (one, two) = (segment(&storage, 1), segment(&storage, 2));
+        manifest(&storage, 1, &[one]);
+        manifest(&storage, 2, &[one, two]);
+        let image: &'static [u8] = to_image(&storage).unwrap().leak();
+        let snapshot = Snapshot::open(&image_storage(image).unwrap()).unwrap();
+        assert_eq!(snapshot.manifest, Snapshot::open(&storage).unwrap().manifest);
+        let section = snapshot.segments[1].require(None, SectionKind::STATISTICS).unwrap();
+        let bytes = section.bytes(0..10).unwrap();
+        assert_eq!(*bytes, [2; 10]);
+        assert!(image.as_ptr_range().contains(&bytes.as_ptr()));
+        let mut damaged = image.to_vec();
+        let at = bytes.as_ptr().addr() - image.as_ptr().addr();
+        damaged[at] ^= 1;
+        let snapshot = Snapshot::open(&image_storage(damaged).unwrap()).unwrap();
+        let section = snapshot.segments[1].require(None, SectionKind::STATISTICS).unwrap();
+        assert_eq!(section.bytes(0..10).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(image_storage(&b"rubbish"[..]).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
     /// A storage where the newest commit is collected each time somebody is about to pin it, as long
