@@ -4,8 +4,9 @@ use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspect::Inspector;
 use crate::schema::Schema;
+use crate::searcher::Searcher;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
-use crate::storage::{FsStorage, ReadMode, Storage};
+use crate::storage::{FsStorage, MemoryStorage, ReadMode, Storage};
 use crate::writer::{CommitInfo, Existing, IndexWriter, WriterOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -141,6 +142,22 @@ impl Index {
         Self::options().overwrite(path, schema)
     }
 
+    /// A new index in memory, gone with the last of its clones and searchers.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// assert_eq!(index.searcher()?.n_docs(), 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn in_memory(schema: Schema) -> Index {
+        Self::options().create_in(Arc::new(MemoryStorage::new()), schema)
+    }
+
     /// Opens the index in the directory `path`, to search and to add.
     ///
     /// # Errors
@@ -180,6 +197,15 @@ impl Index {
             self.existing,
             options,
         )
+    }
+
+    /// Reads the newest commit, which no later one changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn searcher(&self) -> Result<Searcher> {
+        Searcher::open(self.storage()?, Arc::clone(&self.analyzers))
     }
 
     /// Makes all segments one. Searchers that are open keep the old ones.

@@ -29,6 +29,10 @@ pub use error::{Error, ErrorKind, Result};
 pub use ids::DocId;
 pub use index::{Index, IndexOptions};
 pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
+pub use searcher::{
+    Bucket, FacetCounts, Fields, Hit, Hits, PreparedCount, Relation, SearchBuilder, Searcher,
+    Total, TotalMode, Value,
+};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,
     VALUE_BYTES_MAX, WriterOptions,

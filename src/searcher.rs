@@ -1,1 +1,609 @@
-//! (skeleton)
+//! Asking an index: one immutable snapshot, and the read path told in order.
+//!
+//! ```text
+//! text ── parse ─▶ Query ── rewrite ─▶ Normal ── plan ─▶ Plan ── execute ─▶ documents ── fetch ─▶ Hits
+//!                                                  └── explain ─▶ ExplainTree      └── facets
+//! ```
+
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{Counted, Execution};
+use crate::explain::{self, ExplainTree};
+use crate::facet::{self, FacetProfile};
+use crate::ids::{DocId, FieldId};
+use crate::plan::{self, Goal, Plan, PlanOptions};
+use crate::query::{self, ParseOptions, Query};
+use crate::schema::{FieldKind, Schema};
+use crate::segment::reader::SegmentReader;
+use crate::segment::snapshot::Snapshot;
+use crate::storage::Storage;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
+const LIMIT_DEFAULT: u64 = 10;
+/// Room made for hits before any is found.
+const HITS_ROOM_MAX: u64 = 1_024;
+
+/// Answers queries from one snapshot of an index, which no later commit changes.
+///
+/// Cloning is cheap, and clones may be used from any number of threads. What a searcher reads stays
+/// on disk for as long as it lives; [`reload`](Self::reload) gives the newest commit.
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").keyword("kind").build()?);
+/// let mut writer = index.writer()?;
+/// for (title, kind) in [("Paris, Texas", "film"), ("Paris", "city"), ("Texas", "state")] {
+///     writer.add(Document::new().with("title", title).with("kind", kind))?;
+/// }
+/// writer.commit()?;
+///
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("paris OR texas")?;
+/// let page = searcher.search(&query).limit(2).facet("kind", 3).run()?;
+/// assert_eq!(page.total.value, 3);
+/// assert_eq!(page.hits[0].fields["title"].to_string(), "Paris, Texas");
+/// assert_eq!(page.facets[0].buckets[0].value, "city");
+/// assert_eq!(searcher.count(&searcher.parse("paris -texas")?)?, 1);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Searcher(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    storage: Arc<dyn Storage>,
+    snapshot: Snapshot,
+    analyzers: Arc<Analyzers>,
+}
+
+impl Searcher {
+    /// Opens the newest commit of `storage`.
+    pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
+        let snapshot = Snapshot::open(&*storage)?;
+        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers })))
+    }
+
+    /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
+    ///
+    /// # Errors
+    ///
+    /// As opening the index.
+    pub fn reload(&self) -> Result<Option<Searcher>> {
+        let Inner { storage, snapshot, analyzers } = &*self.0;
+        let newest = Snapshot::open_after(&**storage, Some(snapshot))?;
+        if newest.manifest.generation == snapshot.manifest.generation {
+            return Ok(None);
+        }
+        let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
+        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot: newest, analyzers }))))
+    }
+
+    /// The fields of the index.
+    pub fn schema(&self) -> &Schema {
+        &self.0.snapshot.manifest.schema
+    }
+
+    /// The number of the commit that is being read; it grows with every commit.
+    pub fn generation(&self) -> u64 {
+        self.0.snapshot.manifest.generation
+    }
+
+    /// How many documents there are.
+    pub fn n_docs(&self) -> u64 {
+        self.segments().map(|segment| u64::from(segment.n_docs())).sum()
+    }
+
+    /// The segments of the snapshot, in the order of the documents.
+    fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> {
+        let Snapshot { manifest, segments, .. } = &self.0.snapshot;
+        let files = segments.iter().zip(&manifest.segments);
+        files.map(|(file, meta)| SegmentReader::new(file, &manifest.schema, meta.n_docs))
+    }
+
+    /// Reads a query in the [query language](crate::query).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] with the place in the text.
+    pub fn parse(&self, text: &str) -> Result<Query> {
+        query::parse(text, &ParseOptions::default())
+    }
+
+    /// Begins a search; nothing happens until [`run`](SearchBuilder::run).
+    pub fn search<'a>(&'a self, query: &'a Query) -> SearchBuilder<'a> {
+        SearchBuilder {
+            searcher: self,
+            query,
+            limit: LIMIT_DEFAULT,
+            offset: 0,
+            total: TotalMode::Exact,
+            count_only: false,
+            fields: None,
+            facets: vec![],
+        }
+    }
+
+    /// How many documents match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
+    /// where what it reads is damaged.
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        self.prepare(query)?.count()
+    }
+
+    /// Plans a count, to be taken any number of times.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let mut prepared = searcher.prepare(&searcher.parse("paris")?)?;
+    /// assert_eq!(prepared.count()?, 1);
+    /// assert_eq!(prepared.count()?, 1); // allocates nothing
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
+        let plan = self.plan(query, &PlanOptions::default())?.0;
+        Ok(PreparedCount { execution: Execution::new(plan, false) })
+    }
+
+    /// The most frequent terms of a field among the documents that match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for a field that does not exist; as [`count`](Self::count).
+    pub fn facets(&self, query: &Query, field: &str, limit: usize) -> Result<FacetCounts> {
+        let mut found = self.search(query).count_only().facet(field, limit).run()?;
+        found.facets.pop().ok_or_else(|| Error::new(ErrorKind::Usage, "counting a facet"))
+    }
+
+    /// How a search for ten hits would be answered. Reads the dictionary and the headers of posting
+    /// lists, no postings; see [`SearchBuilder::analyze`] for what happens when it runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn explain(&self, query: &Query) -> Result<ExplainTree> {
+        self.search(query).explain()
+    }
+
+    /// The stored fields of a document of this snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has.
+    pub fn document(&self, doc: DocId) -> Result<Fields> {
+        let mut base = 0;
+        for segment in self.segments() {
+            let here = doc.0 - base;
+            if here < u64::from(segment.n_docs()) {
+                let mut fields = Fields::new();
+                for (field, value) in segment.stored(here as u32)? {
+                    let name = &self.schema().get(field).name;
+                    match fields.get_mut(name) {
+                        Some(values) => values.push(value),
+                        None => drop(fields.insert(name.clone(), Value::One(value))),
+                    }
+                }
+                return Ok(fields);
+            }
+            base += u64::from(segment.n_docs());
+        }
+        Err(Error::new(ErrorKind::NotFound, "fetching a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+
+    /// Plans a query; also gives what it was rewritten to, and why.
+    fn plan(
+        &self,
+        query: &Query,
+        options: &PlanOptions,
+    ) -> Result<(Plan<'_>, String, Vec<String>)> {
+        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let plan = plan::plan(&rewritten.normal, self.segments(), options)?;
+        let text = match options.for_people {
+            true => rewritten.normal.display(self.schema()).to_string(),
+            false => String::new(),
+        };
+        Ok((plan, text, rewritten.notes))
+    }
+}
+
+/// A search with its options; from [`Searcher::search`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens until `run`"]
+pub struct SearchBuilder<'a> {
+    searcher: &'a Searcher,
+    query: &'a Query,
+    limit: u64,
+    offset: u64,
+    total: TotalMode,
+    count_only: bool,
+    fields: Option<Vec<String>>,
+    facets: Vec<(String, usize)>,
+}
+
+impl SearchBuilder<'_> {
+    /// How many hits are wanted (default 10).
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// How many hits to leave out before the first (default 0).
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// How far matches are counted (default [`TotalMode::Exact`]).
+    pub fn total(mut self, total: TotalMode) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Wants the number of matches and facets, and no hits.
+    pub fn count_only(mut self) -> Self {
+        self.count_only = true;
+        self
+    }
+
+    /// Which stored fields come back with a hit (default: all).
+    pub fn fields<S: Into<String>>(mut self, fields: impl IntoIterator<Item = S>) -> Self {
+        self.fields = Some(fields.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Also counts the `limit` most frequent values of a keyword field, or terms of a text field.
+    pub fn facet(mut self, field: impl Into<String>, limit: usize) -> Self {
+        self.facets.push((field.into(), limit));
+        self
+    }
+
+    /// Answers the query.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] where it means nothing in this schema, [`ErrorKind::Usage`] for a field
+    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged.
+    pub fn run(self) -> Result<Hits> {
+        let started = Instant::now();
+        let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
+        let plan = self.searcher.plan(self.query, &self.options(false)?)?.0;
+        let mut execution = Execution::new(plan, false);
+        let found = self.execute(&mut execution)?;
+        let mut hits = Vec::with_capacity(found.docs.len());
+        for doc in found.docs {
+            let mut stored = match &fields {
+                Some(fields) if fields.is_empty() => Fields::new(),
+                _ => self.searcher.document(doc)?,
+            };
+            if let Some(fields) = &fields {
+                stored.retain(|name, _| fields.iter().any(|field| field == name));
+            }
+            hits.push(Hit { doc, score: None, fields: stored });
+        }
+        Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
+    }
+
+    /// How the search would be answered, without touching postings.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<ExplainTree> {
+        let (plan, rewritten, notes) = self.searcher.plan(self.query, &self.options(true)?)?;
+        let tree = explain::explain(&plan, self.searcher.schema(), None);
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn analyze(self) -> Result<ExplainTree> {
+        let started = Instant::now();
+        let (plan, rewritten, notes) = self.searcher.plan(self.query, &self.options(true)?)?;
+        let mut execution = Execution::new(plan, true);
+        let found = self.execute(&mut execution)?;
+        let run = explain::Run {
+            profile: execution.profile(),
+            page_len: (!self.count_only).then_some(found.docs.len() as u64),
+            facets: &found.facet_profiles,
+            total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        };
+        let tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
+        tree.query = self.query.to_string();
+        tree.parsed = tree.query.clone();
+        tree.rewritten = rewritten;
+        tree.notes = notes;
+        tree
+    }
+
+    fn options(&self, for_people: bool) -> Result<PlanOptions> {
+        let goal = match self.count_only {
+            true => Goal::Count,
+            false => Goal::Page {
+                offset: self.offset,
+                limit: self.limit,
+                total: match self.total {
+                    TotalMode::Exact => plan::Total::Exact,
+                    TotalMode::UpTo(most) => plan::Total::UpTo(most),
+                    TotalMode::Unknown => plan::Total::Unknown,
+                },
+            },
+        };
+        let facets = self
+            .facets
+            .iter()
+            .map(|(name, limit)| Ok((self.field(name)?, *limit)))
+            .collect::<Result<_>>()?;
+        Ok(PlanOptions { goal, facets, for_people })
+    }
+
+    fn field(&self, name: &str) -> Result<FieldId> {
+        self.searcher.schema().field_id(name).ok_or_else(|| {
+            let known: Vec<_> =
+                self.searcher.schema().fields().iter().map(|field| &*field.name).collect();
+            Error::new(ErrorKind::Usage, "choosing a field")
+                .expected(format!("one of {}", known.join(", ")))
+                .found(format!("'{name}'"))
+        })
+    }
+
+    /// The names, once each is known to be a stored field.
+    fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
+        for name in names {
+            if !self.searcher.schema().get(self.field(name)?).stored {
+                return Err(Error::new(ErrorKind::Usage, "choosing the fields of a hit")
+                    .expected("a stored field")
+                    .found(format!("'{name}', which is not stored")));
+            }
+        }
+        Ok(names.to_vec())
+    }
+
+    fn execute(&self, execution: &mut Execution<'_>) -> Result<Found> {
+        let mut found = Found::default();
+        if execution.plan().facets.is_empty() && self.count_only {
+            found.total = Total { value: execution.count()?, relation: Relation::Exact };
+            return Ok(found);
+        }
+        found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+        if execution.plan().facets.is_empty() {
+            let counted = execution.page(&mut found.docs)?;
+            found.total = self.total_of(counted);
+            return Ok(found);
+        }
+        let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+        found.total = self.total_of(counted);
+        for facet in &execution.plan().facets {
+            let field = self.searcher.schema().get(facet.field);
+            let counts =
+                facet::count_terms(&execution.plan().segments, facet.field, facet.limit, &matches)?;
+            found.facet_profiles.push(counts.profile);
+            let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
+            let other = match field.kind {
+                FieldKind::Keyword if !field.many || counts.single_valued => {
+                    Some(counts.with_value.saturating_sub(shown))
+                }
+                _ => None,
+            };
+            let buckets = counts.buckets.into_iter().map(|(term, count)| Bucket {
+                value: String::from_utf8_lossy(&term).into_owned(),
+                count,
+            });
+            found.facets.push(FacetCounts {
+                field: field.name.clone(),
+                buckets: buckets.collect(),
+                other,
+                missing: counts.missing,
+            });
+        }
+        Ok(found)
+    }
+
+    fn total_of(&self, counted: Counted) -> Total {
+        let relation = match (counted.more, self.total) {
+            (false, _) => Relation::Exact,
+            (true, TotalMode::Unknown) => Relation::Unknown,
+            (true, _) => Relation::AtLeast,
+        };
+        Total { value: counted.documents, relation }
+    }
+}
+
+/// What an execution found, before stored fields are fetched.
+#[derive(Default)]
+struct Found {
+    docs: Vec<DocId>,
+    total: Total,
+    facets: Vec<FacetCounts>,
+    facet_profiles: Vec<FacetProfile>,
+}
+
+/// A planned count with the memory to take it; from [`Searcher::prepare`].
+#[derive(Debug)]
+pub struct PreparedCount<'s> {
+    execution: Execution<'s>,
+}
+
+impl PreparedCount<'_> {
+    /// How many documents match. From the second time on nothing is allocated, where the index is
+    /// mapped or in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] where what it reads is damaged.
+    pub fn count(&mut self) -> Result<u64> {
+        self.execution.count()
+    }
+}
+
+/// How far a search counts its matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TotalMode {
+    /// All of them.
+    #[default]
+    Exact,
+    /// At least this many; what is beyond may be left uncounted.
+    UpTo(u64),
+    /// No further than the page needs.
+    Unknown,
+}
+
+/// One page of a result.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hits {
+    /// How many documents match.
+    pub total: Total,
+    /// The documents of the page, in document order.
+    pub hits: Vec<Hit>,
+    /// In the order they were asked for.
+    pub facets: Vec<FacetCounts>,
+    /// From the query to its answer.
+    pub took: Duration,
+}
+
+/// A number of matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Total {
+    /// How many were counted.
+    pub value: u64,
+    /// What that says about how many there are.
+    pub relation: Relation,
+}
+
+/// What a counted number says about how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Relation {
+    /// It is the number.
+    #[default]
+    Exact,
+    /// There may be more.
+    AtLeast,
+    /// Nothing: counting was not asked for.
+    Unknown,
+}
+
+impl Relation {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Exact => "exact",
+            Relation::AtLeast => "at_least",
+            Relation::Unknown => "unknown",
+        }
+    }
+}
+
+/// One document that matches.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// Its number in the snapshot.
+    pub doc: DocId,
+    /// How well it matches, where anything is scored.
+    pub score: Option<f32>,
+    /// Its stored fields.
+    pub fields: Fields,
+}
+
+/// Stored fields by name.
+pub type Fields = BTreeMap<String, Value>;
+
+/// What is stored of one field of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A single value.
+    One(String),
+    /// Several values, in the order they were added.
+    Many(Vec<String>),
+}
+
+impl Value {
+    /// The values, one or several.
+    ///
+    /// ```
+    /// use treepie::Value;
+    ///
+    /// let value = Value::Many(vec!["a".into(), "b".into()]);
+    /// assert_eq!(value.iter().collect::<Vec<_>>(), ["a", "b"]);
+    /// assert_eq!(value.to_string(), "a, b");
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let values = match self {
+            Value::One(value) => std::slice::from_ref(value),
+            Value::Many(values) => values,
+        };
+        values.iter().map(|value| &**value)
+    }
+
+    fn push(&mut self, value: String) {
+        match self {
+            Value::One(first) => *self = Value::Many(vec![std::mem::take(first), value]),
+            Value::Many(values) => values.push(value),
+        }
+    }
+}
+
+/// The value, or all of them with commas between.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, value) in self.iter().enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            f.write_str(value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The most frequent values of a field among the documents that match. All numbers are exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetCounts {
+    /// The field.
+    pub field: String,
+    /// Descending by count, then ascending by the bytes of the value.
+    pub buckets: Vec<Bucket>,
+    /// Matching documents whose value is not among the buckets; `None` for a field where a document
+    /// may have many.
+    pub other: Option<u64>,
+    /// Matching documents without a value.
+    pub missing: u64,
+}
+
+/// One value of a facet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bucket {
+    /// The value, or the term of a text field.
+    pub value: String,
+    /// How many matching documents have it.
+    pub count: u64,
+}

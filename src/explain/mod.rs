@@ -46,9 +46,11 @@
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
+mod from_plan;
 mod json;
 mod text;
 
+pub(crate) use from_plan::{Run, explain};
 pub use text::TextOptions;
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.

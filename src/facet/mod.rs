@@ -1,1 +1,5 @@
-//! (skeleton)
+//! Counting the values of a field over everything that matches.
+
+mod terms;
+
+pub(crate) use terms::{FacetProfile, count_terms};

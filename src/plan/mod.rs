@@ -1,1 +1,221 @@
-//! (skeleton)
+//! How a query will be answered: operators, what each is expected to find, and why this way.
+//!
+//! [`plan`] turns the normal form of a query into a [`Plan`]. It looks every word up once in every
+//! segment and reads the headers of long posting lists, and nothing else: no postings are touched,
+//! so that `explain` costs what a lookup costs. A plan is plain data that `execution` carries out
+//! and `explain` shows; the two never disagree, because they match on the same operators.
+//!
+//! ```text
+//! Normal ── look up ──▶ leaves of each segment ── bounds ──▶ estimates ── order, rules ──▶ Plan
+//! ```
+//!
+//! What is decided here: which operators are known to be empty or complete, the order of
+//! intersections, the way a count is taken, and where reading may stop. What is left to execution,
+//! because only it knows: the order inside one container, by the cardinalities found there.
+
+pub(crate) mod cost;
+pub(crate) mod decision;
+pub(crate) mod estimate;
+pub(crate) mod leaf;
+mod planner;
+
+use crate::ids::FieldId;
+use crate::segment::reader::SegmentReader;
+use decision::Decision;
+use estimate::Estimate;
+use leaf::Leaf;
+pub(crate) use planner::plan;
+use std::ops::Range;
+
+/// Documents that one container of a roaring bitmap covers; also called a window.
+pub(crate) const WINDOW: u32 = 1 << 16;
+
+/// What the plan is for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlanOptions {
+    pub(crate) goal: Goal,
+    /// Fields whose terms are to be counted, each with how many of them are wanted.
+    pub(crate) facets: Vec<(FieldId, usize)>,
+    /// Whether people will look at the plan: estimates may then cost more than the answer.
+    pub(crate) for_people: bool,
+}
+
+/// What is wanted of the documents that match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Only how many there are.
+    #[default]
+    Count,
+    /// Some of them in document order, and how many there are.
+    Page { offset: u64, limit: u64, total: Total },
+}
+
+/// How far matches are counted; see [`crate::searcher::TotalMode`] for the public twin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Total {
+    #[default]
+    Exact,
+    /// Up to this many; more are "at least".
+    UpTo(u64),
+    /// Not at all.
+    Unknown,
+}
+
+/// A way to answer one query over one snapshot.
+#[derive(Debug)]
+pub(crate) struct Plan<'s> {
+    pub(crate) goal: Goal,
+    /// Inputs stand before the operators that read them, so the root is the last.
+    pub(crate) nodes: Vec<Node>,
+    /// The inputs of all operators; each operator names ranges of this.
+    pub(crate) inputs: Vec<NodeId>,
+    /// What each leaf reads, the same in every segment.
+    pub(crate) leaves: Vec<LeafKey>,
+    /// The bytes of all terms, one after the other.
+    pub(crate) terms: Vec<u8>,
+    pub(crate) segments: Vec<SegmentPlan<'s>>,
+    pub(crate) decisions: Vec<Decision>,
+    pub(crate) facets: Vec<FacetPlan>,
+}
+
+/// The place of an operator in [`Plan::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The place of a leaf in [`Plan::leaves`] and in [`SegmentPlan::leaves`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeafId(pub(crate) u32);
+
+impl LeafId {
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) operator: Operator,
+    /// Over all segments.
+    pub(crate) estimate: Estimate,
+    /// What the planner expects it to cost without its inputs.
+    pub(crate) cost_ns: f32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Operator {
+    /// Every document.
+    All,
+    /// No document, and why.
+    Nothing { reason: String },
+    /// Documents that have a term.
+    TermScan(LeafId),
+    /// Documents that have a value in a field.
+    Exists(LeafId),
+    /// Documents in every input of `all` and in none of `none`; without `all`, every document but
+    /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
+    Intersect { all: Range<u32>, none: Range<u32> },
+    /// Documents in any input.
+    Union { any: Range<u32> },
+}
+
+/// What a leaf reads.
+#[derive(Clone, Debug)]
+pub(crate) enum LeafKey {
+    /// A term, as a range of [`Plan::terms`].
+    Term { field: FieldId, term: Range<u32> },
+    /// The documents that have a value.
+    Presence { field: FieldId },
+}
+
+impl LeafKey {
+    pub(crate) fn field(&self) -> FieldId {
+        match self {
+            LeafKey::Term { field, .. } | LeafKey::Presence { field } => *field,
+        }
+    }
+}
+
+/// The part of a plan that belongs to one segment.
+#[derive(Debug)]
+pub(crate) struct SegmentPlan<'s> {
+    pub(crate) segment: SegmentReader<'s>,
+    /// The number of the segment's first document in the snapshot.
+    pub(crate) base: u64,
+    pub(crate) n_docs: u32,
+    pub(crate) leaves: Vec<Leaf<'s>>,
+    /// By node.
+    pub(crate) estimates: Vec<Estimate>,
+}
+
+/// How the terms of one field will be counted.
+#[derive(Clone, Debug)]
+pub(crate) struct FacetPlan {
+    pub(crate) field: FieldId,
+    pub(crate) limit: usize,
+    /// Terms of the field, summed over the segments.
+    pub(crate) n_terms: u64,
+    /// Every document matches, so that the document frequencies are the counts.
+    pub(crate) from_document_frequency: bool,
+    pub(crate) cost_ns: f32,
+    /// What intersecting every term would cost.
+    pub(crate) intersect_all_ns: f32,
+}
+
+impl<'s> Plan<'s> {
+    #[inline]
+    pub(crate) fn root(&self) -> NodeId {
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    #[inline]
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    #[inline]
+    pub(crate) fn inputs(&self, range: &Range<u32>) -> &[NodeId] {
+        &self.inputs[range.start as usize..range.end as usize]
+    }
+
+    /// The field and the bytes of the term that a leaf reads; no term where it reads presence.
+    pub(crate) fn leaf(&self, id: LeafId) -> (FieldId, Option<&[u8]>) {
+        match &self.leaves[id.index()] {
+            LeafKey::Term { field, term } => {
+                (*field, Some(&self.terms[term.start as usize..term.end as usize]))
+            }
+            LeafKey::Presence { field } => (*field, None),
+        }
+    }
+
+    /// Documents in the snapshot.
+    pub(crate) fn n_docs(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.n_docs)).sum()
+    }
+}
+
+impl SegmentPlan<'_> {
+    #[inline]
+    pub(crate) fn estimate(&self, node: NodeId) -> &Estimate {
+        &self.estimates[node.index()]
+    }
+
+    /// How many windows the segment's documents span.
+    #[inline]
+    pub(crate) fn n_windows(&self) -> u32 {
+        self.n_docs.div_ceil(WINDOW)
+    }
+
+    /// How many documents stand in window `key`.
+    #[inline]
+    pub(crate) fn window_len(&self, key: u32) -> u32 {
+        self.n_docs.saturating_sub(key * WINDOW).min(WINDOW)
+    }
+}

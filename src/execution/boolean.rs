@@ -1,0 +1,408 @@
+//! Intersections, unions and complements of one window of 65,536 documents.
+//!
+//! Every operator answers two questions: where its next window with documents may be, and what it
+//! holds there. Intersections leap from window to window by their first question, and inside one
+//! go through their inputs from the smallest container to the largest, ending when nothing is left.
+
+use super::lists::{Fetched, Lists};
+use super::profile::SegmentProfile;
+use crate::bitmap::{self, Container, ContainerBuf};
+use crate::error::Result;
+use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
+use std::time::Instant;
+
+/// Whether the documents of a window are wanted, or only how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    Count,
+    Documents,
+}
+
+/// What an operator holds in one window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'s> {
+    pub(super) cardinality: u32,
+    place: Place<'s>,
+}
+
+/// Where the documents of a chunk are.
+#[derive(Clone, Copy, Debug)]
+enum Place<'s> {
+    /// Nowhere: there are none, or they were only counted.
+    Counted,
+    /// Every document of the window.
+    Everything,
+    /// In a posting list.
+    Leaf(Fetched<'s>),
+    /// In a result of an operator.
+    Slot(usize),
+}
+
+impl<'s> Chunk<'s> {
+    const EMPTY: Chunk<'s> = Chunk { cardinality: 0, place: Place::Counted };
+
+    fn counted(cardinality: u32) -> Self {
+        Chunk { cardinality, place: Place::Counted }
+    }
+
+    fn everything(len: u32) -> Self {
+        Chunk { cardinality: len, place: Place::Everything }
+    }
+}
+
+/// An input that an operator has still to visit in this window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// How many documents it holds there: known for a leaf, expected for anything else.
+    expected: u32,
+    input: NodeId,
+}
+
+/// The evaluation of a plan in one segment.
+#[derive(Debug)]
+pub(super) struct Evaluation<'e, 's> {
+    plan: &'e Plan<'s>,
+    part: &'e SegmentPlan<'s>,
+    lists: &'e mut Lists<'s>,
+    slots: &'e mut [Option<ContainerBuf>],
+    steps: &'e mut Vec<Step>,
+    profile: SegmentProfile<'e>,
+    /// Time that inputs took since the operator being evaluated began.
+    inputs_ns: u64,
+    /// Every document of the last window, as a run.
+    last_window: [[u8; 4]; 1],
+}
+
+/// Every document of a whole window, as a run.
+const WHOLE_WINDOW: [[u8; 4]; 1] = [[0, 0, 0xFF, 0xFF]];
+
+impl<'e, 's> Evaluation<'e, 's> {
+    pub(super) fn new(
+        plan: &'e Plan<'s>,
+        part: &'e SegmentPlan<'s>,
+        lists: &'e mut Lists<'s>,
+        slots: &'e mut [Option<ContainerBuf>],
+        steps: &'e mut Vec<Step>,
+        profile: SegmentProfile<'e>,
+    ) -> Self {
+        // What an earlier run left when it ended in an error.
+        steps.clear();
+        let last = part.window_len(part.n_windows().saturating_sub(1)).saturating_sub(1);
+        let [low, high] = (last as u16).to_le_bytes();
+        let last_window = [[0, 0, low, high]];
+        Evaluation { plan, part, lists, slots, steps, profile, inputs_ns: 0, last_window }
+    }
+
+    /// Records that the number of documents of an operator was known.
+    pub(super) fn answered(&mut self, id: NodeId, documents: u64) {
+        self.profile.answered(id, documents);
+    }
+
+    /// The first window from `from` on where the root may have documents.
+    #[inline]
+    pub(super) fn next_root_window(&mut self, from: u32) -> Option<u32> {
+        let root = self.plan.root();
+        if !self.profile.timed {
+            return self.next_window(root, from);
+        }
+        let started = Instant::now();
+        let next = self.next_window(root, from);
+        self.profile.nodes[root.index()].time_ns += started.elapsed().as_nanos() as u64;
+        next
+    }
+
+    /// What the query finds in window `key`: the root, without deleted documents.
+    #[inline]
+    pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
+        match self.part.segment.live() {
+            None => self.evaluate(self.plan.root(), key, want),
+            Some(live) => match *live {},
+        }
+    }
+
+    /// The documents of a chunk, until the operators it came from are evaluated again.
+    #[inline]
+    pub(super) fn resolve(&self, chunk: Chunk<'s>) -> Result<Container<'_>> {
+        match chunk.place {
+            Place::Counted => Ok(Container::Array(&[])),
+            Place::Everything if chunk.cardinality == WINDOW => Ok(Container::Run(&WHOLE_WINDOW)),
+            Place::Everything => Ok(Container::Run(&self.last_window)),
+            Place::Leaf(fetched) => self.lists.resolve(self.part, fetched),
+            Place::Slot(at) => Ok(self.slots[at]
+                .as_ref()
+                .map_or(Container::Array(&[]), ContainerBuf::as_container)),
+        }
+    }
+
+    /// The first window from `from` on where an operator may have documents.
+    fn next_window(&mut self, id: NodeId, from: u32) -> Option<u32> {
+        let plan = self.plan;
+        match &plan.node(id).operator {
+            Operator::Nothing { .. } => None,
+            Operator::All => (from < self.part.n_windows()).then_some(from),
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+                self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
+            }
+            Operator::Intersect { all, .. } => {
+                if from >= self.part.n_windows() {
+                    return None;
+                }
+                // Leaps until every input has documents in the same window.
+                let (mut key, mut agreed, mut at) = (from, 0, 0);
+                let inputs = plan.inputs(all);
+                while agreed < inputs.len() {
+                    let next = self.next_window(inputs[at], key)?;
+                    agreed = if next == key { agreed + 1 } else { 1 };
+                    key = next;
+                    at = if at + 1 == inputs.len() { 0 } else { at + 1 };
+                }
+                Some(key)
+            }
+            Operator::Union { any } => {
+                plan.inputs(any).iter().filter_map(|input| self.next_window(*input, from)).min()
+            }
+        }
+    }
+
+    /// What an operator holds in window `key`; windows are asked for in ascending order.
+    fn evaluate(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
+        let started =
+            self.profile.timed.then(|| (Instant::now(), std::mem::take(&mut self.inputs_ns)));
+        let plan = self.plan;
+        let chunk = match &plan.node(id).operator {
+            Operator::Nothing { .. } => Chunk::EMPTY,
+            Operator::All => Chunk::everything(self.part.window_len(key)),
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => self.read(id, *leaf, key, want)?,
+            Operator::Intersect { all, none } => {
+                self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
+            }
+            Operator::Union { any } => self.unite(id, plan.inputs(any), key, want)?,
+        };
+        let profile = &mut self.profile.nodes[id.index()];
+        profile.documents_out += u64::from(chunk.cardinality);
+        if let Some((started, before)) = started {
+            let elapsed = started.elapsed().as_nanos() as u64;
+            profile.time_ns += elapsed.saturating_sub(self.inputs_ns);
+            self.inputs_ns = before + elapsed;
+        }
+        Ok(chunk)
+    }
+
+    fn read(&mut self, id: NodeId, leaf: LeafId, key: u32, want: Want) -> Result<Chunk<'s>> {
+        let cardinality = match self.lists.seek(self.part, leaf, key) {
+            Some((found, cardinality)) if found == key => cardinality,
+            _ => return Ok(Chunk::EMPTY),
+        };
+        if cardinality == self.part.window_len(key) {
+            return Ok(Chunk::everything(cardinality));
+        }
+        if want == Want::Count {
+            return Ok(Chunk::counted(cardinality));
+        }
+        let (fetched, kind, bytes) = self.lists.fetch(self.part, leaf)?;
+        self.profile.touched(id, kind, bytes);
+        Ok(Chunk { cardinality, place: Place::Leaf(fetched) })
+    }
+
+    fn intersect(
+        &mut self,
+        id: NodeId,
+        all: &[NodeId],
+        none: &[NodeId],
+        key: u32,
+        want: Want,
+    ) -> Result<Chunk<'s>> {
+        if all.is_empty() {
+            return self.complement(id, none, key, want);
+        }
+        let first = self.steps.len();
+        for &input in all {
+            let Some(expected) = self.expected(input, key) else {
+                self.steps.truncate(first);
+                return Ok(Chunk::EMPTY);
+            };
+            let at = first + self.steps[first..].partition_point(|step| step.expected <= expected);
+            self.steps.insert(at, Step { expected, input });
+        }
+        let end = self.steps.len();
+        let mut result = None;
+        for at in first..end {
+            let last = at + 1 == end && none.is_empty();
+            let wanted = if last { want } else { Want::Documents };
+            let input = self.steps[at].input;
+            let chunk = match result {
+                None => self.evaluate(input, key, wanted)?,
+                Some(_) => self.evaluate(input, key, Want::Documents)?,
+            };
+            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let both = match result {
+                None => chunk,
+                Some(result) => self.and(id, result, chunk, wanted)?,
+            };
+            if both.cardinality == 0 {
+                self.steps.truncate(first);
+                return Ok(Chunk::EMPTY);
+            }
+            result = Some(both);
+        }
+        self.steps.truncate(first);
+        let mut result = result.unwrap_or(Chunk::EMPTY);
+        for (at, &input) in none.iter().enumerate() {
+            let chunk = self.evaluate(input, key, Want::Documents)?;
+            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            let last = at + 1 == none.len();
+            result = self.and_not(id, result, chunk, if last { want } else { Want::Documents })?;
+            if result.cardinality == 0 {
+                return Ok(Chunk::EMPTY);
+            }
+        }
+        Ok(result)
+    }
+
+    /// How many documents an input holds in window `key`, known or expected; `None` where a leaf
+    /// has none.
+    #[inline]
+    fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
+        match self.plan.node(input).operator {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+                let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
+                (found == key).then_some(cardinality)
+            }
+            _ => {
+                let documents = self.part.estimate(input).documents;
+                Some((documents / u64::from(self.part.n_windows().max(1))) as u32)
+            }
+        }
+    }
+
+    /// Every document of the window that no input holds.
+    fn complement(
+        &mut self,
+        id: NodeId,
+        none: &[NodeId],
+        key: u32,
+        want: Want,
+    ) -> Result<Chunk<'s>> {
+        let everything = Chunk::everything(self.part.window_len(key));
+        let excluded = self.unite(id, none, key, want)?;
+        match want {
+            Want::Count => {
+                Ok(Chunk::counted(everything.cardinality.saturating_sub(excluded.cardinality)))
+            }
+            Want::Documents => self.and_not(id, everything, excluded, want),
+        }
+    }
+
+    fn unite(&mut self, id: NodeId, any: &[NodeId], key: u32, want: Want) -> Result<Chunk<'s>> {
+        let len = self.part.window_len(key);
+        let first = self.steps.len();
+        for &input in any {
+            let Some(expected) = self.expected(input, key) else { continue };
+            if expected == len
+                && matches!(
+                    self.plan.node(input).operator,
+                    Operator::TermScan(_) | Operator::Exists(_)
+                )
+            {
+                self.steps.truncate(first);
+                self.profile.nodes[id.index()].partial = true;
+                return Ok(Chunk::everything(len));
+            }
+            // The largest first: bitmaps are copied, and the smallest is only probed for.
+            let at = first + self.steps[first..].partition_point(|step| step.expected >= expected);
+            self.steps.insert(at, Step { expected, input });
+        }
+        let end = self.steps.len();
+        let mut result = Chunk::EMPTY;
+        for at in first..end {
+            let last = at + 1 == end;
+            let wanted = if last && result.cardinality == 0 { want } else { Want::Documents };
+            let chunk = self.evaluate(self.steps[at].input, key, wanted)?;
+            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            result = self.or(id, result, chunk, if last { want } else { Want::Documents })?;
+            if result.cardinality == len && !last {
+                self.profile.nodes[id.index()].partial = true;
+                result = Chunk::everything(len);
+                break;
+            }
+        }
+        self.steps.truncate(first);
+        Ok(result)
+    }
+
+    fn and(&mut self, id: NodeId, a: Chunk<'s>, b: Chunk<'s>, want: Want) -> Result<Chunk<'s>> {
+        match (a.place, b.place) {
+            _ if a.cardinality == 0 || b.cardinality == 0 => Ok(Chunk::EMPTY),
+            (Place::Everything, _) => Ok(b),
+            (_, Place::Everything) => Ok(a),
+            _ if want == Want::Count => {
+                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
+                Ok(Chunk::counted(bitmap::and_count(x, a.cardinality, y, b.cardinality)))
+            }
+            _ => self.write(id, [a, b], |run, out| {
+                bitmap::and(run.resolve(a)?, run.resolve(b)?, out);
+                Ok(())
+            }),
+        }
+    }
+
+    fn and_not(&mut self, id: NodeId, a: Chunk<'s>, b: Chunk<'s>, want: Want) -> Result<Chunk<'s>> {
+        match b.place {
+            _ if a.cardinality == 0 || b.cardinality == 0 => Ok(a),
+            Place::Everything => Ok(Chunk::EMPTY),
+            _ if want == Want::Count => {
+                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
+                Ok(Chunk::counted(bitmap::and_not_count(x, a.cardinality, y, b.cardinality)))
+            }
+            _ => self.write(id, [a, b], |run, out| {
+                bitmap::and_not(run.resolve(a)?, run.resolve(b)?, out);
+                Ok(())
+            }),
+        }
+    }
+
+    fn or(&mut self, id: NodeId, a: Chunk<'s>, b: Chunk<'s>, want: Want) -> Result<Chunk<'s>> {
+        match (a.place, b.place) {
+            _ if a.cardinality == 0 => Ok(b),
+            _ if b.cardinality == 0 => Ok(a),
+            (Place::Everything, _) => Ok(a),
+            (_, Place::Everything) => Ok(b),
+            _ if want == Want::Count => {
+                let (x, y) = (self.resolve(a)?, self.resolve(b)?);
+                Ok(Chunk::counted(bitmap::or_count(x, a.cardinality, y, b.cardinality)))
+            }
+            // What this operator has united so far grows in place.
+            (Place::Slot(at), _) if at / 2 == id.index() => {
+                let Some(mut out) = self.slots[at].take() else { return Ok(b) };
+                out.or_with(self.resolve(b)?);
+                Ok(self.keep(at, out))
+            }
+            _ => self.write(id, [a, b], |run, out| {
+                bitmap::or(run.resolve(a)?, run.resolve(b)?, out);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Writes a result into whichever slot of the operator holds none of its inputs.
+    fn write(
+        &mut self,
+        id: NodeId,
+        inputs: [Chunk<'s>; 2],
+        fill: impl FnOnce(&Self, &mut ContainerBuf) -> Result<()>,
+    ) -> Result<Chunk<'s>> {
+        let first = 2 * id.index();
+        let taken =
+            |at| inputs.iter().any(|input| matches!(input.place, Place::Slot(slot) if slot == at));
+        let at = if taken(first) { first + 1 } else { first };
+        let mut out = self.slots[at].take().unwrap_or_default();
+        fill(self, &mut out)?;
+        Ok(self.keep(at, out))
+    }
+
+    fn keep(&mut self, at: usize, out: ContainerBuf) -> Chunk<'s> {
+        let cardinality = out.cardinality();
+        self.slots[at] = Some(out);
+        Chunk { cardinality, place: Place::Slot(at) }
+    }
+}

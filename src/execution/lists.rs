@@ -1,0 +1,195 @@
+//! The sets that the leaves of a plan read in one segment, window by window.
+
+use crate::bitmap::{Container, ContainerKind};
+use crate::bytes::Bytes;
+use crate::error::{Error, Result};
+use crate::format::postings::PostingList;
+use crate::plan::leaf::{self, Leaf, Postings};
+use crate::plan::{LeafId, LeafKey, SegmentPlan};
+use std::ops::Range;
+
+/// The cursors of all leaves in one segment, and the documents of their short lists.
+///
+/// Short lists are kept as the containers they would have been, so that the same kernels serve
+/// them: the lower halves of all documents, cut into groups that share the upper half.
+#[derive(Debug)]
+pub(super) struct Lists<'s> {
+    cursors: Vec<Cursor<'s>>,
+    groups: Vec<Group>,
+    lows: Vec<[u8; 2]>,
+    opened: bool,
+}
+
+#[derive(Debug)]
+struct Cursor<'s> {
+    /// The container or the group that the next window is looked for from.
+    place: usize,
+    /// The groups of a short list.
+    groups: Range<usize>,
+    /// The container at hand, where it had to be copied out of a file.
+    held: Bytes<'s>,
+}
+
+/// The documents of a short list in one window, as a range of lower halves.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    key: u32,
+    start: u32,
+    end: u32,
+}
+
+/// A container that a leaf has fetched.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fetched<'s> {
+    /// It lies in a mapping.
+    Mapped(Container<'s>),
+    /// The cursor holds a copy of container `nth`.
+    Held { leaf: LeafId, nth: usize },
+    /// Lower halves of a short list.
+    Short { start: u32, end: u32 },
+}
+
+impl<'s> Lists<'s> {
+    pub(super) fn new(n_leaves: usize) -> Self {
+        let cursor = || Cursor { place: 0, groups: 0..0, held: Bytes::Mapped(&[]) };
+        Lists {
+            cursors: std::iter::repeat_with(cursor).take(n_leaves).collect(),
+            groups: vec![],
+            lows: vec![],
+            opened: false,
+        }
+    }
+
+    /// Reads the short lists and the headers that planning left unread, once; sets every cursor to
+    /// the start.
+    pub(super) fn open(&mut self, keys: &[LeafKey], part: &mut SegmentPlan<'s>) -> Result<()> {
+        if !self.opened {
+            for (at, key) in keys.iter().enumerate() {
+                let field = part.segment.field(key.field());
+                part.leaves[at].read_header(field)?;
+                let start = self.groups.len();
+                match &part.leaves[at].postings {
+                    Postings::Inline(docs) => self.add_short(docs.as_slice()),
+                    Postings::Short(info) => {
+                        if let PostingList::Short(list) = field.postings(info)? {
+                            self.add_short(list.as_slice());
+                        }
+                    }
+                    Postings::Long(list) => {
+                        let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
+                        if last.is_some_and(|last| u32::from(last) >= part.n_windows()) {
+                            return Err(Error::corrupt("reading a posting list")
+                                .expected(format!("documents below {}", part.n_docs))
+                                .found("a container past the segment's end"));
+                        }
+                    }
+                    Postings::Absent
+                    | Postings::Everything
+                    | Postings::LongUnread(_)
+                    | Postings::PresenceUnread => {}
+                }
+                // A leaf without groups starts at container 0, not behind the groups of others.
+                let groups = start..self.groups.len();
+                self.cursors[at].groups = if groups.is_empty() { 0..0 } else { groups };
+            }
+            self.opened = true;
+        }
+        for cursor in &mut self.cursors {
+            cursor.place = cursor.groups.start;
+        }
+        Ok(())
+    }
+
+    fn add_short(&mut self, docs: &[u32]) {
+        for group in docs.chunk_by(|a, b| a >> 16 == b >> 16) {
+            let start = self.lows.len() as u32;
+            self.lows.extend(group.iter().map(|doc| (*doc as u16).to_le_bytes()));
+            self.groups.push(Group { key: group[0] >> 16, start, end: self.lows.len() as u32 });
+        }
+    }
+
+    /// The first window from `key` on where the leaf has documents, and how many.
+    #[inline]
+    pub(super) fn seek(
+        &mut self,
+        part: &SegmentPlan<'s>,
+        leaf: LeafId,
+        key: u32,
+    ) -> Option<(u32, u32)> {
+        let cursor = &mut self.cursors[leaf.index()];
+        match &part.leaves[leaf.index()].postings {
+            Postings::Everything => {
+                let len = part.window_len(key);
+                (len > 0).then_some((key, len))
+            }
+            Postings::Long(list) => {
+                cursor.place = leaf::seek(list, cursor.place, key);
+                if cursor.place >= list.n_containers() {
+                    return None;
+                }
+                let nth = cursor.place;
+                Some((u32::from(list.key(nth)), list.container_cardinality(nth)))
+            }
+            _ => {
+                let groups = &self.groups[cursor.place..cursor.groups.end];
+                cursor.place += groups.iter().take_while(|group| group.key < key).count();
+                let group = self.groups[..cursor.groups.end].get(cursor.place)?;
+                Some((group.key, group.end - group.start))
+            }
+        }
+    }
+
+    /// Fetches the container that the last [`seek`](Self::seek) found. Also says its kind and how
+    /// many bytes were read for it.
+    #[inline]
+    pub(super) fn fetch(
+        &mut self,
+        part: &SegmentPlan<'s>,
+        leaf: LeafId,
+    ) -> Result<(Fetched<'s>, ContainerKind, usize)> {
+        let cursor = &mut self.cursors[leaf.index()];
+        match &part.leaves[leaf.index()].postings {
+            Postings::Long(list) => {
+                let nth = cursor.place;
+                let payload = list.payload(nth)?;
+                let len = payload.len();
+                let kind = list.container_kind(nth);
+                let fetched = match payload {
+                    Bytes::Mapped(bytes) => Fetched::Mapped(list.container(nth, bytes)?),
+                    Bytes::Read(_) => {
+                        list.container(nth, &payload)?;
+                        cursor.held = payload;
+                        Fetched::Held { leaf, nth }
+                    }
+                };
+                Ok((fetched, kind, len))
+            }
+            _ => {
+                let group = self.groups[cursor.place];
+                let fetched = Fetched::Short { start: group.start, end: group.end };
+                Ok((fetched, ContainerKind::Array, 0))
+            }
+        }
+    }
+
+    /// The container behind what [`fetch`](Self::fetch) gave, until the same leaf fetches again.
+    #[inline]
+    pub(super) fn resolve<'a>(
+        &'a self,
+        part: &'a SegmentPlan<'s>,
+        fetched: Fetched<'s>,
+    ) -> Result<Container<'a>> {
+        match fetched {
+            Fetched::Mapped(container) => Ok(container),
+            Fetched::Short { start, end } => {
+                Ok(Container::Array(&self.lows[start as usize..end as usize]))
+            }
+            Fetched::Held { leaf, nth } => match &part.leaves[leaf.index()] {
+                Leaf { postings: Postings::Long(list), .. } => {
+                    list.container(nth, &self.cursors[leaf.index()].held)
+                }
+                _ => Ok(Container::Array(&[])),
+            },
+        }
+    }
+}

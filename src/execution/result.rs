@@ -1,0 +1,131 @@
+//! Everything that matches, kept for what is counted over it.
+
+use crate::bitmap::{Container, ContainerKind};
+use crate::plan::WINDOW;
+use std::ops::Range;
+
+/// What matches in every segment of a snapshot, in their order.
+pub(crate) type Matches = Vec<MatchSet>;
+
+/// What matches in one segment.
+#[derive(Debug)]
+pub(crate) enum MatchSet {
+    /// Every document.
+    Everything,
+    Some(MatchWindows),
+}
+
+/// Documents by window of 65,536, as the bytes of roaring containers.
+#[derive(Debug)]
+pub(crate) struct MatchWindows {
+    windows: Vec<MatchWindow>,
+    /// For every window of the segment its place in `windows` plus one; 0 where nothing matches.
+    places: Vec<u32>,
+    bytes: Vec<u8>,
+    len: u64,
+}
+
+/// The documents of one window.
+#[derive(Clone, Debug)]
+pub(crate) struct MatchWindow {
+    pub(crate) key: u32,
+    pub(crate) cardinality: u32,
+    kind: ContainerKind,
+    bytes: Range<usize>,
+}
+
+impl MatchSet {
+    pub(crate) fn nothing() -> Self {
+        Self::with_room(0)
+    }
+
+    /// Room for documents of a segment of `n_docs`.
+    pub(crate) fn with_room(n_docs: u32) -> Self {
+        let places = vec![0; n_docs.div_ceil(WINDOW) as usize];
+        MatchSet::Some(MatchWindows { windows: vec![], places, bytes: vec![], len: 0 })
+    }
+
+    /// How many of a segment's `n_docs` documents match.
+    pub(crate) fn len(&self, n_docs: u32) -> u64 {
+        match self {
+            MatchSet::Everything => u64::from(n_docs),
+            MatchSet::Some(windows) => windows.len,
+        }
+    }
+}
+
+impl MatchWindows {
+    /// Adds window `key`; windows come in ascending order, each at most once.
+    pub(super) fn push(&mut self, key: u32, cardinality: u32, documents: Container<'_>) {
+        let Some(place) = self.places.get_mut(key as usize).filter(|_| cardinality > 0) else {
+            return;
+        };
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(match documents {
+            Container::Array(values) => values.as_flattened(),
+            Container::Bitmap(words) => words.as_flattened(),
+            Container::Run(runs) => runs.as_flattened(),
+        });
+        let bytes = start..self.bytes.len();
+        self.windows.push(MatchWindow { key, cardinality, kind: documents.kind(), bytes });
+        *place = self.windows.len() as u32;
+        self.len += u64::from(cardinality);
+    }
+
+    /// The windows where something matches, ascending.
+    pub(crate) fn windows(&self) -> &[MatchWindow] {
+        &self.windows
+    }
+
+    /// The documents of one of the [`windows`](Self::windows).
+    #[inline]
+    pub(crate) fn documents(&self, window: &MatchWindow) -> Container<'_> {
+        let bytes = &self.bytes[window.bytes.clone()];
+        match window.kind {
+            ContainerKind::Array => Container::Array(bytes.as_chunks().0),
+            ContainerKind::Run => Container::Run(bytes.as_chunks().0),
+            ContainerKind::Bitmap => match bytes.as_chunks().0.first_chunk() {
+                Some(words) => Container::Bitmap(words),
+                None => Container::Array(&[]),
+            },
+        }
+    }
+
+    /// Whether a document matches.
+    #[inline]
+    pub(crate) fn contains(&self, doc: u32) -> bool {
+        let place = self.places.get((doc / WINDOW) as usize).and_then(|place| place.checked_sub(1));
+        place.is_some_and(|place| {
+            let window = &self.windows[place as usize];
+            self.documents(window).contains(doc as u16)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_of_every_kind_are_kept() {
+        let mut bits = [[0; 8]; 1024];
+        bits[1] = [0xFF; 8];
+        let containers: [(u32, u32, Container<'_>); 3] = [
+            (0, 2, Container::Array(&[[3, 0], [5, 0]])),
+            (2, 64, Container::Bitmap(&bits)),
+            (3, 10, Container::Run(&[[4, 0, 9, 0]])),
+        ];
+        let MatchSet::Some(mut kept) = MatchSet::with_room(4 * WINDOW) else { unreachable!() };
+        for (key, cardinality, container) in containers {
+            kept.push(key, cardinality, container);
+        }
+        assert_eq!(kept.len, 76);
+        for (window, (key, cardinality, container)) in kept.windows().iter().zip(containers) {
+            assert_eq!((window.key, window.cardinality), (key, cardinality));
+            assert!(kept.documents(window).iter().eq(container.iter()));
+        }
+        assert!(kept.contains(5) && !kept.contains(4));
+        assert!(kept.contains(2 * WINDOW + 64) && !kept.contains(2 * WINDOW + 63));
+        assert!(!kept.contains(WINDOW + 5) && !kept.contains(9 * WINDOW));
+    }
+}

@@ -1,0 +1,363 @@
+//! From a plan, and what happened when it ran, to the tree that people and programs read.
+//!
+//! The only place that knows both sides. A new operator does not compile until it is explained,
+//! and a plan costs no strings until it is.
+
+use super::{
+    Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
+    ExplainTree, FacetActual, NodeSegment,
+};
+use crate::execution::{NodeProfile, Profile};
+use crate::facet::FacetProfile;
+use crate::plan::cost;
+use crate::plan::decision::{self, Rule};
+use crate::plan::estimate;
+use crate::plan::leaf::Postings;
+use crate::plan::{Goal, LeafId, NodeId, Operator, Plan, SegmentPlan, Total};
+use crate::query::Query;
+use crate::schema::{FieldKind, Schema};
+
+/// A part of the query longer than this is not repeated at every operator above it.
+const PREDICATE_BYTES_MAX: usize = 1 << 10;
+/// Labels are cut after this many characters.
+const LABEL_CHARS_MAX: usize = 200;
+
+/// What one run left behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'r> {
+    pub(crate) profile: &'r Profile,
+    /// Documents of the page that was filled, where one was wanted.
+    pub(crate) page_len: Option<u64>,
+    /// In the order of the plan's facets.
+    pub(crate) facets: &'r [FacetProfile],
+    pub(crate) total_ns: u64,
+}
+
+/// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
+/// add.
+pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
+    let explaining = Explaining { plan, schema, run };
+    let root = explaining.node(plan.root()).0;
+    let mut tree = ExplainTree::new("", explaining.page(root));
+    tree.segments = plan
+        .segments
+        .iter()
+        .map(|part| ExplainSegment {
+            id: part.segment.id().to_string(),
+            documents: u64::from(part.n_docs),
+            bytes: part.segment.file().len(),
+        })
+        .collect();
+    tree.facets = explaining.facets();
+    tree.total_ns = run.map(|run| run.total_ns);
+    tree
+}
+
+struct Explaining<'e, 's> {
+    plan: &'e Plan<'s>,
+    schema: &'e Schema,
+    run: Option<Run<'e>>,
+}
+
+impl Explaining<'_, '_> {
+    /// An operator, and the part of the query that it answers.
+    fn node(&self, id: NodeId) -> (ExplainNode, Query) {
+        let plan = self.plan;
+        let node = plan.node(id);
+        let mut children = vec![];
+        let mut child = |input: &NodeId| {
+            let (node, query) = self.node(*input);
+            children.push(node);
+            query
+        };
+        let query = match &node.operator {
+            Operator::All => Query::All,
+            Operator::Nothing { .. } => Query::Nothing,
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => self.leaf_query(*leaf),
+            Operator::Intersect { all, none } => {
+                let wanted: Vec<Query> = plan.inputs(all).iter().map(&mut child).collect();
+                let excluded: Vec<Query> = plan.inputs(none).iter().map(&mut child).collect();
+                match excluded.is_empty() {
+                    true => Query::all_of(wanted),
+                    false => Query::group(wanted, vec![], excluded),
+                }
+            }
+            Operator::Union { any } => {
+                Query::any_of(plan.inputs(any).iter().map(&mut child).collect::<Vec<_>>())
+            }
+        };
+        if let Operator::Intersect { all, .. } = &node.operator {
+            for excluded in &mut children[all.len()..] {
+                excluded.label = format!("NOT {}", excluded.label);
+            }
+        }
+        let text = query.to_string();
+        let short = text.len() <= PREDICATE_BYTES_MAX;
+        let label = match &node.operator {
+            Operator::All => format!("all {} documents", plan.n_docs()),
+            Operator::Nothing { reason } => reason.clone(),
+            Operator::Intersect { .. } | Operator::Union { .. } if !short => {
+                format!("{} inputs", children.len())
+            }
+            _ => shortened(&text),
+        };
+        let mut explained = ExplainNode::new(self.operator(id), label);
+        explained.field = match node.operator {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+                Some(self.schema.get(plan.leaf(leaf).0).name.clone())
+            }
+            _ => None,
+        };
+        explained.predicate = short.then_some(text);
+        explained.estimate = estimate(&node.estimate);
+        explained.segments = self.segments(id);
+        explained.algorithm = joined(explained.segments.iter().map(|segment| &*segment.algorithm));
+        explained.actual = self.run.map(|_| {
+            let mut sum = Actual::default();
+            explained.segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
+            sum
+        });
+        if explained.segments.len() == 1 {
+            // The sum says it all.
+            explained.segments.clear();
+        }
+        let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
+        explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        explained.children = children;
+        (explained, query)
+    }
+
+    fn operator(&self, id: NodeId) -> &'static str {
+        let node = self.plan.node(id);
+        match &node.operator {
+            Operator::All => "All",
+            Operator::Nothing { .. } => "Nothing",
+            Operator::Intersect { .. } | Operator::Union { .. } if node.estimate.is_empty() => {
+                "Nothing"
+            }
+            Operator::TermScan(_) => "TermScan",
+            Operator::Exists(_) => "Exists",
+            Operator::Intersect { all, none } if all.len() < 2 && !none.is_empty() => "Difference",
+            Operator::Intersect { .. } => "Intersect",
+            Operator::Union { .. } => "Union",
+        }
+    }
+
+    fn leaf_query(&self, leaf: LeafId) -> Query {
+        let (field, term) = self.plan.leaf(leaf);
+        let field = self.schema.get(field);
+        match term {
+            None => Query::exists(&*field.name),
+            Some(term) => {
+                let text = String::from_utf8_lossy(term);
+                match field.kind {
+                    FieldKind::Keyword => Query::value(&*field.name, text),
+                    FieldKind::Text => Query::word_in(&*field.name, text),
+                }
+            }
+        }
+    }
+
+    fn segments(&self, id: NodeId) -> Vec<NodeSegment> {
+        let parts = self.plan.segments.iter().enumerate();
+        parts
+            .map(|(at, part)| NodeSegment {
+                id: part.segment.id().to_string(),
+                algorithm: self.algorithm(id, part),
+                estimate: estimate(part.estimate(id)),
+                actual: self.run.map(|run| actual(run.profile.node(at, id), self.plan.node(id))),
+            })
+            .collect()
+    }
+
+    /// How an operator works in one segment.
+    fn algorithm(&self, id: NodeId, part: &SegmentPlan<'_>) -> String {
+        let counts = id == self.plan.root() && self.plan.goal == Goal::Count;
+        let known = part.estimate(id).known().is_some();
+        let size = |id: &NodeId| part.estimate(*id).documents as f64;
+        let windows = cost::windows(part.n_docs);
+        match &self.plan.node(id).operator {
+            Operator::All => "every document".into(),
+            Operator::Nothing { .. } => String::new(),
+            _ if part.estimate(id).is_empty() => "known to be empty".into(),
+            Operator::TermScan(_) if counts && known => "document frequency".into(),
+            _ if counts && known => "known from bounds".into(),
+            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+                postings(&part.leaves[leaf.index()].postings).into()
+            }
+            Operator::Intersect { all, none } => {
+                let mut inputs = self.plan.inputs(all).iter().chain(self.plan.inputs(none));
+                match (inputs.next(), inputs.next()) {
+                    _ if all.is_empty() => "complement".into(),
+                    (Some(a), Some(b)) => cost::kernel(size(a), size(b), windows).name().into(),
+                    _ => String::new(),
+                }
+            }
+            Operator::Union { any } if counts => {
+                match self.plan.inputs(any).iter().filter(|id| size(id) > 0.0).count() {
+                    0 | 1 => "its only input".into(),
+                    2 => "inclusion and exclusion".into(),
+                    _ => "count while uniting".into(),
+                }
+            }
+            Operator::Union { .. } => "largest container first".into(),
+        }
+    }
+
+    /// Puts the page on top of the plan, where documents are wanted rather than counted.
+    fn page(&self, root: ExplainNode) -> ExplainNode {
+        let Goal::Page { offset, limit, total } = self.plan.goal else { return root };
+        let label = match (offset, total) {
+            (0, Total::Exact) => format!("first {limit}, count all"),
+            (0, _) => format!("first {limit}"),
+            (_, Total::Exact) => {
+                format!("{limit} from the {}th, count all", offset.saturating_add(1))
+            }
+            (_, _) => format!("{limit} from the {}th", offset.saturating_add(1)),
+        };
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let mut node = ExplainNode::new("Limit", label);
+        node.algorithm = match total {
+            Total::Exact => "document order; count what is past the page".into(),
+            Total::UpTo(most) => format!("document order; count up to {most}"),
+            Total::Unknown => "document order; stop at the page".into(),
+        };
+        let e = &root.estimate;
+        node.estimate = Estimate::between(page(e.documents), page(e.lower), page(e.upper), "limit");
+        node.actual = self.run.zip(root.actual.as_ref()).map(|(run, root)| Actual {
+            documents: run.page_len.unwrap_or(0),
+            documents_in: Some(root.documents),
+            ..Actual::default()
+        });
+        node.children = vec![root];
+        node
+    }
+
+    fn decision(&self, decision: &decision::Decision) -> Decision {
+        let leaf = |leaf: LeafId| self.leaf_query(leaf).to_string();
+        let (reason, alternative) = match decision.rule {
+            Rule::AbsentTerm(absent) => {
+                (format!("no document has {}", leaf(absent)), "intersect the rest")
+            }
+            Rule::NeverMeet => {
+                let why = "the bounds leave no document: inputs that are never in the same container, or exclude each other";
+                (why.into(), "intersect them")
+            }
+            Rule::SmallestFirst { moved: true } => {
+                ("the smallest input decides what the others are asked for; moved from the order of the query".into(), "largest first")
+            }
+            Rule::SmallestFirst { moved: false } => {
+                ("the smallest input decides what the others are asked for; the query's order already".into(), "largest first")
+            }
+            Rule::Kernel { chosen } => {
+                let reason = format!("{} suits most containers of the two smallest inputs", chosen.name());
+                (reason, chosen.alternative().name())
+            }
+            Rule::CountLastStep => ("only the number is wanted, so the last step writes nothing".into(), "write the result, then count it"),
+            Rule::InclusionExclusion => ("|A| + |B| - |A AND B|: both sizes are known".into(), "unite and count"),
+            Rule::CountWhileUniting => ("the last input is only compared with what the others left".into(), "write the union, then count it"),
+            Rule::Complement => ("count what is excluded and subtract".into(), "write everything else, then count it"),
+            Rule::CountIsKnown => ("the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
+            Rule::EveryDocument(all) => (format!("every document has {}, so it is no condition", leaf(all)), "read it"),
+            Rule::DropFromUnion(absent) => (format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
+            Rule::StopAtPage { documents } => {
+                let reason = format!("the page is full after {documents} documents; further windows are only counted, or not visited");
+                (reason, "collect every document")
+            }
+        };
+        Decision::accepted(decision.rule.name(), reason)
+            .costing(decision.cost_ns.round() as u64)
+            .instead_of(alternative, Some(decision.alternative_ns.round() as u64))
+    }
+
+    fn facets(&self) -> Vec<ExplainFacet> {
+        let facets = self.plan.facets.iter().enumerate();
+        facets
+            .map(|(at, facet)| {
+                let listing = Decision::accepted(
+                    "count by document frequency",
+                    "every document matches, so the dictionary holds the counts",
+                );
+                let bounded = Decision::accepted(
+                    "skip by document frequency",
+                    format!("most frequent terms first; a term that cannot enter the top {} is not intersected", facet.limit),
+                );
+                let all = Some(facet.intersect_all_ns.round() as u64);
+                let (algorithm, decision) = match facet.from_document_frequency {
+                    true => ("document frequencies", listing.costing(facet.cost_ns.round() as u64)),
+                    false => ("term intersection, bounded by document frequency", bounded),
+                };
+                ExplainFacet {
+                    field: self.schema.get(facet.field).name.clone(),
+                    limit: facet.limit as u64,
+                    algorithm: algorithm.into(),
+                    terms: facet.n_terms,
+                    decisions: vec![decision.instead_of("intersect every term", all)],
+                    actual: self.run.and_then(|run| run.facets.get(at)).map(facet_actual),
+                }
+            })
+            .collect()
+    }
+}
+
+fn facet_actual(profile: &FacetProfile) -> FacetActual {
+    FacetActual {
+        terms_intersected: profile.terms_intersected,
+        terms_skipped: profile.terms_skipped,
+        terms_from_document_frequency: profile.terms_from_document_frequency,
+        time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
+        bytes_read: profile.bytes_read,
+    }
+}
+
+fn estimate(estimate: &estimate::Estimate) -> Estimate {
+    let estimate::Estimate { documents, lower, upper, source } = *estimate;
+    Estimate::between(documents, lower, upper, source.name())
+}
+
+fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
+    let has_inputs = matches!(node.operator, Operator::Intersect { .. } | Operator::Union { .. });
+    Actual {
+        documents: profile.documents_out,
+        documents_in: has_inputs.then_some(profile.documents_in),
+        time_ns: profile.time_ns,
+        bytes_read: profile.bytes_read,
+        containers: ContainerCounts {
+            array: profile.arrays,
+            bitmap: profile.bitmaps,
+            run: profile.runs,
+            skipped: profile.skipped,
+        },
+        complete: profile.complete,
+    }
+}
+
+fn postings(postings: &Postings<'_>) -> &'static str {
+    match postings {
+        Postings::Absent => "absent",
+        Postings::Everything => "every document",
+        Postings::Inline(_) => "inline in the dictionary",
+        Postings::Short(_) => "short list",
+        Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
+            "roaring containers"
+        }
+    }
+}
+
+/// The different ones of several names, in their order.
+fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut different: Vec<&str> = vec![];
+    for name in names {
+        if !name.is_empty() && !different.contains(&name) {
+            different.push(name);
+        }
+    }
+    different.join(", ")
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LABEL_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into(),
+    }
+}

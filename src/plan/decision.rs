@@ -1,0 +1,65 @@
+//! What the planner weighed: typed, so that taking a decision costs no strings and tests can match
+//! on it; `explain` puts it into words.
+
+use super::cost::Kernel;
+use super::{LeafId, NodeId};
+
+/// One decision about one operator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Decision {
+    pub(crate) node: NodeId,
+    pub(crate) rule: Rule,
+    /// What the operator is expected to cost this way.
+    pub(crate) cost_ns: f32,
+    /// What the best way not taken would have cost.
+    pub(crate) alternative_ns: f32,
+}
+
+/// The rules, each with what it needs to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rule {
+    /// An intersection with a term that no document has.
+    AbsentTerm(LeafId),
+    /// An intersection whose inputs never meet in a container.
+    NeverMeet,
+    /// Inputs of an intersection from the smallest to the largest; `moved` where the query named
+    /// them in another order.
+    SmallestFirst { moved: bool },
+    /// The kernel that most containers of the two smallest inputs take.
+    Kernel { chosen: Kernel },
+    /// An intersection's last step counts and writes nothing.
+    CountLastStep,
+    /// |A ∪ B| = |A| + |B| - |A ∩ B|.
+    InclusionExclusion,
+    /// The union of several inputs is counted while the last one is added.
+    CountWhileUniting,
+    /// All documents but some: count those and subtract.
+    Complement,
+    /// The number is known from the dictionary, statistics and headers; nothing is read.
+    CountIsKnown,
+    /// A term that every document has is no condition.
+    EveryDocument(LeafId),
+    /// A term that no document has adds nothing to a union.
+    DropFromUnion(LeafId),
+    /// Documents are read only until the page is full.
+    StopAtPage { documents: u64 },
+}
+
+impl Rule {
+    /// The name shown in a plan.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Rule::AbsentTerm(_) | Rule::NeverMeet => "prove empty",
+            Rule::SmallestFirst { .. } => "smallest first",
+            Rule::Kernel { .. } => "kernel",
+            Rule::CountLastStep => "count the last step",
+            Rule::InclusionExclusion => "inclusion and exclusion",
+            Rule::CountWhileUniting => "count while uniting",
+            Rule::Complement => "count the complement",
+            Rule::CountIsKnown => "count is known",
+            Rule::EveryDocument(_) => "every document has it",
+            Rule::DropFromUnion(_) => "no document has it",
+            Rule::StopAtPage { .. } => "stop at the page",
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The leaves of a plan in one segment: what the dictionary and the headers say about one set.
+
+use super::estimate::Span;
+use crate::error::Result;
+use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
+use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
+use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
+
+/// One set of documents that the index holds, as far as it is known before its postings are read.
+#[derive(Debug)]
+pub(crate) struct Leaf<'s> {
+    /// How many documents it has, deleted ones included.
+    pub(crate) documents: u32,
+    pub(crate) postings: Postings<'s>,
+}
+
+/// Where the documents of a leaf are.
+#[derive(Debug)]
+pub(crate) enum Postings<'s> {
+    /// No document of the segment.
+    Absent,
+    /// Every document of the segment: nothing needs to be read.
+    Everything,
+    /// The dictionary itself names the documents.
+    Inline(InlineDocs),
+    /// A short list, read when the plan is executed.
+    Short(TermInfo),
+    /// A long list whose header has been read.
+    Long(LongList<'s, Section<'s>>),
+    /// A long list that is the whole plan: the dictionary said enough, and the header can wait.
+    LongUnread(TermInfo),
+    /// The documents that have a value, where the statistics said enough.
+    PresenceUnread,
+}
+
+impl<'s> Leaf<'s> {
+    const ABSENT: Leaf<'s> = Leaf { documents: 0, postings: Postings::Absent };
+
+    /// A term, given what the dictionary says of it.
+    pub(crate) fn of_term(info: Option<TermInfo>, n_docs: u32) -> Self {
+        let Some(info) = info else { return Leaf::ABSENT };
+        let postings = match info.postings {
+            _ if info.df == n_docs => Postings::Everything,
+            PostingsAt::Inline(docs) => Postings::Inline(docs),
+            PostingsAt::Section { .. } if info.df as usize <= SHORT_DOCS_MAX => {
+                Postings::Short(info)
+            }
+            PostingsAt::Section { .. } => Postings::LongUnread(info),
+        };
+        Leaf { documents: info.df, postings }
+    }
+
+    /// The documents that have a value, given how many there are.
+    pub(crate) fn of_presence(documents: u32, n_docs: u32) -> Self {
+        match documents {
+            0 => Leaf::ABSENT,
+            _ if documents == n_docs => Leaf { documents, postings: Postings::Everything },
+            _ => Leaf { documents, postings: Postings::PresenceUnread },
+        }
+    }
+
+    /// Reads the header of a long list, so that its windows can be told apart.
+    pub(crate) fn read_header(&mut self, field: FieldReader<'s>) -> Result<()> {
+        match &self.postings {
+            Postings::LongUnread(info) => {
+                if let PostingList::Long(list) = field.postings(info)? {
+                    self.postings = Postings::Long(list);
+                }
+            }
+            Postings::PresenceUnread => self.postings = Postings::Long(field.presence()?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What is known of window `key`, which holds `w` of the segment's `n_docs` documents; `at` is
+    /// the place of the cursor, which only moves forward.
+    pub(crate) fn span(&self, at: &mut usize, key: u32, w: u32, n_docs: u32) -> Span {
+        match &self.postings {
+            Postings::Absent => Span::NOTHING,
+            Postings::Everything => Span::exact(w),
+            Postings::Inline(docs) => {
+                Span::exact(docs.as_slice().iter().filter(|doc| **doc >> 16 == key).count() as u32)
+            }
+            Postings::Long(list) => {
+                *at = seek(list, *at, key);
+                if *at < list.n_containers() && u32::from(list.key(*at)) == key {
+                    Span::exact(list.container_cardinality(*at).min(w))
+                } else {
+                    Span::NOTHING
+                }
+            }
+            Postings::Short(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
+                let share = f64::from(w) / f64::from(n_docs.max(1));
+                let upper = self.documents.min(w);
+                // As many as the other windows cannot hold must be here.
+                let lower = self.documents.saturating_sub(n_docs - w);
+                Span { lower, upper, documents: f64::from(self.documents) * share }
+            }
+        }
+    }
+}
+
+/// The first container of `list` whose key is at least `key`, where all before `from` are smaller.
+///
+/// Near ones are found by walking, because lists are mostly visited in order.
+#[inline]
+pub(crate) fn seek(list: &LongList<'_, Section<'_>>, from: usize, key: u32) -> usize {
+    let n = list.n_containers();
+    for at in from..n.min(from + 4) {
+        if u32::from(list.key(at)) >= key {
+            return at;
+        }
+    }
+    match u16::try_from(key) {
+        Ok(key) if from + 4 < n => list.seek(key),
+        _ => n,
+    }
+}

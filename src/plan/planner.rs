@@ -1,0 +1,443 @@
+//! From the normal form of a query to a plan: look up, estimate, order, decide.
+
+use super::cost;
+use super::decision::{Decision, Rule};
+use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
+use super::leaf::{Leaf, Postings};
+use super::{
+    FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions, SegmentPlan,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::Normal;
+use crate::segment::reader::SegmentReader;
+use std::ops::Range;
+
+/// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
+const DEPTH_MAX: usize = 256;
+/// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
+const WINDOW_STEPS_MAX: usize = 256;
+/// The same where people look at the plan.
+const WINDOW_STEPS_FOR_PEOPLE_MAX: usize = 1 << 20;
+
+/// Plans `normal` over the segments of a snapshot.
+///
+/// # Errors
+///
+/// [`ErrorKind::LimitExceeded`] for a tree that is too deep; whatever reading the dictionary says.
+pub(crate) fn plan<'s>(
+    normal: &Normal,
+    segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+    options: &PlanOptions,
+) -> Result<Plan<'s>> {
+    let mut plan = Plan {
+        goal: options.goal,
+        nodes: vec![],
+        inputs: vec![],
+        leaves: vec![],
+        terms: vec![],
+        segments: Vec::with_capacity(segments.len()),
+        decisions: vec![],
+        facets: vec![],
+    };
+    plan.add_operator(normal, &mut vec![], 0)?;
+    let mut base = 0;
+    for segment in segments {
+        plan.look_up(segment, base, options)?;
+        base += u64::from(segment.n_docs());
+    }
+    plan.order_inputs();
+    plan.price_operators();
+    plan.decide();
+    plan.plan_facets(options)?;
+    Ok(plan)
+}
+
+impl<'s> Plan<'s> {
+    /// Adds the inputs of `normal`, then the operator itself. `pending` are the inputs of operators
+    /// that are not complete yet.
+    fn add_operator(
+        &mut self,
+        normal: &Normal,
+        pending: &mut Vec<NodeId>,
+        depth: usize,
+    ) -> Result<()> {
+        if depth > DEPTH_MAX {
+            return Err(Error::new(ErrorKind::LimitExceeded, "planning a query")
+                .expected(format!("at most {DEPTH_MAX} operators inside each other"))
+                .found("more"));
+        }
+        let operator = match normal {
+            Normal::All => Operator::All,
+            Normal::Nothing { reason } => Operator::Nothing { reason: reason.clone() },
+            Normal::Term { field, term } => {
+                let start = self.terms.len() as u32;
+                self.terms.extend_from_slice(term);
+                let term = start..self.terms.len() as u32;
+                Operator::TermScan(self.add_leaf(LeafKey::Term { field: *field, term }))
+            }
+            Normal::Exists(field) => {
+                Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
+            }
+            Normal::And { all, none } => {
+                let all = self.add_inputs(all, pending, depth)?;
+                let none = self.add_inputs(none, pending, depth)?;
+                Operator::Intersect { all, none }
+            }
+            Normal::Or(any) => Operator::Union { any: self.add_inputs(any, pending, depth)? },
+        };
+        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, cost_ns: 0.0 });
+        Ok(())
+    }
+
+    fn add_inputs(
+        &mut self,
+        inputs: &[Normal],
+        pending: &mut Vec<NodeId>,
+        depth: usize,
+    ) -> Result<Range<u32>> {
+        let first = pending.len();
+        for input in inputs {
+            self.add_operator(input, pending, depth + 1)?;
+            pending.push(self.root());
+        }
+        let start = self.inputs.len() as u32;
+        self.inputs.extend(pending.drain(first..));
+        Ok(start..self.inputs.len() as u32)
+    }
+
+    fn add_leaf(&mut self, key: LeafKey) -> LeafId {
+        self.leaves.push(key);
+        LeafId(self.leaves.len() as u32 - 1)
+    }
+
+    /// Looks every leaf up in one segment and estimates every operator there.
+    fn look_up(
+        &mut self,
+        segment: SegmentReader<'s>,
+        base: u64,
+        options: &PlanOptions,
+    ) -> Result<()> {
+        let n_docs = segment.n_docs();
+        let mut leaves = Vec::with_capacity(self.leaves.len());
+        let mut opened = None;
+        for at in 0..self.leaves.len() as u32 {
+            let (field, term) = self.leaf(LeafId(at));
+            let reader = segment.field(field);
+            leaves.push(match term {
+                Some(term) => {
+                    let dictionary = match &opened {
+                        Some((of, dictionary)) if *of == field => dictionary,
+                        _ => &opened.insert((field, reader.terms()?)).1,
+                    };
+                    Leaf::of_term(dictionary.get(term)?.map(|(_, info)| info), n_docs)
+                }
+                None => Leaf::of_presence(reader.statistics()?.n_docs_with_value, n_docs),
+            });
+        }
+        // The only set of the plan is counted by its size; every other plan compares windows.
+        if self.nodes.len() > 1 {
+            for (leaf, key) in leaves.iter_mut().zip(&self.leaves) {
+                leaf.read_header(segment.field(key.field()))?;
+            }
+        }
+        let mut part = SegmentPlan { segment, base, n_docs, leaves, estimates: vec![] };
+        self.estimate(&mut part, options);
+        for (node, estimate) in self.nodes.iter_mut().zip(&part.estimates) {
+            match self.segments.is_empty() {
+                true => node.estimate = *estimate,
+                false => node.estimate += *estimate,
+            }
+        }
+        self.segments.push(part);
+        Ok(())
+    }
+
+    /// Estimates every operator in one segment: over the whole, then window by window where that
+    /// is cheap.
+    fn estimate(&self, part: &mut SegmentPlan<'s>, options: &PlanOptions) {
+        let n_windows = part.n_windows();
+        let steps_max = match options.for_people {
+            true => WINDOW_STEPS_FOR_PEOPLE_MAX,
+            false => WINDOW_STEPS_MAX,
+        };
+        let by_window = n_windows > 1 && n_windows as usize * self.nodes.len() <= steps_max;
+        let mut whole = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let span = self.combine(&node.operator, &whole, part.n_docs, |leaf| {
+                Span::exact(part.leaves[leaf.index()].documents)
+            });
+            whole.push(span);
+        }
+        let mut sums = vec![];
+        if by_window && self.nodes.len() > 1 {
+            sums.resize(self.nodes.len(), SpanSum::default());
+            let mut spans = Vec::with_capacity(self.nodes.len());
+            let mut cursors = vec![0; self.leaves.len()];
+            for key in 0..n_windows {
+                let w = part.window_len(key);
+                spans.clear();
+                for (node, sum) in self.nodes.iter().zip(&mut sums) {
+                    let span = self.combine(&node.operator, &spans, w, |leaf| {
+                        let cursor = &mut cursors[leaf.index()];
+                        part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
+                    });
+                    sum.add(span);
+                    spans.push(span);
+                }
+            }
+        }
+        part.estimates = whole
+            .iter()
+            .enumerate()
+            .map(|(at, whole)| {
+                let source = match self.nodes[at].operator {
+                    Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
+                    Operator::TermScan(_) => EstimateSource::DocumentFrequency,
+                    Operator::Exists(_) => EstimateSource::FieldStatistics,
+                    _ if sums.is_empty() => EstimateSource::Independence,
+                    _ => EstimateSource::Containers,
+                };
+                match sums.get(at) {
+                    Some(sum) => sum.estimate(*whole, source),
+                    None => SpanSum::of(*whole).estimate(*whole, source),
+                }
+            })
+            .collect();
+        // Document frequencies count deleted documents; where there are any, the root leaves them
+        // out, and its lower bound falls by their number.
+        if let Some(live) = part.segment.live() {
+            match *live {}
+        }
+    }
+
+    /// What follows for one operator from what is known of its inputs among `w` documents.
+    #[inline]
+    fn combine(
+        &self,
+        operator: &Operator,
+        spans: &[Span],
+        w: u32,
+        leaf: impl FnOnce(LeafId) -> Span,
+    ) -> Span {
+        let of = |inputs: &Range<u32>| self.inputs(inputs).iter().map(|input| spans[input.index()]);
+        match operator {
+            Operator::All => Span::exact(w),
+            Operator::Nothing { .. } => Span::NOTHING,
+            Operator::TermScan(at) | Operator::Exists(at) => leaf(*at),
+            Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
+            Operator::Union { any } => Span::unite(of(any), w),
+        }
+    }
+
+    /// Puts the smallest input of each intersection first: it decides which windows are visited,
+    /// and every later step works on what is left. What is excluded goes from the largest down,
+    /// because that leaves the least for the rest.
+    fn order_inputs(&mut self) {
+        let (nodes, inputs) = (&self.nodes, &mut self.inputs);
+        let documents = |id: &NodeId| nodes[id.index()].estimate.documents;
+        for node in nodes {
+            if let Operator::Intersect { all, none } = &node.operator {
+                inputs[all.start as usize..all.end as usize].sort_by_key(documents);
+                inputs[none.start as usize..none.end as usize]
+                    .sort_by_key(|id| std::cmp::Reverse(documents(id)));
+            }
+        }
+    }
+
+    fn sizes(&self, inputs: &Range<u32>) -> impl DoubleEndedIterator<Item = f64> {
+        self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
+    }
+
+    fn price_operators(&mut self) {
+        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+        let windows = cost::windows(n_docs);
+        for at in 0..self.nodes.len() {
+            let node = &self.nodes[at];
+            let cost_ns = match &node.operator {
+                _ if node.estimate.is_empty() => 0.0,
+                Operator::All | Operator::Nothing { .. } => 0.0,
+                Operator::TermScan(_) | Operator::Exists(_) => {
+                    cost::scan_ns(node.estimate.documents, windows)
+                }
+                Operator::Intersect { all, none } => {
+                    cost::intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
+                }
+                Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
+            };
+            self.nodes[at].cost_ns = cost_ns;
+        }
+    }
+
+    /// Records what was decided about each operator, and what the other way would have cost.
+    fn decide(&mut self) {
+        let root = self.root();
+        let node = self.node(root);
+        let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
+        match self.goal {
+            Goal::Count if node.estimate.is_empty() => {}
+            Goal::Count if node.estimate.known().is_some() => {
+                // Nothing runs, so nothing else is left to decide.
+                self.record(root, Rule::CountIsKnown, 0.0, reading);
+            }
+            Goal::Count => {}
+            Goal::Page { offset, limit, .. } => {
+                let documents = offset.saturating_add(limit);
+                if documents < node.estimate.documents {
+                    let share = documents as f32 / node.estimate.documents as f32;
+                    self.record(root, Rule::StopAtPage { documents }, reading * share, reading);
+                }
+            }
+        }
+        for at in 0..self.nodes.len() {
+            let id = NodeId(at as u32);
+            match &self.nodes[at].operator {
+                Operator::Intersect { all, none } => {
+                    self.decide_intersection(id, all.clone(), none.clone());
+                }
+                Operator::Union { any } => self.decide_union(id, any.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    fn decide_intersection(&mut self, id: NodeId, all: Range<u32>, none: Range<u32>) {
+        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+        let windows = cost::windows(n_docs);
+        if self.node(id).estimate.is_empty() {
+            let absent = self.inputs(&all).iter().find_map(|input| self.absent_leaf(*input));
+            let rule = absent.map_or(Rule::NeverMeet, Rule::AbsentTerm);
+            self.record(id, rule, 0.0, cost::intersect_ns(self.sizes(&all), n_docs));
+            return;
+        }
+        for at in all.clone() {
+            let input = self.node(self.inputs[at as usize]);
+            if let Operator::TermScan(leaf) | Operator::Exists(leaf) = input.operator
+                && self.is_everything(leaf)
+            {
+                self.record(id, Rule::EveryDocument(leaf), 0.0, input.cost_ns);
+            }
+        }
+        if self.is_answered() {
+            return;
+        }
+        let chosen = self.node(id).cost_ns;
+        if all.len() > 1 {
+            let moved = self.inputs(&all).windows(2).any(|pair| pair[0].0 > pair[1].0);
+            let backwards =
+                cost::intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
+            self.record(id, Rule::SmallestFirst { moved }, chosen, backwards);
+        }
+        let conditions = self.sizes(&all).chain(self.sizes(&none));
+        let smallest = first_two(conditions.filter(|size| *size < f64::from(n_docs)));
+        if let Some((a, b)) = smallest.filter(|_| !all.is_empty()) {
+            let kernel = cost::kernel(a, b, windows);
+            let price = |kernel| cost::kernel_ns(kernel, a, b, windows);
+            let (best, next) = (price(kernel), price(kernel.alternative()));
+            self.record(id, Rule::Kernel { chosen: kernel }, best, next);
+        }
+        if self.counts(id) {
+            let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+            let rule = if all.is_empty() { Rule::Complement } else { Rule::CountLastStep };
+            self.record(id, rule, chosen, chosen + written);
+        }
+    }
+
+    fn decide_union(&mut self, id: NodeId, any: Range<u32>) {
+        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+        let windows = cost::windows(n_docs);
+        for at in any.clone() {
+            if let Some(leaf) = self.absent_leaf(self.inputs[at as usize]) {
+                self.record(id, Rule::DropFromUnion(leaf), 0.0, cost::LOOKUP_NS);
+            }
+        }
+        if !self.counts(id) || self.is_answered() {
+            return;
+        }
+        let uniting = self.node(id).cost_ns;
+        let sizes = || self.sizes(&any).filter(|size| *size > 0.0);
+        match (sizes().count(), first_two(sizes())) {
+            (2, Some((a, b))) => {
+                let shared = cost::and_count_ns(a, b, windows);
+                self.nodes[id.index()].cost_ns = shared;
+                self.record(id, Rule::InclusionExclusion, shared, uniting);
+            }
+            (3.., _) => {
+                let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+                self.record(id, Rule::CountWhileUniting, uniting, uniting + written);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the plan itself is the answer.
+    fn is_answered(&self) -> bool {
+        self.goal == Goal::Count && self.node(self.root()).estimate.known().is_some()
+    }
+
+    /// Whether only the number of documents of this operator is wanted.
+    fn counts(&self, id: NodeId) -> bool {
+        id == self.root() && self.goal == Goal::Count
+    }
+
+    /// The leaf of an input that no document of any segment has.
+    fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
+        match self.node(input).operator {
+            Operator::TermScan(leaf) | Operator::Exists(leaf)
+                if self.node(input).estimate.is_empty() =>
+            {
+                Some(leaf)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_everything(&self, leaf: LeafId) -> bool {
+        let everything = |part: &SegmentPlan<'_>| {
+            matches!(part.leaves[leaf.index()].postings, Postings::Everything)
+        };
+        !self.segments.is_empty() && self.segments.iter().all(everything)
+    }
+
+    fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
+        self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
+    }
+
+    /// Whether it is certain that every document of the snapshot matches and none is deleted.
+    fn matches_everything(&self) -> bool {
+        let estimate = self.node(self.root()).estimate;
+        estimate.lower == self.n_docs()
+            && self.segments.iter().all(|part| part.segment.live().is_none())
+    }
+
+    fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
+        let from_document_frequency = self.matches_everything();
+        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+        let matches = self.node(self.root()).estimate.documents as f64;
+        for &(field, limit) in &options.facets {
+            let (mut n_terms, mut values) = (0, 0);
+            for part in &self.segments {
+                let reader = part.segment.field(field);
+                n_terms += u64::from(reader.terms()?.n_terms());
+                values += u64::from(reader.statistics()?.n_docs_with_value);
+            }
+            let listing = n_terms as f32 * cost::ENUMERATE_TERM_NS;
+            let mean = values as f64 / n_terms.max(1) as f64;
+            let each = cost::and_count_ns(mean, matches, cost::windows(n_docs));
+            let intersect_all_ns = listing + n_terms as f32 * each;
+            let cost_ns = if from_document_frequency { listing } else { intersect_all_ns };
+            self.facets.push(FacetPlan {
+                field,
+                limit,
+                n_terms,
+                from_document_frequency,
+                cost_ns,
+                intersect_all_ns,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn first_two(mut sizes: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    sizes.next().zip(sizes.next())
+}

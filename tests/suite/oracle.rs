@@ -1,0 +1,251 @@
+//! The index answers like one that looks at every document: counts, pages, facets, and the bounds
+//! that a plan promises, for random queries over lists of every size that matters.
+
+use crate::naive::NaiveIndex;
+use std::sync::LazyLock;
+use treepie::explain::ExplainTree;
+use treepie::query::Query;
+use treepie::{Document, Index, Schema, Searcher, TotalMode};
+
+/// More than two windows of 65,536 documents, and a third that is not full.
+const N_DOCS: usize = 140_000;
+const QUERIES: usize = 1_200;
+
+/// Document frequencies around every change of representation.
+const SIZES: [usize; 16] =
+    [1, 2, 4, 5, 6, 255, 256, 257, 4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 100_000, 139_999];
+
+/// A generator of pseudo-random numbers; the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+struct Corpus {
+    naive: NaiveIndex,
+    /// The same documents in one segment, and in several.
+    searchers: [Searcher; 2],
+}
+
+static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::build);
+
+impl Corpus {
+    fn build() -> Self {
+        let schema = Schema::builder().text("text").text("note").keyword("tag").build().unwrap();
+        let mut words: Vec<Vec<String>> = vec![vec![]; N_DOCS];
+        for size in SIZES {
+            // Spread over all documents, at the start, and in one run across a window's end.
+            let step = 7_919; // coprime to the number of documents
+            (0..size).for_each(|i| words[(i * step + size) % N_DOCS].push(format!("spread{size}")));
+            (0..size).for_each(|i| words[i].push(format!("first{size}")));
+            let from = 65_536usize.saturating_sub(size / 2).min(N_DOCS - size);
+            (from..from + size).for_each(|doc| words[doc].push(format!("run{size}")));
+        }
+        let mut random = Random(42);
+        let docs: Vec<Document> = words
+            .into_iter()
+            .enumerate()
+            .map(|(doc, words)| {
+                let mut document =
+                    Document::new().with("text", format!("Every {}", words.join(", ")));
+                if doc % 3 == 0 {
+                    document.push("note", format!("note{} shared", doc % 60));
+                }
+                for _ in 0..random.below(3) {
+                    let rank = random.below(40) * random.below(40) / 20;
+                    document.push("tag", format!("Tag {rank}"));
+                }
+                document
+            })
+            .collect();
+        let naive = NaiveIndex::new(&schema, &docs);
+        let one = searcher(&schema, &[&docs]);
+        let (a, rest) = docs.split_at(1);
+        let (b, rest) = rest.split_at(65_536);
+        let (c, d) = rest.split_at(300);
+        Corpus { naive, searchers: [one, searcher(&schema, &[a, b, c, d])] }
+    }
+}
+
+fn searcher(schema: &Schema, segments: &[&[Document]]) -> Searcher {
+    let index = Index::in_memory(schema.clone());
+    let mut writer = index.writer().unwrap();
+    for segment in segments {
+        for document in *segment {
+            writer.add(document.clone()).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    index.searcher().unwrap()
+}
+
+fn leaf(random: &mut Random) -> Query {
+    let size = SIZES[random.below(SIZES.len())];
+    match random.below(12) {
+        0 => Query::word("absent"),
+        1 => Query::word_in("text", "every"),
+        2 => Query::value("tag", format!("Tag {}", random.below(80))),
+        3 => Query::word_in("note", format!("NOTE{}", random.below(60))),
+        4 => Query::exists(["text", "note", "tag"][random.below(3)]),
+        5 => [Query::All, Query::Nothing][random.below(2)].clone(),
+        6 => Query::word(format!("run{size} first{size}")),
+        7 | 8 => Query::word_in("text", format!("run{size}")),
+        9 => Query::word_in("text", format!("first{size}")),
+        _ => Query::word(format!("spread{size}")),
+    }
+}
+
+fn query(random: &mut Random, depth: usize) -> Query {
+    if depth == 0 || random.below(5) == 0 {
+        return leaf(random);
+    }
+    let mut some = |least: usize, more: usize| -> Vec<Query> {
+        let n = least + random.below(more + 1);
+        (0..n).map(|_| query(random, depth - 1)).collect()
+    };
+    let (a, b, c) = (some(0, 2), some(1, 3), some(0, 2));
+    match random.below(4) {
+        0 => Query::And(b),
+        1 => Query::Or(b),
+        2 => Query::not(query(random, depth - 1)),
+        _ => Query::group(a, b, c),
+    }
+}
+
+fn check(corpus: &Corpus, query: &Query, random: &mut Random) {
+    let matches = corpus.naive.matches(query);
+    let docs: Vec<u64> = (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
+    let total = docs.len() as u64;
+    let (offset, limit) = match random.below(3) {
+        0 => (0, 10),
+        1 => (random.below(docs.len() + 2), random.below(5)),
+        _ => (random.below(docs.len() + 2), random.below(2_000)),
+    };
+    let expected = &docs[offset.min(docs.len())..(offset + limit).min(docs.len())];
+    let facet = ["tag", "note"][random.below(2)];
+    let facet_limit = random.below(12);
+    let with_facets = random.below(4) == 0;
+    for searcher in &corpus.searchers {
+        let mut prepared = searcher.prepare(query).unwrap();
+        assert_eq!(prepared.count().unwrap(), total, "count of {query}");
+        assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
+
+        let search =
+            || searcher.search(query).offset(offset as u64).limit(limit as u64).fields::<&str>([]);
+        let mut page = search();
+        if with_facets {
+            page = page.facet(facet, facet_limit);
+        }
+        let page = page.run().unwrap();
+        let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
+        assert_eq!(found, expected, "{limit} from {offset} of {query}");
+        assert_eq!(page.total.value, total, "total of {query}");
+        for mode in [TotalMode::Unknown, TotalMode::UpTo(50)] {
+            let page = search().total(mode).run().unwrap();
+            let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
+            assert_eq!(found, expected, "{limit} from {offset} of {query}, {mode:?}");
+            assert!(page.total.value <= total, "{mode:?} of {query}");
+            if page.total.relation.name() == "exact" {
+                assert_eq!(page.total.value, total, "{mode:?} of {query}");
+            }
+        }
+        if with_facets {
+            let (buckets, missing) = corpus.naive.facet(facet, facet_limit, &matches);
+            let counts = &page.facets[0];
+            let found: Vec<_> = counts.buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
+            assert_eq!(found, buckets, "{facet} of {query}");
+            assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
+        }
+        for search in [searcher.search(query).count_only(), search()] {
+            check_bounds(&search.clone().explain().unwrap(), total, offset, limit);
+            let analyzed = search.analyze().unwrap();
+            check_bounds(&analyzed, total, offset, limit);
+            for node in analyzed.plan.iter() {
+                let actual = node.actual.as_ref().unwrap();
+                assert!(actual.documents <= node.estimate.upper, "{} in {query}", node.label);
+                let at_least = if actual.complete { node.estimate.lower } else { 0 };
+                assert!(at_least <= actual.documents, "{} in {query}: {node:?}", node.label);
+            }
+        }
+    }
+}
+
+/// What the plan promises of the whole query holds, whatever happened to its parts.
+fn check_bounds(tree: &ExplainTree, total: u64, offset: usize, limit: usize) {
+    let (estimate, actual) = match &*tree.plan.operator {
+        "Limit" => (&tree.plan.estimate, total.saturating_sub(offset as u64).min(limit as u64)),
+        _ => (&tree.plan.estimate, total),
+    };
+    let (lower, upper) = (estimate.lower, estimate.upper);
+    assert!(
+        lower <= actual && actual <= upper,
+        "{} is not in {lower}..={upper}: {}",
+        actual,
+        tree.query
+    );
+    assert!(lower <= estimate.documents && estimate.documents <= upper);
+}
+
+#[test]
+fn random_queries_answer_like_the_naive_index() {
+    let mut random = Random(0x5EED);
+    for _ in 0..QUERIES {
+        let depth = random.below(4);
+        let query = query(&mut random, depth);
+        check(&CORPUS, &query, &mut random);
+    }
+}
+
+#[test]
+fn every_pair_of_list_sizes_is_combined_right() {
+    let mut random = Random(7);
+    for a in SIZES {
+        for b in SIZES {
+            let kinds = ["spread", "first", "run"];
+            let [x, y] =
+                [a, b].map(|size| Query::word(format!("{}{size}", kinds[random.below(3)])));
+            for query in [
+                Query::And(vec![x.clone(), y.clone()]),
+                Query::Or(vec![x.clone(), y.clone()]),
+                Query::group(vec![x.clone()], vec![], vec![y.clone()]),
+            ] {
+                let expected = CORPUS.naive.matches(&query).into_iter().filter(|hit| *hit).count();
+                for searcher in &CORPUS.searchers {
+                    assert_eq!(searcher.count(&query).unwrap(), expected as u64, "{query}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn queries_obey_the_laws_of_sets() {
+    let mut random = Random(99);
+    let count = |query: &Query| CORPUS.searchers[1].count(query).unwrap();
+    let and = |a: &Query, b: &Query| Query::And(vec![a.clone(), b.clone()]);
+    let or = |a: &Query, b: &Query| Query::Or(vec![a.clone(), b.clone()]);
+    let not = |a: &Query| Query::not(a.clone());
+    for _ in 0..200 {
+        let [a, b, c] = [1, 1, 2].map(|depth| query(&mut random, depth));
+        assert_eq!(count(&or(&a, &b)) + count(&and(&a, &b)), count(&a) + count(&b), "{a} | {b}");
+        assert_eq!(
+            count(&not(&and(&a, &b))),
+            count(&or(&not(&a), &not(&b))),
+            "De Morgan: {a} | {b}"
+        );
+        assert_eq!(
+            count(&and(&a, &or(&b, &c))),
+            count(&or(&and(&a, &b), &and(&a, &c))),
+            "{a} | {b} | {c}"
+        );
+        assert_eq!(count(&and(&a, &not(&a))), 0, "{a}");
+        assert_eq!(count(&or(&a, &not(&a))), N_DOCS as u64, "{a}");
+        assert_eq!(count(&and(&a, &not(&b))) + count(&and(&a, &b)), count(&a), "{a} without {b}");
+    }
+}
