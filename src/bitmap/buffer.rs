@@ -1,6 +1,7 @@
 //! A container of our own, reused from one result to the next.
 
-use super::container::{Container, ContainerKind, Runs, run_bytes};
+use super::container::{Container, ContainerKind};
+use super::runs::{Runs, run_bytes};
 use super::words::{self, Bits, EMPTY};
 use crate::simd::bitmaps::{self, Or, WordOp, Words};
 use std::{fmt, ops::Range, ops::RangeInclusive};
@@ -301,10 +302,7 @@ impl ContainerBuf {
     /// Combines a bitmap with `other`, in place; for AND, `other` must be a bitmap too.
     pub(super) fn apply<O: WordOp>(&mut self, other: Container<'_>) {
         debug_assert_eq!(self.kind, ContainerKind::Bitmap);
-        self.cardinality = match other {
-            Container::Bitmap(other) => bitmaps::combine_in_place::<O>(&mut self.words, other),
-            _ => words::apply::<O>(&mut self.words, self.cardinality, other),
-        };
+        self.cardinality = words::apply::<O>(&mut self.words, self.cardinality, other);
     }
 
     /// Takes over the combination of two bitmaps.

@@ -1,6 +1,7 @@
 //! One container: up to 65,536 values that share their upper 16 bits, as the bytes of an array, a
 //! bitmap or runs.
 
+use super::runs::{Runs, start_and_last};
 use super::words::{self, Bits, FULL};
 use crate::simd::bitmaps;
 use std::{fmt, ops::Range, slice};
@@ -105,9 +106,9 @@ impl<'a> Container<'a> {
                 let values = &values[..values.len().min(FULL as usize)];
                 values.partition_point(|&v| u16::from_le_bytes(v) <= value) as u32
             }
-            Container::Bitmap(words) => words::masks(0..u32::from(value) + 1)
-                .map(|(at, mask)| (u64::from_le_bytes(words[at]) & mask).count_ones())
-                .sum(),
+            Container::Bitmap(words) => {
+                bitmaps::count_in(words, std::iter::once(0..u32::from(value) + 1))
+            }
             Container::Run(runs) => {
                 let end = u32::from(value) + 1;
                 Runs::new(runs).map(|run| run.end.min(end).saturating_sub(run.start)).sum()
@@ -203,9 +204,7 @@ impl<'a> Container<'a> {
             Container::Bitmap(words) => Walk::Bitmap(Bits::new(words, value)),
             Container::Run(runs) => {
                 let skipped = runs.partition_point(|&run| start_and_last(run).1 < u32::from(value));
-                let mut runs = Runs::new(&runs[skipped..]);
-                runs.floor = u32::from(value);
-                Walk::Run { now: 0..0, runs }
+                Walk::Run { now: 0..0, runs: Runs::from(&runs[skipped..], value) }
             }
         })
     }
@@ -265,58 +264,15 @@ impl Iterator for ContainerIter<'_> {
     }
 }
 
-/// First and last value of a run as written; the last is at most 65,535, whatever the bytes say.
-#[inline]
-pub(super) fn start_and_last([s0, s1, l0, l1]: [u8; 4]) -> (u32, u32) {
-    let (start, more) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([l0, l1]));
-    (u32::from(start), u32::from(start.saturating_add(more)))
-}
-
-/// The bytes of the run that holds a non-empty range of values.
-#[inline]
-pub(super) fn run_bytes(run: Range<u32>) -> [u8; 4] {
-    let ([s0, s1], [l0, l1]) =
-        ((run.start as u16).to_le_bytes(), ((run.end - 1 - run.start) as u16).to_le_bytes());
-    [s0, s1, l0, l1]
-}
-
-/// The runs of a run container as ranges: never empty, ascending and disjoint, because each is cut
-/// to what lies behind the one before. So no reader of runs sees a value twice, whatever the bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Runs<'a> {
-    runs: slice::Iter<'a, [u8; 4]>,
-    floor: u32,
-}
-
-impl<'a> Runs<'a> {
-    pub(super) fn new(runs: &'a [[u8; 4]]) -> Self {
-        Runs { runs: runs.iter(), floor: 0 }
-    }
-}
-
-impl Iterator for Runs<'_> {
-    type Item = Range<u32>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Range<u32>> {
-        for &run in self.runs.by_ref() {
-            let (start, last) = start_and_last(run);
-            if last >= self.floor {
-                let range = start.max(self.floor)..last + 1;
-                self.floor = range.end;
-                return Some(range);
-            }
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::runs::run_bytes;
     use super::*;
     use std::collections::BTreeSet;
 
-    fn bytes_of(values: &BTreeSet<u16>) -> (Vec<[u8; 2]>, Box<[[u8; 8]; 1024]>, Vec<[u8; 4]>) {
+    type Bytes = (Vec<[u8; 2]>, Box<[[u8; 8]; 1024]>, Vec<[u8; 4]>);
+
+    fn bytes_of(values: &BTreeSet<u16>) -> Bytes {
         let mut bits = Box::new([[0; 8]; 1024]);
         let mut runs: Vec<Range<u32>> = vec![];
         for &value in values {
@@ -371,22 +327,5 @@ mod tests {
                 assert_eq!(container.select(FULL), None);
             }
         }
-    }
-
-    #[test]
-    fn runs_that_overlap_or_leave_the_range_yield_each_value_once() {
-        let lies =
-            [[10_u16, 20], [5, 10], [15, 100], [65_000, 65_535], [65_000, 65_535], [0, 65_535]]
-                .map(|[start, more]| {
-                    [start.to_le_bytes(), more.to_le_bytes()].concat().try_into().unwrap()
-                });
-        let container = Container::Run(&lies);
-        let values: Vec<u16> = container.iter().collect();
-        assert!(values.is_sorted_by(|a, b| a < b));
-        assert_eq!(values.len(), container.cardinality() as usize);
-        assert!(container.rank(u16::MAX) <= FULL);
-        let full_often = vec![[0, 0, 0xFF, 0xFF]; 65_535];
-        assert_eq!(Container::Run(&full_often).cardinality(), FULL);
-        assert_eq!(Container::Run(&full_often).iter().count(), FULL as usize);
     }
 }

@@ -1,8 +1,9 @@
 //! What two containers have in common, together, apart: all nine pairs of kinds, as a count or as
-//! a container; and the same for many at once.
+//! a container.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf};
-use super::container::{Container, ContainerKind, Runs};
+use super::container::Container;
+use super::runs::{Runs, common_runs, joined_runs, runs_without, start_and_last};
 use super::words::{self, FULL};
 use crate::simd::arrays;
 use crate::simd::bitmaps::{self, And, AndNot, Or, WordOp, Xor};
@@ -32,11 +33,15 @@ pub fn and_count(a: Container<'_>, a_card: u32, b: Container<'_>, b_card: u32) -
             words::count_values(words, values)
         }
         (Array(values), Run(runs)) | (Run(runs), Array(values)) => {
-            slices_in_runs(values, runs).map(|slice| slice.len() as u32).sum()
+            if values.len() < runs.len() {
+                values_in_runs(values, runs).count() as u32
+            } else {
+                slices_in_runs(values, runs).map(|slice| slice.len() as u32).sum()
+            }
         }
         (Bitmap(a), Bitmap(b)) => bitmaps::combine_count::<And>(a, b),
         (Bitmap(words), Run(runs)) | (Run(runs), Bitmap(words)) => {
-            words::count_runs(words, Runs::new(runs))
+            bitmaps::count_in(words, Runs::new(runs))
         }
         (Run(a), Run(b)) => common_runs(a, b).map(|run| run.end - run.start).sum(),
     };
@@ -188,176 +193,6 @@ pub fn xor(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
     }
 }
 
-/// Buffers that the operations over many containers need, kept from one call to the next.
-///
-/// ```
-/// use treepie::bitmap::{Container, Scratch, or_count_all};
-///
-/// let mut scratch = Scratch::new();
-/// let operands = [
-///     (Container::Array(&[[3, 0], [5, 0]]), 2),
-///     (Container::Array(&[[5, 0], [7, 0]]), 2),
-///     (Container::Run(&[[4, 0, 9, 0]]), 10),
-/// ];
-/// assert_eq!(or_count_all(&operands, &mut scratch), 11);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    now: ContainerBuf,
-    next: ContainerBuf,
-}
-
-impl Scratch {
-    /// Two buffers of 8 KiB.
-    ///
-    /// ```
-    /// let _scratch = treepie::bitmap::Scratch::new();
-    /// ```
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-/// How many values are in all of the containers, each given with its cardinality: the smallest
-/// first, ending as soon as nothing is left. Reorders `operands`. Of no containers: all 65,536.
-///
-/// ```
-/// use treepie::bitmap::{Container, Scratch, and_count_all};
-///
-/// let mut operands = [
-///     (Container::Run(&[[4, 0, 9, 0]]), 10),
-///     (Container::Array(&[[3, 0], [5, 0]]), 2),
-///     (Container::Array(&[[5, 0], [7, 0]]), 2),
-/// ];
-/// assert_eq!(and_count_all(&mut operands, &mut Scratch::new()), 1);
-/// ```
-pub fn and_count_all(operands: &mut [(Container<'_>, u32)], scratch: &mut Scratch) -> u32 {
-    match begin_and(operands, scratch) {
-        None => 0,
-        Some([]) => FULL,
-        Some([(_, card)]) => *card,
-        Some([(a, a_card), (b, b_card)]) => and_count(*a, *a_card, *b, *b_card),
-        Some([.., (last, last_card)]) => {
-            and_count(scratch.now.as_container(), scratch.now.cardinality(), *last, *last_card)
-        }
-    }
-}
-
-/// Makes `out` the values that are in all of the containers, each given with its cardinality.
-/// Reorders `operands`. Of no containers: all 65,536.
-///
-/// ```
-/// use treepie::bitmap::{Container, ContainerBuf, Scratch, and_all};
-///
-/// let mut operands = [
-///     (Container::Run(&[[4, 0, 9, 0]]), 10),
-///     (Container::Array(&[[3, 0], [5, 0]]), 2),
-///     (Container::Array(&[[5, 0], [7, 0]]), 2),
-/// ];
-/// let mut out = ContainerBuf::new();
-/// and_all(&mut operands, &mut Scratch::new(), &mut out);
-/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [5]);
-/// ```
-pub fn and_all(
-    operands: &mut [(Container<'_>, u32)],
-    scratch: &mut Scratch,
-    out: &mut ContainerBuf,
-) {
-    match begin_and(operands, scratch) {
-        None => out.clear(),
-        Some([]) => out.set_range(0..=u16::MAX),
-        Some([(only, _)]) => out.set(*only),
-        Some([(a, _), (b, _)]) => and(*a, *b, out),
-        Some([.., (last, _)]) => and(scratch.now.as_container(), *last, out),
-    }
-}
-
-/// Orders the operands, leaves out the full ones, and intersects all but the last of three or more
-/// into `scratch.now`. `None` where nothing is left.
-fn begin_and<'o, 'c>(
-    operands: &'o mut [(Container<'c>, u32)],
-    scratch: &mut Scratch,
-) -> Option<&'o [(Container<'c>, u32)]> {
-    operands.sort_unstable_by_key(|&(_, card)| card);
-    let n = operands.partition_point(|&(_, card)| card < FULL);
-    let operands = &operands[..n];
-    if operands.first().is_some_and(|&(_, card)| card == 0) {
-        return None;
-    }
-    if let [(a, _), (b, _), more @ .., _] = operands {
-        and(*a, *b, &mut scratch.now);
-        for (other, _) in more {
-            if scratch.now.is_empty() {
-                return None;
-            }
-            and(scratch.now.as_container(), *other, &mut scratch.next);
-            std::mem::swap(&mut scratch.now, &mut scratch.next);
-        }
-    }
-    Some(operands)
-}
-
-/// How many values are in at least one of the containers, each given with its cardinality. Of two
-/// by what they share, of more through one bitmap. Of no containers: none.
-///
-/// ```
-/// use treepie::bitmap::{Scratch, or_count_all};
-///
-/// assert_eq!(or_count_all(&[], &mut Scratch::new()), 0);
-/// ```
-pub fn or_count_all(operands: &[(Container<'_>, u32)], scratch: &mut Scratch) -> u32 {
-    if operands.iter().any(|&(_, card)| card >= FULL) {
-        return FULL;
-    }
-    match operands {
-        [] => 0,
-        [(_, card)] => *card,
-        [(a, a_card), (b, b_card)] => or_count(*a, *a_card, *b, *b_card),
-        [most @ .., (last, last_card)] => {
-            unite(most, &mut scratch.now);
-            let most = &scratch.now;
-            or_count(most.as_container(), most.cardinality(), *last, *last_card)
-        }
-    }
-}
-
-/// Makes `out` the values that are in at least one of the containers, each given with its
-/// cardinality. Of no containers: none.
-///
-/// ```
-/// use treepie::bitmap::{Container, ContainerBuf, or_all};
-///
-/// let mut out = ContainerBuf::new();
-/// or_all(&[(Container::Array(&[[3, 0]]), 1), (Container::Array(&[[5, 0]]), 1)], &mut out);
-/// assert_eq!(out.as_container().iter().collect::<Vec<u16>>(), [3, 5]);
-/// ```
-pub fn or_all(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
-    if operands.iter().any(|&(_, card)| card >= FULL) {
-        return out.set_range(0..=u16::MAX);
-    }
-    match operands {
-        [] => out.clear(),
-        [(only, _)] => out.set(*only),
-        [(a, _), (b, _)] => or(*a, *b, out),
-        _ => {
-            unite(operands, out);
-            out.shrink();
-        }
-    }
-}
-
-/// Unites through a bitmap, bitmaps first: the first is copied, and nothing is cleared for it.
-fn unite(operands: &[(Container<'_>, u32)], out: &mut ContainerBuf) {
-    out.clear();
-    let is_bitmap = |container: Container<'_>| container.kind() == ContainerKind::Bitmap;
-    for &(container, _) in operands.iter().filter(|&&(container, _)| is_bitmap(container)) {
-        out.or_with(container);
-    }
-    for &(container, _) in operands.iter().filter(|&&(container, _)| !is_bitmap(container)) {
-        out.or_with(container);
-    }
-}
-
 /// The way that serves every pair but AND: `a` as a bitmap, then `b` applied to it.
 fn by_words<O: WordOp>(a: Container<'_>, b: Container<'_>, out: &mut ContainerBuf) {
     match (a, b) {
@@ -434,6 +269,22 @@ fn append_all<'a>(slots: Slots<'_>, slices: impl Iterator<Item = &'a [[u8; 2]]>)
     n
 }
 
+/// The ascending values that lie inside the runs, found value by value, for more runs than values.
+fn values_in_runs(values: &[[u8; 2]], runs: &[[u8; 4]]) -> impl Iterator<Item = [u8; 2]> {
+    let mut rest = runs;
+    values.iter().copied().filter(move |&value| {
+        let value = u32::from(u16::from_le_bytes(value));
+        // Exponential steps, then halving, as in `gallop`.
+        let mut step = 1;
+        while step <= rest.len() && start_and_last(rest[step - 1]).1 < value {
+            step *= 2;
+        }
+        let window = &rest[step / 2..rest.len().min(step)];
+        rest = &rest[step / 2 + window.partition_point(|&run| start_and_last(run).1 < value)..];
+        rest.first().is_some_and(|&run| start_and_last(run).0 <= value)
+    })
+}
+
 /// The stretches of ascending values that lie inside the runs.
 fn slices_in_runs<'a>(
     values: &'a [[u8; 2]],
@@ -471,68 +322,4 @@ fn end_of_run(values: &[[u8; 2]], start: usize, run: &Range<u32>) -> usize {
         Ok(end) => arrays::gallop(values, start, end),
         Err(_) => values.len(),
     }
-}
-
-/// The ranges that lie in runs of both.
-fn common_runs<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
-    let (mut a, mut b) = (Runs::new(a), Runs::new(b));
-    let (mut x, mut y) = (a.next(), b.next());
-    std::iter::from_fn(move || {
-        loop {
-            let (in_a, in_b) = (x.clone()?, y.clone()?);
-            let common = in_a.start.max(in_b.start)..in_a.end.min(in_b.end);
-            if in_a.end <= in_b.end {
-                x = a.next();
-            }
-            if in_b.end <= in_a.end {
-                y = b.next();
-            }
-            if !common.is_empty() {
-                return Some(common);
-            }
-        }
-    })
-}
-
-/// The ranges that lie in runs of either, ascending and disjoint; some may touch.
-fn joined_runs<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
-    let (mut a, mut b) = (Runs::new(a).peekable(), Runs::new(b).peekable());
-    let mut floor = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let from_a = match (a.peek(), b.peek()) {
-                (Some(in_a), Some(in_b)) => in_a.start <= in_b.start,
-                (in_a, _) => in_a.is_some(),
-            };
-            let run = if from_a { a.next() } else { b.next() }?;
-            let rest = run.start.max(floor)..run.end;
-            if !rest.is_empty() {
-                floor = rest.end;
-                return Some(rest);
-            }
-        }
-    })
-}
-
-/// The ranges that lie in runs of `a` and in none of `b`.
-fn runs_without<'a>(a: &'a [[u8; 4]], b: &'a [[u8; 4]]) -> impl Iterator<Item = Range<u32>> + 'a {
-    let (mut a, mut b) = (Runs::new(a), Runs::new(b).peekable());
-    let mut rest = 0..0;
-    std::iter::from_fn(move || {
-        loop {
-            if rest.is_empty() {
-                rest = a.next()?;
-            }
-            while b.next_if(|gone| gone.end <= rest.start).is_some() {}
-            let gone = match b.peek() {
-                Some(gone) if gone.start < rest.end => gone.clone(),
-                _ => return Some(std::mem::replace(&mut rest, 0..0)),
-            };
-            let before = rest.start..gone.start;
-            rest.start = gone.end.min(rest.end);
-            if !before.is_empty() {
-                return Some(before);
-            }
-        }
-    })
 }

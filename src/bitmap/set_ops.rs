@@ -2,7 +2,8 @@
 
 use super::buffer::ContainerBuf;
 use super::container::Container;
-use super::container_ops::{self, Scratch};
+use super::container_ops;
+use super::many::{self, Scratch};
 use super::owned::RoaringBuf;
 use super::view::RoaringView;
 use super::write::ListBuilder;
@@ -64,15 +65,19 @@ impl RoaringView<'_> {
     /// ```
     pub fn and_count(&self, other: &RoaringView<'_>) -> u64 {
         let mut count = 0;
-        let (few, many) =
-            if self.n_containers() <= other.n_containers() { (self, other) } else { (other, self) };
-        let mut cursor = Cursor { view: *many, at: 0 };
-        for i in 0..few.n_containers() {
-            let Some((b_card, b)) = cursor.advance(few.key(i)) else {
-                continue;
-            };
-            let (_, a_card, a) = few.container(i);
-            count += u64::from(container_ops::and_count(a, a_card, b, b_card));
+        let (mut a, mut b) = (Cursor { view: *self, at: 0 }, Cursor { view: *other, at: 0 });
+        let mut proposed = a.key();
+        while let Some(key) = proposed {
+            proposed = b.seek(key);
+            if proposed == Some(key) {
+                let ((_, a_card, x), (_, b_card, y)) =
+                    (a.view.container(a.at), b.view.container(b.at));
+                count += u64::from(container_ops::and_count(x, a_card, y, b_card));
+                a.at += 1;
+                proposed = a.key();
+            } else {
+                std::mem::swap(&mut a, &mut b);
+            }
         }
         count
     }
@@ -120,20 +125,33 @@ impl RoaringView<'_> {
     /// assert_eq!(RoaringView::and_count_all(&views, &mut Scratch::new()), 1);
     /// ```
     pub fn and_count_all(lists: &[RoaringView<'_>], scratch: &mut Scratch) -> u64 {
-        let Some(fewest) = (0..lists.len()).min_by_key(|&i| lists[i].n_containers()) else {
+        if lists.is_empty() {
             return 1 << 32;
-        };
-        let fewest = lists[fewest];
+        }
         with_operands(lists, |cursors, operands| {
+            // The list with the fewest containers proposes keys; its rivals refuse most of them.
+            cursors.sort_unstable_by_key(|cursor| cursor.view.n_containers());
             let mut count = 0;
-            'containers: for i in 0..fewest.n_containers() {
-                for (operand, cursor) in operands.iter_mut().zip(&mut *cursors) {
-                    match cursor.advance(fewest.key(i)) {
-                        Some((cardinality, container)) => *operand = (container, cardinality),
-                        None => continue 'containers,
+            let mut proposed = cursors[0].key();
+            while let Some(key) = proposed {
+                // Where all meet, the next proposal is one further; else where the refusal stands.
+                let mut ahead = Some(key);
+                for cursor in &mut *cursors {
+                    ahead = cursor.seek(key);
+                    if ahead != Some(key) {
+                        break;
                     }
                 }
-                count += u64::from(container_ops::and_count_all(operands, scratch));
+                proposed = ahead;
+                if ahead == Some(key) {
+                    for (operand, cursor) in operands.iter_mut().zip(&mut *cursors) {
+                        let (_, cardinality, container) = cursor.view.container(cursor.at);
+                        *operand = (container, cardinality);
+                        cursor.at += 1;
+                    }
+                    count += u64::from(many::and_count_all(operands, scratch));
+                    proposed = cursors[0].key();
+                }
             }
             count
         })
@@ -159,7 +177,7 @@ impl RoaringView<'_> {
                         n += 1;
                     }
                 }
-                count += u64::from(container_ops::or_count_all(&operands[..n], scratch));
+                count += u64::from(many::or_count_all(&operands[..n], scratch));
             }
             count
         })
@@ -173,12 +191,13 @@ impl RoaringView<'_> {
         op: fn(Container<'_>, Container<'_>, &mut ContainerBuf),
     ) -> RoaringBuf {
         let mut builder = ListBuilder::default();
-        let mut out = ContainerBuf::new();
+        let mut out = None;
         let (mut a, mut b) = (Cursor { view: *self, at: 0 }, Cursor { view: *other, at: 0 });
         while let Some(key) = a.key().into_iter().chain(b.key()).min() {
             match (a.take(key), b.take(key)) {
                 (Some((_, a)), Some((_, b))) => {
-                    op(a, b, &mut out);
+                    let out = out.get_or_insert_with(ContainerBuf::new);
+                    op(a, b, out);
                     builder.push(key, out.as_container());
                 }
                 (Some((_, a)), None) if lonely[0] => builder.push(key, a),
@@ -219,13 +238,16 @@ impl<'a> Cursor<'a> {
         Some((cardinality, container))
     }
 
-    /// The container with `key`, moving to where it is or would be.
+    /// Moves to the first container whose key is at least `key`, and says which that is.
     #[inline]
-    fn advance(&mut self, key: u16) -> Option<(u32, Container<'a>)> {
-        while self.key()? < key {
+    fn seek(&mut self, key: u16) -> Option<u16> {
+        loop {
+            let ahead = self.key()?;
+            if ahead >= key {
+                return Some(ahead);
+            }
             self.at += 1;
         }
-        self.take(key)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A list read where its bytes lie.
 
-use super::container::{Container, ContainerIter, ContainerKind, start_and_last};
+use super::container::{Container, ContainerIter, ContainerKind};
 use super::header::{RoaringHeader, container_from};
+use super::runs::start_and_last;
 use crate::error::{Error, Result};
 use std::{fmt, iter::FusedIterator};
 

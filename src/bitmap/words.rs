@@ -1,7 +1,8 @@
 //! A bitmap container's words: single bits, ranges of bits, and walking them.
 
-use super::container::{Container, Runs};
-use crate::simd::bitmaps::{WordOp, Words};
+use super::container::{Container, ContainerKind};
+use super::runs::Runs;
+use crate::simd::bitmaps::{self, WordOp, Words};
 use std::ops::Range;
 
 /// How many values a container can hold.
@@ -26,57 +27,42 @@ pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
     n as u32
 }
 
-/// How many values of `runs` are in the set.
-pub(super) fn count_runs(words: &Words, runs: Runs<'_>) -> u32 {
-    let mut n = 0;
-    for (at, mask) in runs.flat_map(masks) {
-        n += (u64::from_le_bytes(words[at]) & mask).count_ones();
-    }
-    n
-}
-
 /// The words that a range of values touches, each with the bits of the range. Values beyond
 /// 65,535 have none.
 pub(super) fn masks(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     let (start, end) = (range.start, range.end.min(FULL));
-    (start / 64..end.div_ceil(64)).map(move |at| {
-        let before = start.saturating_sub(at * 64).min(63);
-        let behind = ((at + 1) * 64).saturating_sub(end).min(63);
-        (at as usize, u64::MAX << before & u64::MAX >> behind)
-    })
+    let touched = start / 64..end.div_ceil(64);
+    touched.map(move |at| (at as usize, bitmaps::mask(&(start..end), at)))
 }
 
 /// Applies the values of an array or of runs to the words they touch, and returns the new
 /// cardinality, `card` having been the old one. Only for operations that leave a word as it is
 /// where the other set is empty, which excludes AND.
 pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_>) -> u32 {
-    debug_assert_eq!(O::apply(5, 0), 5, "AND changes words that the other set does not touch");
-    let mut card = i64::from(card);
-    let mut change = |at: usize, mask: u64| {
-        let old = u64::from_le_bytes(words[at]);
-        let new = O::apply(old, mask);
-        words[at] = new.to_le_bytes();
-        card += i64::from(new.count_ones()) - i64::from(old.count_ones());
-    };
+    debug_assert!(O::apply(5, 0) == 5 || other.kind() == ContainerKind::Bitmap, "AND of a part");
     match other {
         Container::Array(values) => {
+            let mut card = card;
             for &value in values {
                 let value = u16::from_le_bytes(value);
-                change(usize::from(value >> 6), 1 << (value & 63));
+                let word = &mut words[usize::from(value >> 6)];
+                let old = u64::from_le_bytes(*word);
+                let new = O::apply(old, 1 << (value & 63));
+                *word = new.to_le_bytes();
+                // One bit at most has changed, and no instruction for counting is needed.
+                let (was, is) = (old >> (value & 63) & 1, new >> (value & 63) & 1);
+                card = card.wrapping_add(is as u32).wrapping_sub(was as u32);
             }
+            card
         }
         Container::Run(runs) => {
             for (at, mask) in Runs::new(runs).flat_map(masks) {
-                change(at, mask);
+                words[at] = O::apply(u64::from_le_bytes(words[at]), mask).to_le_bytes();
             }
+            bitmaps::count(words)
         }
-        Container::Bitmap(other) => {
-            for (at, &mask) in other.iter().enumerate() {
-                change(at, u64::from_le_bytes(mask));
-            }
-        }
+        Container::Bitmap(other) => bitmaps::combine_in_place::<O>(words, other),
     }
-    card as u32
 }
 
 /// How many runs of consecutive values the set has.

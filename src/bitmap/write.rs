@@ -2,8 +2,9 @@
 //! that is smallest, so the same set always gives the same bytes.
 
 use super::buffer::{ARRAY_MAX, ContainerBuf};
-use super::container::{Container, ContainerKind, Runs, run_bytes};
+use super::container::{Container, ContainerKind};
 use super::header::{BITMAP_LEN, COOKIE_NO_RUNS, COOKIE_RUNS, HeaderLayout};
+use super::runs::{Runs, run_bytes};
 use super::words;
 use std::ops::Range;
 
@@ -144,7 +145,8 @@ impl ListBuilder {
         }
         let n_runs = match container {
             Container::Bitmap(words) => words::n_runs(words),
-            _ => runs_of(container).count() as u32,
+            Container::Array(values) => n_runs_in_array(values),
+            Container::Run(_) => runs_of(container).count() as u32,
         };
         let kind = kind_for(cardinality, n_runs);
         match (kind, container) {
@@ -189,6 +191,12 @@ impl ListBuilder {
             start = end;
         }
     }
+}
+
+/// As many as [`runs_of`] yields.
+fn n_runs_in_array(values: &[[u8; 2]]) -> u32 {
+    let id = |value: [u8; 2]| u32::from(u16::from_le_bytes(value));
+    values.windows(2).filter(|pair| id(pair[0]) + 1 != id(pair[1])).count() as u32 + 1
 }
 
 /// The runs of consecutive values of a container, joined where they touch.

@@ -4,6 +4,8 @@
 //! itself, because lengths are fixed and nothing aliases. Probing single bits of a bitmap stays
 //! scalar on purpose: compiled for AVX2 it turns into gathers, which are slower.
 
+use std::ops::Range;
+
 /// The words of a bitmap container, where they lie.
 pub(crate) type Words = [[u8; 8]; 1024];
 
@@ -137,6 +139,43 @@ pub(crate) fn count(a: &Words) -> u32 {
     combine_count::<And>(a, a)
 }
 
+/// How many bits are set inside `ranges`, which lie in 0..65,536.
+pub(crate) fn count_in(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("popcnt") {
+        #[expect(unsafe_code, reason = "calls a function that needs POPCNT")]
+        // SAFETY: the feature was found in the line above.
+        return unsafe { count_in_popcnt(words, ranges) };
+    }
+    count_in_portable(words, ranges)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn count_in_popcnt(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
+    count_in_portable(words, ranges)
+}
+
+#[inline(always)]
+fn count_in_portable(words: &Words, ranges: impl Iterator<Item = Range<u32>>) -> u32 {
+    let mut n = 0;
+    for range in ranges {
+        for at in range.start / 64..range.end.div_ceil(64) {
+            let Some(&word) = words.get(at as usize) else { break };
+            n += (u64::from_le_bytes(word) & mask(&range, at)).count_ones();
+        }
+    }
+    n
+}
+
+/// The bits of word `at` that lie in a range, which must touch that word.
+#[inline(always)]
+pub(crate) fn mask(range: &Range<u32>, at: u32) -> u64 {
+    let before = range.start.saturating_sub(at * 64).min(63);
+    let behind = ((at + 1) * 64).saturating_sub(range.end).min(63);
+    u64::MAX << before & u64::MAX >> behind
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,5 +237,20 @@ mod tests {
         check::<AndNot>(|a, b| a & !b);
         check::<Xor>(|a, b| a ^ b);
         assert_eq!(count(&[[0xFF; 8]; 1024]), 65_536);
+    }
+
+    #[test]
+    fn bits_in_ranges_count_like_single_bits() {
+        let words = random_words(7);
+        let bit = |v: &u32| words[*v as usize / 64][*v as usize % 64 / 8] >> (v % 8) & 1 == 1;
+        for ranges in [
+            &[0..1, 5..64, 64..65],
+            &[63..129, 200..5000, 65_535..65_536],
+            &[0..0, 7..7, 0..65_536],
+        ] {
+            let expected = ranges.iter().cloned().flatten().filter(bit).count() as u32;
+            assert_eq!(count_in(&words, ranges.iter().cloned()), expected, "{ranges:?}");
+            assert_eq!(count_in_portable(&words, ranges.iter().cloned()), expected, "{ranges:?}");
+        }
     }
 }
