@@ -49,6 +49,14 @@ pub(crate) use rewrite::{Normal, Rewritten, rewrite};
 ///
 /// `Display` prints it in the query language; [`parse`] with default options gives the same tree
 /// back, or, for a tree that no text means (an `And` of one, an empty `Or`), an equivalent one.
+///
+/// ```
+/// use treepie::query::Query;
+///
+/// let words = Query::any_of([Query::word("france"), Query::word("spain")]);
+/// let query = Query::group(vec![], vec![words], vec![Query::value("qualifier", "film")]);
+/// assert_eq!(query.to_string(), r#"(france OR spain) -qualifier:"film""#);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Query {
@@ -203,27 +211,24 @@ impl fmt::Display for Query {
 
 /// Prints a query, in parentheses where it binds less tightly than its place needs.
 fn print(query: &Query, needed: Binding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    // What has one part or none prints as what it means.
-    match query {
+    let binding = match query {
+        // What has one part or none prints as what it means.
         Query::And(all) if all.len() < 2 => {
             return print(all.first().unwrap_or(&Query::All), needed, f);
         }
         Query::Or(any) if any.len() < 2 => {
             return print(any.first().unwrap_or(&Query::Nothing), needed, f);
         }
-        _ => {}
-    }
-    let binding = match query {
+        Query::Group { must, should, must_not }
+            if must.is_empty() && should.is_empty() && must_not.is_empty() =>
+        {
+            return print(&Query::All, needed, f);
+        }
         Query::All | Query::Word { .. } | Query::Quoted { .. } | Query::Exists { .. } => {
             Binding::Atom
         }
         Query::Nothing | Query::Not(_) => Binding::Clause,
         Query::And(_) => Binding::And,
-        Query::Group { must, should, must_not }
-            if must.len() + should.len() + must_not.len() == 0 =>
-        {
-            return print(&Query::All, needed, f);
-        }
         Query::Group { .. } => Binding::Group,
         Query::Or(_) => Binding::Or,
     };
@@ -281,11 +286,10 @@ fn print_group(
     must_not: &[Query],
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let prefixed =
-        |prefix, queries: &'_ [Query]| queries.iter().map(move |_| prefix).collect::<Vec<_>>();
-    let prefixes = [prefixed("+", must), prefixed("", should), prefixed("-", must_not)].concat();
-    let queries = must.iter().chain(should).chain(must_not);
-    for (at, (query, prefix)) in queries.zip(prefixes).enumerate() {
+    let must = must.iter().map(|query| ("+", query));
+    let should = should.iter().map(|query| ("", query));
+    let must_not = must_not.iter().map(|query| ("-", query));
+    for (at, (prefix, query)) in must.chain(should).chain(must_not).enumerate() {
         if at > 0 {
             f.write_char(' ')?;
         }

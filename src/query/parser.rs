@@ -15,6 +15,14 @@ pub const DEPTH_MAX: usize = 128;
 pub const CLAUSES_MAX: usize = 1_024;
 
 /// What [`parse`] may be told.
+///
+/// ```
+/// use treepie::query::{DefaultOperator, ParseOptions, parse};
+///
+/// let options = ParseOptions::default().default_operator(DefaultOperator::And);
+/// assert_eq!(parse("history france", &options)?.to_string(), "+history +france");
+/// # Ok::<(), treepie::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ParseOptions {
