@@ -239,6 +239,10 @@ impl<'s> Block<'s> {
         InfoCursor { next: 0, at: other_infos_at, postings: self.postings_base }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn key_bytes(&self) -> usize {
         self.infos_at - self.keys_at
     }
@@ -383,11 +387,6 @@ impl<'s> Block<'s> {
         };
         cursor.at += reader.position();
         Ok(TermInfo { df, postings })
-    }
-
-    /// Where the payloads end, for a cursor that has passed the last term of several documents.
-    pub(super) fn postings_end(&self, cursor: &InfoCursor) -> u64 {
-        cursor.postings
     }
 }
 

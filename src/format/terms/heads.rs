@@ -73,8 +73,9 @@ impl HeadsBuilder {
     }
 }
 
-/// The shortest byte string greater than `before` and at most `head`, which is greater.
-pub(super) fn separator<'a>(shared: usize, head: &'a [u8]) -> &'a [u8] {
+/// The shortest byte string that is at most `head` and greater than a lesser one with which it
+/// shares `shared` bytes.
+pub(super) fn separator(shared: usize, head: &[u8]) -> &[u8] {
     &head[..head.len().min(shared + 1)]
 }
 
@@ -437,4 +438,116 @@ fn uint(bytes: &[u8], at: usize, width: usize) -> u64 {
     let mut value = [0; 8];
     value[..width].copy_from_slice(&bytes[at..at + width]);
     u64::from_le_bytes(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    type Separators = BTreeMap<Vec<u8>, u32>;
+
+    fn build(keys: impl IntoIterator<Item = Vec<u8>>) -> (Separators, Vec<u8>) {
+        let mut separators: Separators = keys.into_iter().map(|key| (key, 0)).collect();
+        let mut builder = HeadsBuilder::default();
+        for (n, (key, block)) in separators.iter_mut().enumerate() {
+            // Numbers with gaps make outputs of several widths.
+            *block = n as u32 * 300;
+            builder.add(key, *block);
+        }
+        (separators, builder.finish())
+    }
+
+    fn check(keys: impl IntoIterator<Item = Vec<u8>>) {
+        let (separators, bytes) = build(keys);
+        let heads = Heads::new(bytes.as_slice());
+        for key in separators.keys() {
+            let mut probes =
+                vec![key.clone(), [&key[..], &[0]].concat(), [&key[..], b"zz"].concat()];
+            if let Some((last, rest)) = key.split_last() {
+                probes.push(rest.to_vec());
+                probes.push([rest, &[last.wrapping_sub(1)]].concat());
+                probes.push([rest, &[last.wrapping_add(1)]].concat());
+            }
+            for probe in probes {
+                let expected = separators.range(..=probe.clone()).next_back();
+                let expected = expected.map(|(_, block)| u64::from(*block));
+                assert_eq!(heads.floor(&probe).unwrap(), expected, "{}", probe.escape_ascii());
+            }
+        }
+        let mut check = heads.check(separators.len() as u64).unwrap();
+        for (key, block) in &separators {
+            check.expect(key, *block).unwrap();
+        }
+        check.finish().unwrap();
+    }
+
+    fn words() -> Vec<Vec<u8>> {
+        let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\x80\xC3\xE4";
+        let pairs = letters.iter().flat_map(|a| letters.iter().map(|b| vec![*a, *b, *a, 0]));
+        pairs.step_by(7).collect()
+    }
+
+    #[test]
+    fn nodes_of_every_kind_are_read_as_fst_writes_them() {
+        check([]);
+        check([vec![]]);
+        check([b"a".to_vec()]);
+        check([vec![], b"a".to_vec(), b"abc".to_vec(), b"abd".to_vec(), b"b\0\xFF".to_vec()]);
+        check(words());
+        for n in [31, 32, 33, 63, 64, 255, 256] {
+            check((0..n).map(|byte: u16| vec![b'x', byte as u8]));
+            check((0..n).map(|byte: u16| vec![byte as u8]).chain([vec![], vec![1, 2]]));
+        }
+        // Digits share suffixes, so that nodes are reached on several ways.
+        check((0..70_000u32).step_by(13).map(|n| format!("{n:06}").into_bytes()));
+    }
+
+    #[test]
+    fn a_check_notices_a_missing_a_further_and_another_separator() {
+        let (separators, bytes) = build([b"a".to_vec(), b"b".to_vec(), b"bc".to_vec()]);
+        let heads = Heads::new(bytes.as_slice());
+        assert!(heads.check(2).is_err(), "another number of keys");
+        let outcome = |expected: &[(&[u8], u32)]| {
+            let mut check = heads.check(separators.len() as u64)?;
+            expected.iter().try_for_each(|(key, block)| check.expect(key, *block))?;
+            check.finish()
+        };
+        outcome(&[(b"a", 0), (b"b", 300), (b"bc", 600)]).unwrap();
+        assert!(outcome(&[(b"a", 0), (b"b", 300)]).is_err());
+        assert!(outcome(&[(b"a", 0), (b"b", 300), (b"bc", 600), (b"bd", 900)]).is_err());
+        assert!(outcome(&[(b"a", 0), (b"b", 301), (b"bc", 600)]).is_err());
+        assert!(outcome(&[(b"a", 0), (b"bb", 300), (b"bc", 600)]).is_err());
+        assert!(outcome(&[(b"", 0), (b"b", 300), (b"bc", 600)]).is_err());
+    }
+
+    #[test]
+    fn no_byte_makes_a_walk_panic_or_run_on() {
+        let (separators, bytes) = build(words());
+        let probes: Vec<_> = separators.keys().step_by(20).collect();
+        let mut n_refused = 0;
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            for wrong in [bytes[at] ^ 1, bytes[at] ^ 0x80, bytes[at] ^ 0x40, 0, 0xFF] {
+                damaged[at] = wrong;
+                let heads = Heads::new(damaged.as_slice());
+                for probe in &probes {
+                    n_refused += usize::from(heads.floor(probe).is_err());
+                }
+                let (summed, sum) = damaged.split_last_chunk_mut::<4>().unwrap();
+                let masked = crc32c(summed).rotate_right(15).wrapping_add(0xA282_EAD8);
+                *sum = masked.to_le_bytes();
+                let heads = Heads::new(damaged.as_slice());
+                if let Ok(mut check) = heads.check(separators.len() as u64) {
+                    let agrees = separators.iter().try_for_each(|(key, n)| check.expect(key, *n));
+                    if agrees.and_then(|()| check.finish()).is_ok() {
+                        for (key, block) in &separators {
+                            assert_eq!(heads.floor(key).unwrap(), Some(u64::from(*block)));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(n_refused > 0, "some of these walks must have failed");
+    }
 }

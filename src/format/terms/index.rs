@@ -236,8 +236,16 @@ impl<'s, S: Source<'s>> Index<S> {
         self.u64_at(at + u64::from(block % GROUP_BLOCKS) * PREFIX_LEN)
     }
 
+    /// Prefix and offset of the top entry over the group that begins with `block`, if one does.
+    pub(super) fn top_at(&self, block: u32) -> Result<Option<(u64, u64)>> {
+        match block.is_multiple_of(GROUP_BLOCKS) {
+            true => self.top(block / GROUP_BLOCKS).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Prefix and offset of the top entry over `group`.
-    pub(super) fn top(&self, group: u32) -> Result<(u64, u64)> {
+    fn top(&self, group: u32) -> Result<(u64, u64)> {
         let at = TOPS_AT as u64 + u64::from(group) * TOP_LEN;
         Ok((self.u64_at(at)?, self.u64_at(at + 8)?))
     }

@@ -1,11 +1,62 @@
 //! The dictionary against a `BTreeMap`, and against bytes that are not what was written.
 
-use super::block::{BLOCK_KEY_BYTES, BLOCK_TERMS};
 use super::*;
+use crate::bytes::Bytes;
+use crate::format::doc_check;
+use fst::Automaton;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::ops::Range;
 
 const N_DOCS: u32 = 70_000;
+
+fn documented() -> Sections {
+    let mut writer = TermDictionaryWriter::new(9);
+    writer.add(b"paris", NewTerm::Inline(&[2])).unwrap();
+    writer.add(b"part", NewTerm::Inline(&[0, 3])).unwrap();
+    writer.add(b"party", NewTerm::Stored { df: 5, len: 6 }).unwrap();
+    let finished = writer.finish();
+    Sections { blocks: finished.blocks, index: finished.index, heads: finished.heads }
+}
+
+#[test]
+fn the_example_in_the_docs_is_what_we_write() {
+    let written = documented();
+    let bytes = [&written.blocks[..], &written.index, &written.heads].concat();
+    let in_docs = doc_check::hex_dump(include_str!("mod.rs"));
+    assert_eq!(in_docs, bytes, "\n{}", doc_check::render(&bytes));
+
+    let (blocks, rest) = in_docs.split_at(20);
+    let (index, heads) = rest.split_at(76);
+    assert_eq!(heads.len(), 36);
+    let dictionary = TermDictionary::open(blocks, index, heads).unwrap();
+    dictionary.verify().unwrap();
+    let (ordinal, info) = dictionary.get(b"party").unwrap().unwrap();
+    assert_eq!(ordinal, TermOrdinal(2));
+    assert_eq!((info.df, info.postings), (5, PostingsAt::Section { offset: 0, len: 6 }));
+    let (_, info) = dictionary.get(b"part").unwrap().unwrap();
+    let PostingsAt::Inline(docs) = info.postings else { panic!("{info:?}") };
+    assert_eq!(docs.as_slice(), [0, 3]);
+}
+
+#[test]
+fn the_layout_table_in_the_docs_matches_the_constants() {
+    let fields = doc_check::layout(include_str!("mod.rs"));
+    let constants = [
+        ("n_terms", index::N_TERMS_AT),
+        ("n_docs", index::N_DOCS_AT),
+        ("n_blocks", index::N_BLOCKS_AT),
+        ("n_early", index::N_EARLY_AT),
+        ("blocks_len", index::BLOCKS_LEN_AT),
+        ("postings_len", index::POSTINGS_LEN_AT),
+        ("key_bytes", index::KEY_BYTES_AT),
+        ("info_bytes", index::INFO_BYTES_AT),
+        ("tops", index::TOPS_AT),
+    ];
+    for (field, at) in constants {
+        assert_eq!(fields[field], at, "{field}");
+    }
+}
 
 /// The documents of a term, as the caller of the writer knows them.
 #[derive(Clone, Debug)]
@@ -138,7 +189,7 @@ fn backwards<'s, S: Source<'s>>(mut stream: TermStream<'s, S>) -> Result<Vec<Ter
     Ok(terms)
 }
 
-fn accepted<'s, S: Source<'s>, A: fst::Automaton>(
+fn accepted<'s, S: Source<'s>, A: Automaton>(
     mut search: TermSearch<'s, S, A>,
 ) -> Result<Vec<Term>> {
     let mut terms = vec![];
@@ -170,6 +221,7 @@ fn check(oracle: &Oracle) {
     let expected = expected(oracle);
     assert_eq!(dictionary.n_terms() as usize, oracle.len());
     assert_eq!(dictionary.n_docs(), N_DOCS);
+    dictionary.verify().unwrap();
 
     let mut buffer = b"what was there".to_vec();
     for (term, ordinal, info) in &expected {
@@ -186,7 +238,7 @@ fn check(oracle: &Oracle) {
     assert_eq!(backwards(dictionary.iter()).unwrap(), expected);
 
     let random = &mut Random(oracle.len() as u64);
-    let probes = probes(&expected, random, 60);
+    let probes = probes(&expected, random, 12);
     for probe in &probes {
         let found = dictionary.get(probe).unwrap();
         let wanted = oracle.contains_key(probe);
@@ -196,7 +248,7 @@ fn check(oracle: &Oracle) {
         let with_prefix: Vec<_> =
             expected.iter().filter(|(term, ..)| term.starts_with(probe)).cloned().collect();
         assert_eq!(forwards(dictionary.prefix(probe).unwrap()).unwrap(), with_prefix);
-        let starts = fst::automaton::Automaton::starts_with(BytesAre(probe));
+        let starts = BytesAre(probe).starts_with();
         assert_eq!(accepted(dictionary.search(starts)).unwrap(), with_prefix);
     }
     for pair in probes.windows(2) {
@@ -216,7 +268,7 @@ fn check_range(
     upper: Bound<&[u8]>,
     random: &mut Random,
 ) {
-    let inside = |term: &[u8]| std::ops::RangeBounds::contains(&(lower, upper), term);
+    let inside = |term: &[u8]| std::ops::RangeBounds::<[u8]>::contains(&(lower, upper), term);
     let expected: Vec<_> = all.iter().filter(|(term, ..)| inside(term)).cloned().collect();
     let range = || dictionary.range(lower, upper).unwrap();
     assert_eq!(range().len() as usize, expected.len(), "{lower:?} {upper:?}");
@@ -239,7 +291,7 @@ fn check_range(
 /// Accepts one byte string; `fst` has that for `str` only.
 struct BytesAre<'a>(&'a [u8]);
 
-impl fst::Automaton for BytesAre<'_> {
+impl Automaton for BytesAre<'_> {
     type State = Option<usize>;
     fn start(&self) -> Option<usize> {
         Some(0)
@@ -283,7 +335,7 @@ fn terms_that_begin_with_the_same_eight_bytes() {
 fn long_terms_close_blocks_early() {
     let mut random = Random(6);
     let mut oracle = Oracle::new();
-    for n in 0..200u32 {
+    for n in 0..60u32 {
         let len = [10, 500, 3_000, 16_000, 16_384, 32_000, MAX_TERM_LEN][random.below(7) as usize];
         let mut term = vec![b'x'; len];
         let at = random.below(len as u64) as usize;
@@ -295,4 +347,286 @@ fn long_terms_close_blocks_early() {
     let sections = build(&oracle);
     assert!(sections.open().unwrap().index.n_early() > 10);
     check(&oracle);
+}
+
+/// Reads every range into a box of its own, as a file that is not mapped does.
+#[derive(Clone, Copy, Debug)]
+struct Copied<'a>(&'a [u8]);
+
+impl<'a> Source<'a> for Copied<'a> {
+    fn len(self) -> u64 {
+        self.0.len() as u64
+    }
+    fn bytes(self, range: Range<u64>) -> Result<Bytes<'a>> {
+        Ok(Bytes::Read(Source::bytes(self.0, range)?.to_vec().into()))
+    }
+    fn locate(self, offset: u64, error: Error) -> Error {
+        error.at_offset(offset)
+    }
+}
+
+#[test]
+fn bytes_that_are_not_mapped_give_the_same_answers() {
+    let oracle = Random(7).oracle(300, 10, 8);
+    let Sections { blocks, index, heads } = build(&oracle);
+    let dictionary = TermDictionary::open(Copied(&blocks), Copied(&index), Copied(&heads)).unwrap();
+    let expected = expected(&oracle);
+    assert_eq!(forwards(dictionary.iter()).unwrap(), expected);
+    assert_eq!(backwards(dictionary.iter()).unwrap(), expected);
+    assert_eq!(accepted(dictionary.search(fst::automaton::AlwaysMatch)).unwrap(), expected);
+    for (term, ordinal, info) in &expected {
+        assert_eq!(dictionary.get(term).unwrap(), Some((*ordinal, *info)));
+    }
+    dictionary.verify().unwrap();
+}
+
+#[test]
+fn an_automaton_finds_what_a_filter_finds() {
+    use fst::automaton::{AlwaysMatch, Str, Subsequence};
+    for (seed, len_max, n_bytes) in [(11, 3, 8), (12, 12, 2), (13, 9, 5)] {
+        let oracle = Random(seed).oracle(1_000, len_max, n_bytes);
+        check_automaton(&oracle, AlwaysMatch);
+        check_automaton(&oracle, AlwaysMatch.complement());
+        for word in ["", "a", "ab", "abc", "z"] {
+            check_automaton(&oracle, Str::new(word));
+            check_automaton(&oracle, Str::new(word).starts_with());
+            check_automaton(&oracle, Str::new(word).complement());
+            check_automaton(&oracle, Str::new(word).starts_with().complement());
+            check_automaton(&oracle, Subsequence::new(word));
+            check_automaton(&oracle, Subsequence::new(word).complement());
+            check_automaton(&oracle, Subsequence::new(word).union(Str::new("ca")));
+            check_automaton(&oracle, AtMostEdits(word.as_bytes(), 1));
+            check_automaton(&oracle, AtMostEdits(word.as_bytes(), 2));
+            check_automaton(&oracle, EndsWith(word.as_bytes()));
+        }
+    }
+}
+
+fn check_automaton<A: Automaton>(oracle: &Oracle, automaton: A) {
+    let sections = build(oracle);
+    let dictionary = sections.open().unwrap();
+    let matches = |term: &[u8]| {
+        let last =
+            term.iter().fold(automaton.start(), |state, byte| automaton.accept(&state, *byte));
+        match automaton.accept_eof(&last) {
+            Some(at_end) => automaton.is_match(&at_end),
+            None => automaton.is_match(&last),
+        }
+    };
+    let expected: Vec<_> =
+        expected(oracle).into_iter().filter(|(term, ..)| matches(term)).collect();
+    assert_eq!(accepted(dictionary.search(&automaton)).unwrap(), expected);
+}
+
+/// Byte strings within so many edits of another: the row of the edit distance table is the state.
+struct AtMostEdits<'a>(&'a [u8], usize);
+
+impl Automaton for AtMostEdits<'_> {
+    type State = Vec<usize>;
+    fn start(&self) -> Vec<usize> {
+        (0..=self.0.len()).collect()
+    }
+    fn is_match(&self, row: &Vec<usize>) -> bool {
+        row.last().is_some_and(|edits| *edits <= self.1)
+    }
+    fn can_match(&self, row: &Vec<usize>) -> bool {
+        row.iter().any(|edits| *edits <= self.1)
+    }
+    fn accept(&self, row: &Vec<usize>, byte: u8) -> Vec<usize> {
+        let mut next = vec![row[0] + 1];
+        for (n, wanted) in self.0.iter().enumerate() {
+            let replaced = row[n] + usize::from(*wanted != byte);
+            next.push(replaced.min(row[n + 1] + 1).min(next[n] + 1));
+        }
+        next
+    }
+}
+
+/// Matches only when it is told that the key has ended.
+struct EndsWith<'a>(&'a [u8]);
+
+impl Automaton for EndsWith<'_> {
+    type State = (Vec<u8>, bool);
+    fn start(&self) -> (Vec<u8>, bool) {
+        (vec![], false)
+    }
+    fn is_match(&self, (seen, has_ended): &(Vec<u8>, bool)) -> bool {
+        *has_ended && seen.ends_with(self.0)
+    }
+    fn accept(&self, (seen, _): &(Vec<u8>, bool), byte: u8) -> (Vec<u8>, bool) {
+        ([&seen[..], &[byte]].concat(), false)
+    }
+    fn accept_eof(&self, (seen, _): &(Vec<u8>, bool)) -> Option<(Vec<u8>, bool)> {
+        Some((seen.clone(), true))
+    }
+}
+
+#[test]
+fn the_writer_refuses_what_it_could_not_read_back() {
+    let refused = |before: &[u8], term: &[u8], new| {
+        let mut writer = TermDictionaryWriter::new(10);
+        writer.add(before, NewTerm::Inline(&[0])).unwrap();
+        let error = writer.add(term, new).unwrap_err();
+        assert_eq!(writer.finish().n_terms, 1, "nothing was added");
+        error.kind()
+    };
+    let one = NewTerm::Inline(&[9]);
+    assert_eq!(refused(b"b", b"b", one), ErrorKind::Usage);
+    assert_eq!(refused(b"b", b"a", one), ErrorKind::Usage);
+    assert_eq!(refused(b"bb", b"b", one), ErrorKind::Usage);
+    assert_eq!(refused(b"", b"", one), ErrorKind::Usage);
+    assert_eq!(refused(b"b", &[b'c'; MAX_TERM_LEN + 1], one), ErrorKind::LimitExceeded);
+    for docs in [&[][..], &[10], &[1, 1], &[2, 1], &[1, 2, 3, 4, 5]] {
+        assert_eq!(refused(b"b", b"c", NewTerm::Inline(docs)), ErrorKind::Usage, "{docs:?}");
+    }
+    for (df, len) in [(4, 1), (11, 1), (5, 0)] {
+        assert_eq!(refused(b"b", b"c", NewTerm::Stored { df, len }), ErrorKind::Usage);
+    }
+}
+
+#[test]
+fn an_ordinal_that_no_term_has_is_refused() {
+    let sections = build(&Random(8).oracle(40, 10, 8));
+    let dictionary = sections.open().unwrap();
+    let past = TermOrdinal(dictionary.n_terms());
+    assert_eq!(dictionary.term(past, &mut vec![]).unwrap_err().kind(), ErrorKind::Usage);
+}
+
+/// Asks everything there is to ask. An answer may be an error that says `Corrupt`; what `verify`
+/// finds sound must agree with itself.
+fn interrogate(sections: &Sections, what: &str) {
+    let dictionary = match sections.open() {
+        Ok(dictionary) => dictionary,
+        Err(error) => return assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}"),
+    };
+    let is_sound = match dictionary.verify() {
+        Ok(()) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
+            false
+        }
+    };
+    let all = forwards(dictionary.iter());
+    let others = [
+        backwards(dictionary.iter()),
+        dictionary.prefix(b"").and_then(forwards),
+        accepted(dictionary.search(fst::automaton::AlwaysMatch)),
+        accepted(dictionary.search(fst::automaton::Str::new("").starts_with())),
+    ];
+    let ranges = [b"".as_slice(), b"a", b"ab", b"z\0", b"\xFF"].map(|key| {
+        let from = dictionary.range(Included(key), Unbounded).and_then(forwards);
+        let up_to = dictionary.range(Unbounded, Excluded(key)).and_then(backwards);
+        (up_to, from)
+    });
+    let words = ["a", "ab", "zz"].map(|word| {
+        let automaton = || fst::automaton::Str::new(word).starts_with();
+        (word, accepted(dictionary.search(automaton())), dictionary.get(word.as_bytes()))
+    });
+    if is_sound {
+        let all = all.unwrap();
+        assert_eq!(all.len(), dictionary.n_terms() as usize, "{what}");
+        for other in others {
+            assert_eq!(other.unwrap(), all, "{what}");
+        }
+        for (up_to, from) in ranges {
+            assert_eq!([up_to.unwrap(), from.unwrap()].concat(), all, "{what}");
+        }
+        for (word, starting, got) in words {
+            let expected: Vec<_> = all
+                .iter()
+                .filter(|(term, ..)| term.starts_with(word.as_bytes()))
+                .cloned()
+                .collect();
+            assert_eq!(starting.unwrap(), expected, "{what}");
+            let found = expected.first().filter(|(term, ..)| term == word.as_bytes());
+            assert_eq!(got.unwrap(), found.map(|(_, ordinal, info)| (*ordinal, *info)), "{what}");
+        }
+        let mut buffer = vec![];
+        for (term, ordinal, info) in all {
+            assert_eq!(dictionary.get(&term).unwrap(), Some((ordinal, info)), "{what}");
+            assert_eq!(dictionary.term(ordinal, &mut buffer).unwrap(), info, "{what}");
+            assert_eq!(buffer, term, "{what}");
+        }
+    } else {
+        let mut buffer = vec![];
+        for ordinal in (0..dictionary.n_terms()).take(200) {
+            // Either is fine; the test is that it returns.
+            let _ = dictionary.term(TermOrdinal(ordinal), &mut buffer);
+            let _ = dictionary.get(&buffer);
+            let _ = dictionary.rank(&buffer);
+        }
+    }
+}
+
+type Section = fn(&mut Sections) -> &mut Vec<u8>;
+const SECTIONS: [(&str, Section); 3] = [
+    ("blocks", |sections| &mut sections.blocks),
+    ("index", |sections| &mut sections.index),
+    ("heads", |sections| &mut sections.heads),
+];
+
+/// Changes every bit of the first `len_max` bytes of every section, and cuts it at every length.
+fn damage_everything(sections: &Sections, len_max: usize) {
+    for (name, section) in SECTIONS {
+        let mut damaged = sections.clone();
+        let len = section(&mut damaged).len();
+        for at in 0..len.min(len_max) {
+            let right = section(&mut damaged)[at];
+            for wrong in (0..8).map(|bit| right ^ 1 << bit).chain([0, 0xFF, right.wrapping_add(1)])
+            {
+                section(&mut damaged)[at] = wrong;
+                interrogate(&damaged, &format!("{name}[{at}] = {wrong}, was {right}"));
+                if name == "heads" {
+                    seal_heads(&mut damaged.heads);
+                    interrogate(&damaged, &format!("{name}[{at}] = {wrong}, was {right}, sealed"));
+                    damaged.heads.clone_from(&sections.heads);
+                }
+            }
+            section(&mut damaged)[at] = right;
+        }
+        for len in 0..len {
+            let mut cut = sections.clone();
+            section(&mut cut).truncate(len);
+            let found = cut.open().and_then(|dictionary| dictionary.verify());
+            assert!(found.is_err(), "{name} cut to {len}");
+            interrogate(&cut, &format!("{name} cut to {len}"));
+            section(&mut cut).resize(len + 40, 0xFF);
+            interrogate(&cut, &format!("{name} cut to {len} and continued"));
+        }
+    }
+}
+
+/// Makes the FST's own checksum right again, as somebody who crafts a file would.
+fn seal_heads(heads: &mut [u8]) {
+    if let Some((summed, sum)) = heads.split_last_chunk_mut::<4>() {
+        let masked = crate::checksum::crc32c(summed).rotate_right(15).wrapping_add(0xA282_EAD8);
+        *sum = masked.to_le_bytes();
+    }
+}
+
+#[test]
+fn every_damage_to_a_small_dictionary_is_an_error_or_a_consistent_answer() {
+    let mut oracle = Random(9).oracle(70, 4, 8);
+    oracle.insert(b"ab".to_vec(), Docs::Many { df: 300, len: 1_000 });
+    damage_everything(&build(&oracle), usize::MAX);
+}
+
+#[test]
+fn every_damage_where_blocks_closed_early_is_an_error_or_a_consistent_answer() {
+    let mut oracle = Oracle::new();
+    for byte in b"adgjmp" {
+        oracle.insert([&[*byte][..], &[b'x'; 6_000]].concat(), Docs::Few(vec![1, 5, 9]));
+    }
+    let sections = build(&oracle);
+    assert_eq!(sections.open().unwrap().index.n_early(), 2);
+    for (name, section) in [SECTIONS[1], SECTIONS[2]] {
+        let mut damaged = sections.clone();
+        for at in 0..section(&mut damaged).len() {
+            for bit in 0..8 {
+                section(&mut damaged)[at] ^= 1 << bit;
+                interrogate(&damaged, &format!("bit {bit} of {name}[{at}]"));
+                section(&mut damaged)[at] ^= 1 << bit;
+            }
+        }
+    }
 }

@@ -1,0 +1,121 @@
+//! Every invariant of a dictionary, checked in one pass over its blocks.
+
+use super::block::{BLOCK_TERMS, Block, Damage};
+use super::heads::{HeadsCheck, separator};
+use super::{PostingsAt, TermDictionary, prefix_of};
+use crate::bytes::{Source, common_prefix_len};
+use crate::error::Result;
+
+/// What the blocks so far add up to.
+#[derive(Debug, Default)]
+struct Totals {
+    key_bytes: u64,
+    info_bytes: u64,
+    postings: u64,
+    /// Where the next block must begin.
+    blocks_end: u64,
+    n_early: u32,
+    last_term: Vec<u8>,
+}
+
+impl<'s, S: Source<'s>> TermDictionary<S> {
+    /// Checks everything that the docs of this module promise; reads all three sections.
+    pub(crate) fn verify(&self) -> Result<()> {
+        let header = &self.index.header;
+        let mut totals = Totals::default();
+        let mut heads = self.heads.check(u64::from(header.n_blocks))?;
+        for number in 0..header.n_blocks {
+            let block = self.block(number)?;
+            self.verify_head(&block, &mut totals, &mut heads)?;
+            self.verify_terms(&block, &mut totals)?;
+        }
+        heads.finish()?;
+        let sums = [
+            ("bytes of blocks", header.blocks_len, totals.blocks_end),
+            ("bytes of keys", header.key_bytes, totals.key_bytes),
+            ("bytes of infos", header.info_bytes, totals.info_bytes),
+            ("bytes of postings", header.postings_len, totals.postings),
+            ("blocks closed early", u64::from(self.index.n_early()), u64::from(totals.n_early)),
+        ];
+        match sums.into_iter().find(|(_, written, counted)| written != counted) {
+            None => Ok(()),
+            Some((what, written, counted)) => {
+                Err(self.index.damage(0, format!("{written} {what}, which add up to {counted}")))
+            }
+        }
+    }
+
+    /// What the other two sections and the block before say of this block.
+    fn verify_head(
+        &self,
+        block: &Block<'s>,
+        totals: &mut Totals,
+        heads: &mut HeadsCheck<'s, S>,
+    ) -> Result<()> {
+        let damage = |found| self.damage(block, Damage { at: 0, found });
+        let number = block.number;
+        let head = block.head().map_err(|damage| self.damage(block, damage))?;
+        let shared = common_prefix_len(&totals.last_term, head);
+        let is_first = number == 0;
+        if !is_first && totals.last_term.get(shared) >= head.get(shared) {
+            return Err(damage("a first term that is not greater than the last one before"));
+        }
+        heads.expect(if is_first { &[] } else { separator(shared, head) }, number)?;
+
+        if self.index.prefix(number)? != prefix_of(head) {
+            return Err(damage("a first term that does not begin with its prefix in the index"));
+        }
+        let top = self.index.top_at(number)?;
+        if top.is_some_and(|top| top != (prefix_of(head), block.at)) {
+            return Err(damage("a first term or offset that its top entry does not have"));
+        }
+        if block.at != totals.blocks_end {
+            return Err(damage("a gap or overlap before the block"));
+        }
+        if block.postings_base != totals.postings {
+            return Err(damage("posting lists that do not follow those of the block before"));
+        }
+        let is_last = number + 1 == self.index.header.n_blocks;
+        if block.count < BLOCK_TERMS && !is_last {
+            let after = block.first_ordinal + block.count;
+            let is_listed = totals.n_early < self.index.n_early()
+                && self.index.early(totals.n_early)? == (number, after);
+            if !is_listed {
+                return Err(damage("fewer than 32 terms, which the index does not list"));
+            }
+            totals.n_early += 1;
+        }
+        totals.blocks_end += block.len() as u64;
+        totals.key_bytes += block.key_bytes() as u64;
+        totals.info_bytes += block.info_bytes() as u64;
+        Ok(())
+    }
+
+    /// Order, infos, and that nothing is left over.
+    fn verify_terms(&self, block: &Block<'s>, totals: &mut Totals) -> Result<()> {
+        let damage = |damage| self.damage(block, damage);
+        let (mut keys, mut infos) = (block.keys(), block.infos());
+        let last_term = &mut totals.last_term;
+        for index in 0..block.count {
+            let (shared, suffix) = block.next_key(&mut keys).map_err(damage)?;
+            // Shared bytes are counted exactly, so the first byte after them must be greater.
+            if index > 0 && last_term.get(shared) >= suffix.first() {
+                let found = "a term that is not greater than the one before";
+                return Err(damage(Damage { at: 0, found }));
+            }
+            last_term.truncate(shared);
+            last_term.extend_from_slice(suffix);
+            let info = block.info(&mut infos, index).map_err(damage)?;
+            if let PostingsAt::Section { offset, len } = info.postings {
+                if len == 0 {
+                    return Err(damage(Damage { at: 0, found: "an empty posting list" }));
+                }
+                totals.postings = offset + u64::from(len);
+            }
+        }
+        if !block.all_consumed(&keys, &infos) {
+            return Err(damage(Damage { at: 0, found: "bytes that belong to no term" }));
+        }
+        Ok(())
+    }
+}
