@@ -174,15 +174,19 @@ impl ChunkWriter {
         let mut coded = std::mem::take(&mut self.scratch);
         for first in (0..self.ends.len()).step_by(GROUP_DOCS) {
             header.group(out, first);
-            coded.clear();
-            for doc in first..self.ends.len().min(first + GROUP_DOCS) {
-                let (start, end) = self.row_range(doc);
-                let from = coded.len();
-                coder.encode(&self.rows[start..], end - start, &mut coded);
-                let len = if self.ends[doc].1 { coded.len() - from + 1 } else { 0 };
-                write_varint(out, len as u64);
+            let last = self.ends.len().min(first + GROUP_DOCS) - 1;
+            let group_bytes = self.row_range(last).1 - self.row_range(first).0;
+            if coded.len() < 2 * group_bytes {
+                coded.resize(2 * group_bytes, 0);
             }
-            out.extend_from_slice(&coded);
+            let mut written = 0;
+            for doc in first..=last {
+                let (start, end) = self.row_range(doc);
+                let len = coder.encode(&self.rows[start..], end - start, &mut coded[written..]);
+                written += len;
+                write_varint(out, if self.ends[doc].1 { len as u64 + 1 } else { 0 });
+            }
+            out.extend_from_slice(&coded[..written]);
         }
         self.scratch = coded;
     }

@@ -14,18 +14,27 @@ const SYMBOL_BYTES_MAX: usize = 8;
 /// Rows that a table is trained on, spread evenly over those it will code.
 const TRAINING_ROWS_MAX: usize = 4_096;
 /// Slots of the table of symbols of three bytes and more, found by their first three.
-const LONG_SLOTS: usize = 1 << 13;
+const LONG_SLOTS: usize = 1 << 12;
 
 /// Codes rows by a trained table.
 pub(super) struct SymbolCoder {
     symbols: Vec<[u8; SYMBOL_BYTES_MAX]>,
     lengths: Vec<u8>,
-    /// By the first two bytes: code of the best symbol of one or two bytes, and its length;
-    /// length 1 with code `ESCAPE` where there is none.
-    short: Vec<(u8, u8)>,
-    /// By a hash of the first three bytes: symbol, mask of its bytes, code, length; length 0 where empty.
-    long: Vec<(u64, u64, u8, u8)>,
+    /// By the first two bytes: the best symbol of one or two bytes, or the escape.
+    short: Vec<Step>,
+    /// By a hash of the first three bytes: symbol, and its code; length 0 where empty.
+    long: Vec<(u64, Step)>,
 }
+
+/// What the coder does next: write `code`, go on behind `len` bytes of text.
+#[derive(Clone, Copy)]
+struct Step {
+    code: u8,
+    len: u8,
+}
+
+const LITERAL: Step = Step { code: ESCAPE, len: 1 };
+const NONE: Step = Step { code: ESCAPE, len: 0 };
 
 impl SymbolCoder {
     /// Trains a table on a sample of `rows`. The same rows give the same table.
@@ -39,12 +48,8 @@ impl SymbolCoder {
     }
 
     fn new(symbols: Vec<[u8; SYMBOL_BYTES_MAX]>, lengths: Vec<u8>) -> Self {
-        let mut coder = SymbolCoder {
-            symbols,
-            lengths,
-            short: vec![(ESCAPE, 1); 1 << 16],
-            long: vec![(0, 0, 0, 0); LONG_SLOTS],
-        };
+        let (short, long) = (vec![LITERAL; 1 << 16], vec![(0, NONE); LONG_SLOTS]);
+        let mut coder = SymbolCoder { symbols, lengths, short, long };
         // One-byte symbols first, so that two-byte symbols overwrite what they cover better.
         for wanted in 1..=SYMBOL_BYTES_MAX as u8 {
             for code in 0..coder.symbols.len() {
@@ -58,13 +63,13 @@ impl SymbolCoder {
 
     fn insert(&mut self, code: u8, len: u8) {
         let symbol = u64::from_le_bytes(self.symbols[usize::from(code)]);
+        let step = Step { code, len };
         match len {
-            1 => (0..=255).for_each(|second| {
-                self.short[(second << 8) | (symbol & 0xFF) as usize] = (code, 1)
-            }),
-            2 => self.short[(symbol & 0xFFFF) as usize] = (code, 2),
+            1 => (0..=255)
+                .for_each(|second| self.short[(second << 8) | (symbol & 0xFF) as usize] = step),
+            2 => self.short[(symbol & 0xFFFF) as usize] = step,
             // Lengths ascend, so where two symbols meet in a slot the longer one stays.
-            _ => self.long[long_slot(symbol)] = (symbol, mask(len), code, len),
+            _ => self.long[long_slot(symbol)] = (symbol, step),
         }
     }
 
@@ -78,11 +83,9 @@ impl SymbolCoder {
         self.symbols.len()
     }
 
-    /// Appends the code of the `len` bytes at the start of `text`, which must go on for eight more.
-    pub(super) fn encode(&self, text: &[u8], len: usize, out: &mut Vec<u8>) {
-        let from = out.len();
-        out.resize(from + 2 * len, 0);
-        let coded = &mut out[from..];
+    /// Writes the code of the `len` bytes at the start of `text`, which must go on for eight more, to
+    /// the front of `coded`, which must have room for twice as many; the length of the code.
+    pub(super) fn encode(&self, text: &[u8], len: usize, coded: &mut [u8]) -> usize {
         let (mut at, mut written) = (0, 0);
         while at < len {
             let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
@@ -90,33 +93,34 @@ impl SymbolCoder {
             };
             let word = u64::from_le_bytes(*bytes);
             let left = len - at;
-            let (symbol, mask, code, symbol_len) = self.long[long_slot(word)];
-            if symbol_len != 0 && word & mask == symbol && usize::from(symbol_len) <= left {
-                coded[written] = code;
+            let (symbol, step) = self.long[long_slot(word)];
+            if word & mask(step.len) == symbol && step.len != 0 && usize::from(step.len) <= left {
+                coded[written] = step.code;
                 written += 1;
-                at += usize::from(symbol_len);
+                at += usize::from(step.len);
                 continue;
             }
-            let (mut code, mut symbol_len) = self.short[(word & 0xFFFF) as usize];
-            if usize::from(symbol_len) > left {
+            let mut step = self.short[(word & 0xFFFF) as usize];
+            if usize::from(step.len) > left {
                 // The second byte belongs to what follows the row: only one byte may be coded.
-                (code, symbol_len) = self.single(word as u8);
+                step = self.single(word as u8);
             }
-            coded[written] = code;
+            coded[written] = step.code;
             written += 1;
-            if code == ESCAPE {
+            if step.code == ESCAPE {
                 coded[written] = word as u8;
                 written += 1;
             }
-            at += usize::from(symbol_len);
+            at += usize::from(step.len);
         }
-        out.truncate(from + written);
+        written
     }
 
     #[cold]
-    fn single(&self, byte: u8) -> (u8, u8) {
+    fn single(&self, byte: u8) -> Step {
         let is_it = |code: &usize| self.lengths[*code] == 1 && self.symbols[*code][0] == byte;
-        (0..self.symbols.len()).find(is_it).map_or((ESCAPE, 1), |code| (code as u8, 1))
+        let step = |code| Step { code: code as u8, len: 1 };
+        (0..self.symbols.len()).find(is_it).map_or(LITERAL, step)
     }
 }
 
@@ -126,8 +130,13 @@ fn long_slot(word: u64) -> usize {
     (first_three.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - LONG_SLOTS.trailing_zeros())) as usize
 }
 
+/// Mask of the first `len` bytes of a word; none for 0.
+#[inline]
 fn mask(len: u8) -> u64 {
-    if usize::from(len) >= SYMBOL_BYTES_MAX { !0 } else { (1 << (8 * len)) - 1 }
+    match u32::from(len) {
+        0 => 0,
+        len => u64::MAX >> 64u32.saturating_sub(8 * len),
+    }
 }
 
 /// A table as it lies in a file.
@@ -183,8 +192,9 @@ mod tests {
             for padding in [0, b'a', 0xFF] {
                 let mut padded = row.to_vec();
                 padded.extend([padding; 8]);
-                let mut coded = vec![];
-                coder.encode(&padded, row.len(), &mut coded);
+                let mut coded = vec![0; 2 * row.len()];
+                let len = coder.encode(&padded, row.len(), &mut coded);
+                coded.truncate(len);
                 let mut text = vec![];
                 table.decode(&coded, &mut text).unwrap();
                 assert_eq!(&text, row);
