@@ -1,0 +1,48 @@
+//! treepie side by side with other engines, on the same input, in the same run.
+//!
+//! See README.md for what is compared and how to run it.
+
+mod build;
+mod count;
+mod facets;
+mod measure;
+mod open;
+
+use std::{env, process::ExitCode};
+
+/// Whatever went wrong; a benchmark has nobody to tell but its user.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "usage:
+  treepie-peers build TITLES DIR [THREADS] [MIB]     sort, tantivy and treepie index the same titles
+  treepie-peers open DIR [WORD]                      fresh processes: open what `build` left in DIR, count WORD
+  treepie-peers count ARTICLES QUERIES DIR [ROUNDS]  COUNT of AND and OR, with CRoaring as the floor
+  treepie-peers facets DIR [DOCUMENTS]               the ten most frequent of 300 values, by selectivity";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match *arguments.as_slice() {
+        ["build", titles, dir] => build::compare(titles, dir, "2", "256"),
+        ["build", titles, dir, threads] => build::compare(titles, dir, threads, "256"),
+        ["build", titles, dir, threads, mib] => build::compare(titles, dir, threads, mib),
+        ["build-one", engine, titles, dir, threads, mib] => {
+            build::one(engine, titles, dir, threads, mib)
+        }
+        ["open", dir] => open::compare(dir, "london"),
+        ["open", dir, word] => open::compare(dir, word),
+        ["open-one", engine, dir, word] => open::one(engine, dir, word),
+        ["count", articles, queries, dir] => count::compare(articles, queries, dir, "11"),
+        ["count", articles, queries, dir, rounds] => count::compare(articles, queries, dir, rounds),
+        ["facets", dir] => facets::compare(dir, "10000000"),
+        ["facets", dir, documents] => facets::compare(dir, documents),
+        _ => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Time, memory and size, as the kernel counts them.
+
+use std::{fs, path::Path, time::Instant};
+
+use crate::Result;
+
+/// Seconds of processor time that this process's ended children have used.
+pub(crate) fn cpu_of_children() -> Result<f64> {
+    // USER_HZ: what user space sees is 100 a second on every Linux.
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The second field is the name in parentheses, which may contain anything.
+    let fields: Vec<&str> =
+        stat.rsplit_once(')').ok_or("/proc/self/stat has no name")?.1.split(' ').collect();
+    let (user, system): (f64, f64) = (fields[14].parse()?, fields[15].parse()?);
+    Ok((user + system) / TICKS)
+}
+
+/// The most memory this process has had, in KiB.
+pub(crate) fn peak_kib() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(line.split_whitespace().nth(1).ok_or("no figure in VmHWM")?.parse()?)
+}
+
+/// Bytes of all files of a directory.
+pub(crate) fn size_of(dir: &Path) -> Result<u64> {
+    fs::read_dir(dir)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
+}
+
+/// Microseconds that `run` took, and what it gave.
+pub(crate) fn time<T>(run: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
+    let start = Instant::now();
+    let value = run()?;
+    Ok((start.elapsed().as_nanos() as f64 / 1e3, value))
+}
+
+/// The middle one; the upper of two.
+pub(crate) fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+pub(crate) fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len() as f64
+}
