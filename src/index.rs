@@ -5,11 +5,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::inspect::Inspector;
 use crate::schema::Schema;
 use crate::searcher::Searcher;
+use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
-use crate::storage::{FsStorage, MemoryStorage, ReadMode, Storage};
+use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage};
 use crate::writer::{CommitInfo, Existing, IndexWriter, WriterOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An index on disk or in memory. Cheap to clone; holds no lock and no open file.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct Index {
     /// What [`writer`](Self::writer) starts with.
     schema: Option<Schema>,
     existing: Existing,
+    /// Whether a writer of this index, or of a clone of it, has committed: then there is one to keep.
+    established: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +97,7 @@ impl IndexOptions {
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Keep,
+            established: Arc::default(),
         })
     }
 
@@ -107,12 +112,19 @@ impl IndexOptions {
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Refuse,
+            established: Arc::default(),
         }
     }
 
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
         let place = Place::Directory(path, self.read_mode);
-        Index { place, analyzers: Arc::new(self.analyzers), schema, existing }
+        Index {
+            place,
+            analyzers: Arc::new(self.analyzers),
+            schema,
+            existing,
+            established: Arc::default(),
+        }
     }
 }
 
@@ -168,6 +180,39 @@ impl Index {
         Self::options().open(path)
     }
 
+    /// Opens an index that was packed by [`to_image`](Self::to_image), where it lies: in memory, in the
+    /// program itself by `include_bytes!`, or wherever else bytes come from. It cannot be written to.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    ///
+    /// let image: Vec<u8> = index.to_image()?;
+    /// let searcher = Index::open_bytes(image)?.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse("paris")?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] if the bytes are not a whole image. Segments are checked when they are read.
+    pub fn open_bytes(image: impl Into<ImageBytes>) -> Result<Index> {
+        Self::options().open_storage(Arc::new(snapshot::image_storage(image)?))
+    }
+
+    /// The newest commit as one piece of memory for [`open_bytes`](Self::open_bytes), every byte checked.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn to_image(&self) -> Result<Vec<u8>> {
+        snapshot::to_image(&*self.storage()?)
+    }
+
     /// The fields, where they are known: always for an index that exists.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
@@ -190,11 +235,14 @@ impl Index {
     /// As [`writer`](Self::writer).
     pub fn writer_with(&self, options: WriterOptions) -> Result<IndexWriter> {
         let storage = self.storage_to_write()?;
+        let existing =
+            if self.established.load(Ordering::Relaxed) { Existing::Keep } else { self.existing };
         IndexWriter::open(
             storage,
             self.schema.clone(),
             Arc::clone(&self.analyzers),
-            self.existing,
+            existing,
+            Arc::clone(&self.established),
             options,
         )
     }
@@ -378,8 +426,7 @@ mod tests {
             assert_eq!(sum(|f| f.n_docs_with_empty_value.into(), 1), 5);
         };
         check(&[0, 4]);
-        let merged = index.clone();
-        let merged = Index { existing: Existing::Keep, ..merged }.merge().unwrap();
+        let merged = index.merge().unwrap();
         assert_eq!((merged.documents, merged.segments), (9, 1));
         check(&[0]);
     }

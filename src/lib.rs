@@ -1,4 +1,57 @@
-//! treepie: an embeddable full-text index.
+//! An embeddable full-text index: the SQLite of search.
+//!
+//! Documents go into a directory of write-once files; questions are answered on the mapped bytes of
+//! those files, with nothing materialised on the heap. Opening an index takes a fraction of a
+//! millisecond whatever its size, and every query can say how it was answered and why.
+//!
+//! ```
+//! use treepie::{Document, Index, Schema};
+//! # let dir = std::env::temp_dir().join(format!("treepie-doc-tour-{}", std::process::id()));
+//! # let _ = std::fs::remove_dir_all(&dir);
+//!
+//! let schema = Schema::builder().text("title").keyword("kind").build()?;
+//! let index = Index::create(&dir, schema)?;
+//! let mut writer = index.writer()?;
+//! writer.add(Document::new().with("title", "Paris, Texas").with("kind", "film"))?;
+//! writer.add(Document::new().with("title", "Paris").with("kind", "city"))?;
+//! writer.add(Document::new().with("title", "London").with("kind", "city"))?;
+//! writer.commit()?; // Ok = it survives a power failure
+//!
+//! let searcher = index.searcher()?; // one immutable snapshot; cheap to clone, Send + Sync
+//! let query = searcher.parse("paris -kind:city")?;
+//! assert_eq!(searcher.count(&query)?, 1);
+//!
+//! let page = searcher.search(&query).limit(10).facet("kind", 5).run()?;
+//! for hit in &page.hits {
+//!     println!("{}: {}", hit.doc, hit.fields["title"]);
+//! }
+//! println!("{}", searcher.explain(&query)?); // how it will be answered
+//! println!("{}", searcher.search(&query).analyze()?); // and how it was
+//! # drop(writer);
+//! # std::fs::remove_dir_all(&dir).unwrap();
+//! # Ok::<(), treepie::Error>(())
+//! ```
+//!
+//! # Map
+//!
+//! The modules below are listed from the ground up; each uses only those above it, and a test keeps
+//! it so.
+//!
+//! ```text
+//! write:  Document → analysis → writer (batches, runs, merge) → segment::builder → format → storage
+//!                                 commit: sync the segment, publish the manifest, collect what is old
+//! read:   text → query (parse, rewrite) → plan → execution → hits, facet
+//!                                 plan and profile → explain → text, JSON
+//! ```
+//!
+//! The two paths meet in `segment` and nowhere else. [`format`](mod@format) is everything that is on disk, one
+//! module a structure, each with its specification as its documentation; [`storage`] is every access
+//! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
+//!
+//! # Features
+//!
+//! `cli` (default) is for the command-line tool only. The library alone,
+//! `default-features = false`, has no optional part.
 #![deny(missing_docs)]
 
 pub mod error;

@@ -37,6 +37,7 @@ use pipeline::{OnProgress, Pipeline, Resources};
 use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a writer does with the documents that are already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +85,8 @@ pub struct IndexWriter {
     on_progress: Option<OnProgress>,
     /// Segments of the last commit that the next one keeps.
     kept: Vec<SegmentMeta>,
+    /// Set by the first commit: who made the index may then write to it again.
+    established: Arc<AtomicBool>,
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
@@ -114,6 +117,7 @@ impl IndexWriter {
         schema: Option<Schema>,
         analyzers: Arc<Analyzers>,
         existing: Existing,
+        established: Arc<AtomicBool>,
         options: WriterOptions,
     ) -> Result<Self> {
         let committer = Committer::open(storage)?;
@@ -129,6 +133,7 @@ impl IndexWriter {
             ids,
             on_progress,
             kept,
+            established,
             pipeline: None,
             pending: DocumentBatch::default(),
             failed: false,
@@ -260,6 +265,7 @@ impl IndexWriter {
             analyzer: analysis::DEFAULT_ANALYZER_VERSION,
         })?;
         self.kept = manifest.segments.clone();
+        self.established.store(true, Ordering::Relaxed);
         Ok(manifest)
     }
 
