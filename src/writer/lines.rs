@@ -71,6 +71,8 @@ pub enum BadLines {
     Skip,
     /// Replace what is not UTF-8 by U+FFFD; a line that is too long is still an error.
     Lossy,
+    /// Replace what is not UTF-8 by U+FFFD, and leave out lines that are too long.
+    SkipLossy,
 }
 
 /// What came of the lines of one input.
@@ -276,7 +278,7 @@ impl<R: Read> LineReader<R> {
                     self.skip(too_long(content.len(), number))?
                 }
                 Ok(_) => self.take(content),
-                Err(bad) if self.bad_lines == BadLines::Lossy => {
+                Err(bad) if matches!(self.bad_lines, BadLines::Lossy | BadLines::SkipLossy) => {
                     debug_assert!(bad.valid_up_to() < content.len());
                     self.report.replaced += 1;
                     self.take(String::from_utf8_lossy(content).as_bytes());
@@ -305,7 +307,7 @@ impl<R: Read> LineReader<R> {
     }
 
     fn skip(&mut self, error: Error) -> Result<()> {
-        if self.bad_lines != BadLines::Skip {
+        if !matches!(self.bad_lines, BadLines::Skip | BadLines::SkipLossy) {
             return Err(error);
         }
         self.report.lines += 1;

@@ -1,6 +1,8 @@
 //! Tests that see the library as its users do, in one binary.
 
 mod allocations;
+#[cfg(feature = "cli")]
+mod cli;
 mod naive;
 mod oracle;
 mod plans;

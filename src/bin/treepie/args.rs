@@ -21,7 +21,6 @@ use crate::{
     name = "treepie",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
     after_help = "Examples:
   treepie demo
   treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
@@ -31,41 +30,50 @@ use crate::{
 
 Exit status: 0 done (search: found), 1 searched and found nothing, 2 error."
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Options of every command.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// No progress and no remarks on standard error, errors only.
     #[arg(long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Colour on standard output.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub color: Color,
+    pub(crate) color: Color,
 }
 
 /// The commands, in the order that `--help` lists them.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
+    Index(commands::index::Args),
+    Search(commands::search::Args),
+    Explain(commands::explain::Args),
+    Inspect(commands::inspect::Args),
+    Verify(commands::verify::Args),
+    Merge(commands::merge::Args),
+    Export(commands::export::Args),
     Analyze(commands::analyze::Args),
+    Bench(commands::bench::Args),
+    Demo(commands::demo::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
 }
 
 /// What the command line asks for.
-pub enum Parsed {
+pub(crate) enum Parsed {
     /// `--help` or `--version`: this text.
     Help(String),
     Command(Cli),
 }
 
 /// Reads the command line; `typed` begins with the name of the program.
-pub fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
+pub(crate) fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
     refuse_what_is_not_built(typed)?;
     match Cli::try_parse_from(typed) {
         Ok(cli) => {
@@ -84,7 +92,7 @@ pub fn parse(typed: &[OsString]) -> Result<Parsed, Failure> {
 }
 
 /// The command line as clap knows it, for completions and the man page.
-pub fn definition() -> clap::Command {
+pub(crate) fn definition() -> clap::Command {
     Cli::command()
 }
 
@@ -102,6 +110,8 @@ fn one_line(error: &clap::Error) -> Error {
 /// error unless `--` stands before them.
 fn refuse_mistyped_options(cli: &Cli, typed: &[OsString]) -> Result<(), Error> {
     let text = match &cli.command {
+        Command::Search(args) => &*args.query,
+        Command::Explain(args) => &args.query,
         Command::Analyze(args) => args.text.as_deref().unwrap_or_default(),
         _ => return Ok(()),
     };
@@ -155,7 +165,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
     let command = words
         .iter()
         .enumerate()
-        .find(|(at, word)| !word.starts_with('-') && !(*at > 0 && words[at - 1] == "--color"));
+        .find(|(at, word)| !(word.starts_with('-') || *at > 0 && words[at - 1] == "--color"));
     let Some((at, command)) = command else { return Ok(()) };
     if COMMANDS_NOT_YET.contains(command) {
         return Err(not_yet(format!("the command '{command}'")));
@@ -186,7 +196,7 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
 }
 
 /// `256MiB`, `1.5GB`, `4096`: bytes; the decimal and the binary units differ as they should.
-pub fn byte_size(text: &str) -> Result<u64, String> {
+pub(crate) fn byte_size(text: &str) -> Result<u64, String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let factor: f64 = match unit.trim().to_ascii_lowercase().as_str() {
@@ -237,6 +247,43 @@ mod tests {
             let message = refusal(line);
             assert_eq!(message, format!("{name} is not built yet"), "{line}");
         }
+    }
+
+    #[test]
+    fn nothing_of_the_refused_is_in_the_definition() {
+        let definition = definition();
+        for command in COMMANDS_NOT_YET {
+            assert!(definition.find_subcommand(command).is_none(), "{command}");
+        }
+        for (command, option, values) in OPTIONS_NOT_YET {
+            let commands = match *command {
+                "*" => definition.get_subcommands().collect::<Vec<_>>(),
+                name => vec![definition.find_subcommand(name).unwrap()],
+            };
+            for command in commands {
+                let known = command.get_arguments().find(|a| a.get_long() == option.get(2..));
+                match known {
+                    None => assert!(values.is_empty(), "{option} of {}", command.get_name()),
+                    Some(known) => {
+                        let possible = known.get_possible_values();
+                        let named = |value: &&str| possible.iter().any(|p| p.matches(value, false));
+                        assert!(!values.iter().any(named), "{option}: {values:?}");
+                        assert!(!values.is_empty(), "{option} of {}", command.get_name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_may_begin_with_one_minus() {
+        let typed = ["treepie", "search", "i", "-war"].map(OsString::from);
+        let Ok(Parsed::Command(Cli { command: Command::Search(args), .. })) = parse(&typed) else {
+            panic!("refused");
+        };
+        assert_eq!(args.query, "-war");
+        assert!(refusal("treepie search i --limits").contains("unexpected argument '--limits'"));
+        assert!(refusal("treepie search i q --limits 3").contains("--limits"));
     }
 
     #[test]

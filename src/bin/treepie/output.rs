@@ -10,11 +10,14 @@ use std::{
 use clap::ValueEnum;
 use serde_json::Value;
 
-use crate::failure::{Exit, Outcome, columns};
+use crate::{
+    failure::{Exit, Outcome},
+    terminal,
+};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people.
     #[default]
     Text,
@@ -30,7 +33,7 @@ pub enum Format {
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
@@ -40,7 +43,7 @@ pub enum Color {
 
 impl Color {
     /// Whether standard output gets colour.
-    pub fn on(self) -> bool {
+    pub(crate) fn on(self) -> bool {
         let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
             Color::Always => true,
@@ -55,28 +58,28 @@ impl Color {
 }
 
 /// Standard output, locked and buffered; errors come back instead of ending the process.
-pub struct Output {
+pub(crate) struct Output {
     to: BufWriter<StdoutLock<'static>>,
     color: bool,
 }
 
 impl Output {
-    pub fn new(color: Color) -> Self {
+    pub(crate) fn new(color: Color) -> Self {
         Output { to: BufWriter::with_capacity(1 << 16, io::stdout().lock()), color: color.on() }
     }
 
     /// Whether colour may be written.
-    pub fn color(&self) -> bool {
+    pub(crate) fn color(&self) -> bool {
         self.color
     }
 
     /// `text` in bold where colour is on.
-    pub fn strong<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn strong<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.styled("1", text)
     }
 
     /// `text` in a quiet tone where colour is on.
-    pub fn dim<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn dim<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.styled("2", text)
     }
 
@@ -88,7 +91,7 @@ impl Output {
     }
 
     /// One JSON value on one line.
-    pub fn json_line(&mut self, value: &Value) -> io::Result<()> {
+    pub(crate) fn json_line(&mut self, value: &Value) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, value)?;
         self.to.write_all(b"\n")
     }
@@ -105,7 +108,7 @@ impl Write for Output {
 }
 
 /// Columns of the terminal, or COLUMNS where that is set; 100 where neither is known.
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal =
         || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -113,7 +116,7 @@ pub fn width() -> usize {
 }
 
 /// Help and version text as clap renders them.
-pub fn print_help(text: &str) -> Outcome {
+pub(crate) fn print_help(text: &str) -> Outcome {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()?;
@@ -121,10 +124,10 @@ pub fn print_help(text: &str) -> Outcome {
 }
 
 /// Rows under named columns in any [`Format`], streamed.
-pub struct Table<'o> {
+pub(crate) struct Table<'o> {
     out: &'o mut Output,
     format: Format,
-    names: Vec<&'static str>,
+    names: Vec<String>,
     /// In text the first rows wait here until they have decided the widths; no more than those, so
     /// that any number of rows can be printed.
     held: Vec<Vec<Value>>,
@@ -138,9 +141,15 @@ const ROWS_FOR_WIDTHS: usize = 500;
 const CELL_WIDTH_MAX: usize = 60;
 
 impl<'o> Table<'o> {
-    pub fn new(out: &'o mut Output, format: Format, names: &[&'static str]) -> io::Result<Self> {
-        let table =
-            Table { out, format, names: names.to_vec(), held: vec![], widths: None, n_printed: 0 };
+    pub(crate) fn new(out: &'o mut Output, format: Format, names: &[&str]) -> io::Result<Self> {
+        let table = Table {
+            out,
+            format,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            held: vec![],
+            widths: None,
+            n_printed: 0,
+        };
         let header: Vec<Value> = names.iter().map(|name| Value::from(*name)).collect();
         match format {
             Format::Tsv => writeln!(table.out, "{}", separated(&header, tsv_field, "\t"))?,
@@ -152,7 +161,7 @@ impl<'o> Table<'o> {
     }
 
     /// One row; as many cells as there are names.
-    pub fn row(&mut self, cells: Vec<Value>) -> io::Result<()> {
+    pub(crate) fn row(&mut self, cells: Vec<Value>) -> io::Result<()> {
         debug_assert_eq!(cells.len(), self.names.len());
         match self.format {
             Format::Tsv => writeln!(self.out, "{}", separated(&cells, tsv_field, "\t")),
@@ -180,7 +189,7 @@ impl<'o> Table<'o> {
     }
 
     /// What is still held back, and the end of the JSON array.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.format {
             Format::Text => self.print_held(),
             Format::Json if self.n_printed == 0 => self.out.write_all(b"]\n"),
@@ -195,11 +204,11 @@ impl<'o> Table<'o> {
         }
         let held = std::mem::take(&mut self.held);
         let widths = self.names.iter().enumerate().map(|(at, name)| {
-            let cells = held.iter().map(|row| text_width(&text_field(&row[at])));
+            let cells = held.iter().map(|row| terminal::width(&text_field(&row[at])));
             cells.chain([name.len()]).max().unwrap_or(0).min(CELL_WIDTH_MAX)
         });
         self.widths = Some(widths.collect());
-        let header: Vec<Value> = self.names.iter().map(|name| Value::from(*name)).collect();
+        let header: Vec<Value> = self.names.iter().map(|name| Value::from(name.as_str())).collect();
         let line = self.text_line(&header, held.first());
         writeln!(self.out, "{}", self.out.dim(line.trim_end()))?;
         held.iter().try_for_each(|row| self.text_row(row))
@@ -216,7 +225,7 @@ impl<'o> Table<'o> {
         for (at, cell) in cells.iter().enumerate() {
             let text = text_field(cell);
             let width = self.widths.as_ref().map_or(0, |widths| widths[at]);
-            let padding = width.saturating_sub(text_width(&text));
+            let padding = width.saturating_sub(terminal::width(&text));
             let right = like.map_or(cell, |row| &row[at]).is_number();
             if at > 0 {
                 line.push_str("  ");
@@ -230,8 +239,8 @@ impl<'o> Table<'o> {
     }
 }
 
-fn object(names: &[&'static str], cells: Vec<Value>) -> Value {
-    Value::Object(names.iter().map(|name| (*name).to_owned()).zip(cells).collect())
+fn object(names: &[String], cells: Vec<Value>) -> Value {
+    Value::Object(names.iter().cloned().zip(cells).collect())
 }
 
 fn separated(cells: &[Value], escape: fn(&str) -> Cow<'_, str>, separator: &str) -> String {
@@ -259,16 +268,12 @@ fn text_field(value: &Value) -> String {
             Some(number) => grouped(number),
             None => number.to_string(),
         },
-        other => printable(&plain_field(other)).into_owned(),
+        other => terminal::printable(&plain_field(other)).into_owned(),
     }
 }
 
-fn text_width(text: &str) -> usize {
-    text.chars().map(columns).sum()
-}
-
 /// Tab, newline, carriage return and backslash as `\t`, `\n`, `\r` and `\\`.
-pub fn tsv_field(text: &str) -> Cow<'_, str> {
+pub(crate) fn tsv_field(text: &str) -> Cow<'_, str> {
     if !text.contains(['\t', '\n', '\r', '\\']) {
         return Cow::Borrowed(text);
     }
@@ -286,33 +291,15 @@ pub fn tsv_field(text: &str) -> Cow<'_, str> {
 }
 
 /// Quoted where a comma, a quote or a line break asks for it (RFC 4180).
-pub fn csv_field(text: &str) -> Cow<'_, str> {
+pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
     match text.contains(['"', ',', '\n', '\r']) {
         true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
         false => Cow::Borrowed(text),
     }
 }
 
-/// Control characters made visible: what was indexed must not steer the terminal.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    // Marks that reorder a line are as misleading as escape sequences.
-    let steers =
-        |c: char| c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match steers(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
-        }
-    }
-    Cow::Owned(shown)
-}
-
 /// `1234567` as `1,234,567`.
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -325,7 +312,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// Bytes in the unit that leaves at most four digits.
-pub fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if n < 1_024 {
         return format!("{n} B");
@@ -339,8 +326,13 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
+/// `1 segment`, `2 segments`.
+pub(crate) fn plural(n: usize, name: &str) -> String {
+    format!("{} {name}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
+}
+
 /// A duration in the unit that reads best.
-pub fn duration(elapsed: std::time::Duration) -> String {
+pub(crate) fn duration(elapsed: std::time::Duration) -> String {
     let ns = elapsed.as_nanos() as f64;
     match ns {
         _ if ns < 1e3 => format!("{ns} ns"),
@@ -361,7 +353,6 @@ mod tests {
         assert_eq!(tsv_field("a\tb\\\n"), "a\\tb\\\\\\n");
         assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(csv_field("plain"), "plain");
-        assert_eq!(printable("a\x1b[31m\u{202E}b"), "a\\u{1b}[31m\\u{202e}b");
     }
 
     #[test]

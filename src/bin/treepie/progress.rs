@@ -3,7 +3,7 @@
 use std::{
     io::{self, IsTerminal, Read},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread::{self, JoinHandle},
@@ -11,25 +11,38 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use treepie::Progress;
 
 use crate::output::{bytes, grouped};
 
 /// What the threads of a build have done so far; cheap to clone and to count in.
 #[derive(Clone, Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     /// Bytes read from the inputs as they lie on disk.
-    pub read: Arc<AtomicU64>,
+    pub(crate) read: Arc<AtomicU64>,
     /// Bytes of text after decompression.
-    pub text: Arc<AtomicU64>,
-    /// Lines, or documents, of the input.
-    pub lines: Arc<AtomicU64>,
-    /// The input has ended, what remains is merging and writing.
-    pub input_ended: Arc<AtomicBool>,
+    pub(crate) text: Arc<AtomicU64>,
+    /// What the writer said last.
+    stage: Arc<Mutex<Option<Progress>>>,
+}
+
+impl Counters {
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.text.load(Relaxed)
+    }
+
+    pub(crate) fn set_stage(&self, stage: Progress) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
+    }
+
+    fn stage(&self) -> Option<Progress> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A line on the terminal that a thread keeps fresh until this is dropped.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct ProgressLine {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,20 +50,20 @@ pub struct Progress {
 /// How often the line changes.
 const TICK: Duration = Duration::from_millis(100);
 
-impl Progress {
+impl ProgressLine {
     /// `total` is the number of bytes all inputs have on disk, where that is known.
-    pub fn start(quiet: bool, total: Option<u64>, counters: &Counters) -> Self {
+    pub(crate) fn start(quiet: bool, total: Option<u64>, counters: &Counters) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         if quiet || !io::stderr().is_terminal() {
-            return Progress { stop, thread: None };
+            return ProgressLine { stop, thread: None };
         }
         let (stopped, counters) = (Arc::clone(&stop), counters.clone());
         let thread = thread::spawn(move || draw(total, &counters, &stopped));
-        Progress { stop, thread: Some(thread) }
+        ProgressLine { stop, thread: Some(thread) }
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -79,27 +92,33 @@ fn draw(total: Option<u64>, counters: &Counters, stop: &AtomicBool) {
     bar.finish_and_clear();
 }
 
+/// What the line says, the bar aside.
 fn message(counters: &Counters, elapsed: Duration) -> String {
-    let text = counters.text.load(Relaxed);
-    let lines = grouped(counters.lines.load(Relaxed));
-    match counters.input_ended.load(Relaxed) {
-        true => format!("merging and writing {lines} lines ({})", bytes(text)),
-        false => {
-            let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-3);
-            format!("reading: {lines} lines, {} at {rate:.0} MB/s", bytes(text))
+    let text = counters.text_bytes();
+    let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-3);
+    let reading = |documents: u64| {
+        format!("reading: {} documents, {} at {rate:.0} MB/s", grouped(documents), bytes(text))
+    };
+    match counters.stage() {
+        Some(Progress::Reading { documents, runs_spilled: 0 }) => reading(documents),
+        Some(Progress::Reading { documents, runs_spilled }) => {
+            format!("{}, {runs_spilled} runs spilled", reading(documents))
         }
+        Some(Progress::Merging { done, total }) => format!("merging: {done} of {total} ranges"),
+        Some(Progress::Committing) => "committing".to_owned(),
+        _ => reading(0),
     }
 }
 
 /// Adds what passes through to a counter.
 #[derive(Debug)]
-pub struct Counted<R> {
+pub(crate) struct Counted<R> {
     from: R,
     counter: Arc<AtomicU64>,
 }
 
 impl<R> Counted<R> {
-    pub fn new(from: R, counter: &Arc<AtomicU64>) -> Self {
+    pub(crate) fn new(from: R, counter: &Arc<AtomicU64>) -> Self {
         Counted { from, counter: Arc::clone(counter) }
     }
 }
@@ -121,14 +140,15 @@ mod tests {
         let counters = Counters::default();
         let mut text = String::new();
         Counted::new(&b"ab\ncd\n"[..], &counters.text).read_to_string(&mut text).unwrap();
-        counters.lines.store(2, Relaxed);
-        let message = message(&counters, Duration::from_secs(1));
-        assert_eq!(message, "reading: 2 lines, 6 B at 0 MB/s");
+        let second = Duration::from_secs(1);
+        assert_eq!(message(&counters, second), "reading: 0 documents, 6 B at 0 MB/s");
+        counters.set_stage(Progress::Merging { done: 1, total: 3 });
+        assert_eq!(message(&counters, second), "merging: 1 of 3 ranges");
     }
 
     #[test]
     fn without_a_terminal_nothing_is_drawn() {
-        let progress = Progress::start(true, Some(1), &Counters::default());
+        let progress = ProgressLine::start(true, Some(1), &Counters::default());
         assert!(progress.thread.is_none());
     }
 }

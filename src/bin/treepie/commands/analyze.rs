@@ -17,10 +17,10 @@ use crate::{
 #[command(after_help = "Examples:
   treepie analyze \"Rock'n'Roll (1977)\"
   treepie analyze --list")]
-pub struct Args {
+pub(crate) struct Args {
     /// The text, or - for standard input.
     #[arg(allow_hyphen_values = true, required_unless_present = "list")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// Which analyzer.
     #[arg(long, default_value = "default", value_name = "NAME")]
     analyzer: String,
@@ -35,7 +35,7 @@ pub struct Args {
 const ANALYZERS: &[(&str, &str)] =
     &[("default", "runs of Unicode letters and digits, lower-cased")];
 
-pub fn run(args: Args, global: Global) -> Outcome {
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
     match args.text {
         None => print_list(&mut out, args.format)?,

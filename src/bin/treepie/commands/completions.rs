@@ -13,12 +13,12 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   treepie completions bash > ~/.local/share/bash-completion/completions/treepie")]
-pub struct Args {
+pub(crate) struct Args {
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub fn run(args: Args) -> Outcome {
+pub(crate) fn run(args: Args) -> Outcome {
     let mut script = vec![];
     clap_complete::generate(args.shell, &mut args::definition(), "treepie", &mut script);
     let mut stdout = io::stdout().lock();

@@ -13,9 +13,9 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   treepie man | man -l -")]
-pub struct Args {}
+pub(crate) struct Args {}
 
-pub fn run(_: Args) -> Outcome {
+pub(crate) fn run(_: Args) -> Outcome {
     let mut definition = args::definition();
     definition.build();
     let mut page = vec![];

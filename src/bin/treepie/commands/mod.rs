@@ -1,26 +1,87 @@
 //! One file a command: `Args` is what was typed, `run` does it.
 
-pub mod analyze;
-pub mod completions;
-pub mod man;
+pub(crate) mod analyze;
+pub(crate) mod bench;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod index;
+pub(crate) mod inspect;
+pub(crate) mod man;
+pub(crate) mod merge;
+pub(crate) mod search;
+pub(crate) mod verify;
 
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
-use treepie::{Error, ErrorKind};
+use serde_json::{Map, Value};
+use treepie::{
+    Error, ErrorKind, Field, Fields, Index,
+    query::{DefaultOperator, ParseOptions, Query, parse},
+};
 
 use crate::{
     args::{Cli, Command},
-    failure::{Outcome, usage},
+    failure::{Failure, Outcome, usage},
 };
 
 /// Does what the command line asks for.
-pub fn run(cli: Cli) -> Outcome {
+pub(crate) fn run(cli: Cli) -> Outcome {
     let global = cli.global;
     match cli.command {
+        Command::Index(args) => index::run(args, global),
+        Command::Search(args) => search::run(args, global),
+        Command::Explain(args) => explain::run(args, global),
+        Command::Inspect(args) => inspect::run(args, global),
+        Command::Verify(args) => verify::run(args, global),
+        Command::Merge(args) => merge::run(args, global),
+        Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),
+        Command::Bench(args) => bench::run(args, global),
+        Command::Demo(args) => demo::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }
+}
+
+/// The index that a command reads.
+fn open(path: &Path) -> Result<Index, Error> {
+    Index::open(path)
+}
+
+/// The query that was typed; what is wrong with it is shown below the message.
+fn parse_query(text: &str, and: bool) -> Outcome<Query> {
+    let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
+    let options = ParseOptions::default().default_operator(operator);
+    parse(text, &options).map_err(in_query(text))
+}
+
+/// Turns an error that knows its place in the query into one that shows it.
+fn in_query(query: &str) -> impl Fn(Error) -> Failure {
+    |error| match error.span() {
+        Some(_) => Failure::InQuery { error, query: query.to_owned() },
+        None => Failure::Error(error),
+    }
+}
+
+/// Stored fields: a string, or a list of strings where the field may have many values.
+fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
+    let mut object = Map::new();
+    for field in fields {
+        if let Some(value) = stored.get(&field.name) {
+            let values: Vec<Value> = value.iter().map(Value::from).collect();
+            let value = match (field.many, values.as_slice()) {
+                (false, [one]) => one.clone(),
+                _ => Value::Array(values),
+            };
+            object.insert(field.name.clone(), value);
+        }
+    }
+    object
 }
 
 /// The longest text taken from standard input in place of an argument.

@@ -20,13 +20,13 @@ use super::{FailureSlot, RECORD_BYTES_MAX, Record, bad, json::unknown_field, tex
 
 /// What separates the cells of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Separator {
+pub(crate) enum Separator {
     Comma,
     Tab,
 }
 
 /// Documents of a CSV or TSV input.
-pub struct Csv<R> {
+pub(crate) struct Csv<R> {
     records: csv::Reader<Bounded<R>>,
     /// Up to which byte the reader may read for the record it is at.
     allowed: Arc<AtomicU64>,
@@ -38,7 +38,7 @@ pub struct Csv<R> {
 
 impl<R: Read> Csv<R> {
     /// Reads the header.
-    pub fn new(
+    pub(crate) fn new(
         from: R,
         separator: Separator,
         failure: FailureSlot,
@@ -73,12 +73,12 @@ impl<R: Read> Csv<R> {
     }
 
     /// The names in the header.
-    pub fn columns(&self) -> &[String] {
+    pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
 
     /// Compares the header with the schema, so that a wrong one is told once and not for each record.
-    pub fn check(&self, schema: &Schema) -> Result<(), Error> {
+    pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
         for (at, name) in self.columns.iter().enumerate() {
             let Some(field) = schema.field(name) else {
                 return Err(unknown_field(name, schema, 1));
@@ -94,7 +94,7 @@ impl<R: Read> Csv<R> {
     }
 
     /// The next document, or what is wrong with the next record; `name` is the input's.
-    pub fn next(&mut self, name: &Path) -> Result<Option<Record>, Error> {
+    pub(crate) fn next(&mut self, name: &Path) -> Result<Option<Record>, Error> {
         let Some((line, offset)) = self.advance()? else { return Ok(None) };
         Ok(Some(match self.document(line, offset) {
             Ok(document) => Record::Document { line, document },
@@ -103,7 +103,7 @@ impl<R: Read> Csv<R> {
     }
 
     /// The cells of the next record, for looking at them before there is a schema.
-    pub fn next_cells(&mut self) -> Result<Option<(u64, &ByteRecord)>, Error> {
+    pub(crate) fn next_cells(&mut self) -> Result<Option<(u64, &ByteRecord)>, Error> {
         let at = self.advance()?;
         Ok(at.map(|(line, _)| (line, &self.record)))
     }
@@ -191,10 +191,9 @@ impl<R: Read> Read for Bounded<R> {
 mod tests {
     use super::*;
 
-    fn read(
-        text: &[u8],
-        separator: Separator,
-    ) -> Result<Vec<Result<(u64, Document), String>>, Error> {
+    type Found = Vec<Result<(u64, Document), String>>;
+
+    fn read(text: &[u8], separator: Separator) -> Result<Found, Error> {
         let mut csv = Csv::new(text, separator, FailureSlot::default(), false)?;
         let mut found = vec![];
         while let Some(record) = csv.next(Path::new("a.csv"))? {

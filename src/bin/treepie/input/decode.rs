@@ -14,7 +14,7 @@ use treepie::{Error, ErrorKind};
 
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
+pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
@@ -23,7 +23,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Compression::None => "plain",
             Compression::Gzip => "gzip",
@@ -82,7 +82,7 @@ const HEAD_BYTES: u64 = 16;
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Reads decoded bytes; its errors tell damage, a missing end and a failing disk apart.
-pub struct Decoder<R: Read> {
+pub(crate) struct Decoder<R: Read> {
     compression: Compression,
     codec: Codec<R>,
     state: SharedState,
@@ -91,14 +91,14 @@ pub struct Decoder<R: Read> {
 enum Codec<R: Read> {
     None(Below<R>),
     Gzip(flate2::bufread::MultiGzDecoder<BufReader<Below<R>>>),
-    Zstd(ZstdFrames<BufReader<Below<R>>>),
+    Zstd(Box<ZstdFrames<BufReader<Below<R>>>>),
     Bzip2(bzip2::bufread::MultiBzDecoder<BufReader<Below<R>>>),
     Lz4(Lz4Frames<R>),
 }
 
 impl<R: Read> Decoder<R> {
     /// Looks at the first bytes and chooses.
-    pub fn new(mut from: R) -> Result<Self, Error> {
+    pub(crate) fn new(mut from: R) -> Result<Self, Error> {
         let mut head = vec![];
         (&mut from)
             .take(HEAD_BYTES)
@@ -111,7 +111,7 @@ impl<R: Read> Decoder<R> {
         let codec = match compression {
             Compression::None => Codec::None(from),
             Compression::Gzip => Codec::Gzip(flate2::bufread::MultiGzDecoder::new(buffered(from))),
-            Compression::Zstd => Codec::Zstd(ZstdFrames::new(buffered(from))),
+            Compression::Zstd => Codec::Zstd(Box::new(ZstdFrames::new(buffered(from)))),
             Compression::Bzip2 => Codec::Bzip2(bzip2::bufread::MultiBzDecoder::new(buffered(from))),
             Compression::Lz4 => Codec::Lz4(Lz4Frames {
                 frame: Some(lz4_flex::frame::FrameDecoder::new(buffered(from))),
@@ -121,12 +121,12 @@ impl<R: Read> Decoder<R> {
         Ok(Decoder { compression, codec, state })
     }
 
-    pub fn compression(&self) -> Compression {
+    pub(crate) fn compression(&self) -> Compression {
         self.compression
     }
 
     /// As [`Read::read`], with an error that says what is wrong with the input.
-    pub fn read(&mut self, into: &mut [u8]) -> Result<usize, Error> {
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Error> {
         loop {
             let read = match &mut self.codec {
                 Codec::None(from) => from.read(into),

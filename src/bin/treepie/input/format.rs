@@ -6,7 +6,7 @@ use super::csv::Separator;
 
 /// How records stand in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
+pub(crate) enum InputFormat {
     /// Each line is a document with one field.
     Lines,
     /// Each line is a JSON object.
@@ -18,16 +18,7 @@ pub enum InputFormat {
 }
 
 impl InputFormat {
-    pub fn name(self) -> &'static str {
-        match self {
-            InputFormat::Lines => "lines",
-            InputFormat::Jsonl => "JSON Lines",
-            InputFormat::Csv => "CSV",
-            InputFormat::Tsv => "TSV",
-        }
-    }
-
-    pub fn separator(self) -> Option<Separator> {
+    pub(crate) fn separator(self) -> Option<Separator> {
         match self {
             InputFormat::Csv => Some(Separator::Comma),
             InputFormat::Tsv => Some(Separator::Tab),
@@ -39,7 +30,7 @@ impl InputFormat {
     /// the lines below, is CSV or TSV; everything else is lines.
     ///
     /// `is_all` says that nothing follows `head`; otherwise its last line is not whole and is left out.
-    pub fn recognise(head: &[u8], is_all: bool) -> Self {
+    pub(crate) fn recognise(head: &[u8], is_all: bool) -> Self {
         let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
         let whole = match (is_all, head.iter().rposition(|byte| *byte == b'\n')) {
             (false, Some(end)) => &head[..end],

@@ -20,7 +20,7 @@ use super::{
 const SAMPLE_BYTES: usize = 1 << 20;
 
 /// The schema of an input in this format.
-pub fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Error> {
+pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Error> {
     let name = input.name.clone();
     let mut n_bytes = SAMPLE_BYTES;
     loop {

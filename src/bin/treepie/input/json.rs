@@ -16,19 +16,19 @@ use super::{
 };
 
 /// Documents of a JSON Lines input.
-pub struct JsonLines<R> {
+pub(crate) struct JsonLines<R> {
     lines: Lines<R>,
     failure: FailureSlot,
     lossy: bool,
 }
 
 impl<R: Read> JsonLines<R> {
-    pub fn new(from: R, failure: FailureSlot, lossy: bool) -> Self {
+    pub(crate) fn new(from: R, failure: FailureSlot, lossy: bool) -> Self {
         JsonLines { lines: Lines::new(from, RECORD_BYTES_MAX), failure, lossy }
     }
 
     /// The next document, or what is wrong with the next line; `name` is the input's.
-    pub fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
+    pub(crate) fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
         loop {
             let line = match self.lines.next() {
                 Ok(Some(line)) => line,
@@ -52,14 +52,14 @@ impl<R: Read> JsonLines<R> {
 }
 
 /// The error about a line that is longer than [`RECORD_BYTES_MAX`].
-pub fn too_long(line: u64) -> Error {
+pub(crate) fn too_long(line: u64) -> Error {
     bad("reading a line", line)
         .expected(format!("at most {} MiB", RECORD_BYTES_MAX >> 20))
         .found("a longer one")
 }
 
 /// The object on one line.
-pub fn object(text: &str, line: u64) -> Result<Map<String, Value>, Error> {
+pub(crate) fn object(text: &str, line: u64) -> Result<Map<String, Value>, Error> {
     let wrong =
         |found: String| bad("reading JSON", line).expected("one object a line").found(found);
     match serde_json::from_str(text) {
@@ -104,7 +104,7 @@ fn document(object: Map<String, Value>, schema: &Schema, line: u64) -> Result<Do
 }
 
 /// A field that the schema does not have.
-pub fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
+pub(crate) fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
     let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
     bad("reading a document", line)
         .expected(format!("the fields {}", known.join(", ")))
@@ -129,7 +129,7 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<String, Error> {
 }
 
 /// What kind of JSON value it is, for messages.
-pub fn described(value: &Value) -> &'static str {
+pub(crate) fn described(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 /// Splits bytes into lines and holds one of them at a time.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     from: R,
     buffer: Vec<u8>,
     /// What of the buffer has not been given out yet.
@@ -20,16 +20,16 @@ pub struct Lines<R> {
 
 /// One line without its end, be that `\n` or `\r\n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'b> {
+pub(crate) struct Line<'b> {
     /// From 1.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Of its first byte in the decoded text.
-    pub offset: u64,
-    pub text: LineText<'b>,
+    pub(crate) offset: u64,
+    pub(crate) text: LineText<'b>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineText<'b> {
+pub(crate) enum LineText<'b> {
     Bytes(&'b [u8]),
     /// It was passed over.
     TooLong,
@@ -40,12 +40,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl<R: Read> Lines<R> {
     /// Lines of at most `bytes_max` bytes; longer ones are passed over without being held.
-    pub fn new(from: R, bytes_max: usize) -> Self {
+    pub(crate) fn new(from: R, bytes_max: usize) -> Self {
         Lines { from, buffer: vec![], start: 0, ended: false, number: 0, offset: 0, bytes_max }
     }
 
     /// The next line; a last one without an end counts, and a byte order mark at the beginning does not.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let Some((len, end)) = self.find_end()? else { return Ok(None) };
         self.number += 1;
         let (number, mut offset) = (self.number, self.offset);
@@ -98,24 +98,26 @@ impl<R: Read> Lines<R> {
 
     /// Drops the rest of a line whose end has not been met.
     fn pass_over(&mut self, unfinished: bool) -> io::Result<()> {
-        while unfinished {
+        if !unfinished {
+            return Ok(());
+        }
+        loop {
             match memchr(b'\n', &self.buffer[self.start..]) {
                 Some(at) => {
                     self.start += at + 1;
                     self.offset += at as u64 + 1;
-                    break;
+                    return Ok(());
                 }
                 None => {
                     self.offset += (self.buffer.len() - self.start) as u64;
                     self.start = self.buffer.len();
                     if self.ended {
-                        break;
+                        return Ok(());
                     }
                     self.fill()?;
                 }
             }
         }
-        Ok(())
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
 
-pub mod csv;
-pub mod decode;
-pub mod format;
-pub mod infer;
-pub mod json;
-pub mod lines;
-pub mod schema_file;
+pub(crate) mod csv;
+pub(crate) mod decode;
+pub(crate) mod format;
+pub(crate) mod infer;
+pub(crate) mod json;
+pub(crate) mod lines;
+pub(crate) mod schema_file;
 
 use std::{
     fs::{self, File},
@@ -16,7 +16,6 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::Ordering::Relaxed,
         mpsc::{Receiver, sync_channel},
     },
     thread,
@@ -25,17 +24,18 @@ use std::{
 use treepie::{Document, Error, ErrorKind};
 
 use crate::{
-    failure::usage,
+    failure::{note, usage, warn},
+    output::grouped,
     progress::{Counted, Counters},
 };
 use decode::{Compression, Decoder};
 
 /// The longest line, or record, that JSON Lines, CSV and TSV may have.
-pub const RECORD_BYTES_MAX: usize = 16 << 20;
+pub(crate) const RECORD_BYTES_MAX: usize = 16 << 20;
 
 /// One record of an input.
 #[derive(Debug)]
-pub enum Record {
+pub(crate) enum Record {
     Document {
         line: u64,
         document: Document,
@@ -46,16 +46,16 @@ pub enum Record {
 
 /// An input that is there and can be read, so far as that is known before reading it.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub(crate) struct Source {
     /// A path, or `-`.
     typed: PathBuf,
     /// Bytes on disk; a pipe has none that are known.
-    pub n_bytes: Option<u64>,
+    pub(crate) n_bytes: Option<u64>,
 }
 
 impl Source {
     /// Looks at what was typed, so that a missing file stops a build before it starts.
-    pub fn find(typed: &Path) -> Result<Self, Error> {
+    pub(crate) fn find(typed: &Path) -> Result<Self, Error> {
         let typed = typed.to_owned();
         if typed.as_os_str() == "-" {
             return Ok(Source { typed, n_bytes: None });
@@ -73,7 +73,7 @@ impl Source {
     }
 
     /// The sources that were typed; standard input at most once, and alone where nothing was.
-    pub fn find_all(typed: &[PathBuf]) -> Result<Vec<Self>, Error> {
+    pub(crate) fn find_all(typed: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let standard_input = [PathBuf::from("-")];
         let typed = if typed.is_empty() { &standard_input[..] } else { typed };
         if typed.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -82,8 +82,13 @@ impl Source {
         typed.iter().map(|path| Source::find(path)).collect()
     }
 
+    /// Bytes on disk of all of them, where they are known of each.
+    pub(crate) fn n_bytes_of(sources: &[Source]) -> Option<u64> {
+        sources.iter().map(|source| source.n_bytes).sum()
+    }
+
     /// The name in messages.
-    pub fn name(&self) -> PathBuf {
+    pub(crate) fn name(&self) -> PathBuf {
         match self.typed.as_os_str() == "-" {
             true => "standard input".into(),
             false => self.typed.clone(),
@@ -92,9 +97,8 @@ impl Source {
 }
 
 /// An opened input: decoded text that can be looked at before it is read.
-pub struct Input {
-    pub name: PathBuf,
-    pub compression: Compression,
+pub(crate) struct Input {
+    pub(crate) name: PathBuf,
     head: Vec<u8>,
     head_is_all: bool,
     rest: Box<dyn Read + Send>,
@@ -103,7 +107,7 @@ pub struct Input {
 
 impl Input {
     /// Opens a source and starts decoding it.
-    pub fn open(source: &Source, counters: &Counters) -> Result<Self, Error> {
+    pub(crate) fn open(source: &Source, counters: &Counters) -> Result<Self, Error> {
         let name = source.name();
         let from: Box<dyn Read + Send> = match source.typed.as_os_str() == "-" {
             true => Box::new(io::stdin()),
@@ -130,11 +134,11 @@ impl Input {
             Compression::None => Box::new(Counted::new(decoded, &counters.text)),
             _ => Box::new(Counted::new(ReadAhead::spawn(decoded), &counters.text)),
         };
-        Ok(Input { name, compression, head: vec![], head_is_all: false, rest, failure })
+        Ok(Input { name, head: vec![], head_is_all: false, rest, failure })
     }
 
     /// The first `n` bytes of text, fewer where there are no more.
-    pub fn peek(&mut self, n: usize) -> Result<&[u8], Error> {
+    pub(crate) fn peek(&mut self, n: usize) -> Result<&[u8], Error> {
         let missing = n.saturating_sub(self.head.len());
         if missing > 0 && !self.head_is_all {
             let read = (&mut self.rest).take(missing as u64).read_to_end(&mut self.head);
@@ -146,19 +150,19 @@ impl Input {
     }
 
     /// Whether [`peek`](Self::peek) has seen everything.
-    pub fn peeked_at_all(&self) -> bool {
+    pub(crate) fn peeked_at_all(&self) -> bool {
         self.head_is_all
     }
 
     /// All of the text from its beginning, and where an error met while reading it is kept.
-    pub fn into_reader(self) -> (impl Read + Send + 'static, FailureSlot) {
+    pub(crate) fn into_reader(self) -> (impl Read + Send + 'static, FailureSlot) {
         (Cursor::new(self.head).chain(self.rest), self.failure)
     }
 }
 
 /// Carries an error with its file and kind past interfaces that know `io::Error` only.
 #[derive(Clone, Debug, Default)]
-pub struct FailureSlot(Arc<Mutex<Option<Error>>>);
+pub(crate) struct FailureSlot(Arc<Mutex<Option<Error>>>);
 
 impl FailureSlot {
     fn keep(&self, error: Error) -> io::Error {
@@ -168,7 +172,7 @@ impl FailureSlot {
     }
 
     /// The error that was kept, which is the cause of `error`; else `error` itself.
-    pub fn or(&self, error: Error) -> Error {
+    pub(crate) fn or(&self, error: Error) -> Error {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(error)
     }
 }
@@ -234,22 +238,22 @@ impl Read for ReadAhead {
 
 /// Bad records: the first one stops the build, or all of them are counted and the first ten shown.
 #[derive(Debug)]
-pub struct BadRecords {
+pub(crate) struct BadRecords {
     skip: bool,
-    pub n_skipped: u64,
-    pub shown: Vec<String>,
+    n_skipped: u64,
+    shown: Vec<String>,
 }
 
 /// Bad records shown in full.
 const SHOWN_MAX: usize = 10;
 
 impl BadRecords {
-    pub fn new(skip: bool) -> Self {
+    pub(crate) fn new(skip: bool) -> Self {
         BadRecords { skip, n_skipped: 0, shown: vec![] }
     }
 
     /// A record that does not fit.
-    pub fn meet(&mut self, error: Error) -> Result<(), Error> {
+    pub(crate) fn meet(&mut self, error: Error) -> Result<(), Error> {
         if !self.skip {
             return Err(error.hint("--skip-bad-lines leaves such lines out"));
         }
@@ -258,6 +262,27 @@ impl BadRecords {
             self.shown.push(error.to_string());
         }
         Ok(())
+    }
+
+    /// What the library left out of the lines of one input.
+    pub(crate) fn add(&mut self, n_skipped: u64, first: Vec<Error>, name: &Path) {
+        self.n_skipped += n_skipped;
+        let room = SHOWN_MAX - self.shown.len();
+        let first = first.into_iter().take(room);
+        self.shown.extend(first.map(|error| error.in_file(name).to_string()));
+    }
+
+    /// Says on standard error what was left out, if anything was; also with `--quiet`, for it is loss.
+    pub(crate) fn print(&self) {
+        if self.n_skipped == 0 {
+            return;
+        }
+        warn(format!("{} bad lines left out", grouped(self.n_skipped)));
+        self.shown.iter().for_each(|message| note(format!("  {message}")));
+        let more = self.n_skipped - self.shown.len() as u64;
+        if more > 0 {
+            note(format!("  and {} more", grouped(more)));
+        }
     }
 }
 
@@ -280,13 +305,6 @@ pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<
                 .at_offset(offset + at as u64)
                 .hint("--lossy replaces such bytes"))
         }
-    }
-}
-
-impl Counters {
-    /// One more record.
-    pub(crate) fn count_line(&self) {
-        self.lines.fetch_add(1, Relaxed);
     }
 }
 

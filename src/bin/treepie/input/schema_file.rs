@@ -19,14 +19,14 @@ use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 use crate::failure::not_yet;
 
 /// Reads a schema file.
-pub fn read(path: &Path) -> Result<Schema, Error> {
+pub(crate) fn read(path: &Path) -> Result<Schema, Error> {
     let text = fs::read_to_string(path)
         .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
     parse(&text).map_err(|error| error.in_file(path))
 }
 
 /// The schema that `text` describes; errors carry the line.
-pub fn parse(text: &str) -> Result<Schema, Error> {
+pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     let file = File { text };
     let table = DeTable::parse(text).map_err(|error| {
         file.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Result<Schema, Error> {
 }
 
 /// The text of a file that [`parse`] reads as this schema.
-pub fn print(schema: &Schema) -> String {
+pub(crate) fn print(schema: &Schema) -> String {
     let mut text = String::new();
     for field in schema.fields() {
         let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());

@@ -1,0 +1,176 @@
+//! `treepie bench INDEX --queries FILE`: how long queries take, one JSON line each.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use treepie::{Error, ErrorKind, Searcher};
+
+use super::open;
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome, usage, warn},
+    output::Output,
+};
+
+/// Time a file of queries, one JSON line per command and query.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  treepie bench titles.tp --queries queries.txt --passes 7
+
+A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
+through all queries, so that no query is timed right after itself. The time is that from the text of
+the query to its answer, on one thread. A query that this version cannot answer gets a line with
+\"error\".")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// The queries.
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+    /// What to ask of each query, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "COUNT", ignore_case = true)]
+    commands: Vec<BenchCommand>,
+    /// How often to go through the queries.
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    passes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BenchCommand {
+    /// How many documents match.
+    #[value(name = "COUNT")]
+    Count,
+}
+
+impl BenchCommand {
+    fn name(self) -> &'static str {
+        match self {
+            BenchCommand::Count => "COUNT",
+        }
+    }
+
+    fn run(self, searcher: &Searcher, text: &str) -> Result<u64, Error> {
+        match self {
+            BenchCommand::Count => searcher.count(&searcher.parse(text)?),
+        }
+    }
+}
+
+/// One command with one query, and what it took.
+struct Case {
+    command: BenchCommand,
+    query: String,
+    hits: Result<u64, Error>,
+    times: Vec<Duration>,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let queries = read_queries(&args.queries)?;
+    let searcher = open(&args.index)?.searcher()?;
+    let mut cases: Vec<Case> = vec![];
+    for command in args.commands {
+        for query in &queries {
+            cases.push(Case { command, query: query.clone(), hits: Ok(0), times: vec![] });
+        }
+    }
+    for _ in 0..args.passes {
+        for case in &mut cases {
+            case.run(&searcher)?;
+        }
+    }
+    let mut out = Output::new(global.color);
+    for case in &mut cases {
+        case.times.sort_unstable();
+        out.json_line(&case.to_json())?;
+    }
+    out.flush()?;
+    let n_failed = cases.iter().filter(|case| case.hits.is_err()).count();
+    if n_failed > 0 {
+        warn(format!("{n_failed} of {} queries could not be answered", cases.len()));
+    }
+    Ok(Exit::Done)
+}
+
+impl Case {
+    /// Answers once more; an error that is not about the query ends the benchmark.
+    fn run(&mut self, searcher: &Searcher) -> Result<(), Error> {
+        if self.hits.is_err() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        self.hits = self.command.run(searcher, &self.query);
+        self.times.push(start.elapsed());
+        let about_the_query = [ErrorKind::Query, ErrorKind::Unsupported, ErrorKind::LimitExceeded];
+        match &mut self.hits {
+            Err(error) if !about_the_query.contains(&error.kind()) => {
+                Err(std::mem::replace(error, usage("")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let us = |time: Duration| (time.as_nanos() as f64) / 1_000.0;
+        let (command, query) = (self.command.name(), &self.query);
+        match &self.hits {
+            Ok(hits) => json!({
+                "command": command,
+                "query": query,
+                "hits": hits,
+                "top_score": null,
+                "us_min": self.times.first().map(|time| us(*time)),
+                "us_median": self.times.get(self.times.len() / 2).map(|time| us(*time)),
+            }),
+            Err(error) => json!({ "command": command, "query": query, "error": error.to_string() }),
+        }
+    }
+}
+
+fn read_queries(path: &Path) -> Result<Vec<String>, Error> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Error::io("reading the queries", error).in_file(path))?;
+    let queries: Vec<String> = parse_queries(&text).map_err(|error| error.in_file(path))?;
+    match queries.is_empty() {
+        true => {
+            Err(usage("reading the queries").expected("a query a line").found("none").in_file(path))
+        }
+        false => Ok(queries),
+    }
+}
+
+fn parse_queries(text: &str) -> Result<Vec<String>, Error> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let query = |(at, line): (usize, &str)| {
+        if !line.trim_start().starts_with('{') {
+            return Ok(line.to_owned());
+        }
+        let value: Option<Value> = serde_json::from_str(line).ok();
+        let query = value.as_ref().and_then(|value| value.get("query")?.as_str());
+        query.map(str::to_owned).ok_or_else(|| {
+            usage("reading the queries")
+                .expected("an object with a string \"query\"")
+                .found("something else")
+                .at_line(at as u64 + 1)
+        })
+    };
+    lines.map(query).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_lines_or_objects() {
+        let text = "+a +b\n\n{\"query\": \"c d\", \"tags\": []}\n";
+        assert_eq!(parse_queries(text).unwrap(), ["+a +b", "c d"]);
+        let error = parse_queries("a\n{\"q\": 1}").unwrap_err();
+        assert_eq!(error.line(), Some(2));
+    }
+}

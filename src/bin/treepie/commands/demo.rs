@@ -1,0 +1,161 @@
+//! `treepie demo`: a tour on titles that are part of the program.
+
+use std::{
+    env, fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use treepie::{Error, Index, LineFormat, Schema, Searcher, WriterOptions};
+
+use super::{explain, in_query, search};
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::{self, Output},
+    terminal,
+};
+
+/// A tour: index the titles inside the program, ask, count, explain.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where to put the index [default: a directory for temporary files].
+    #[arg(long, value_name = "DIR")]
+    index: Option<PathBuf>,
+}
+
+/// Titles in several scripts, one a line, as in the dumps of Wikimedia.
+const TITLES: &str = include_str!("../../../../corpus/titles.txt");
+
+/// What is asked, and what there is to see in the answer.
+const QUERIES: &[(&str, &str)] = &[
+    ("london", "One word, as it stands in the dictionary."),
+    ("history AND (france OR spain) -war", "AND, OR, parentheses; a minus excludes."),
+    ("+song -qualifier:song", "A field is asked by name: songs by title that are not called one."),
+    ("東京", "Any script will do."),
+    ("NOT qualifier:*", "Titles without anything in parentheses at their end."),
+];
+
+/// Hits shown of each query.
+const HITS_SHOWN: u64 = 3;
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let mut out = Output::new(global.color);
+    let path = args.index.unwrap_or_else(|| env::temp_dir().join("treepie-demo.tp"));
+    heading(&mut out, "Building an index")?;
+    let searcher = build(&mut out, &path)?;
+    heading(&mut out, "Asking")?;
+    for (query, remark) in QUERIES {
+        ask(&mut out, &searcher, query, remark)?;
+    }
+    heading(&mut out, "Counting values")?;
+    count_values(&mut out, &searcher)?;
+    heading(&mut out, "Explaining")?;
+    show_plans(&mut out, &searcher)?;
+    heading(&mut out, "What next")?;
+    say_what_next(&mut out, &path)?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn heading(out: &mut Output, text: &str) -> io::Result<()> {
+    let line = "─".repeat(terminal::width(text));
+    writeln!(out, "\n{}\n{}", out.strong(text), out.dim(&line))
+}
+
+fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
+    let start = Instant::now();
+    let index = Index::overwrite(path, Schema::wikipedia_titles())?;
+    let mut writer = index.writer_with(WriterOptions::new())?;
+    let lines = LineFormat::wikipedia_titles();
+    writer.add_lines(TITLES.as_bytes(), &lines, Default::default())?;
+    let commit = writer.commit()?;
+    let elapsed = start.elapsed();
+    writeln!(
+        out,
+        "{} titles ({}) became an index of {} in {}, safe on disk.\nIt lies in {}",
+        output::grouped(commit.documents),
+        output::bytes(TITLES.len() as u64),
+        output::bytes(directory_bytes(path)?),
+        output::duration(elapsed),
+        path.display(),
+    )?;
+    let (searcher, elapsed) = timed(|| Index::open(path)?.searcher())?;
+    writeln!(
+        out,
+        "Opening it takes {}: nothing is read that is not asked for.",
+        output::duration(elapsed)
+    )?;
+    Ok(searcher)
+}
+
+fn directory_bytes(path: &Path) -> Result<u64, Error> {
+    let wrong = |error| Error::io("looking at the index", error).in_file(path);
+    let mut sum = 0;
+    for entry in fs::read_dir(path).map_err(wrong)? {
+        sum += entry.and_then(|entry| entry.metadata()).map_err(wrong)?.len();
+    }
+    Ok(sum)
+}
+
+fn ask(out: &mut Output, searcher: &Searcher, text: &str, remark: &str) -> Outcome<()> {
+    writeln!(out, "\n{}  {}", out.strong(text), out.dim(remark))?;
+    let query = searcher.parse(text).map_err(in_query(text))?;
+    let found = searcher.search(&query).limit(HITS_SHOWN).run().map_err(in_query(text))?;
+    for hit in &found.hits {
+        if let Some(title) = hit.fields.get("title") {
+            writeln!(out, "  {}", terminal::printable(&title.to_string()))?;
+        }
+    }
+    let more = found.total.value.saturating_sub(found.hits.len() as u64);
+    let more =
+        if more > 0 { format!("and {} more, ", output::grouped(more)) } else { String::new() };
+    let took = output::duration(found.took);
+    Ok(writeln!(out, "  {}", out.dim(&format!("{more}found in {took}")))?)
+}
+
+fn count_values(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
+    writeln!(
+        out,
+        "What stands in parentheses is a field of its own, `qualifier`. Its most frequent values\n\
+         among all titles, then among those with the word \"london\":"
+    )?;
+    for text in ["*", "london"] {
+        let query = searcher.parse(text)?;
+        let (counts, elapsed) = timed(|| searcher.facets(&query, "qualifier", 5))?;
+        search::print_facet(out, &counts)?;
+        writeln!(out, "  {}", out.dim(&format!("of {text}, in {}", output::duration(elapsed))))?;
+    }
+    Ok(())
+}
+
+fn show_plans(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
+    let text = QUERIES[1].0;
+    let query = searcher.parse(text)?;
+    writeln!(out, "The plan of a query, made from the dictionary alone:\n")?;
+    explain::print_text(out, &searcher.explain(&query)?, false)?;
+    writeln!(out, "\nThe same after it ran, with what happened:\n")?;
+    explain::print_text(out, &searcher.search(&query).analyze()?, false)?;
+    Ok(())
+}
+
+fn say_what_next(out: &mut Output, path: &Path) -> io::Result<()> {
+    let program = env::args().next().unwrap_or_else(|| "treepie".to_owned());
+    let path = path.display();
+    writeln!(
+        out,
+        "  {program} search {path} 'park -london' --facet qualifier
+  {program} search {path} 'river OR lake' --limit 3 --format json
+  {program} explain {path} 'the AND +of -list' --analyze
+  {program} inspect {path} storage
+  {program} inspect {path} terms --field qualifier
+  {program} index mine.tp my-texts.txt
+  {program} --help"
+    )
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<(T, Duration), Error> {
+    let start = Instant::now();
+    Ok((work()?, start.elapsed()))
+}

@@ -1,0 +1,92 @@
+//! `treepie explain INDEX QUERY`: the plan, with `--analyze` also what happened.
+
+use std::{io, io::Write, path::PathBuf};
+
+use clap::ValueEnum;
+use serde_json::Value;
+use treepie::{
+    Error, ErrorKind,
+    explain::{ExplainTree, TextOptions},
+};
+
+use super::{in_query, open, parse_query, search::Shape, text_or_stdin};
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::{self, Output},
+};
+
+/// Show how a query would be answered, or was.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie explain titles.tp 'history AND (france OR spain) -war'
+  treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
+  treepie explain titles.tp history --count --format json
+
+Without --analyze the dictionary and the headers of posting lists are read, and no postings.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// The query, or - for standard input.
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) query: String,
+    /// Answer the query and show what happened beside what was expected.
+    #[arg(long)]
+    analyze: bool,
+    /// The plan of a count instead of one of a page of hits.
+    #[arg(long, conflicts_with_all = ["limit", "offset", "total"])]
+    count: bool,
+    #[command(flatten)]
+    shape: Shape,
+    /// Draw with ASCII characters only.
+    #[arg(long)]
+    ascii: bool,
+    #[arg(long, value_enum, default_value_t)]
+    format: ExplainFormat,
+}
+
+/// How a plan is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ExplainFormat {
+    /// A tree for people.
+    #[default]
+    Text,
+    /// The tree as JSON with a stable schema.
+    Json,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let text = text_or_stdin(&args.query, "reading the query")?;
+    let searcher = open(&args.index)?.searcher()?;
+    let query = parse_query(&text, args.shape.and)?;
+    let mut search = args.shape.apply(searcher.search(&query))?;
+    if args.count {
+        search = search.count_only();
+    }
+    let explained = match args.analyze {
+        true => search.analyze(),
+        false => search.explain(),
+    };
+    let mut tree = explained.map_err(in_query(&text))?;
+    tree.query = text;
+    let mut out = Output::new(global.color);
+    match args.format {
+        ExplainFormat::Text => print_text(&mut out, &tree, args.ascii)?,
+        ExplainFormat::Json => writeln!(out, "{}", tree.to_json())?,
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// The tree as wide as the terminal.
+pub(crate) fn print_text(out: &mut Output, tree: &ExplainTree, ascii: bool) -> io::Result<()> {
+    let options = TextOptions::default().width(output::width()).ascii(ascii).color(out.color());
+    let text = tree.to_text(&options);
+    writeln!(out, "{}", text.trim_end_matches('\n'))
+}
+
+/// The tree as a JSON value, to stand inside another.
+pub(crate) fn to_value(tree: &ExplainTree) -> Result<Value, Error> {
+    serde_json::from_str(&tree.to_json())
+        .map_err(|error| Error::new(ErrorKind::Io, format!("printing the plan: {error}")))
+}

@@ -1,0 +1,382 @@
+//! `treepie index INDEX [INPUT...]`: build or extend an index.
+//!
+//! ```text
+//! Args ── Job::understand ─▶ Job ── schema ─▶ Index ─▶ IndexWriter ◀── lines | documents ── Input
+//! ```
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{SyncSender, sync_channel},
+    },
+    thread,
+    time::Instant,
+};
+
+use clap::ValueEnum;
+use treepie::{
+    BadLines, CommitInfo, Document, Error, ErrorKind, FieldKind, Index, IndexWriter, LineFormat,
+    Schema, WriterOptions,
+};
+
+use crate::{
+    args::{Global, byte_size},
+    failure::{Exit, Outcome, note, warn},
+    input::{
+        BadRecords, FailureSlot, Input, Record, Source, csv::Csv, format::InputFormat,
+        infer::infer, json::JsonLines, schema_file,
+    },
+    output::{Color, Output, bytes, duration, grouped, plural},
+    progress::{Counters, ProgressLine},
+};
+
+/// Build an index, or add to one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie index titles.tp enwiki-latest-all-titles-in-ns0.gz --preset wikipedia-titles
+  treepie index shop.tp products.jsonl --schema schema.toml
+  treepie index shop.tp more.csv.zst --append
+  zcat titles.gz | treepie index titles.tp - --preset wikipedia-titles --overwrite
+
+gzip, zstd, bzip2 and LZ4 are seen by content. Without --preset and --schema plain text becomes the
+field `text`, and the schema of JSON Lines, CSV and TSV is inferred from the first documents and
+printed. CSV and TSV need a header; several columns of one name are several values of that field.
+Nothing is visible before everything is durable: a build that is interrupted leaves what was there.")]
+pub(crate) struct Args {
+    /// The index, a directory.
+    index: PathBuf,
+    /// Files, or - for standard input, which is also read where no file is named.
+    inputs: Vec<PathBuf>,
+    /// What the input is, where that is well known.
+    #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format"])]
+    preset: Option<Preset>,
+    /// What the fields are: a TOML file.
+    #[arg(long, value_name = "FILE", conflicts_with = "append")]
+    schema: Option<PathBuf>,
+    /// How records stand in the input [default: by content].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    input_format: Option<InputFormat>,
+    /// Add to an index that exists.
+    #[arg(long, conflicts_with = "overwrite")]
+    append: bool,
+    /// Replace an index that exists; readers see the old one until the new one is whole.
+    #[arg(long)]
+    overwrite: bool,
+    /// How much memory the build may take.
+    #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
+    memory: u64,
+    /// How many threads do the work [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Leave out lines and documents that are not what they should be; count them, show the first ten.
+    #[arg(long)]
+    skip_bad_lines: bool,
+    /// Replace bytes that are not UTF-8 by U+FFFD.
+    #[arg(long)]
+    lossy: bool,
+}
+
+/// Inputs that are known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Preset {
+    /// One title a line with underscores for spaces, as in the dumps of Wikimedia: fields `title`
+    /// and `qualifier`, which is what stands in a trailing "(…)".
+    WikipediaTitles,
+}
+
+/// What the arguments mean.
+struct Job {
+    path: PathBuf,
+    sources: Vec<Source>,
+    preset: Option<Preset>,
+    schema: Option<Schema>,
+    format: Option<InputFormat>,
+    mode: Mode,
+    memory_bytes: usize,
+    threads: Option<usize>,
+    skip_bad_lines: bool,
+    lossy: bool,
+    quiet: bool,
+    color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Create,
+    Append,
+    Overwrite,
+}
+
+impl Job {
+    fn understand(args: Args, global: Global) -> Result<Self, Error> {
+        let schema = match (&args.schema, args.preset) {
+            (Some(path), _) => Some(schema_file::read(path)?),
+            (None, Some(Preset::WikipediaTitles)) => Some(Schema::wikipedia_titles()),
+            (None, None) => None,
+        };
+        Ok(Job {
+            path: args.index,
+            sources: Source::find_all(&args.inputs)?,
+            preset: args.preset,
+            schema,
+            format: args.input_format,
+            mode: match (args.append, args.overwrite) {
+                (true, _) => Mode::Append,
+                (_, true) => Mode::Overwrite,
+                _ => Mode::Create,
+            },
+            memory_bytes: usize::try_from(args.memory).unwrap_or(usize::MAX),
+            threads: args.threads.map(usize::from),
+            skip_bad_lines: args.skip_bad_lines,
+            lossy: args.lossy,
+            quiet: global.quiet,
+            color: global.color,
+        })
+    }
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let job = Job::understand(args, global)?;
+    let start = Instant::now();
+    let counters = Counters::default();
+    let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
+    let mut inputs = job.sources.iter().map(|source| Input::open(source, &counters));
+    let mut first = inputs.next().transpose()?;
+    let index = match (job.mode, first.as_mut()) {
+        (Mode::Append, _) => Index::open(&job.path)?,
+        (mode, Some(first)) => {
+            let schema = job.schema_for(first)?;
+            match mode {
+                Mode::Overwrite => Index::overwrite(&job.path, schema)?,
+                _ => Index::create(&job.path, schema)?,
+            }
+        }
+        // `Source::find_all` gives one at least.
+        (_, None) => return Ok(Exit::Done),
+    };
+    let mut writer = index.writer_with(job.writer_options(&counters))?;
+    let mut bad = BadRecords::new(job.skip_bad_lines);
+    for input in first.into_iter().map(Ok).chain(inputs) {
+        job.add(&mut writer, input?, &mut bad)?;
+    }
+    let commit = writer.commit()?;
+    drop(progress);
+    bad.print();
+    if !job.quiet {
+        note(job.summary(&commit, &counters, start));
+    }
+    Ok(Exit::Done)
+}
+
+impl Job {
+    /// The schema that was given, or else what the first input looks like, which is printed.
+    fn schema_for(&self, first: &mut Input) -> Result<Schema, Error> {
+        if let Some(schema) = &self.schema {
+            return Ok(schema.clone());
+        }
+        let format = self.format_of(first)?;
+        let schema = infer(first, format)?;
+        if format != InputFormat::Lines {
+            let mut out = Output::new(self.color);
+            // Whether anybody reads this is no reason to build nothing.
+            let _ = write!(
+                out,
+                "# inferred from {}\n{}",
+                first.name.display(),
+                schema_file::print(&schema)
+            );
+            let _ = out.flush();
+        }
+        Ok(schema)
+    }
+
+    fn format_of(&self, input: &mut Input) -> Result<InputFormat, Error> {
+        match (self.format, self.preset) {
+            (Some(format), _) => Ok(format),
+            (None, Some(Preset::WikipediaTitles)) => Ok(InputFormat::Lines),
+            (None, None) => {
+                let head = input.peek(HEAD_BYTES)?.to_vec();
+                Ok(InputFormat::recognise(&head, input.peeked_at_all()))
+            }
+        }
+    }
+
+    fn writer_options(&self, counters: &Counters) -> WriterOptions {
+        let counters = counters.clone();
+        let options = WriterOptions::new()
+            .memory_bytes(self.memory_bytes)
+            .on_progress(move |progress| counters.set_stage(progress));
+        match self.threads {
+            Some(threads) => options.threads(threads),
+            None => options,
+        }
+    }
+
+    /// Adds all of one input.
+    fn add(
+        &self,
+        writer: &mut IndexWriter,
+        mut input: Input,
+        bad: &mut BadRecords,
+    ) -> Result<(), Error> {
+        if input.peek(1)?.is_empty() {
+            warn(format!("nothing in {}", input.name.display()));
+        }
+        let format = self.format_of(&mut input)?;
+        if format != InputFormat::Lines {
+            return self.add_documents(writer, input, format, bad);
+        }
+        let name = input.name.clone();
+        let lines = self.line_format(writer.schema()).map_err(|error| error.in_file(&name))?;
+        let (reader, failure) = input.into_reader();
+        let bad_lines = match (self.lossy, self.skip_bad_lines) {
+            (true, true) => BadLines::SkipLossy,
+            (true, false) => BadLines::Lossy,
+            (false, true) => BadLines::Skip,
+            (false, false) => BadLines::Refuse,
+        };
+        let report = writer
+            .add_lines(reader, &lines, bad_lines)
+            .map_err(|error| failure.or(error).in_file(&name))?;
+        bad.add(report.skipped, report.first_skipped, &name);
+        Ok(())
+    }
+
+    /// What a line means.
+    fn line_format(&self, schema: &Schema) -> Result<LineFormat, Error> {
+        match (self.preset, schema.fields()) {
+            (Some(Preset::WikipediaTitles), _) => Ok(LineFormat::wikipedia_titles()),
+            (None, [field]) if field.kind == FieldKind::Text => Ok(LineFormat::field(&*field.name)),
+            (None, fields) => {
+                let names: Vec<_> = fields.iter().map(|field| &*field.name).collect();
+                Err(Error::new(ErrorKind::Schema, "indexing lines of plain text")
+                    .expected("a schema of one text field")
+                    .found(format!("the fields {}", names.join(", ")))
+                    .hint("--preset or --input-format says what a line is"))
+            }
+        }
+    }
+
+    /// Parses on a thread of its own, a few batches ahead of indexing.
+    fn add_documents(
+        &self,
+        writer: &mut IndexWriter,
+        input: Input,
+        format: InputFormat,
+        bad: &mut BadRecords,
+    ) -> Result<(), Error> {
+        let parser = Parser {
+            schema: Arc::new(writer.schema().clone()),
+            name: input.name.clone(),
+            lossy: self.lossy,
+        };
+        let name = input.name.clone();
+        let (send, batches) = sync_channel(BATCHES_AHEAD);
+        let (reader, failure) = input.into_reader();
+        // Not joined: after an error it may wait for a pipe on which nothing comes any more.
+        thread::spawn(move || parser.run(reader, failure, format, send));
+        for batch in batches {
+            for record in batch? {
+                match record {
+                    Record::Bad(error) => bad.meet(error)?,
+                    Record::Document { line, document } => match writer.add(document) {
+                        Err(error) if error.kind() == ErrorKind::Document => {
+                            bad.meet(error.in_file(&name).at_line(line))?;
+                        }
+                        added => added?,
+                    },
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(&self, commit: &CommitInfo, counters: &Counters, start: Instant) -> String {
+        let elapsed = start.elapsed();
+        let text = counters.text_bytes();
+        let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-6);
+        format!(
+            "{} documents added in {} ({}, {rate:.1} MB/s); {}: {} documents, {}, {}",
+            grouped(commit.added),
+            duration(elapsed),
+            bytes(text),
+            self.path.display(),
+            grouped(commit.documents),
+            plural(commit.segments, "segment"),
+            bytes(directory_bytes(&self.path)),
+        )
+    }
+}
+
+/// Text that is looked at to see what format it has.
+const HEAD_BYTES: usize = 256 << 10;
+/// Batches of documents that wait for the writer at the most.
+const BATCHES_AHEAD: usize = 4;
+/// A batch ends with whichever of these comes first.
+const BATCH_RECORDS: usize = 1_000;
+const BATCH_BYTES: usize = 512 << 10;
+
+/// Makes documents of an input.
+struct Parser {
+    schema: Arc<Schema>,
+    name: PathBuf,
+    lossy: bool,
+}
+
+impl Parser {
+    /// Sends batches until the input ends, or an error does, or nobody listens any more.
+    fn run(
+        self,
+        reader: impl Read,
+        failure: FailureSlot,
+        format: InputFormat,
+        send: SyncSender<Result<Vec<Record>, Error>>,
+    ) {
+        let sent = match format.separator() {
+            None => {
+                let mut lines = JsonLines::new(reader, failure, self.lossy);
+                send_batches(&send, || lines.next(&self.schema, &self.name))
+            }
+            Some(separator) => Csv::new(reader, separator, failure, self.lossy)
+                .and_then(|csv| csv.check(&self.schema).map(|()| csv))
+                .and_then(|mut csv| send_batches(&send, || csv.next(&self.name))),
+        };
+        if let Err(error) = sent {
+            // If nobody listens there is another error already.
+            let _ = send.send(Err(error.in_file(&self.name)));
+        }
+    }
+}
+
+fn send_batches(
+    send: &SyncSender<Result<Vec<Record>, Error>>,
+    mut next: impl FnMut() -> Result<Option<Record>, Error>,
+) -> Result<(), Error> {
+    loop {
+        let mut batch = vec![];
+        let mut n_bytes = 0;
+        while batch.len() < BATCH_RECORDS && n_bytes < BATCH_BYTES {
+            let Some(record) = next()? else { break };
+            if let Record::Document { document, .. } = &record {
+                n_bytes += text_bytes(document);
+            }
+            batch.push(record);
+        }
+        if batch.is_empty() || send.send(Ok(batch)).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+fn text_bytes(document: &Document) -> usize {
+    document.iter().map(|(name, value)| name.len() + value.len()).sum()
+}
+
+/// Bytes of all files of an index; what cannot be seen counts as nothing.
+fn directory_bytes(path: &Path) -> u64 {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+}

@@ -1,0 +1,277 @@
+//! `treepie inspect INDEX [WHAT]`: what an index is made of.
+
+use std::{io::Write, path::PathBuf};
+
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+use treepie::{
+    DocId, Error, ErrorKind, Field, FieldKind,
+    inspect::{Inspector, PostingsInfo},
+};
+
+use super::open;
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome, usage},
+    input::schema_file,
+    output::{Format, Output, Table, bytes, grouped, plural},
+    terminal,
+};
+
+/// Look inside: segments, schema, terms, posting lists, documents, bytes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie inspect titles.tp
+  treepie inspect titles.tp terms --field qualifier --prefix fil
+  treepie inspect titles.tp postings london
+  treepie inspect titles.tp document 42
+  treepie inspect titles.tp storage --format json")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    #[command(subcommand)]
+    what: Option<What>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The segments, their documents and bytes; this is what `inspect` shows by itself.
+    Segments,
+    /// The fields, as a schema file.
+    Schema,
+    /// The terms of a field in order, with the number of documents each.
+    Terms {
+        #[command(flatten)]
+        field: FieldArg,
+        /// Only those that begin so.
+        #[arg(long, default_value = "", hide_default_value = true, value_name = "P")]
+        prefix: String,
+        /// At most so many [default: all].
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+    },
+    /// How the documents of a term are kept, and which they are.
+    Postings {
+        /// The term as it stands in the dictionary.
+        term: String,
+        #[command(flatten)]
+        field: FieldArg,
+        /// At most so many documents.
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: usize,
+    },
+    /// The stored fields of a document.
+    Document {
+        /// Its number in the index as it is now.
+        number: u64,
+    },
+    /// Where the bytes go: sections, terms, lists by layout, containers by kind.
+    Storage,
+}
+
+/// Which field.
+#[derive(Debug, clap::Args)]
+struct FieldArg {
+    /// The field [default: the first that words without a field are looked up in].
+    #[arg(long, value_name = "F")]
+    field: Option<String>,
+}
+
+impl FieldArg {
+    fn resolve<'a>(&'a self, index: &'a Inspector) -> Result<&'a str, Error> {
+        let schema = index.schema();
+        let first = || schema.default_fields().next().or(schema.fields().first());
+        match (&self.field, first()) {
+            (Some(name), _) => Ok(name),
+            (None, Some(field)) => Ok(&field.name),
+            (None, None) => Err(usage("the index has no fields")),
+        }
+    }
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let index = open(&args.index)?.inspect()?;
+    let mut out = Output::new(global.color);
+    let format = args.format;
+    match args.what.unwrap_or(What::Segments) {
+        What::Segments => print_segments(&mut out, format, &index)?,
+        What::Schema => print_schema(&mut out, format, &index)?,
+        What::Terms { field, prefix, limit } => {
+            let field = field.resolve(&index)?;
+            print_terms(&mut out, format, &index, field, &prefix, limit.unwrap_or(u64::MAX))?;
+        }
+        What::Postings { term, field, limit } => {
+            let field = field.resolve(&index)?;
+            let lists = index.postings(field, term.as_bytes(), limit)?;
+            if lists.is_empty() {
+                return Err(unknown_term(&index, field, &term).into());
+            }
+            print_postings(&mut out, format, &index, &lists)?;
+        }
+        What::Document { number } => print_document(&mut out, format, &index, number)?,
+        What::Storage => print_storage(&mut out, format, &index)?,
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn unknown_term(index: &Inspector, field: &str, term: &str) -> Error {
+    let error = Error::new(ErrorKind::NotFound, "looking up a term")
+        .expected(format!("a term of the field '{field}'"))
+        .found(format!("'{term}', which no document has"));
+    match index.schema().field(field).map(|field| field.kind) {
+        Some(FieldKind::Text) => error.hint("`treepie analyze` shows what terms a text becomes"),
+        _ => error,
+    }
+}
+
+fn print_segments(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
+    let names = ["segment", "first_document", "documents", "terms", "tokens", "bytes"];
+    let mut table = Table::new(out, format, &names)?;
+    for segment in index.segments() {
+        table.row(vec![
+            json!(segment.id),
+            json!(segment.first_doc.0),
+            json!(segment.documents),
+            json!(segment.fields.iter().map(|field| field.terms).sum::<u64>()),
+            json!(segment.fields.iter().map(|field| field.tokens).sum::<u64>()),
+            json!(segment.bytes),
+        ])?;
+    }
+    Ok(table.finish()?)
+}
+
+fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
+    let schema = index.schema();
+    if format == Format::Text {
+        return Ok(write!(out, "{}", schema_file::print(schema))?);
+    }
+    let is_default = |field: &Field| schema.default_fields().any(|other| other.name == field.name);
+    let mut table = Table::new(out, format, &["field", "type", "stored", "many", "default"])?;
+    for field in schema.fields() {
+        table.row(vec![
+            json!(field.name),
+            json!(field.kind.name()),
+            json!(field.stored),
+            json!(field.many),
+            json!(is_default(field)),
+        ])?;
+    }
+    Ok(table.finish()?)
+}
+
+fn print_terms(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    field: &str,
+    prefix: &str,
+    limit: u64,
+) -> Outcome<()> {
+    let mut table = Table::new(out, format, &["documents", "term"])?;
+    let mut left = limit;
+    // A closed pipe ends the walk, and is told apart from damage afterwards.
+    let mut printed = Ok(());
+    index.for_each_term(field, prefix, |term, documents| {
+        if left > 0 {
+            left -= 1;
+            printed = table.row(vec![json!(documents), json!(String::from_utf8_lossy(term))]);
+        }
+        Ok(left > 0 && printed.is_ok())
+    })?;
+    printed?;
+    Ok(table.finish()?)
+}
+
+fn print_postings(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    lists: &[PostingsInfo],
+) -> Outcome<()> {
+    let segments = index.segments();
+    let names = ["segment", "layout", "documents", "bytes", "array", "bitmap", "run", "docs"];
+    let mut table = Table::new(out, format, &names)?;
+    for list in lists {
+        let docs = match format {
+            Format::Json | Format::Jsonl => list.docs.iter().map(|doc| json!(doc.0)).collect(),
+            _ => {
+                let docs: Vec<String> = list.docs.iter().map(DocId::to_string).collect();
+                let more = if list.documents > list.docs.len() as u64 { " …" } else { "" };
+                json!(format!("{}{more}", docs.join(" ")))
+            }
+        };
+        table.row(vec![
+            json!(segments.get(list.segment).map(|segment| &segment.id)),
+            json!(list.encoding),
+            json!(list.documents),
+            json!(list.bytes),
+            json!(list.containers.array),
+            json!(list.containers.bitmap),
+            json!(list.containers.run),
+            docs,
+        ])?;
+    }
+    Ok(table.finish()?)
+}
+
+fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u64) -> Outcome<()> {
+    let stored = index.document(DocId(number))?;
+    match format {
+        Format::Json | Format::Jsonl => {
+            let mut fields = Map::new();
+            for (name, value) in stored {
+                let many = index.schema().field(&name).is_some_and(|field| field.many);
+                match (many, fields.get_mut(&name)) {
+                    (true, Some(Value::Array(values))) => values.push(json!(value)),
+                    (true, _) => drop(fields.insert(name, json!([value]))),
+                    (false, _) => drop(fields.insert(name, json!(value))),
+                }
+            }
+            out.json_line(&json!({ "doc": number, "fields": fields }))?;
+        }
+        Format::Text => {
+            for (name, value) in &stored {
+                let name = out.dim(&format!("{name}:")).into_owned();
+                writeln!(out, "{name} {}", terminal::printable(value))?;
+            }
+        }
+        Format::Tsv | Format::Csv => {
+            let mut table = Table::new(out, format, &["field", "value"])?;
+            for (name, value) in stored {
+                table.row(vec![json!(name), json!(value)])?;
+            }
+            table.finish()?;
+        }
+    }
+    Ok(())
+}
+
+fn print_storage(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
+    let report = index.storage()?;
+    if format == Format::Text {
+        let each = report.total as f64 / index.documents().max(1) as f64;
+        writeln!(
+            out,
+            "{} in {}, {} documents, {each:.1} bytes each\n",
+            bytes(report.total),
+            plural(index.segments().len(), "segment"),
+            grouped(index.documents()),
+        )?;
+    }
+    let mut table = Table::new(out, format, &["field", "part", "count", "bytes", "percent"])?;
+    for part in &report.parts {
+        let percent = part.bytes as f64 * 100.0 / report.total.max(1) as f64;
+        table.row(vec![
+            json!(part.field),
+            json!(part.part),
+            json!(part.count),
+            json!(part.bytes),
+            json!((percent * 10.0).round() / 10.0),
+        ])?;
+    }
+    Ok(table.finish()?)
+}

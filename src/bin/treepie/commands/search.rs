@@ -1,0 +1,343 @@
+//! `treepie search INDEX QUERY`: hits, counts, facets.
+
+use std::{io, io::Write, path::PathBuf};
+
+use serde_json::{Map, Value, json};
+use treepie::{FacetCounts, Field, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode};
+
+use super::{explain, fields_to_json, in_query, open, parse_query, text_or_stdin};
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome, not_yet, usage},
+    output::{self, Format, Output, Table},
+    terminal,
+};
+
+/// Find documents: hits, counts, facets.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier --limit 10
+  treepie search titles.tp london --count
+  treepie search shop.tp 'brand:acme' --fields title,price --format jsonl
+  echo 'qualifier:\"American football\"' | treepie search titles.tp -
+
+Words side by side are alternatives, + before one makes it a must, - excludes it; AND, OR, NOT and
+parentheses combine; field:word looks in one field, field:\"the value\" for a whole keyword, field:*
+for documents that have the field, * for all.
+
+Exit status: 0 found, 1 nothing found, 2 error.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// What to look for, or - for standard input.
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) query: String,
+    #[command(flatten)]
+    shape: Shape,
+    /// Print how many documents match and nothing else.
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain"])]
+    count: bool,
+    /// Which stored fields to print, separated by commas [default: all].
+    #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
+    fields: Option<Vec<String>>,
+    /// Also print the plan with what happened.
+    #[arg(long)]
+    explain: bool,
+    /// How to print; facets come with text and json, or alone with --limit 0.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// The options that shape the plan, of `search` and `explain` alike.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Shape {
+    /// How many hits to print.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) limit: u64,
+    /// How many hits to leave out first.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    offset: u64,
+    /// Count the most frequent values of a field among the matches; may be given several times.
+    #[arg(long = "facet", value_name = "FIELD[:N]")]
+    facets: Vec<String>,
+    /// How far to count matches: exact, up to a number, or none.
+    #[arg(long, default_value = "exact", value_name = "exact|N|none")]
+    total: String,
+    /// Words side by side must all match.
+    #[arg(long)]
+    pub(crate) and: bool,
+}
+
+/// Values that a facet shows unless a number is given.
+const FACET_VALUES_DEFAULT: usize = 10;
+
+impl Shape {
+    /// Gives these options to a search.
+    pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
+        let mut named: Vec<&str> = vec![];
+        for typed in &self.facets {
+            let (field, limit) = facet(typed)?;
+            if named.contains(&field) {
+                return Err(usage(format!("the facet '{field}' is asked for twice")).into());
+            }
+            named.push(field);
+            search = search.facet(field, limit);
+        }
+        let total = match self.total.as_str() {
+            "exact" => TotalMode::Exact,
+            "none" => TotalMode::Unknown,
+            number => TotalMode::UpTo(number.parse().map_err(|_| {
+                usage("reading --total")
+                    .expected("exact, none or a number")
+                    .found(format!("'{number}'"))
+            })?),
+        };
+        Ok(search.limit(self.limit).offset(self.offset).total(total))
+    }
+}
+
+/// `brand` or `brand:20`.
+fn facet(typed: &str) -> Outcome<(&str, usize)> {
+    let Some((field, rest)) = typed.rsplit_once(':') else {
+        return Ok((typed, FACET_VALUES_DEFAULT));
+    };
+    if rest.contains("..") || matches!(rest, "year" | "month" | "day" | "hour") {
+        return Err(not_yet(format!("a facet of ranges, --facet {typed},")).into());
+    }
+    let limit = rest.parse().map_err(|_| {
+        usage("reading --facet").expected("FIELD or FIELD:N").found(format!("'{typed}'"))
+    })?;
+    Ok((field, limit))
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let rows = matches!(args.format, Format::Jsonl | Format::Tsv | Format::Csv);
+    if rows && args.explain {
+        return Err(usage("--explain prints with --format text or json only").into());
+    }
+    if rows && !args.shape.facets.is_empty() && args.shape.limit > 0 {
+        return Err(usage("hits and facets do not fit into one table")
+            .hint("use --format text or json, or --limit 0 for the facets alone")
+            .into());
+    }
+    let text = text_or_stdin(&args.query, "reading the query")?;
+    let searcher = open(&args.index)?.searcher()?;
+    let query = parse_query(&text, args.shape.and)?;
+    let mut out = Output::new(global.color);
+    if args.count {
+        let count = searcher.count(&query).map_err(in_query(&text))?;
+        print_count(&mut out, args.format, count)?;
+        out.flush()?;
+        return Ok(if count > 0 { Exit::Done } else { Exit::NothingFound });
+    }
+    let mut search = args.shape.apply(searcher.search(&query))?;
+    if let Some(fields) = &args.fields {
+        search = search.fields(fields.iter().map(String::as_str));
+    }
+    let plan = match args.explain {
+        true => Some(search.clone().analyze().map_err(in_query(&text))?),
+        false => None,
+    };
+    let found = search.run().map_err(in_query(&text))?;
+    let page =
+        Page { found: &found, fields: shown_fields(searcher.schema(), args.fields.as_deref()) };
+    match args.format {
+        Format::Text => {
+            page.print_text(&mut out)?;
+            if let Some(plan) = &plan {
+                writeln!(out)?;
+                explain::print_text(&mut out, plan, false)?;
+            }
+        }
+        Format::Json => {
+            let mut object = page.to_json(&text);
+            if let (Some(plan), Some(object)) = (&plan, object.as_object_mut()) {
+                object.insert("explain".into(), explain::to_value(plan)?);
+            }
+            out.json_line(&object)?;
+        }
+        _ if !found.facets.is_empty() => page.print_facet_rows(&mut out, args.format)?,
+        _ => page.print_hit_rows(&mut out, args.format)?,
+    }
+    out.flush()?;
+    // Where nothing was counted and no hit was asked for, nothing is known to be missing.
+    let unknown = found.total.relation == Relation::Unknown && args.shape.limit == 0;
+    Ok(if found.total.value > 0 || unknown { Exit::Done } else { Exit::NothingFound })
+}
+
+fn print_count(out: &mut Output, format: Format, count: u64) -> io::Result<()> {
+    match format {
+        Format::Text => writeln!(out, "{count}"),
+        Format::Json | Format::Jsonl => out.json_line(&json!({ "count": count })),
+        Format::Tsv | Format::Csv => writeln!(out, "count\n{count}"),
+    }
+}
+
+/// The stored fields to print, in the order they were asked for or declared.
+fn shown_fields<'s>(schema: &'s Schema, asked: Option<&[String]>) -> Vec<&'s Field> {
+    match asked {
+        Some(names) => names.iter().filter_map(|name| schema.field(name)).collect(),
+        None => schema.fields().iter().filter(|field| field.stored).collect(),
+    }
+}
+
+/// One page of results on its way out.
+struct Page<'a> {
+    found: &'a Hits,
+    fields: Vec<&'a Field>,
+}
+
+/// Columns of a value that text output shows.
+const VALUE_COLUMNS_MAX: usize = 240;
+
+impl Page<'_> {
+    fn print_text(&self, out: &mut Output) -> io::Result<()> {
+        let total = &self.found.total;
+        let number = output::grouped(total.value);
+        let summary = match (total.relation, total.value) {
+            (Relation::Exact, 1) => "1 document".to_owned(),
+            (Relation::Exact, _) => format!("{number} documents"),
+            (Relation::AtLeast, _) => format!("at least {number} documents"),
+            _ => "documents not counted".to_owned(),
+        };
+        let took = format!("({})", output::duration(self.found.took));
+        writeln!(out, "{summary} {}", out.dim(&took))?;
+        if !self.found.hits.is_empty() {
+            writeln!(out)?;
+        }
+        let last = self.found.hits.last().map_or(0, |hit| hit.doc.0);
+        let width = output::grouped(last).len();
+        for hit in &self.found.hits {
+            self.print_hit(out, hit, width)?;
+        }
+        self.found.facets.iter().try_for_each(|facet| print_facet(out, facet))
+    }
+
+    fn print_hit(&self, out: &mut Output, hit: &Hit, width: usize) -> io::Result<()> {
+        let number = format!("{:>width$}", output::grouped(hit.doc.0));
+        let mut present = self.fields.iter().filter_map(|field| {
+            let value = hit.fields.get(&field.name)?.to_string();
+            let value = terminal::printable(&value).into_owned();
+            Some((field, terminal::truncate(&value, VALUE_COLUMNS_MAX, "…").into_owned()))
+        });
+        // The first field is what people know the document by.
+        let first = present.next().map_or(String::new(), |(_, value)| value);
+        writeln!(out, "  {}  {}", out.dim(&number), out.strong(&first))?;
+        for (field, value) in present {
+            writeln!(out, "  {:width$}  {} {value}", "", out.dim(&format!("{}:", field.name)))?;
+        }
+        Ok(())
+    }
+
+    fn to_json(&self, query: &str) -> Value {
+        let facets: Map<String, Value> = self
+            .found
+            .facets
+            .iter()
+            .map(|facet| (facet.field.clone(), facet_to_json(facet)))
+            .collect();
+        json!({
+            "query": query,
+            "total": {
+                "value": self.found.total.value,
+                "relation": self.found.total.relation.name(),
+            },
+            "took_us": self.found.took.as_micros() as u64,
+            "hits": self.found.hits.iter().map(|hit| self.hit_to_json(hit)).collect::<Vec<_>>(),
+            "facets": facets,
+        })
+    }
+
+    fn hit_to_json(&self, hit: &Hit) -> Value {
+        json!({
+            "doc": hit.doc.0,
+            "score": hit.score,
+            "fields": fields_to_json(&self.fields, &hit.fields),
+        })
+    }
+
+    fn print_hit_rows(&self, out: &mut Output, format: Format) -> io::Result<()> {
+        if format == Format::Jsonl {
+            return self
+                .found
+                .hits
+                .iter()
+                .try_for_each(|hit| out.json_line(&self.hit_to_json(hit)));
+        }
+        let mut names = vec!["doc", "score"];
+        names.extend(self.fields.iter().map(|field| &*field.name));
+        let mut table = Table::new(out, format, &names)?;
+        for hit in &self.found.hits {
+            let values = fields_to_json(&self.fields, &hit.fields);
+            let cells = self.fields.iter().map(|field| values.get(&field.name).cloned());
+            let cells = cells.map(Option::unwrap_or_default);
+            table.row([json!(hit.doc.0), json!(hit.score)].into_iter().chain(cells).collect())?;
+        }
+        table.finish()
+    }
+
+    fn print_facet_rows(&self, out: &mut Output, format: Format) -> io::Result<()> {
+        let mut table = Table::new(out, format, &["field", "value", "count"])?;
+        for facet in &self.found.facets {
+            for bucket in &facet.buckets {
+                table.row(vec![json!(facet.field), json!(bucket.value), json!(bucket.count)])?;
+            }
+        }
+        table.finish()
+    }
+}
+
+fn facet_to_json(facet: &FacetCounts) -> Value {
+    let buckets: Vec<Value> = facet
+        .buckets
+        .iter()
+        .map(|bucket| json!({ "value": bucket.value, "count": bucket.count }))
+        .collect();
+    json!({
+        "kind": "terms",
+        "buckets": buckets,
+        "other": facet.other,
+        "missing": facet.missing,
+        "exact": true,
+    })
+}
+
+/// The values of a facet with their counts, and what is not among them.
+pub(crate) fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
+    writeln!(out, "\n{}", out.strong(&facet.field))?;
+    let widest = facet.buckets.first().map_or(0, |bucket| output::grouped(bucket.count).len());
+    let outside = [(facet.other, "(other values)"), (Some(facet.missing), "(none)")];
+    let outside: Vec<_> = outside
+        .into_iter()
+        .filter_map(|(count, name)| Some((output::grouped(count.filter(|n| *n > 0)?), name)))
+        .collect();
+    let width = outside.iter().map(|(count, _)| count.len()).chain([widest]).max().unwrap_or(0);
+    for bucket in &facet.buckets {
+        let value = terminal::printable(&bucket.value);
+        writeln!(out, "  {:>width$}  {value}", output::grouped(bucket.count))?;
+    }
+    for (count, name) in outside {
+        writeln!(out, "  {}", out.dim(&format!("{count:>width$}  {name}")))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    #[test]
+    fn facets_are_read() {
+        assert_eq!(facet("brand").unwrap(), ("brand", 10));
+        assert_eq!(facet("brand:3").unwrap(), ("brand", 3));
+        for (typed, words) in [
+            ("price:0..10,10..", "not built yet"),
+            ("date:month", "not built yet"),
+            ("brand:x", "expected FIELD or FIELD:N"),
+        ] {
+            let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+}

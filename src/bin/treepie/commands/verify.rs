@@ -1,0 +1,71 @@
+//! `treepie verify INDEX`: every checksum and invariant.
+
+use std::{io::Write, path::PathBuf, time::Instant};
+
+use serde_json::json;
+use treepie::{Error, ErrorKind};
+
+use super::open;
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::{Format, Output, Table, bytes, duration, plural},
+};
+
+/// Check every checksum and everything the bytes say.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  treepie verify titles.tp
+
+Lists what is damaged on standard output and ends with 2; with 0 where all is well.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// How to print what is damaged.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let start = Instant::now();
+    let mut damage = vec![];
+    let mut checked = None;
+    match open(&args.index).and_then(|index| index.inspect()) {
+        Ok(index) => checked = Some(index.verify(|error| damage.push(error))),
+        // An index that cannot be opened because it is damaged is what was asked about.
+        Err(error) if is_damage(&error) => damage.push(error),
+        Err(error) => return Err(error.into()),
+    }
+    let mut out = Output::new(global.color);
+    if args.format != Format::Text {
+        print_rows(&mut out, args.format, &damage)?;
+    } else {
+        damage.iter().try_for_each(|error| writeln!(out, "{error}"))?;
+    }
+    if let (true, Some(checked), Format::Text) = (damage.is_empty(), checked, args.format) {
+        writeln!(
+            out,
+            "sound: {}, {} checked in {}",
+            plural(checked.segments, "segment"),
+            bytes(checked.bytes),
+            duration(start.elapsed())
+        )?;
+    }
+    out.flush()?;
+    Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// A file of an index that is missing is damage too; an index that is missing is not.
+fn is_damage(error: &Error) -> bool {
+    let in_a_file = error.file().is_some_and(|file| file.extension().is_some_and(|e| e == "idx"));
+    error.kind() == ErrorKind::Corrupt || (error.kind() == ErrorKind::NotFound && in_a_file)
+}
+
+fn print_rows(out: &mut Output, format: Format, damage: &[Error]) -> Outcome<()> {
+    let mut table = Table::new(out, format, &["file", "offset", "message"])?;
+    for error in damage {
+        let file = error.file().map(|file| file.display().to_string());
+        table.row(vec![json!(file), json!(error.offset()), json!(error.to_string())])?;
+    }
+    Ok(table.finish()?)
+}

@@ -1,0 +1,723 @@
+//! The command-line tool from the outside: what it prints, where, and how it ends.
+//!
+//! Everything here runs the built binary, as scripts do. Shapes of JSON and exit statuses are a
+//! contract; what bad input leads to is a typed error on one line, never a panic.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// A directory that goes when the test ends.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("treepie-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Dir(path)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.0.join(name), bytes).unwrap();
+    }
+
+    /// The tool, working in this directory.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treepie"));
+        command.args(arguments).current_dir(&self.0);
+        for name in ["NO_COLOR", "COLUMNS", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).spawn().unwrap(), vec![])
+    }
+
+    fn run_with(&self, arguments: &[&str], stdin: impl Into<Vec<u8>>) -> Ran {
+        let child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        Ran::of(child, stdin.into())
+    }
+
+    /// Runs what must succeed.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!(ran.status, 0, "{arguments:?}\n{}", ran.stderr);
+        ran.stdout
+    }
+
+    /// An index `t.tp` of a few titles.
+    fn with_titles() -> Self {
+        let dir = Dir::new();
+        dir.write("titles.txt", TITLES);
+        dir.ok(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--quiet"]);
+        dir
+    }
+
+    fn count(&self, query: &str) -> u64 {
+        let ran = self.run(&["search", "t.tp", query, "--count"]);
+        assert!(ran.status < 2, "{}", ran.stderr);
+        ran.stdout.trim().parse().unwrap()
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const TITLES: &str = "page_title\n\
+    Paris,_Texas_(film)\n\
+    Paris\n\
+    History_of_France\n\
+    History_of_Spain_(book)\n\
+    Über_den_Wolken_(song)\n\
+    東京\n\
+    A_(b)_(film)\n";
+
+struct Ran {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ran {
+    /// Feeds a child and waits for it; a child that does not read on has its reasons.
+    fn of(mut child: Child, stdin: Vec<u8>) -> Ran {
+        let mut to = child.stdin.take();
+        let feeder = thread::spawn(move || {
+            if let Some(to) = &mut to {
+                let _ = to.write_all(&stdin);
+            }
+        });
+        let output = child.wait_with_output().unwrap();
+        feeder.join().unwrap();
+        Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// An error told in one line that has all of these words.
+    #[track_caller]
+    fn fails_with(&self, words: &[&str]) {
+        assert_eq!(self.status, 2, "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
+        assert!(self.stderr.starts_with("treepie: "), "{}", self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "no {word:?} in {}", self.stderr);
+        }
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
+    }
+}
+
+// What it prints.
+
+#[test]
+fn titles_are_indexed_found_counted_and_explained() {
+    let dir = Dir::with_titles();
+    assert_eq!(dir.count("paris"), 2);
+    assert_eq!(dir.count("history AND (france OR spain) -book"), 1);
+    assert_eq!(dir.count("qualifier:film"), 2);
+    assert_eq!(dir.count("page_title"), 0);
+    assert_eq!(dir.count("*"), 7);
+    let text = dir.ok(&["search", "t.tp", "paris", "--facet", "qualifier"]);
+    for words in ["2 documents", "Paris, Texas (film)", "qualifier", "1  film", "1  (none)"] {
+        assert!(text.contains(words), "no {words:?} in {text}");
+    }
+    let plan = dir.ok(&["explain", "t.tp", "paris -film", "--ascii"]);
+    assert!(plan.contains("document frequency") && plan.is_ascii(), "{plan}");
+    let plan = dir.ok(&["explain", "t.tp", "paris -film", "--analyze"]);
+    assert!(plan.contains("actual"), "{plan}");
+}
+
+#[test]
+fn search_prints_the_json_that_is_promised() {
+    let dir = Dir::with_titles();
+    let arguments = ["search", "t.tp", "paris", "--facet", "qualifier:3", "--format", "json"];
+    let page = dir.run(&arguments).json();
+    assert_eq!(page["query"], "paris");
+    assert_eq!(page["total"], serde_json::json!({"value": 2, "relation": "exact"}));
+    assert!(page["took_us"].is_u64());
+    assert_eq!(page["hits"][0]["doc"], 0);
+    assert_eq!(page["hits"][0]["score"], Value::Null);
+    assert_eq!(page["hits"][0]["fields"]["title"], "Paris, Texas (film)");
+    let facet = &page["facets"]["qualifier"];
+    assert_eq!(facet["kind"], "terms");
+    assert_eq!(facet["buckets"], serde_json::json!([{"value": "film", "count": 1}]));
+    assert_eq!(facet["missing"], 1);
+    assert_eq!(facet["exact"], true);
+    assert!(facet.get("other").is_some());
+    let count = dir.run(&["search", "t.tp", "paris", "--count", "--format", "json"]);
+    assert_eq!(count.stdout, "{\"count\":2}\n");
+    let hits = dir.ok(&["search", "t.tp", "paris", "--format", "jsonl"]);
+    let hits: Vec<Value> = hits.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(hits.len(), 2);
+    assert_eq!(hits[1]["fields"]["title"], "Paris");
+    let page = dir.run(&["search", "t.tp", "paris", "--explain", "--format", "json"]).json();
+    assert!(page["explain"]["plan"]["actual"]["documents"].is_u64());
+}
+
+#[test]
+fn explain_prints_the_json_that_is_promised() {
+    let dir = Dir::with_titles();
+    let query = "history AND (france OR spain) -war";
+    let plan = dir.run(&["explain", "t.tp", query, "--format", "json"]).json();
+    assert_eq!(plan["schema_version"], 1);
+    assert_eq!(plan["query"], query);
+    assert!(plan["parsed"].is_string() && plan["rewritten"].is_string());
+    let node = &plan["plan"];
+    assert_eq!(node["id"], "0");
+    for name in ["operator", "label", "algorithm"] {
+        assert!(node[name].is_string(), "{name}: {node}");
+    }
+    for name in ["documents", "lower", "upper"] {
+        assert!(node["estimate"][name].is_u64(), "{name}: {node}");
+    }
+    assert!(node["estimate"]["source"].is_string());
+    assert!(node["decisions"].is_array() && node["children"].is_array());
+    assert!(node.get("actual").is_none(), "nothing has happened yet");
+    let analyzed = dir.run(&["explain", "t.tp", query, "--analyze", "--format", "json"]).json();
+    let actual = &analyzed["plan"]["actual"];
+    for name in ["documents", "time_ns", "bytes_read"] {
+        assert!(actual[name].is_u64(), "{name}: {actual}");
+    }
+    for kind in ["array", "bitmap", "run", "skipped"] {
+        assert!(actual["containers"][kind].is_u64(), "{kind}: {actual}");
+    }
+}
+
+#[test]
+fn rows_come_as_tsv_and_csv() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"title\":\"a\\tb, \\\"c\\\"\",\"tag\":[\"x\",\"y\"]}\n");
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
+    let tsv = dir.ok(&["search", "t.tp", "*", "--format", "tsv"]);
+    assert_eq!(tsv, "doc\tscore\ttitle\ttag\n0\t\ta\\tb, \"c\"\tx; y\n");
+    let csv = dir.ok(&["search", "t.tp", "*", "--format", "csv", "--fields", "tag,title"]);
+    assert_eq!(csv, "doc,score,tag,title\n0,,x; y,\"a\tb, \"\"c\"\"\"\n");
+    let facets =
+        dir.ok(&["search", "t.tp", "*", "--limit", "0", "--facet", "tag", "--format", "csv"]);
+    assert_eq!(facets, "field,value,count\ntag,x,1\ntag,y,1\n");
+    dir.run(&["search", "t.tp", "*", "--facet", "tag", "--format", "csv"])
+        .fails_with(&["--limit 0"]);
+}
+
+#[test]
+fn inspect_looks_at_every_level() {
+    let dir = Dir::with_titles();
+    let segments = dir.run(&["inspect", "t.tp", "--format", "json"]).json();
+    assert_eq!(segments[0]["documents"], 7);
+    let schema = dir.ok(&["inspect", "t.tp", "schema"]);
+    assert!(schema.contains("[fields.qualifier]\ntype = \"keyword\""), "{schema}");
+    let terms = dir.ok(&["inspect", "t.tp", "terms", "--prefix", "f", "--format", "tsv"]);
+    assert_eq!(terms, "documents\tterm\n2\tfilm\n1\tfrance\n");
+    let terms = dir.ok(&["inspect", "t.tp", "terms", "--field", "qualifier", "--format", "csv"]);
+    assert_eq!(terms, "documents,term\n1,book\n2,film\n1,song\n");
+    let list = dir.run(&["inspect", "t.tp", "postings", "paris", "--format", "json"]).json();
+    assert_eq!(list[0]["docs"], serde_json::json!([0, 1]));
+    let document = dir.run(&["inspect", "t.tp", "document", "5", "--format", "json"]).json();
+    assert_eq!(document["fields"]["title"], "東京");
+    let storage = dir.run(&["inspect", "t.tp", "storage", "--format", "json"]).json();
+    let rows = storage.as_array().unwrap().iter();
+    let bytes: u64 = rows.map(|row| row["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(Some(bytes), segments[0]["bytes"].as_u64());
+    dir.run(&["inspect", "t.tp", "postings", "nowhere"]).fails_with(&["nowhere"]);
+    dir.run(&["inspect", "t.tp", "document", "7"]).fails_with(&["7"]);
+}
+
+#[test]
+fn bench_prints_a_line_per_query() {
+    let dir = Dir::with_titles();
+    dir.write("q.txt", "paris\n{\"query\": \"+history +spain\", \"tags\": []}\n");
+    let lines = dir.ok(&["bench", "t.tp", "--queries", "q.txt", "--passes", "3"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let hits: Vec<_> = lines.iter().map(|line| line["hits"].as_u64().unwrap()).collect();
+    assert_eq!(hits, [2, 1]);
+    for line in lines {
+        assert_eq!(line["command"], "COUNT");
+        assert_eq!(line["top_score"], Value::Null);
+        let (least, median) =
+            (line["us_min"].as_f64().unwrap(), line["us_median"].as_f64().unwrap());
+        assert!(0.0 < least && least <= median, "{line}");
+    }
+}
+
+#[test]
+fn the_small_commands_print_something_sound() {
+    let dir = Dir::new();
+    let terms = dir.ok(&["analyze", "Rock'n'Roll (1977)", "--format", "jsonl"]);
+    assert_eq!(terms.lines().count(), 4);
+    assert!(dir.ok(&["completions", "zsh"]).contains("#compdef treepie"));
+    let page = dir.ok(&["man"]);
+    assert!(page.contains(".SH NAME") && page.contains("skip\\-bad\\-lines"), "{page}");
+    let tour = dir.ok(&["demo", "--index", "demo.tp"]);
+    for words in ["4,138 titles", "demo.tp", "qualifier", "TermScan", "What next"] {
+        assert!(tour.contains(words), "no {words:?} in {tour}");
+    }
+    for command in ["index", "search", "explain", "inspect"] {
+        assert!(dir.ok(&[command, "--help"]).contains("Examples:"), "{command}");
+    }
+}
+
+#[test]
+fn documents_go_out_as_they_came_in() {
+    let dir = Dir::new();
+    let documents =
+        "{\"id\":\"7\",\"title\":\"Paris\\u0000!\",\"tag\":[\"x\",\"y\"]}\n{\"tag\":[\"z\"]}\n";
+    dir.write("a.jsonl", documents);
+    dir.write(
+        "schema.toml",
+        "[fields.id]\ntype = \"keyword\"\n[fields.title]\ntype = \"text\"\n\
+         [fields.tag]\ntype = \"keyword\"\nmany = true\n",
+    );
+    dir.ok(&["index", "t.tp", "a.jsonl", "--schema", "schema.toml", "--quiet"]);
+    assert_eq!(dir.ok(&["export", "t.tp"]), documents);
+    assert_eq!(
+        dir.ok(&["inspect", "t.tp", "schema"]),
+        fs::read_to_string(dir.0.join("schema.toml")).unwrap()
+    );
+}
+
+#[test]
+fn every_format_and_compression_gives_the_same_documents() {
+    let dir = Dir::new();
+    dir.write(
+        "a.jsonl",
+        "{\"title\":\"one, two\",\"tag\":[\"x\",\"y\"]}\n{\"title\":\"three\",\"tag\":[\"x\"]}\n",
+    );
+    dir.write("a.csv", "title,tag,tag\r\n\"one, two\",x,y\r\nthree,x,\r\n");
+    dir.write("a.tsv", "title\ttag\ttag\none, two\tx\ty\nthree\tx\t\n");
+    let plain = fs::read(dir.0.join("a.jsonl")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+    gzip.write_all(&plain).unwrap();
+    dir.write("no-telling-name", gzip.finish().unwrap());
+    let expected = String::from_utf8(plain).unwrap();
+    for input in ["a.jsonl", "a.csv", "a.tsv", "no-telling-name"] {
+        let printed = dir.ok(&["index", "t.tp", input, "--overwrite", "--quiet"]);
+        assert!(
+            printed.starts_with(&format!("# inferred from {input}\n[fields.title]")),
+            "{printed}"
+        );
+        assert_eq!(dir.ok(&["export", "t.tp"]), expected, "{input}");
+    }
+    let stdin = fs::read(dir.0.join("no-telling-name")).unwrap();
+    let ran = dir.run_with(&["index", "t.tp", "-", "--overwrite", "--quiet"], stdin);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(dir.ok(&["export", "t.tp"]), expected);
+}
+
+// How it ends.
+
+#[test]
+fn the_exit_status_says_found_nothing_or_error() {
+    let dir = Dir::with_titles();
+    assert_eq!(dir.run(&["search", "t.tp", "paris"]).status, 0);
+    assert_eq!(dir.run(&["search", "t.tp", "nowhere"]).status, 1);
+    let none = dir.run(&["search", "t.tp", "nowhere", "--count"]);
+    assert_eq!((none.status, &*none.stdout), (1, "0\n"));
+    dir.run(&["search", "missing.tp", "paris"]).fails_with(&["missing.tp"]);
+    dir.run(&["search", "t.tp"]).fails_with(&["QUERY"]);
+    dir.run(&["search", "t.tp", "paris", "--limit", "x"]).fails_with(&["--limit"]);
+    assert_eq!(dir.run(&["verify", "t.tp"]).status, 0);
+}
+
+#[test]
+fn an_error_in_a_query_is_shown_in_it() {
+    let dir = Dir::with_titles();
+    let ran = dir.run(&["search", "t.tp", "paris AND (texas"]);
+    let lines: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!((ran.status, lines.len()), (2, 3), "{}", ran.stderr);
+    assert_eq!(lines[1], "  paris AND (texas");
+    assert_eq!(lines[2], "            ^");
+    let ran = dir.run(&["explain", "t.tp", "colour:red"]);
+    assert!(ran.stderr.contains("colour") && ran.stderr.contains('^'), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_announced_and_not_built_is_refused_by_name() {
+    let dir = Dir::with_titles();
+    for (arguments, name) in [
+        (&["delete", "t.tp", "paris"][..], "delete"),
+        (&["search", "t.tp", "paris", "--sort", "title"], "--sort"),
+        (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
+        (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
+        (&["bench", "t.tp", "--queries", "titles.txt", "--commands", "TOP_10"], "TOP_10"),
+        (&["merge", "t.tp", "--segments", "3"], "--segments"),
+        (&["inspect", "t.tp", "io"], "io"),
+    ] {
+        dir.run(arguments).fails_with(&[name, "not built yet"]);
+    }
+    dir.write("schema.toml", "[fields.day]\ntype = \"date\"\n");
+    dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]).fails_with(&[
+        "date",
+        "not built yet",
+        "schema.toml",
+        "line 2",
+    ]);
+}
+
+#[test]
+fn a_closed_pipe_ends_a_search_quietly() {
+    let dir = Dir::new();
+    let lines: String = (0..50_000).map(|n| format!("title number {n}\n")).collect();
+    dir.write("a.txt", lines);
+    dir.ok(&["index", "t.tp", "a.txt", "--quiet"]);
+    for arguments in [
+        &["search", "t.tp", "*", "--limit", "50000", "--format", "jsonl"][..],
+        &["export", "t.tp"],
+        &["inspect", "t.tp", "terms"],
+    ] {
+        let mut child = dir.command(arguments).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut [0; 10]).unwrap();
+        drop(stdout);
+        let ran = Ran::of(child, vec![]);
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_does_not_stop_a_build() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"title\":\"one\"}\n".repeat(1_000));
+    let mut child = dir.command(&["index", "t.tp", "a.jsonl"]).spawn().unwrap();
+    drop(child.stdout.take());
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(dir.count("one"), 1_000);
+}
+
+#[test]
+fn quiet_is_quiet_and_color_is_asked_for() {
+    let dir = Dir::with_titles();
+    let ran = dir.run(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append"]);
+    assert!(ran.stderr.contains("7 documents added"), "{}", ran.stderr);
+    let ran = dir.run(&["merge", "t.tp", "--quiet"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(!dir.ok(&["search", "t.tp", "paris"]).contains('\x1b'));
+    assert!(dir.ok(&["search", "t.tp", "paris", "--color", "always"]).contains('\x1b'));
+}
+
+// What is there already.
+
+#[test]
+fn an_index_that_exists_is_refused_appended_to_or_replaced() {
+    let dir = Dir::with_titles();
+    let preset = ["--preset", "wikipedia-titles", "--quiet"];
+    let index =
+        |more: &[&str]| dir.run(&[&["index", "t.tp", "titles.txt"], &preset[..], more].concat());
+    index(&[]).fails_with(&["t.tp", "an index", "append"]);
+    assert_eq!(index(&["--append"]).status, 0);
+    assert_eq!((dir.count("*"), dir.count("paris")), (14, 4));
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    assert_eq!((dir.count("*"), dir.count("paris")), (14, 4));
+    assert_eq!(index(&["--overwrite"]).status, 0);
+    assert_eq!(dir.count("*"), 7);
+    dir.run(&["index", "new.tp", "titles.txt", "--append"]).fails_with(&["new.tp"]);
+    dir.run(&["index", "t.tp", "titles.txt", "--append", "--overwrite"])
+        .fails_with(&["--append", "--overwrite"]);
+}
+
+#[test]
+fn a_build_that_fails_leaves_what_was_there() {
+    let dir = Dir::with_titles();
+    dir.write("bad.txt", b"fine\nb\xFFd\n");
+    dir.run(&["index", "t.tp", "bad.txt", "--preset", "wikipedia-titles", "--overwrite"])
+        .fails_with(&["line 2"]);
+    assert_eq!(dir.count("*"), 7);
+    dir.run(&["index", "new.tp", "bad.txt"]).fails_with(&["line 2"]);
+    dir.run(&["search", "new.tp", "*"]).fails_with(&["new.tp"]);
+    dir.write("bad.txt", "fine\ngood\n");
+    dir.ok(&["index", "new.tp", "bad.txt", "--quiet"]);
+}
+
+#[test]
+fn a_killed_build_leaves_the_old_index_and_no_litter_for_long() {
+    let dir = Dir::with_titles();
+    let mut child = dir
+        .command(&["index", "t.tp", "-", "--preset", "wikipedia-titles", "--overwrite"])
+        .args(["--memory", "16MiB"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for number in 0..300_000 {
+        writeln!(stdin, "Another_title_{number}_(word{number})").unwrap();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((dir.count("paris"), dir.count("another")), (2, 0));
+    dir.ok(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append", "--quiet"]);
+    assert_eq!(dir.count("paris"), 4);
+    let names = fs::read_dir(dir.0.join("t.tp")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let litter: Vec<_> = names.filter(|name| name.starts_with('.')).collect();
+    assert!(litter.is_empty(), "{litter:?}");
+    assert_eq!(dir.run(&["verify", "t.tp"]).status, 0);
+}
+
+#[test]
+fn there_is_one_writer_at_a_time() {
+    let dir = Dir::with_titles();
+    let mut first = dir
+        .command(&["index", "t.tp", "-", "--preset", "wikipedia-titles", "--append", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = first.stdin.take().unwrap();
+    writeln!(stdin, "A_title_long_enough_to_be_looked_at").unwrap();
+    // Trying would take the lock away from the first: its holder is named in the file.
+    let start = Instant::now();
+    let holder = || fs::read_to_string(dir.0.join("t.tp/write.lock")).unwrap();
+    while holder().trim() != first.id().to_string() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the first writer never took the lock");
+        thread::sleep(Duration::from_millis(5));
+    }
+    dir.run(&["merge", "t.tp", "--quiet"]).fails_with(&["t.tp", "another writer"]);
+    let preset = ["--preset", "wikipedia-titles"];
+    dir.run(&[&["index", "t.tp", "titles.txt", "--overwrite"], &preset[..]].concat())
+        .fails_with(&["t.tp", "another writer"]);
+    // Readers do not care.
+    assert_eq!(dir.count("*"), 7);
+    drop(stdin);
+    assert!(first.wait().unwrap().success());
+    assert_eq!(dir.count("*"), 8);
+}
+
+#[test]
+fn a_directory_that_is_something_else_is_left_alone() {
+    let dir = Dir::new();
+    dir.write("titles.txt", TITLES);
+    fs::create_dir(dir.0.join("photos")).unwrap();
+    dir.write("photos/holiday.jpg", "not an index");
+    for mode in [&[][..], &["--overwrite"], &["--append"]] {
+        dir.run(&[&["index", "photos", "titles.txt"], mode].concat()).fails_with(&["photos"]);
+    }
+    dir.run(&["search", "photos", "*"]).fails_with(&["photos"]);
+    dir.run(&["index", "titles.txt", "titles.txt"]).fails_with(&["titles.txt"]);
+    dir.run(&["search", "titles.txt", "*"]).fails_with(&["titles.txt"]);
+    let names: Vec<_> = fs::read_dir(dir.0.join("photos")).unwrap().collect();
+    assert_eq!(names.len(), 1);
+}
+
+// Bad input.
+
+#[test]
+fn an_input_that_cannot_be_opened_is_named() {
+    let dir = Dir::new();
+    fs::create_dir(dir.0.join("directory")).unwrap();
+    dir.write("fine.txt", "fine\n");
+    dir.run(&["index", "t.tp", "missing.txt"]).fails_with(&["missing.txt", "No such file"]);
+    dir.run(&["index", "t.tp", "directory"]).fails_with(&["directory", "expected a file"]);
+    // Before anything is built.
+    dir.run(&["index", "t.tp", "fine.txt", "missing.txt"]).fails_with(&["missing.txt"]);
+    assert!(!dir.0.join("t.tp").exists());
+    dir.run(&["index", "t.tp", "-", "-"]).fails_with(&["twice"]);
+    dir.run(&["index", "t.tp", "fine.txt", "--schema", "missing.toml"])
+        .fails_with(&["missing.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_permission_the_file_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::with_titles();
+    let set = |name: &str, mode| {
+        fs::set_permissions(dir.0.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("titles.txt", 0o000);
+    if fs::read(dir.0.join("titles.txt")).is_ok() {
+        eprintln!("!!! SKIPPED: permissions mean nothing to root");
+        return;
+    }
+    dir.run(&["index", "new.tp", "titles.txt"]).fails_with(&["titles.txt", "ermission denied"]);
+    set("titles.txt", 0o644);
+    set("t.tp", 0o555);
+    let append =
+        dir.run(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append"]);
+    append.fails_with(&["t.tp", "ermission denied"]);
+    assert_eq!(dir.count("*"), 7);
+    set("t.tp", 0o755);
+}
+
+#[test]
+fn an_empty_input_is_an_empty_index_and_a_remark() {
+    let dir = Dir::new();
+    dir.write("empty.txt", "");
+    let ran = dir.run(&["index", "t.tp", "empty.txt"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing in empty.txt"), "{}", ran.stderr);
+    assert_eq!(dir.count("*"), 0);
+    assert_eq!(dir.ok(&["export", "t.tp"]), "");
+    dir.run(&["index", "n.tp", "empty.txt", "--input-format", "jsonl"]).fails_with(&["empty.txt"]);
+}
+
+#[test]
+fn bytes_that_are_no_text_have_a_line_and_an_offset() {
+    let dir = Dir::new();
+    dir.write("a.txt", b"good\nb\xFFd\nfine\n");
+    dir.run(&["index", "t.tp", "a.txt"]).fails_with(&["a.txt", "UTF-8", "line 2", "offset 6"]);
+    let ran = dir.run(&["index", "t.tp", "a.txt", "--skip-bad-lines", "--quiet"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 bad lines") && ran.stderr.contains("line 2"), "{}", ran.stderr);
+    assert_eq!((dir.count("*"), dir.count("good")), (2, 1));
+    dir.ok(&["index", "t.tp", "a.txt", "--lossy", "--overwrite", "--quiet"]);
+    assert_eq!(dir.ok(&["export", "t.tp"]).lines().nth(1), Some("{\"text\":\"b\u{FFFD}d\"}"));
+
+    dir.write("a.jsonl", b"{\"t\":\"good\"}\n{\"t\":\"b\xFFd\"}\n");
+    dir.run(&["index", "j.tp", "a.jsonl"]).fails_with(&["a.jsonl", "UTF-8", "line 2", "offset 20"]);
+    dir.ok(&["index", "j.tp", "a.jsonl", "--lossy", "--quiet"]);
+
+    // Binary junk, the same on every run.
+    let mut state = 1_u64;
+    let junk: Vec<u8> = (0..100_000)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        })
+        .collect();
+    dir.write("junk", &junk);
+    dir.run(&["index", "junk.tp", "junk"]).fails_with(&["junk", "line 1"]);
+    dir.ok(&["index", "junk.tp", "junk", "--lossy", "--quiet"]);
+    dir.write("a.zip", b"PK\x03\x04\x14\0\0\0");
+    dir.run(&["index", "zip.tp", "a.zip"]).fails_with(&["a.zip", "a zip file"]);
+}
+
+#[test]
+fn nul_bytes_are_text_and_stay_off_the_terminal() {
+    let dir = Dir::new();
+    dir.write("a.txt", b"one\0two\n\0\n\x1b[31mred\n");
+    dir.ok(&["index", "t.tp", "a.txt", "--quiet"]);
+    assert_eq!((dir.count("one"), dir.count("two"), dir.count("*")), (1, 1, 3));
+    let text = dir.ok(&["search", "t.tp", "*"]);
+    assert!(!text.contains('\0') && !text.contains('\x1b'), "{text:?}");
+    assert!(dir.ok(&["export", "t.tp"]).contains("one\\u0000two"));
+}
+
+#[test]
+fn a_line_of_100_mb_is_an_error_that_takes_no_memory() {
+    let dir = Dir::new();
+    let mut long = b"first\n".to_vec();
+    long.resize(100_000_000, b'x');
+    long.extend_from_slice(b"\nlast\n");
+    dir.run_with(&["index", "t.tp", "-"], long.clone()).fails_with(&["standard input", "line 2"]);
+    let ran = dir.run_with(&["index", "t.tp", "-", "--skip-bad-lines", "--quiet"], long);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(dir.count("*"), 2);
+}
+
+#[test]
+fn a_compressed_file_cut_short_is_told_and_nothing_of_it_indexed() {
+    let dir = Dir::new();
+    let lines: String = (0..20_000).map(|n| format!("title number {n}\n")).collect();
+    let mut gzip = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+    gzip.write_all(lines.as_bytes()).unwrap();
+    let mut bytes = gzip.finish().unwrap();
+    bytes.truncate(bytes.len() * 2 / 3);
+    dir.write("a.gz", bytes);
+    for more in [&[][..], &["--skip-bad-lines"], &["--lossy"]] {
+        dir.run(&[&["index", "t.tp", "a.gz"], more].concat()).fails_with(&[
+            "a.gz",
+            "gzip",
+            "cut short",
+        ]);
+    }
+    dir.run(&["search", "t.tp", "*"]).fails_with(&["t.tp"]);
+}
+
+#[test]
+fn documents_that_do_not_fit_are_told_with_their_line() {
+    let dir = Dir::new();
+    dir.write(
+        "schema.toml",
+        "[fields.title]\ntype = \"text\"\n[fields.brand]\ntype = \"keyword\"\n",
+    );
+    let long = "x".repeat(40_000);
+    for (line, words) in [
+        ("{\"price\": 1}".to_owned(), "'price'"),
+        ("{\"title\": 1}".to_owned(), "found a number"),
+        ("{\"brand\": [\"a\", \"b\"]}".to_owned(), "found a list"),
+        ("{\"title\": ".to_owned(), "JSON"),
+        (format!("{{\"brand\": \"{long}\"}}"), "brand"),
+    ] {
+        dir.write("a.jsonl", format!("{{\"title\": \"good\"}}\n{line}\n{{\"brand\": true}}\n"));
+        let arguments = ["index", "t.tp", "a.jsonl", "--schema", "schema.toml", "--overwrite"];
+        dir.run(&arguments).fails_with(&["a.jsonl", "line 2", words, "--skip-bad-lines"]);
+        let ran = dir.run(&[&arguments[..], &["--skip-bad-lines", "--quiet"]].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("line 2"), "{}", ran.stderr);
+        assert_eq!((dir.count("*"), dir.count("brand:true")), (2, 1));
+    }
+    dir.write("a.jsonl", "{\"title\": \"a\", \"price\": 3}\n");
+    dir.run(&["index", "n.tp", "a.jsonl"]).fails_with(&["'price'", "a.jsonl", "--schema"]);
+    dir.write("a.csv", "title,colour\na,b\nc,d\n");
+    dir.run(&["index", "n.tp", "a.csv", "--schema", "schema.toml"])
+        .fails_with(&["'colour'", "a.csv"]);
+}
+
+#[test]
+fn a_million_open_parentheses_are_refused_at_once() {
+    let dir = Dir::with_titles();
+    let start = Instant::now();
+    let ran = dir.run_with(&["search", "t.tp", "-"], "(".repeat(1_000_000));
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.starts_with("treepie: ") && ran.stderr.len() < 1_000, "{}", ran.stderr);
+    let ran = dir.run_with(&["search", "t.tp", "-"], "(".repeat(60_000));
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.starts_with("treepie: ") && ran.stderr.len() < 1_000, "{}", ran.stderr);
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_query_of_64_kib_is_answered() {
+    let dir = Dir::with_titles();
+    // Few clauses, many bytes.
+    let mut query = "paris OR ".to_owned();
+    query.push_str(&"x".repeat((64 << 10) - query.len()));
+    let ran = dir.run_with(&["search", "t.tp", "-", "--count"], query.clone() + "\n");
+    assert_eq!((ran.status, &*ran.stdout), (0, "2\n"), "{}", ran.stderr);
+    let ran = dir.run_with(&["search", "t.tp", "-", "--count"], query + "x");
+    assert_eq!(ran.status, 2, "{}", ran.stdout);
+}
+
+#[test]
+fn a_damaged_index_is_an_error_and_verify_lists_it() {
+    let dir = Dir::with_titles();
+    let segment = segment_of(&dir.0.join("t.tp"));
+    let mut bytes = fs::read(&segment).unwrap();
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 0x10;
+    fs::write(&segment, bytes).unwrap();
+    let ran = dir.run(&["verify", "t.tp"]);
+    assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
+    let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(ran.stdout.contains(&name), "{}", ran.stdout);
+    fs::remove_file(&segment).unwrap();
+    let ran = dir.run(&["verify", "t.tp"]);
+    assert_eq!(ran.status, 2);
+    assert!((ran.stdout + &ran.stderr).contains(&name));
+}
+
+fn segment_of(index: &Path) -> PathBuf {
+    let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().path());
+    let mut segments = names.filter(|path| path.extension().is_some_and(|name| name == "idx"));
+    segments.next().unwrap()
+}
