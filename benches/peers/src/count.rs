@@ -93,7 +93,7 @@ fn print_classes(questions: &[Question], times: &mut [[Vec<f64>; ENGINES.len()]]
     println!("COUNT in µs: mean of the medians of {rounds} rounds; all counts agree");
     print!("{:<6}{:>9}", "", "queries");
     ENGINES.iter().for_each(|engine| print!("{engine:>11}"));
-    println!("{:>15}{:>21}", "tantivy/treepie", "prepared/CRoaring");
+    println!("{:>18}{:>19}", "tantivy/treepie", "prepared/CRoaring");
     let mut classes: BTreeMap<&str, [Vec<f64>; ENGINES.len()]> = BTreeMap::new();
     for (question, times) in questions.iter().zip(times) {
         let class = classes.entry(question.class).or_default();
@@ -106,7 +106,7 @@ fn print_classes(questions: &[Question], times: &mut [[Vec<f64>; ENGINES.len()]]
         print!("{class:<6}{:>9}", medians[0].len());
         means.iter().for_each(|mean| print!("{mean:>11.2}"));
         let [tantivy, treepie, prepared, croaring] = means;
-        println!("{:>15.1}{:>21.2}", tantivy / treepie, prepared / croaring);
+        println!("{:>18.1}{:>19.2}", tantivy / treepie, prepared / croaring);
     }
 }
 

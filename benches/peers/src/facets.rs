@@ -45,7 +45,7 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
     println!(
         "{documents} documents, top {TOP} of {N_VALUES} values, µs, median of {ROUNDS} rounds"
     );
-    println!("{:>12}{:>11}{:>11}{:>11}", "selectivity", "tantivy", "treepie", "× tantivy");
+    println!("{:>12}{:>11}{:>11}{:>11}", "selectivity", "tantivy", "treepie", "ratio");
     for (mark, one_in) in MARKS {
         let (mut of_tantivy, mut of_treepie) = (vec![], vec![]);
         for round in 0..=ROUNDS {
@@ -64,7 +64,7 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
         let (tantivy, treepie) =
             (measure::median(&mut of_tantivy), measure::median(&mut of_treepie));
         let selectivity = format!("{} %", 100.0 / one_in as f64);
-        println!("{selectivity:>12}{tantivy:>11.1}{treepie:>11.1}{:>11.1}", tantivy / treepie);
+        println!("{selectivity:>12}{tantivy:>11.1}{treepie:>11.1}{:>11.2}", tantivy / treepie);
     }
     Ok(())
 }
