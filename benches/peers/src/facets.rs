@@ -85,7 +85,7 @@ fn each_document(n: u64, mut take: impl FnMut(&str, &[&str]) -> Result<()>) -> R
         let value = &values[up_to.partition_point(|sum| *sum <= drawn)];
         let mut marks = vec![];
         for (at, (mark, one_in)) in MARKS.iter().enumerate() {
-            if mix(number ^ (at as u64 + 1) << 56) % one_in == 0 {
+            if mix(number ^ ((at as u64 + 1) << 56)).is_multiple_of(*one_in) {
                 marks.push(*mark);
             }
         }
