@@ -73,6 +73,9 @@ pub(super) struct Evaluation<'e, 's> {
     last_window: [[u8; 4]; 1],
 }
 
+/// From this many documents on, a union of more than two inputs is made in a bitmap.
+const BITS_FROM: u32 = 512;
+
 /// Every document of a whole window, as a run.
 const WHOLE_WINDOW: [[u8; 4]; 1] = [[0, 0, 0xFF, 0xFF]];
 
@@ -313,13 +316,25 @@ impl<'e, 's> Evaluation<'e, 's> {
             self.steps.insert(at, Step { expected, input });
         }
         let end = self.steps.len();
+        // Several inputs with many documents meet in one bitmap from the start: merging arrays
+        // would touch the documents of the first ones again and again.
+        let by_bits = end - first > 2
+            && self.steps[first..].iter().map(|step| step.expected).sum::<u32>() > BITS_FROM;
         let mut result = Chunk::EMPTY;
         for at in first..end {
             let last = at + 1 == end;
             let wanted = if last && result.cardinality == 0 { want } else { Want::Documents };
             let chunk = self.evaluate(self.steps[at].input, key, wanted)?;
             self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
-            result = self.or(id, result, chunk, if last { want } else { Want::Documents })?;
+            let wanted = if last { want } else { Want::Documents };
+            result = match by_bits && !last && result.cardinality == 0 {
+                true => self.write(id, [chunk; 2], |run, out| {
+                    out.clear();
+                    out.or_with(run.resolve(chunk)?);
+                    Ok(())
+                })?,
+                false => self.or(id, result, chunk, wanted)?,
+            };
             if result.cardinality == len && !last {
                 self.profile.nodes[id.index()].partial = true;
                 result = Chunk::everything(len);

@@ -21,6 +21,8 @@ use crate::schema::{Field, FieldKind, Schema};
 
 /// Terms a query may have at the most after analysis, counted once a field.
 pub const TERMS_MAX: usize = 4_096;
+/// Up to this many queries are compared with each other; more are hashed.
+const FEW: usize = 8;
 /// Levels of a tree at the most; one parenthesis gives at most four.
 const LEVELS_MAX: usize = 4 * (DEPTH_MAX + 1);
 /// Names of fields listed in a message at the most.
@@ -323,7 +325,8 @@ impl Rewriter<'_> {
                 one => none = vec![one],
             }
             let excluded: HashSet<&Normal> = none.iter().collect();
-            if let Some(both) = all.iter().find(|query| is_part_of(query, &excluded)) {
+            let both = || all.iter().find(|query| is_part_of(query, &excluded));
+            if let Some(both) = (!none.is_empty()).then(both).flatten() {
                 let reason = format!("'{}' is asked for and excluded", both.display(self.schema));
                 self.note(format!("{reason}, so nothing matches both"));
                 return Normal::Nothing { reason };
@@ -400,9 +403,11 @@ fn flatten_all(all: Vec<Normal>, none: &mut Vec<Normal>) -> Result<Vec<Normal>, 
         }
     }
     let mut flat = without_duplicates(flat);
-    // A document with a term in a field has the field.
-    let fields: HashSet<FieldId> = flat.iter().filter_map(field_of_term).collect();
-    flat.retain(|query| !matches!(query, Normal::Exists(field) if fields.contains(field)));
+    if flat.iter().any(|query| matches!(query, Normal::Exists(_))) {
+        // A document with a term in a field has the field.
+        let fields: HashSet<FieldId> = flat.iter().filter_map(field_of_term).collect();
+        flat.retain(|query| !matches!(query, Normal::Exists(field) if fields.contains(field)));
+    }
     Ok(flat)
 }
 
@@ -414,6 +419,12 @@ fn field_of_term(query: &Normal) -> Option<FieldId> {
 }
 
 fn without_duplicates(queries: Vec<Normal>) -> Vec<Normal> {
+    if queries.len() <= FEW {
+        let different = |at: usize| !queries[..at].contains(&queries[at]);
+        if (1..queries.len()).all(different) {
+            return queries;
+        }
+    }
     let mut seen = HashSet::with_capacity(queries.len());
     let first = queries.iter().map(|query| seen.insert(query)).collect();
     keep(queries, first)
@@ -433,6 +444,9 @@ fn is_part_of(query: &Normal, any: &HashSet<&Normal>) -> bool {
 
 /// Drops alternatives that are part of another: `a OR (a AND b)`, `title:a OR title:*`.
 fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
+    if !any.iter().any(|query| matches!(query, Normal::And { .. } | Normal::Exists(_))) {
+        return any;
+    }
     let whole: HashSet<&Normal> = any.iter().collect();
     let kept = any.iter().map(|query| match query {
         Normal::And { all, .. } => !all.iter().any(|query| is_part_of(query, &whole)),
@@ -446,6 +460,9 @@ fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
 /// Beside `a` and without `b`, `(a OR c)` says nothing and `(b OR c)` means `c`. Returns whether
 /// anything changed.
 fn shrink_alternatives(all: &mut Vec<Normal>, none: &[Normal]) -> bool {
+    if !all.iter().any(|query| matches!(query, Normal::Or(_))) {
+        return false;
+    }
     let excluded: HashSet<&Normal> = none.iter().collect();
     let (alternatives, mut kept): (Vec<_>, Vec<_>) =
         std::mem::take(all).into_iter().partition(|query| matches!(query, Normal::Or(_)));

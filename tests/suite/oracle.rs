@@ -5,6 +5,7 @@ use crate::naive::NaiveIndex;
 use std::sync::LazyLock;
 use treepie::explain::ExplainTree;
 use treepie::query::Query;
+use treepie::storage::ReadMode;
 use treepie::{Document, Index, Schema, Searcher, TotalMode};
 
 /// More than two windows of 65,536 documents, and a third that is not full.
@@ -29,8 +30,8 @@ impl Random {
 
 struct Corpus {
     naive: NaiveIndex,
-    /// The same documents in one segment, and in several.
-    searchers: [Searcher; 2],
+    /// The same documents in one segment, in several, and in files that are read, not mapped.
+    searchers: [Searcher; 3],
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::build);
@@ -69,12 +70,23 @@ impl Corpus {
         let (a, rest) = docs.split_at(1);
         let (b, rest) = rest.split_at(65_536);
         let (c, d) = rest.split_at(300);
-        Corpus { naive, searchers: [one, searcher(&schema, &[a, b, c, d])] }
+        let several = searcher(&schema, &[a, b, c, d]);
+        let read = Index::options().read_mode(ReadMode::Pread);
+        let directory =
+            std::env::temp_dir().join(format!("treepie-oracle-{}.tp", std::process::id()));
+        let read = read.overwrite(&directory, schema).unwrap();
+        let read = fill(&read, &[&docs[..70_000], &docs[70_000..]]);
+        // Open files outlive their names.
+        std::fs::remove_dir_all(directory).unwrap();
+        Corpus { naive, searchers: [one, several, read] }
     }
 }
 
 fn searcher(schema: &Schema, segments: &[&[Document]]) -> Searcher {
-    let index = Index::in_memory(schema.clone());
+    fill(&Index::in_memory(schema.clone()), segments)
+}
+
+fn fill(index: &Index, segments: &[&[Document]]) -> Searcher {
     let mut writer = index.writer().unwrap();
     for segment in segments {
         for document in *segment {
