@@ -94,6 +94,10 @@ impl Analyzer {
     /// All terms of a short text in order.
     pub fn tokens(&self, text: &str) -> Vec<String> {
         let mut terms = vec![];
+        if self.is_default() {
+            tokenizer::for_each(text, |term| terms.push(term.to_owned()));
+            return terms;
+        }
         self.clone().for_each(text, |term| terms.push(term.to_owned()));
         terms
     }

@@ -25,6 +25,8 @@ pub const TERMS_MAX: usize = 4_096;
 const FEW: usize = 8;
 /// Levels of a tree at the most; one parenthesis gives at most four.
 const LEVELS_MAX: usize = 4 * (DEPTH_MAX + 1);
+/// Clauses compared each with each rather than by hashes.
+const FEW: usize = 16;
 /// Names of fields listed in a message at the most.
 const NAMES_SHOWN: usize = 20;
 /// Reasons given for an empty result at the most.
@@ -205,17 +207,24 @@ impl Rewriter<'_> {
         quoted: bool,
         place: &Place,
     ) -> Result<Normal> {
+        let named;
         let fields = match field {
-            Some(name) => vec![self.field(name, place)?],
-            None => self.schema.default_field_ids().to_vec(),
+            Some(name) => {
+                named = [self.field(name, place)?];
+                &named[..]
+            }
+            None => self.schema.default_field_ids(),
         };
+        if let [field] = fields {
+            return self.terms(*field, text, quoted, place);
+        }
         if fields.is_empty() {
             return Err(located(&place.text, Error::new(ErrorKind::Query, "looking up a word"))
                 .expected("a field: the schema has no default fields")
                 .found(format!("'{text}' alone"))
                 .hint(format!("name one of {}", self.names())));
         }
-        let any = fields.into_iter().map(|field| self.terms(field, text, quoted, place));
+        let any = fields.iter().map(|field| self.terms(*field, text, quoted, place));
         let any = any.collect::<Result<_>>()?;
         Ok(self.or(any))
     }
@@ -254,6 +263,9 @@ impl Rewriter<'_> {
             )),
         }
         let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
+        if let [_] = &terms[..] {
+            return Ok(terms.into_iter().map(term).next().unwrap_or(Normal::All));
+        }
         Ok(self.and(terms.into_iter().map(term).collect(), vec![]))
     }
 
@@ -306,6 +318,13 @@ impl Rewriter<'_> {
 
     /// What matches all of `all` and none of `none`, from nodes that are normal.
     fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
+        if none.is_empty() && are_few_terms(&all) {
+            return match distinct(all) {
+                mut one if one.len() == 1 => one.remove(0),
+                all if all.is_empty() => Normal::All,
+                all => Normal::And { all, none },
+            };
+        }
         loop {
             all = match flatten_all(all, &mut none) {
                 Ok(all) => all,
@@ -344,6 +363,12 @@ impl Rewriter<'_> {
 
     /// What matches one of `any`, from nodes that are normal.
     fn or(&mut self, any: Vec<Normal>) -> Normal {
+        if !any.is_empty() && are_few_terms(&any) {
+            return match distinct(any) {
+                mut one if one.len() == 1 => one.remove(0),
+                any => Normal::Or(any),
+            };
+        }
         let mut reasons = vec![];
         let mut positive = vec![];
         let mut negative = vec![];
@@ -381,6 +406,25 @@ impl Rewriter<'_> {
         self.notes.truncate(noted);
         self.and(vec![], vec![missed])
     }
+}
+
+/// The usual query: a few words, to which no law but idempotence applies. Told apart because the
+/// laws, which must be fast for thousands of clauses, take longer than such a query itself.
+fn are_few_terms(queries: &[Normal]) -> bool {
+    queries.len() <= FEW && queries.iter().all(|query| matches!(query, Normal::Term { .. }))
+}
+
+/// A few queries, each once, in order.
+fn distinct(mut queries: Vec<Normal>) -> Vec<Normal> {
+    let mut kept = 0;
+    for at in 0..queries.len() {
+        if !queries[..kept].contains(&queries[at]) {
+            queries.swap(kept, at);
+            kept += 1;
+        }
+    }
+    queries.truncate(kept);
+    queries
 }
 
 fn nothing(reason: impl Into<String>) -> Normal {
