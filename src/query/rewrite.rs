@@ -25,8 +25,6 @@ pub const TERMS_MAX: usize = 4_096;
 const FEW: usize = 8;
 /// Levels of a tree at the most; one parenthesis gives at most four.
 const LEVELS_MAX: usize = 4 * (DEPTH_MAX + 1);
-/// Clauses compared each with each rather than by hashes.
-const FEW: usize = 16;
 /// Names of fields listed in a message at the most.
 const NAMES_SHOWN: usize = 20;
 /// Reasons given for an empty result at the most.
