@@ -197,7 +197,7 @@ mod tests {
             let nested = Span::intersect([or].into_iter(), [and].into_iter(), w);
             prop_assert!(holds(
                 nested,
-                (0..40).map(|i| (a[i] || b[i] || c[i]) && !(a[i] && b[i] && !c[i]))
+                (0..40).map(|i| [a[i], b[i], c[i]].contains(&true) && (!a[i] || !b[i] || c[i]))
             ));
             let outside = Span::intersect(std::iter::empty(), [or].into_iter(), w);
             prop_assert!(holds(outside, (0..40).map(|i| !(a[i] || b[i] || c[i]))));

@@ -3,6 +3,7 @@
 mod allocations;
 #[cfg(feature = "cli")]
 mod cli;
+mod facets;
 mod naive;
 mod oracle;
 mod plans;
