@@ -26,12 +26,13 @@ fn searcher() -> Searcher {
         random % n
     };
     for _ in 0..N_DOCS {
-        let mut document = Document::new();
+        let mut text = String::from("every");
         for (word, modulus) in WORDS {
             if below(modulus) == 0 {
-                document.push("text", word);
+                text = text + " " + word;
             }
         }
+        let document = Document::new().with("text", text);
         // The smaller of two numbers is small more often.
         let value = below(N_VALUES).min(below(N_VALUES));
         writer.add(document.with("value", format!("value {value:03}"))).unwrap();
@@ -45,7 +46,7 @@ fn facets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("facets, 300 values, 10 M documents");
     group.sample_size(10);
     for (name, query) in
-        [("0.1 %", "permille"), ("1 %", "percent"), ("10 %", "tenth"), ("100 %", "*")]
+        [("0.1 %", "permille"), ("1 %", "percent"), ("10 %", "tenth"), ("100 %", "every")]
     {
         let query = searcher.parse(query).unwrap();
         let counts = searcher.facets(&query, "value", 10).unwrap();

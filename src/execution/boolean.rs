@@ -202,8 +202,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         if want == Want::Count {
             return Ok(Chunk::counted(cardinality));
         }
-        let (fetched, kind, bytes) = self.lists.fetch(self.part, leaf)?;
-        self.profile.touched(id, kind, bytes);
+        let (fetched, container) = self.lists.fetch(self.part, leaf)?;
+        if let Some((kind, bytes)) = container {
+            self.profile.touched(id, kind, bytes);
+        }
         Ok(Chunk { cardinality, place: Place::Leaf(fetched) })
     }
 

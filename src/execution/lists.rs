@@ -139,14 +139,14 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Fetches the container that the last [`seek`](Self::seek) found. Also says its kind and how
-    /// many bytes were read for it.
+    /// Fetches the container that the last [`seek`](Self::seek) found. Where it is one of a long list,
+    /// also says its kind and how many bytes were read for it.
     #[inline]
     pub(super) fn fetch(
         &mut self,
         part: &SegmentPlan<'s>,
         leaf: LeafId,
-    ) -> Result<(Fetched<'s>, ContainerKind, usize)> {
+    ) -> Result<(Fetched<'s>, Option<(ContainerKind, usize)>)> {
         let cursor = &mut self.cursors[leaf.index()];
         match &part.leaves[leaf.index()].postings {
             Postings::Long(list) => {
@@ -162,12 +162,12 @@ impl<'s> Lists<'s> {
                         Fetched::Held { leaf, nth }
                     }
                 };
-                Ok((fetched, kind, len))
+                Ok((fetched, Some((kind, len))))
             }
             _ => {
                 let group = self.groups[cursor.place];
                 let fetched = Fetched::Short { start: group.start, end: group.end };
-                Ok((fetched, ContainerKind::Array, 0))
+                Ok((fetched, None))
             }
         }
     }

@@ -16,7 +16,7 @@ mod profile;
 mod result;
 
 use crate::bitmap::ContainerBuf;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
 use crate::plan::{Goal, Plan, Total};
@@ -24,6 +24,7 @@ use boolean::{Chunk, Evaluation, Step, Want};
 use lists::Lists;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
+use std::ops::Range;
 use std::time::Instant;
 
 /// A plan with the memory to carry it out, any number of times.
@@ -194,7 +195,7 @@ impl<'s> Execution<'s> {
             key = next + 1;
             page.counted += u64::from(chunk.cardinality);
             if !page.is_full() {
-                page.take(&run, chunk, base, next, docs)?;
+                page.take(&run, chunk, base..base + u64::from(n_docs), next, docs)?;
             }
             if let Some(MatchSet::Some(set)) = &mut set {
                 set.push(next, chunk.cardinality, run.resolve(chunk)?);
@@ -247,7 +248,7 @@ impl Page {
         &mut self,
         run: &Evaluation<'_, 's>,
         chunk: Chunk<'s>,
-        base: u64,
+        segment: Range<u64>,
         key: u32,
         docs: &mut Vec<DocId>,
     ) -> Result<()> {
@@ -256,7 +257,7 @@ impl Page {
             self.skip -= cardinality;
             return Ok(());
         }
-        let first = base + (u64::from(key) << 16);
+        let first = segment.start + (u64::from(key) << 16);
         let wanted = usize::try_from(self.take).unwrap_or(usize::MAX);
         let from = docs.len();
         let container = run.resolve(chunk)?;
@@ -267,6 +268,11 @@ impl Page {
                 .take(wanted)
                 .map(|low| DocId(first + u64::from(low))),
         );
+        if docs.last().is_some_and(|last| last.0 >= segment.end) {
+            return Err(Error::corrupt("reading a posting list")
+                .expected(format!("documents of a segment of {}", segment.end - segment.start))
+                .found("a document past its end"));
+        }
         self.skip = 0;
         self.take -= (docs.len() - from) as u64;
         Ok(())

@@ -1,6 +1,7 @@
 //! What happened while a plan ran: counted always, timed on demand.
 
 use crate::bitmap::ContainerKind;
+use crate::format::terms::PostingsAt;
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
 use std::time::{Duration, Instant};
@@ -89,10 +90,7 @@ impl Profile {
             let root = plan.root();
             for (id, node) in plan.nodes.iter().enumerate() {
                 if let Operator::TermScan(leaf) | Operator::Exists(leaf) = node.operator {
-                    let profile = &mut nodes[id];
-                    let touched = profile.arrays + profile.bitmaps + profile.runs;
-                    let all = containers(part, leaf.index());
-                    profile.skipped = all.saturating_sub(touched);
+                    nodes[id].count_list(&part.leaves[leaf.index()].postings);
                 }
             }
             let complete = !stopped || nodes[root.index()].answered;
@@ -120,44 +118,56 @@ impl SegmentProfile<'_> {
     }
 }
 
-/// How many containers a leaf has in a segment, as far as they are containers.
-fn containers(part: &SegmentPlan<'_>, leaf: usize) -> u64 {
-    match &part.leaves[leaf].postings {
-        Postings::Long(list) => list.n_containers() as u64,
-        _ => 0,
+impl NodeProfile {
+    /// Adds what follows from the list of a leaf: containers left alone, and what was read of it
+    /// besides containers.
+    fn count_list(&mut self, postings: &Postings<'_>) {
+        match postings {
+            Postings::Long(list) => {
+                let touched = self.arrays + self.bitmaps + self.runs;
+                self.skipped = (list.n_containers() as u64).saturating_sub(touched);
+                self.bytes_read += list.header_len() as u64;
+            }
+            Postings::Short(info) if self.documents_out > 0 => {
+                if let PostingsAt::Section { len, .. } = info.postings {
+                    self.bytes_read += u64::from(len);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
-/// A root that ran to its end has seen everything, and so have the inputs of a union that has. An
-/// input of an intersection is asked only where the others have documents: it has seen everything
-/// only if everything it was expected to find came out.
+/// Marks who has seen all of its documents. A root that ran to its end has, and so have the inputs
+/// of a union that has. An input of an intersection is asked only where the others have documents:
+/// it has seen everything if everything it can find came out, or if all that it reads has.
 fn mark_complete(
     plan: &Plan<'_>,
     part: &SegmentPlan<'_>,
     nodes: &mut [NodeProfile],
     id: NodeId,
-    complete: bool,
-) {
-    let estimate = part.estimate(id);
-    let profile = &mut nodes[id.index()];
-    let all_came = profile.documents_out == estimate.upper;
-    let asked_all = !profile.answered && !profile.partial;
-    let complete = match plan.node(id).operator {
+    ran_to_end: bool,
+) -> bool {
+    let NodeProfile { documents_out, answered, partial, .. } = nodes[id.index()];
+    let all_came = documents_out == part.estimate(id).upper;
+    let complete = match &plan.node(id).operator {
         Operator::TermScan(_) | Operator::Exists(_) => all_came,
-        _ => complete || all_came,
-    };
-    profile.complete = complete;
-    match &plan.node(id).operator {
+        Operator::All | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {
+            let asked = ran_to_end && !answered && !partial;
+            let mut inputs_complete = !answered && !partial;
             for input in plan.inputs(any) {
-                mark_complete(plan, part, nodes, *input, complete && asked_all);
+                inputs_complete &= mark_complete(plan, part, nodes, *input, asked);
             }
+            ran_to_end || all_came || inputs_complete
         }
         Operator::Intersect { all, none } => {
             for input in plan.inputs(all).iter().chain(plan.inputs(none)) {
                 mark_complete(plan, part, nodes, *input, false);
             }
+            ran_to_end || all_came
         }
-        Operator::All | Operator::Nothing { .. } | Operator::TermScan(_) | Operator::Exists(_) => {}
-    }
+    };
+    nodes[id.index()].complete = complete;
+    complete
 }
