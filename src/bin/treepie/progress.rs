@@ -84,7 +84,14 @@ fn draw(total: Option<u64>, counters: &Counters, stop: &AtomicBool) {
     }
     let start = Instant::now();
     while !stop.load(Relaxed) {
-        bar.set_position(counters.read.load(Relaxed));
+        // The bar runs once for reading and once for merging.
+        match (counters.stage(), total) {
+            (Some(Progress::Merging { done, total }), Some(_)) => {
+                bar.set_length(total);
+                bar.set_position(done);
+            }
+            _ => bar.set_position(counters.read.load(Relaxed)),
+        }
         bar.set_message(message(counters, start.elapsed()));
         bar.tick();
         thread::sleep(TICK);

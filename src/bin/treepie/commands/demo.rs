@@ -1,13 +1,13 @@
 //! `treepie demo`: a tour on titles that are part of the program.
 
 use std::{
-    env, fs, io,
+    env, io,
     io::Write,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use treepie::{Error, Index, LineFormat, Schema, Searcher, WriterOptions};
+use treepie::{BadLines, Error, Index, LineFormat, Schema, Searcher};
 
 use super::{explain, in_query, search};
 use crate::{
@@ -30,11 +30,11 @@ const TITLES: &str = include_str!("../../../../corpus/titles.txt");
 
 /// What is asked, and what there is to see in the answer.
 const QUERIES: &[(&str, &str)] = &[
-    ("london", "One word, as it stands in the dictionary."),
-    ("history AND (france OR spain) -war", "AND, OR, parentheses; a minus excludes."),
-    ("+song -qualifier:song", "A field is asked by name: songs by title that are not called one."),
-    ("東京", "Any script will do."),
-    ("NOT qualifier:*", "Titles without anything in parentheses at their end."),
+    ("london", "one word, as it stands in the dictionary"),
+    ("history AND (france OR spain) -war", "AND, OR, parentheses; a minus excludes"),
+    ("london AND qualifier:film", "a word in another field"),
+    ("東京 OR москва", "any script will do"),
+    ("museum -qualifier:*", "without anything in parentheses at the end"),
 ];
 
 /// Hits shown of each query.
@@ -67,17 +67,18 @@ fn heading(out: &mut Output, text: &str) -> io::Result<()> {
 fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
     let start = Instant::now();
     let index = Index::overwrite(path, Schema::wikipedia_titles())?;
-    let mut writer = index.writer_with(WriterOptions::new())?;
+    let mut writer = index.writer()?;
     let lines = LineFormat::wikipedia_titles();
-    writer.add_lines(TITLES.as_bytes(), &lines, Default::default())?;
+    writer.add_lines(TITLES.as_bytes(), &lines, BadLines::Refuse)?;
     let commit = writer.commit()?;
     let elapsed = start.elapsed();
+    let n_bytes = index.inspect()?.segments().iter().map(|segment| segment.bytes).sum();
     writeln!(
         out,
         "{} titles ({}) became an index of {} in {}, safe on disk.\nIt lies in {}",
         output::grouped(commit.documents),
         output::bytes(TITLES.len() as u64),
-        output::bytes(directory_bytes(path)?),
+        output::bytes(n_bytes),
         output::duration(elapsed),
         path.display(),
     )?;
@@ -88,15 +89,6 @@ fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
         output::duration(elapsed)
     )?;
     Ok(searcher)
-}
-
-fn directory_bytes(path: &Path) -> Result<u64, Error> {
-    let wrong = |error| Error::io("looking at the index", error).in_file(path);
-    let mut sum = 0;
-    for entry in fs::read_dir(path).map_err(wrong)? {
-        sum += entry.and_then(|entry| entry.metadata()).map_err(wrong)?.len();
-    }
-    Ok(sum)
 }
 
 fn ask(out: &mut Output, searcher: &Searcher, text: &str, remark: &str) -> Outcome<()> {
@@ -118,14 +110,15 @@ fn ask(out: &mut Output, searcher: &Searcher, text: &str, remark: &str) -> Outco
 fn count_values(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
     writeln!(
         out,
-        "What stands in parentheses is a field of its own, `qualifier`. Its most frequent values\n\
-         among all titles, then among those with the word \"london\":"
+        "What stands in parentheses at the end of a title is a field of its own, `qualifier`.\n\
+         Its most frequent values among the titles that match:"
     )?;
     for text in ["*", "london"] {
         let query = searcher.parse(text)?;
         let (counts, elapsed) = timed(|| searcher.facets(&query, "qualifier", 5))?;
-        search::print_facet(out, &counts)?;
-        writeln!(out, "  {}", out.dim(&format!("of {text}, in {}", output::duration(elapsed))))?;
+        let took = format!("counted in {}", output::duration(elapsed));
+        writeln!(out, "\n{}  {}", out.strong(text), out.dim(&took))?;
+        search::print_facet_values(out, &counts)?;
     }
     Ok(())
 }
@@ -145,7 +138,7 @@ fn say_what_next(out: &mut Output, path: &Path) -> io::Result<()> {
     let path = path.display();
     writeln!(
         out,
-        "  {program} search {path} 'park -london' --facet qualifier
+        "  {program} search {path} 'music -london' --facet qualifier
   {program} search {path} 'river OR lake' --limit 3 --format json
   {program} explain {path} 'the AND +of -list' --analyze
   {program} inspect {path} storage

@@ -5,9 +5,8 @@
 //! ```
 
 use std::{
-    fs,
     io::{Read, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{SyncSender, sync_channel},
@@ -166,7 +165,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     drop(progress);
     bad.print();
     if !job.quiet {
-        note(job.summary(&commit, &counters, start));
+        let n_bytes = Index::open(&job.path)?.inspect()?.segments().iter().map(|s| s.bytes).sum();
+        note(job.summary(&commit, n_bytes, &counters, start));
     }
     Ok(Exit::Done)
 }
@@ -294,7 +294,13 @@ impl Job {
         Ok(())
     }
 
-    fn summary(&self, commit: &CommitInfo, counters: &Counters, start: Instant) -> String {
+    fn summary(
+        &self,
+        commit: &CommitInfo,
+        n_bytes: u64,
+        counters: &Counters,
+        start: Instant,
+    ) -> String {
         let elapsed = start.elapsed();
         let text = counters.text_bytes();
         let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-6);
@@ -306,7 +312,7 @@ impl Job {
             self.path.display(),
             grouped(commit.documents),
             plural(commit.segments, "segment"),
-            bytes(directory_bytes(&self.path)),
+            bytes(n_bytes),
         )
     }
 }
@@ -373,10 +379,4 @@ fn send_batches(
 
 fn text_bytes(document: &Document) -> usize {
     document.iter().map(|(name, value)| name.len() + value.len()).sum()
-}
-
-/// Bytes of all files of an index; what cannot be seen counts as nothing.
-fn directory_bytes(path: &Path) -> u64 {
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

@@ -3,7 +3,9 @@
 use std::{io, io::Write, path::PathBuf};
 
 use serde_json::{Map, Value, json};
-use treepie::{FacetCounts, Field, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode};
+use treepie::{
+    FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
+};
 
 use super::{explain, fields_to_json, in_query, open, parse_query, text_or_stdin};
 use crate::{
@@ -215,16 +217,21 @@ impl Page<'_> {
 
     fn print_hit(&self, out: &mut Output, hit: &Hit, width: usize) -> io::Result<()> {
         let number = format!("{:>width$}", output::grouped(hit.doc.0));
-        let mut present = self.fields.iter().filter_map(|field| {
+        let value = |field: &Field| {
             let value = hit.fields.get(&field.name)?.to_string();
             let value = terminal::printable(&value).into_owned();
-            Some((field, terminal::truncate(&value, VALUE_COLUMNS_MAX, "…").into_owned()))
-        });
-        // The first field is what people know the document by.
-        let first = present.next().map_or(String::new(), |(_, value)| value);
-        writeln!(out, "  {}  {}", out.dim(&number), out.strong(&first))?;
-        for (field, value) in present {
-            writeln!(out, "  {:width$}  {} {value}", "", out.dim(&format!("{}:", field.name)))?;
+            Some(terminal::truncate(&value, VALUE_COLUMNS_MAX, "…").into_owned())
+        };
+        // People know a document by its text rather than by its number.
+        let is_name =
+            |field: &&&Field| field.kind == FieldKind::Text && hit.fields.contains_key(&field.name);
+        let name = self.fields.iter().find(is_name).or(self.fields.first());
+        let heading = name.and_then(|field| value(field)).unwrap_or_default();
+        writeln!(out, "  {}  {}", out.dim(&number), out.strong(&heading))?;
+        for field in self.fields.iter().filter(|field| name != Some(field)) {
+            if let Some(value) = value(field) {
+                writeln!(out, "  {:width$}  {} {value}", "", out.dim(&format!("{}:", field.name)))?;
+            }
         }
         Ok(())
     }
@@ -302,9 +309,13 @@ fn facet_to_json(facet: &FacetCounts) -> Value {
     })
 }
 
-/// The values of a facet with their counts, and what is not among them.
-pub(crate) fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
+fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
     writeln!(out, "\n{}", out.strong(&facet.field))?;
+    print_facet_values(out, facet)
+}
+
+/// The values of a facet with their counts, and what is not among them.
+pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
     let widest = facet.buckets.first().map_or(0, |bucket| output::grouped(bucket.count).len());
     let outside = [(facet.other, "(other values)"), (Some(facet.missing), "(none)")];
     let outside: Vec<_> = outside
