@@ -176,6 +176,24 @@ fn search_prints_the_json_that_is_promised() {
 }
 
 #[test]
+fn counting_stops_where_it_is_told() {
+    let dir = Dir::new();
+    let lines: String = (0..200_000).map(|n| format!("number {}\n", n % 3)).collect();
+    dir.write("a.txt", lines);
+    dir.ok(&["index", "t.tp", "a.txt", "--quiet"]);
+    for (total, relation) in [("none", "unknown"), ("5", "at_least"), ("exact", "exact")] {
+        let query = ["search", "t.tp", "0 OR 1", "--limit", "1", "--format", "json"];
+        let page = dir.run(&[&query[..], &["--total", total]].concat()).json();
+        assert_eq!(page["total"]["relation"], relation, "--total {total}: {page}");
+        assert_eq!(page["hits"].as_array().unwrap().len(), 1);
+        if total == "exact" {
+            assert_eq!(page["total"]["value"], 133_334);
+        }
+    }
+    dir.run(&["search", "t.tp", "0", "--total", "most"]).fails_with(&["--total", "most"]);
+}
+
+#[test]
 fn explain_prints_the_json_that_is_promised() {
     let dir = Dir::with_titles();
     let query = "history AND (france OR spain) -war";
@@ -577,10 +595,20 @@ fn bytes_that_are_no_text_have_a_line_and_an_offset() {
     dir.run(&["index", "t.tp", "a.txt"]).fails_with(&["a.txt", "UTF-8", "line 2", "offset 6"]);
     let ran = dir.run(&["index", "t.tp", "a.txt", "--skip-bad-lines", "--quiet"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("1 bad lines") && ran.stderr.contains("line 2"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("1 bad line left out") && ran.stderr.contains("line 2"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!((dir.count("*"), dir.count("good")), (2, 1));
     dir.ok(&["index", "t.tp", "a.txt", "--lossy", "--overwrite", "--quiet"]);
     assert_eq!(dir.ok(&["export", "t.tp"]).lines().nth(1), Some("{\"text\":\"b\u{FFFD}d\"}"));
+    let mut mixed = b"b\xFFd\n".to_vec();
+    mixed.resize(17 << 20, b'x');
+    dir.write("mixed.txt", mixed);
+    let both = ["index", "t.tp", "mixed.txt", "--lossy", "--skip-bad-lines", "--overwrite"];
+    assert_eq!(dir.run(&both).status, 0);
+    assert_eq!(dir.count("*"), 1);
 
     dir.write("a.jsonl", b"{\"t\":\"good\"}\n{\"t\":\"b\xFFd\"}\n");
     dir.run(&["index", "j.tp", "a.jsonl"]).fails_with(&["a.jsonl", "UTF-8", "line 2", "offset 20"]);

@@ -41,10 +41,17 @@ pub(crate) struct Cli {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Global {
     /// No progress and no remarks on standard error, errors only.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) quiet: bool,
     /// Colour on standard output.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Everywhere"
+    )]
     pub(crate) color: Color,
 }
 

@@ -48,6 +48,7 @@ pub(crate) struct Args {
     /// The index, a directory.
     index: PathBuf,
     /// Files, or - for standard input, which is also read where no file is named.
+    #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// What the input is, where that is well known.
     #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format"])]

@@ -20,12 +20,16 @@ use crate::{
 
 /// Look inside: segments, schema, terms, posting lists, documents, bytes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    subcommand_value_name = "WHAT",
+    subcommand_help_heading = "What",
+    after_help = "Examples:
   treepie inspect titles.tp
   treepie inspect titles.tp terms --field qualifier --prefix fil
   treepie inspect titles.tp postings london
   treepie inspect titles.tp document 42
-  treepie inspect titles.tp storage --format json")]
+  treepie inspect titles.tp storage --format json"
+)]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,

@@ -27,6 +27,9 @@ pub(crate) fn run(_: Args) -> Outcome {
         man.render_description_section(&mut page)?;
         man.render_synopsis_section(&mut page)?;
         man.render_options_section(&mut page)?;
+        if command.has_subcommands() {
+            man.render_subcommands_section(&mut page)?;
+        }
         man.render_extra_section(&mut page)?;
     }
     let mut stdout = io::stdout().lock();

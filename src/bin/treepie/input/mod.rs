@@ -12,7 +12,7 @@ pub(crate) mod schema_file;
 
 use std::{
     fs::{self, File},
-    io::{self, Cursor, Read},
+    io::{self, Cursor, IsTerminal, Read},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -25,7 +25,7 @@ use treepie::{Document, Error, ErrorKind};
 
 use crate::{
     failure::{note, usage, warn},
-    output::grouped,
+    output::{grouped, plural},
     progress::{Counted, Counters},
 };
 use decode::{Compression, Decoder};
@@ -74,6 +74,9 @@ impl Source {
 
     /// The sources that were typed; standard input at most once, and alone where nothing was.
     pub(crate) fn find_all(typed: &[PathBuf]) -> Result<Vec<Self>, Error> {
+        if typed.is_empty() && io::stdin().is_terminal() {
+            return Err(usage("nothing to index").hint("name a file, or - for standard input"));
+        }
         let standard_input = [PathBuf::from("-")];
         let typed = if typed.is_empty() { &standard_input[..] } else { typed };
         if typed.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -277,7 +280,8 @@ impl BadRecords {
         if self.n_skipped == 0 {
             return;
         }
-        warn(format!("{} bad lines left out", grouped(self.n_skipped)));
+        let n_skipped = usize::try_from(self.n_skipped).unwrap_or(usize::MAX);
+        warn(format!("{} left out", plural(n_skipped, "bad line")));
         self.shown.iter().for_each(|message| note(format!("  {message}")));
         let more = self.n_skipped - self.shown.len() as u64;
         if more > 0 {
