@@ -62,27 +62,31 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
     // µs of each engine for each question and round.
     let mut times: Vec<[Vec<f64>; ENGINES.len()]> =
         questions.iter().map(|_| Default::default()).collect();
-    // One round more than counted warms up; the engine that goes first changes by the round.
+    // One round more than counted warms up; the engine that goes first changes by the round. An engine
+    // answers all questions before the next one does: as a process that serves queries would, and so
+    // that none finds its code and tables evicted by another before each question.
+    let mut counts = vec![[0; ENGINES.len()]; questions.len()];
     for round in 0..=rounds {
-        for (at, question) in questions.iter().enumerate() {
-            let mut counts = [0; ENGINES.len()];
-            for turn in 0..ENGINES.len() {
-                let engine = (round + turn) % ENGINES.len();
+        for turn in 0..ENGINES.len() {
+            let engine = (round + turn) % ENGINES.len();
+            for (at, question) in questions.iter().enumerate() {
                 let (time, count) = measure::time(|| match engine {
                     0 => Ok(searcher.search(black_box(&tantivy_queries[at]), &Count)? as u64),
                     1 => Ok(treepie.count(black_box(&treepie_queries[at]))?),
                     2 => Ok(prepared[at].count()?),
                     _ => Ok(croaring_count(question, black_box(&lists))),
                 })?;
-                counts[engine] = count;
+                counts[at][engine] = count;
                 if round > 0 {
                     times[at][engine].push(time);
                 }
             }
-            if counts != [counts[0]; ENGINES.len()] {
-                let what = (question.class, question.words.join(" "));
-                return Err(format!("{what:?}: {ENGINES:?} count {counts:?}").into());
-            }
+        }
+    }
+    for (question, counts) in questions.iter().zip(&counts) {
+        if *counts != [counts[0]; ENGINES.len()] {
+            let what = (question.class, question.words.join(" "));
+            return Err(format!("{what:?}: {ENGINES:?} count {counts:?}").into());
         }
     }
     print_classes(&questions, &mut times, rounds);
