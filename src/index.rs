@@ -288,10 +288,6 @@ impl Index {
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }
     }
-
-    pub(crate) fn analyzers(&self) -> &Arc<Analyzers> {
-        &self.analyzers
-    }
 }
 
 fn refuse_existing(path: &std::path::Path) -> Result<()> {

@@ -380,7 +380,7 @@ mod tests {
             let chars: Vec<char> = syllables.chars().collect();
             let length = if script.vowels.is_empty() { 1 } else { 2 };
             !chars.is_empty()
-                && chars.len() % length == 0
+                && chars.len().is_multiple_of(length)
                 && chars.chunks(length).all(|syllable| {
                     script.onsets.contains(syllable[0])
                         && syllable[1..].iter().all(|vowel| script.vowels.contains(*vowel))

@@ -386,9 +386,7 @@ impl Page<'_> {
     fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
         match self.options.ascii {
             false => Cow::Borrowed(prefix),
-            true => Cow::Owned(
-                prefix.replace('│', "|").replace('├', "|").replace('└', "`").replace('─', "-"),
-            ),
+            true => Cow::Owned(prefix.replace(['│', '├'], "|").replace('└', "`").replace('─', "-")),
         }
     }
 

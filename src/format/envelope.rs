@@ -497,6 +497,7 @@ impl Envelope {
     }
 
     /// Bytes that blocks cover: everything before the checksums.
+    #[cfg(test)]
     pub(crate) fn covered_len(&self) -> u64 {
         self.checksums_at
     }

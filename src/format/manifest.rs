@@ -303,7 +303,7 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             FieldKind::Text => 1,
             FieldKind::Keyword => 2,
         });
-        out.push(u8::from(field.stored) * STORED | u8::from(field.many) * MANY);
+        out.push((u8::from(field.stored) * STORED) | (u8::from(field.many) * MANY));
         out.push(field.name.len() as u8);
         out.extend(field.name.as_bytes());
     }

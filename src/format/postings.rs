@@ -99,6 +99,10 @@ pub(crate) fn decode_gaps(
 }
 
 /// The documents of one term in one segment.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a short list is decoded in place, so that opening one allocates nothing"
+)]
 #[derive(Debug)]
 pub(crate) enum PostingList<'s, S> {
     /// At most [`SHORT_DOCS_MAX`] documents, decoded.

@@ -43,7 +43,7 @@ use std::ops::Range;
 pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
 pub use rewrite::TERMS_MAX;
-pub(crate) use rewrite::{Normal, Rewritten, rewrite};
+pub(crate) use rewrite::{Normal, rewrite};
 
 /// A question: which documents match.
 ///

@@ -78,11 +78,6 @@ impl SegmentFile {
         self.envelope.header.id
     }
 
-    /// Whether this build may replace the segment, as merging does, without losing what it does not know.
-    pub(crate) fn is_writable(&self) -> bool {
-        self.envelope.header.writable
-    }
-
     pub(crate) fn path(&self) -> PathBuf {
         self.file.path()
     }
@@ -119,6 +114,7 @@ impl SegmentFile {
         })
     }
 
+    #[cfg(test)]
     /// Blocks of the file, and how often one was checked since it was opened.
     pub(crate) fn blocks(&self) -> BlockCounts {
         BlockCounts {
@@ -156,7 +152,7 @@ impl SegmentFile {
         let shift = self.envelope.block_shift();
         for block in range.start >> shift..=(range.end - 1) >> shift {
             let word = self.checked.get((block / 64) as usize);
-            if !word.is_some_and(|word| word.load(Relaxed) & (1 << (block % 64)) != 0) {
+            if word.is_none_or(|word| word.load(Relaxed) & (1 << (block % 64)) == 0) {
                 self.check(mapped, block)?;
             }
         }
@@ -225,6 +221,7 @@ impl SegmentFile {
 }
 
 /// How much of a segment has been checked.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockCounts {
     /// Blocks in the file.

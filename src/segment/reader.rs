@@ -156,6 +156,11 @@ impl<'s> FieldReader<'s> {
         }
     }
 
+    /// Bytes of all posting lists.
+    pub(crate) fn postings_len(self) -> Result<u64> {
+        Ok(self.section(SectionKind::POSTINGS)?.len())
+    }
+
     #[cold]
     fn past_the_end(self) -> Error {
         Error::corrupt("reading a posting list")

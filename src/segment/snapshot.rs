@@ -68,7 +68,9 @@ pub(crate) fn to_image(storage: &dyn Storage) -> Result<Vec<u8>> {
     let names: Vec<_> = std::iter::once(FileName::Manifest(generation)).chain(segments).collect();
     for segment in &snapshot.segments {
         let mut first = None;
-        segment.verify(|error| drop(first.get_or_insert(error)));
+        segment.verify(|error| {
+            first.get_or_insert(error);
+        });
         first.map_or(Ok(()), Err)?;
     }
     let contents = names.iter().map(|name| {

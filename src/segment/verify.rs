@@ -49,6 +49,12 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let reader = segment.field(field);
     let dictionary = reader.terms()?;
     dictionary.verify()?;
+    expect(
+        "the documents that a dictionary is for",
+        segment.n_docs().into(),
+        dictionary.n_docs().into(),
+    )?;
+    expect("the bytes of all postings", dictionary.postings_len(), reader.postings_len()?)?;
     let mut stream = dictionary.iter();
     let mut docs = vec![];
     while let Some((_, _, info)) = stream.next()? {

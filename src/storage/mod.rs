@@ -210,6 +210,34 @@ fn locked(location: PathBuf, holder: Option<&str>) -> Error {
         .hint("wait until it is done; readers are never locked out")
 }
 
+/// A directory of its own for one test, removed at the end; not made yet.
+#[cfg(test)]
+pub(crate) struct TestDirectory(PathBuf);
+
+#[cfg(test)]
+impl TestDirectory {
+    pub(crate) fn new() -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("treepie-test-{}-{count}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        TestDirectory(path)
+    }
+
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+impl Drop for TestDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,33 +306,5 @@ mod tests {
             assert_eq!(storage.create(name).unwrap_err().kind(), ErrorKind::Usage, "{name:?}");
             assert_eq!(storage.delete(name).unwrap_err().kind(), ErrorKind::Usage, "{name:?}");
         }
-    }
-}
-
-/// A directory of its own for one test, removed at the end; not made yet.
-#[cfg(test)]
-pub(crate) struct TestDirectory(PathBuf);
-
-#[cfg(test)]
-impl TestDirectory {
-    pub(crate) fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("treepie-test-{}-{count}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let _ = std::fs::remove_dir_all(&path);
-        TestDirectory(path)
-    }
-
-    pub(crate) fn path(&self) -> &std::path::Path {
-        &self.0
-    }
-}
-
-#[cfg(test)]
-impl Drop for TestDirectory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -131,10 +131,13 @@ struct State {
     failed: Option<Error>,
 }
 
+/// Chunks of stored rows back to back, with the documents and bytes of each.
+type StoredChunks = (Vec<u8>, Vec<(u32, u64)>);
+
 struct StoredInOrder {
     builder: Option<SegmentBuilder>,
     next_task: u64,
-    waiting: BTreeMap<u64, (Vec<u8>, Vec<(u32, u64)>)>,
+    waiting: BTreeMap<u64, StoredChunks>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

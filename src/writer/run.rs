@@ -270,11 +270,6 @@ impl RunWriter {
         }
     }
 
-    /// Bytes of heap held.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.records.capacity() + self.gaps.capacity()
-    }
-
     /// Ends the run and keeps it in memory.
     pub(crate) fn finish(mut self) -> Run {
         self.end_interval();

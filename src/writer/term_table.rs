@@ -280,7 +280,7 @@ mod tests {
             let numbers = intern(&mut table, &terms);
             let mut expected = BTreeMap::new();
             for (term, number) in terms.iter().zip(&numbers) {
-                assert_eq!(expected.entry(*term).or_insert(*number), &*number, "{term:?}");
+                assert_eq!(expected.entry(*term).or_insert(*number), number, "{term:?}");
             }
             let mut found = vec![];
             let mut term = vec![];

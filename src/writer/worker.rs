@@ -93,7 +93,8 @@ impl Worker {
             self.chunk.finish(&mut output.stored);
             output.chunks.push((n_docs, (output.stored.len() - before) as u64));
             let held = self.fields.iter().map(FieldBuffer::heap_bytes).sum::<usize>()
-                + output.stored.capacity();
+                + output.stored.capacity()
+                + self.chunk.heap_bytes();
             if held > heap_max || nth + 1 == n_chunks {
                 self.end_run(run_start, &mut output);
                 run_start = doc;

@@ -473,7 +473,7 @@ impl<'s, S: Source<'s>> ChunkView<S> {
         let (nth, n_rows) =
             ((doc - first) as usize, next_first.checked_sub(first).ok_or(None)? as usize);
         match self.codec {
-            CODEC_SYMBOLS => self.symbol_row(&bytes, nth, n_rows).map_err(Option::from),
+            CODEC_SYMBOLS => self.symbol_row(&bytes, nth, n_rows),
             _ => lz4_row(&bytes, nth, n_rows).ok_or(None),
         }
     }

@@ -51,6 +51,13 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 
     /// How many terms are left.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "estimates of prefixes and ranges will use it; queries refuse them so far"
+        )
+    )]
     pub(crate) fn len(&self) -> u32 {
         self.left.end - self.left.start
     }
@@ -98,6 +105,10 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 
     /// The last term that is left.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "sorting backwards will use it; nothing sorts so far")
+    )]
     pub(crate) fn next_back(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         if self.left.is_empty() {
             return Ok(None);
@@ -176,6 +187,10 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
     }
 
     /// The next term that is accepted.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "wildcards, regular expressions and fuzzy words will use it")
+    )]
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         while self.load_front()? {
             let Some(front) = &mut self.front else { break };

@@ -141,7 +141,6 @@ fn build(oracle: &Oracle) -> Sections {
     }
     let mut finished = writer.finish();
     blocks.append(&mut finished.blocks);
-    assert_eq!(finished.n_terms as usize, oracle.len());
     Sections { blocks, index: finished.index, heads: finished.heads }
 }
 
@@ -467,7 +466,7 @@ fn the_writer_refuses_what_it_could_not_read_back() {
         let mut writer = TermDictionaryWriter::new(10);
         writer.add(before, NewTerm::Inline(&[0])).unwrap();
         let error = writer.add(term, new).unwrap_err();
-        assert_eq!(writer.finish().n_terms, 1, "nothing was added");
+        assert_eq!(writer.finish().index[..4], [1, 0, 0, 0], "nothing was added");
         error.kind()
     };
     let one = NewTerm::Inline(&[9]);
