@@ -370,6 +370,21 @@ fn an_error_in_a_query_is_shown_in_it() {
 }
 
 #[test]
+fn what_was_typed_does_not_steer_the_terminal() {
+    let dir = Dir::with_titles();
+    for arguments in [
+        ["search", "t.tp", "\x1b[31m:red"],
+        ["search", "no\x1b[31m\nsuch.tp", "red"],
+        ["analyze", "--analyzer", "\x1b[31m"],
+    ] {
+        let ran = dir.run(&arguments);
+        assert_eq!(ran.status, 2, "{}", ran.stderr);
+        assert!(!ran.stderr.contains('\x1b'), "{:?}", ran.stderr);
+        assert!(ran.stderr.lines().count() <= 3, "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn what_is_announced_and_not_built_is_refused_by_name() {
     let dir = Dir::with_titles();
     for (arguments, name) in [
@@ -543,7 +558,7 @@ fn an_input_that_cannot_be_opened_is_named() {
     let dir = Dir::new();
     fs::create_dir(dir.0.join("directory")).unwrap();
     dir.write("fine.txt", "fine\n");
-    dir.run(&["index", "t.tp", "missing.txt"]).fails_with(&["missing.txt", "No such file"]);
+    dir.run(&["index", "t.tp", "missing.txt"]).fails_with(&["missing.txt", "opening the input"]);
     dir.run(&["index", "t.tp", "directory"]).fails_with(&["directory", "expected a file"]);
     // Before anything is built.
     dir.run(&["index", "t.tp", "fine.txt", "missing.txt"]).fails_with(&["missing.txt"]);

@@ -8,6 +8,8 @@ use std::{
 
 use treepie::{Error, ErrorKind};
 
+use crate::terminal;
+
 /// What every command returns.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
 
@@ -71,7 +73,9 @@ pub(crate) fn not_yet(what: impl Display) -> Error {
 
 /// Prints `treepie: …` to standard error, and below it the place in the query where there is one.
 pub(crate) fn report(error: &Error, query: Option<&str>) {
-    let mut text = format!("treepie: {error}");
+    let message = error.to_string();
+    // Names and queries in it are somebody else's text; it also has to stay on one line.
+    let mut text = format!("treepie: {}", terminal::printable(&message));
     if let (Some(query), Some(span)) = (query, error.span()) {
         for line in treepie::query::render_caret(query, span).lines() {
             let _ = write!(text, "\n  {line}");

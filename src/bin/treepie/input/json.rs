@@ -133,7 +133,7 @@ pub(crate) fn described(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) if number.is_f64() => "a number with a fraction",
+        Value::Number(number) if number.is_f64() => "a number that is no 64-bit integer",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
@@ -186,7 +186,7 @@ mod tests {
             (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
             (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
-            (b"{\"brand\":1.5}", "found a number with a fraction"),
+            (b"{\"brand\":1.5}", "found a number that is no 64-bit integer"),
             (b"{\"tag\":[{}]}", "found an object"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected one object a line, found a list"),

@@ -27,6 +27,7 @@ use crate::{
     failure::{note, usage, warn},
     output::{grouped, plural},
     progress::{Counted, Counters},
+    terminal,
 };
 use decode::{Compression, Decoder};
 
@@ -282,7 +283,9 @@ impl BadRecords {
         }
         let n_skipped = usize::try_from(self.n_skipped).unwrap_or(usize::MAX);
         warn(format!("{} left out", plural(n_skipped, "bad line")));
-        self.shown.iter().for_each(|message| note(format!("  {message}")));
+        for message in &self.shown {
+            note(format!("  {}", terminal::printable(message)));
+        }
         let more = self.n_skipped - self.shown.len() as u64;
         if more > 0 {
             note(format!("  and {} more", grouped(more)));
