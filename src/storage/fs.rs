@@ -3,7 +3,6 @@
 use super::{Entry, HeldLock, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use super::{check_name, ends_early, locked, mmap};
 use crate::error::{Error, ErrorKind, Result};
-use memmap2::Mmap;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
@@ -351,7 +350,7 @@ struct FsRead {
 
 #[derive(Debug)]
 enum Content {
-    Mapped(Mmap),
+    Mapped(mmap::MappedFile),
     File(File),
 }
 

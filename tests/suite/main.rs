@@ -4,6 +4,7 @@ mod allocations;
 #[cfg(feature = "cli")]
 mod cli;
 mod facets;
+mod inspect;
 mod naive;
 mod oracle;
 mod plans;
