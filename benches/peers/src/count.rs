@@ -30,6 +30,9 @@ use crate::{
 /// CRoaring may be compared with.
 const ENGINES: [&str; 4] = ["tantivy", "treepie", "prepared", "CRoaring"];
 
+/// How often the engines take turns.
+const BLOCKS: usize = 3;
+
 struct Question {
     class: &'static str,
     words: Vec<String>,
@@ -62,13 +65,14 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
     // µs of each engine for each question and round.
     let mut times: Vec<[Vec<f64>; ENGINES.len()]> =
         questions.iter().map(|_| Default::default()).collect();
-    // One round more than counted warms up; the engine that goes first changes by the round. An engine
-    // answers all questions before the next one does: as a process that serves queries would, and so
-    // that none finds its code and tables evicted by another before each question.
+    // Each engine answers all questions several times in a row, as a process that serves queries
+    // does; then the next one, and all of that three times over, so that a change of the machine's
+    // pace meets all of them. The first answers after another engine only warm up.
     let mut counts = vec![[0; ENGINES.len()]; questions.len()];
-    for round in 0..=rounds {
-        for turn in 0..ENGINES.len() {
-            let engine = (round + turn) % ENGINES.len();
+    let block = rounds.div_ceil(BLOCKS);
+    for turn in 0..BLOCKS * ENGINES.len() {
+        let engine = turn % ENGINES.len();
+        for round in 0..=block {
             for (at, question) in questions.iter().enumerate() {
                 let (time, count) = measure::time(|| match engine {
                     0 => Ok(searcher.search(black_box(&tantivy_queries[at]), &Count)? as u64),
