@@ -126,9 +126,10 @@ impl<'s> Execution<'s> {
         Ok(Counted { documents: page.counted, more: page.stopped })
     }
 
-    fn start(&mut self) -> Instant {
+    /// Clears the profile; the time is taken only where the profile will be looked at.
+    fn start(&mut self) -> Option<Instant> {
         self.profile.clear();
-        Instant::now()
+        self.profile.timed().then(Instant::now)
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {

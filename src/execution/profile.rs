@@ -82,8 +82,14 @@ impl Profile {
         self.stopped_early = true;
     }
 
+    pub(super) fn timed(&self) -> bool {
+        self.timed
+    }
+
     /// Derives what follows from what was counted: containers left alone, and who saw everything.
-    pub(super) fn finish(&mut self, plan: &Plan<'_>, started: Instant) {
+    /// Nothing where no time was taken: then nobody will look.
+    pub(super) fn finish(&mut self, plan: &Plan<'_>, started: Option<Instant>) {
+        let Some(started) = started else { return };
         let stopped = self.stopped_early;
         for (at, part) in plan.segments.iter().enumerate() {
             let nodes = self.segment_mut(at).nodes;
