@@ -105,6 +105,9 @@ pub(crate) struct Node {
     pub(crate) operator: Operator,
     /// Over all segments.
     pub(crate) estimate: Estimate,
+    /// Documents expected over whole segments: what inputs are ordered by, the same whether or not
+    /// windows are looked at, so that what is explained is what runs.
+    pub(crate) order: f64,
     /// What the planner expects it to cost without its inputs.
     pub(crate) cost_ns: f32,
 }

@@ -15,9 +15,7 @@ use std::ops::Range;
 /// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
 const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
-const WINDOW_STEPS_MAX: usize = 256;
-/// The same where people look at the plan.
-const WINDOW_STEPS_FOR_PEOPLE_MAX: usize = 1 << 20;
+const WINDOW_STEPS_MAX: usize = 1 << 20;
 
 /// Plans `normal` over the segments of a snapshot.
 ///
@@ -89,7 +87,7 @@ impl<'s> Plan<'s> {
             }
             Normal::Or(any) => Operator::Union { any: self.add_inputs(any, pending, depth)? },
         };
-        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, cost_ns: 0.0 });
+        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
         Ok(())
     }
 
@@ -145,8 +143,9 @@ impl<'s> Plan<'s> {
             }
         }
         let mut part = SegmentPlan { segment, base, n_docs, leaves, estimates: vec![] };
-        self.estimate(&mut part, options);
-        for (node, estimate) in self.nodes.iter_mut().zip(&part.estimates) {
+        let whole = self.estimate(&mut part, options);
+        for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(&whole) {
+            node.order += whole.documents;
             match self.segments.is_empty() {
                 true => node.estimate = *estimate,
                 false => node.estimate += *estimate,
@@ -156,15 +155,14 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 
-    /// Estimates every operator in one segment: over the whole, then window by window where that
-    /// is cheap.
-    fn estimate(&self, part: &mut SegmentPlan<'s>, options: &PlanOptions) {
+    /// Estimates every operator in one segment: over the whole, which is the result, then for people
+    /// window by window.
+    fn estimate(&self, part: &mut SegmentPlan<'s>, options: &PlanOptions) -> Vec<Span> {
         let n_windows = part.n_windows();
-        let steps_max = match options.for_people {
-            true => WINDOW_STEPS_FOR_PEOPLE_MAX,
-            false => WINDOW_STEPS_MAX,
-        };
-        let by_window = n_windows > 1 && n_windows as usize * self.nodes.len() <= steps_max;
+        // Execution finds windows without matches as fast as planning would, so only people gain.
+        let by_window = options.for_people
+            && n_windows > 1
+            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX;
         let mut whole = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let span = self.combine(&node.operator, &whole, part.n_docs, |leaf| {
@@ -212,6 +210,7 @@ impl<'s> Plan<'s> {
         if let Some(live) = part.segment.live() {
             match *live {}
         }
+        whole
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.
@@ -238,7 +237,7 @@ impl<'s> Plan<'s> {
     /// because that leaves the least for the rest.
     fn order_inputs(&mut self) {
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
-        let documents = |id: &NodeId| nodes[id.index()].estimate.documents;
+        let documents = |id: &NodeId| nodes[id.index()].order as u64;
         for node in nodes {
             if let Operator::Intersect { all, none } = &node.operator {
                 inputs[all.start as usize..all.end as usize].sort_by_key(documents);
