@@ -307,12 +307,14 @@ impl Inspector {
                 add_field(segment, field, &mut report)?;
             }
             let counted: u64 = report.parts.iter().map(|part| part.bytes).sum::<u64>() - before;
-            report.add(
-                None,
-                "headers, checksums, statistics, padding",
-                segment.file().len() - counted,
-                0,
-            );
+            let rest = segment.file().len().checked_sub(counted).ok_or_else(|| {
+                Error::corrupt("adding up the sections of a segment")
+                    .expected(format!("at most its {} bytes", segment.file().len()))
+                    .found(counted.to_string())
+                    .in_file(segment.file().path())
+                    .hint("sections of a crafted file overlap")
+            })?;
+            report.add(None, "headers, checksums, statistics, padding", rest, 0);
         }
         Ok(report)
     }

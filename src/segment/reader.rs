@@ -56,7 +56,21 @@ impl<'s> SegmentReader<'s> {
 
     pub(crate) fn statistics(self) -> Result<SegmentStatistics> {
         let section = self.file.require(None, SectionKind::STATISTICS)?;
-        SegmentStatistics::read(section, self.schema.fields().len())
+        let statistics = SegmentStatistics::read(section, self.schema.fields().len())?;
+        self.expect_n_docs("statistics", statistics.n_docs)?;
+        Ok(statistics)
+    }
+
+    /// Refuses a part made for another number of documents than the manifest says: whoever counts
+    /// relies on no set being larger than its segment.
+    fn expect_n_docs(self, part: &str, n_docs: u32) -> Result<()> {
+        if n_docs == self.n_docs {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!("reading the {part} of a segment"))
+            .expected(format!("{} documents, as in the manifest", self.n_docs))
+            .found(n_docs.to_string())
+            .in_file(self.file.path()))
     }
 
     fn stored_reader(self) -> Result<StoredReader<Section<'s>>> {
@@ -132,11 +146,13 @@ impl<'s> FieldReader<'s> {
 
     /// The dictionary; opening it reads the header of its index.
     pub(crate) fn terms(self) -> Result<TermDictionary<Section<'s>>> {
-        TermDictionary::open(
+        let dictionary = TermDictionary::open(
             self.section(SectionKind::TERMS)?,
             self.section(SectionKind::TERMS_INDEX)?,
             self.section(SectionKind::TERMS_HEADS)?,
-        )
+        )?;
+        self.segment.expect_n_docs("dictionary", dictionary.n_docs())?;
+        Ok(dictionary)
     }
 
     /// The documents of a term of this field: short lists decoded, of long ones the header.

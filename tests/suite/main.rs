@@ -3,6 +3,7 @@
 mod allocations;
 #[cfg(feature = "cli")]
 mod cli;
+mod damage;
 mod facets;
 mod inspect;
 mod naive;
