@@ -2,55 +2,88 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use treepie::{Document, Index, Schema};
+use treepie::storage::ReadMode;
+use treepie::{BadLines, Document, Index, LineFormat, Schema};
 
 /// The system's allocator, counting for each thread.
 struct Counting;
 
+/// What one thread has allocated so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Heap {
+    allocations: u64,
+    /// Bytes asked for, freed since or not.
+    bytes: u64,
+    /// Bytes not freed yet; negative on a thread that frees what others allocated.
+    live: i64,
+}
+
 thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static HEAP: Cell<Heap> = const { Cell::new(Heap { allocations: 0, bytes: 0, live: 0 }) };
 }
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn count_one() {
+fn count(allocated: usize, freed: usize) {
     // A thread that is ending has no counter any more, and nobody asks for it.
-    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+    let _ = HEAP.try_with(|heap| {
+        let Heap { allocations, bytes, live } = heap.get();
+        heap.set(Heap {
+            allocations: allocations + u64::from(allocated > 0),
+            bytes: bytes + allocated as u64,
+            live: live + allocated as i64 - freed as i64,
+        });
+    });
 }
 
 #[expect(unsafe_code, reason = "the trait of allocators is unsafe")]
 // SAFETY: everything is left to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count_one();
+        count(layout.size(), 0);
         // SAFETY: as this function's.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(0, layout.size());
         // SAFETY: as this function's.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count_one();
+        count(new_size, layout.size());
         // SAFETY: as this function's.
         unsafe { System.realloc(at, layout, new_size) }
     }
 }
 
-/// How often this thread allocates in `work`.
-fn during<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    let before = ALLOCATIONS.get();
+/// What this thread allocates in `work`.
+fn during<T>(work: impl FnOnce() -> T) -> (T, Heap) {
+    let before = HEAP.get();
     let result = work();
-    (result, ALLOCATIONS.get() - before)
+    let after = HEAP.get();
+    let heap = Heap {
+        allocations: after.allocations - before.allocations,
+        bytes: after.bytes - before.bytes,
+        live: after.live - before.live,
+    };
+    (result, heap)
 }
 
 #[test]
 fn the_counter_counts() {
-    assert_eq!(during(|| Box::new(1)).1, 1);
-    assert_eq!(during(|| 1 + 1).1, 0);
+    let (boxed, heap) = during(|| Box::new([0_u8; 100]));
+    assert_eq!(heap, Heap { allocations: 1, bytes: 100, live: 100 });
+    assert_eq!(during(|| drop(boxed)).1, Heap { allocations: 0, bytes: 0, live: -100 });
+    let grown = during(|| {
+        let mut bytes = Vec::<u8>::with_capacity(10);
+        bytes.reserve_exact(30);
+        bytes
+    });
+    assert_eq!(grown.1, Heap { allocations: 2, bytes: 40, live: 30 });
+    assert_eq!(during(|| 1 + 1).1.allocations, 0);
 }
 
 #[test]
@@ -93,8 +126,59 @@ fn a_planned_count_taken_again_allocates_nothing() {
     for query in queries {
         let mut prepared = searcher.prepare(&searcher.parse(query).unwrap()).unwrap();
         let first = prepared.count().unwrap();
-        let (second, allocations) = during(|| prepared.count().unwrap());
+        let (second, heap) = during(|| prepared.count().unwrap());
         assert_eq!(first, second, "{query}");
-        assert_eq!(allocations, 0, "{query}");
+        assert_eq!(heap.allocations, 0, "{query}");
     }
+}
+
+/// Titles of several words each, none the same.
+fn titles(n: u32) -> String {
+    let word = |n: u32| format!("{:x}", n.wrapping_mul(2_654_435_761) >> 12);
+    (0..n).map(|i| format!("{}_{}_{i} ({})\n", word(i), word(i % 5_000), word(i % 100))).collect()
+}
+
+#[test]
+fn an_open_index_needs_next_to_no_heap() {
+    let parent = std::env::temp_dir().join(format!("treepie-heap-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&parent);
+    for n_titles in [1_000, 400_000] {
+        let dir = parent.join(n_titles.to_string());
+        std::fs::create_dir_all(&dir).unwrap();
+        let index = Index::create(&dir, Schema::wikipedia_titles()).unwrap();
+        let mut writer = index.writer().unwrap();
+        let (lines, format) = (titles(n_titles), LineFormat::wikipedia_titles());
+        writer.add_lines(lines.as_bytes(), &format, BadLines::Refuse).unwrap();
+        writer.commit().unwrap();
+        drop((writer, index));
+        let bytes: u64 = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum();
+
+        for mode in [ReadMode::Mmap, ReadMode::Pread] {
+            let (open, heap) = during(|| {
+                let index = Index::options().read_mode(mode).open(&dir).unwrap();
+                let searcher = index.searcher().unwrap();
+                (index, searcher)
+            });
+            let bar = 4096 + 16 * bytes.div_ceil(1 << 20) as i64;
+            // Seen with `--nocapture`.
+            println!("{bytes} bytes, {mode:?}: {heap:?}, at most {bar} bytes live");
+            assert!(heap.live <= bar, "{bytes} bytes, {mode:?}: {heap:?}, at most {bar}");
+            // Both opened the commit; what is read without a mapping is bytes while it is looked at.
+            if mode == ReadMode::Mmap {
+                assert!(
+                    heap.bytes <= 2 * bar as u64,
+                    "{bytes} bytes: {heap:?}, at most twice {bar}"
+                );
+            }
+            assert_eq!(open.1.n_docs(), u64::from(n_titles));
+            // Where only one of the two is kept, it keeps less.
+            let live = heap.live + during(|| drop(open.0)).1.live;
+            assert!(live <= heap.live);
+            assert_eq!(live + during(|| drop(open.1)).1.live, 0, "what was allocated is freed");
+        }
+    }
+    std::fs::remove_dir_all(&parent).unwrap();
 }
