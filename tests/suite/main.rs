@@ -6,6 +6,8 @@ mod cli;
 mod damage;
 mod facets;
 mod inspect;
+#[cfg(all(unix, feature = "cli"))]
+mod interrupted;
 mod naive;
 mod oracle;
 mod plans;
