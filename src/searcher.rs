@@ -399,8 +399,7 @@ impl SearchBuilder<'_> {
         found.total = self.total_of(counted);
         for facet in &execution.plan().facets {
             let field = self.searcher.schema().get(facet.field);
-            let counts =
-                facet::count_terms(&execution.plan().segments, facet.field, facet.limit, &matches)?;
+            let counts = facet::count_terms(&execution.plan().segments, facet, &matches)?;
             found.facet_profiles.push(counts.profile);
             let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
             let other = match field.kind {

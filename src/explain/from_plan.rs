@@ -13,7 +13,9 @@ use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::leaf::Postings;
-use crate::plan::{Goal, LeafId, NodeId, Operator, Plan, SegmentPlan, Total};
+use crate::plan::{
+    FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, Plan, SegmentPlan, Total,
+};
 use crate::query::Query;
 use crate::schema::{FieldKind, Schema};
 
@@ -274,29 +276,54 @@ impl Explaining<'_, '_> {
         let facets = self.plan.facets.iter().enumerate();
         facets
             .map(|(at, facet)| {
-                let listing = Decision::accepted(
-                    "count by document frequency",
-                    "every document matches, so the dictionary holds the counts",
-                );
-                let bounded = Decision::accepted(
-                    "skip by document frequency",
-                    format!("most frequent terms first; a term that cannot enter the top {} is not intersected", facet.limit),
-                );
-                let all = Some(facet.intersect_all_ns.round() as u64);
-                let (algorithm, decision) = match facet.from_document_frequency {
-                    true => ("document frequencies", listing.costing(facet.cost_ns.round() as u64)),
-                    false => ("term intersection, bounded by document frequency", bounded),
-                };
+                let (algorithm, decision, alternative) = facet_decision(facet);
                 ExplainFacet {
                     field: self.schema.get(facet.field).name.clone(),
                     limit: facet.limit as u64,
                     algorithm: algorithm.into(),
                     terms: facet.n_terms,
-                    decisions: vec![decision.instead_of("intersect every term", all)],
+                    decisions: vec![
+                        decision
+                            .costing(facet.cost_ns.round() as u64)
+                            .instead_of(alternative, Some(facet.alternative_ns.round() as u64)),
+                    ],
                     actual: self.run.and_then(|run| run.facets.get(at)).map(facet_actual),
                 }
             })
             .collect()
+    }
+}
+
+/// The algorithm of a facet, why it is taken, and what else was weighed.
+fn facet_decision(facet: &FacetPlan) -> (&'static str, Decision, &'static str) {
+    match facet.order {
+        FacetOrder::DocumentFrequency => (
+            "document frequencies",
+            Decision::accepted(
+                "count by document frequency",
+                "every document matches, so the dictionary holds the counts",
+            ),
+            "intersect the terms",
+        ),
+        FacetOrder::MostFrequentFirst => (
+            "term intersection, most frequent terms first",
+            Decision::accepted(
+                "most frequent terms first",
+                format!(
+                    "a term whose document frequency cannot enter the top {} is not intersected",
+                    facet.limit
+                ),
+            ),
+            "one pass in the order of the dictionary",
+        ),
+        FacetOrder::Dictionary => (
+            "term intersection in the order of the dictionary",
+            Decision::accepted(
+                "one pass over the dictionary",
+                "so few documents match that document frequencies exclude little",
+            ),
+            "most frequent terms first",
+        ),
     }
 }
 

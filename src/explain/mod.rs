@@ -222,13 +222,15 @@ pub struct ExplainFacet {
     pub actual: Option<FacetActual>,
 }
 
-/// What counting one facet took.
+/// What counting one facet took. A term that several segments have is a term of each, so that all
+/// three numbers of terms add up to [`ExplainFacet::terms`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetActual {
     /// Terms whose postings were intersected with the result.
     pub terms_intersected: u64,
-    /// Terms that could not enter the top, known from their document frequency.
+    /// Terms whose postings were not read: they could not enter the top by their document frequency,
+    /// or every document was accounted for before their turn came.
     pub terms_skipped: u64,
     /// Terms whose count is their document frequency, because every document matches.
     pub terms_from_document_frequency: u64,

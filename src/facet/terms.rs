@@ -5,34 +5,38 @@
 //!
 //! - Where every document matches, the document frequency *is* the count.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
-//!   documents than the result has there. Terms are taken from the most frequent down; once N
-//!   counts are known, a term that cannot beat the N-th is skipped, at first by its dictionary
-//!   entry, then by the header of its list.
+//!   documents than the result has there. Once N counts are known, a term that cannot beat the
+//!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
+//! - Where no document has two values, each that is counted leaves less for the terms to come. Once
+//!   every matching document has been counted, or too few are left for the N-th count, the rest of
+//!   the dictionary is not even listed. Where none has a value, nothing is.
 //! - A short list is tested document by document, a long one container by container.
+//!
+//! The plan chooses between two orders by their cost. *Most frequent first* picks the terms with the
+//! highest document frequencies in one pass, counts those, and takes a second pass over the others
+//! only if some of them can still enter. *Dictionary order* is one pass that counts whatever may
+//! enter: right where so few documents match that the document frequency excludes nothing.
 //!
 //! Counts are exact and ties go to the smaller term by bytes, over all segments of a snapshot.
 //!
-//! Cost: 18 ns for each term of the field, and for each that is intersected about 100 ns a window.
-//! Memory: the N best, and [`BATCH_TERMS`] terms at a time.
+//! Cost: 18 ns for each term that is listed, and for each that is intersected about 100 ns a window.
+//! Memory: the N best, and where the most frequent come first as many as
+//! [`cost::frequent_terms`](crate::plan::cost::frequent_terms) says.
 
-use crate::bitmap;
+use super::intersection::{count_documents, count_list, most_in_common};
+use super::merged::{MergedTerms, Occurrence};
+use super::top::Top;
 use crate::error::Result;
-use crate::execution::{MatchSet, MatchWindows};
+use crate::execution::MatchSet;
 use crate::format::postings::{LongList, PostingList};
-use crate::format::terms::{PostingsAt, TermInfo, TermStream};
-use crate::ids::FieldId;
-use crate::plan::leaf;
-use crate::plan::{SegmentPlan, WINDOW};
+use crate::format::terms::PostingsAt;
+use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, cost};
+use crate::schema::FieldKind;
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
+use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::ops::Range;
 use std::time::{Duration, Instant};
-
-/// Terms that are sorted by document frequency at a time. A field of more is taken in parts: that
-/// bounds memory, and later parts profit from the counts that earlier ones found.
-const BATCH_TERMS: usize = 16_384;
 
 /// The most frequent terms, and what they leave out.
 #[derive(Clone, Debug, Default)]
@@ -48,354 +52,280 @@ pub(crate) struct TermCounts {
     pub(crate) profile: FacetProfile,
 }
 
-/// What counting took.
+/// What counting took. A term that several segments have is a term of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetProfile {
     pub(crate) terms_intersected: u64,
+    /// All others.
     pub(crate) terms_skipped: u64,
     pub(crate) terms_from_document_frequency: u64,
     pub(crate) bytes_read: u64,
     pub(crate) time: Duration,
 }
 
-/// Counts the terms of `field` among `matches`, which says for each segment of a plan what matches
-/// there, and keeps the `limit` most frequent.
-pub(crate) fn count_terms<'s>(
-    parts: &[SegmentPlan<'s>],
-    field: FieldId,
-    limit: usize,
+/// Counts the terms of a field as `plan` says among `matches`, which tells for each segment of a
+/// query's plan what matches there.
+pub(crate) fn count_terms(
+    segments: &[SegmentPlan<'_>],
+    plan: &FacetPlan,
     matches: &[MatchSet],
 ) -> Result<TermCounts> {
     let started = Instant::now();
-    let segments: Vec<SegmentReader<'s>> = parts.iter().map(|part| part.segment).collect();
+    let mut counts = TermCounts { single_valued: true, ..TermCounts::default() };
     let mut counting = Counting {
-        segments: &segments,
-        field,
-        matches,
-        limit,
-        single_valued: true,
-        best: BinaryHeap::new(),
+        parts: vec![],
+        left: 0,
+        top: Top::new(plan.limit),
+        long_lists: vec![],
         profile: FacetProfile::default(),
     };
-    let (with_value, missing) = counting.count_presence()?;
-    if limit > 0 {
-        counting.count_all()?;
+    for (segment, matches) in segments.iter().zip(matches) {
+        counting.add_segment(segment, plan, matches, &mut counts)?;
     }
-    let mut profile = counting.profile;
-    profile.time = started.elapsed();
-    let best = counting.best.into_sorted_vec();
-    let buckets = best.into_iter().map(|Reverse(best)| (best.term, best.count)).collect();
-    let single_valued = counting.single_valued;
-    Ok(TermCounts { buckets, with_value, missing, single_valued, profile })
+    if plan.limit > 0 && counting.left > 0 {
+        match plan.order {
+            FacetOrder::DocumentFrequency | FacetOrder::Dictionary => {
+                counting.count_in_order(None)?;
+            }
+            FacetOrder::MostFrequentFirst => {
+                counting.count_most_frequent_first(cost::frequent_terms(plan.limit))?;
+            }
+        }
+    }
+    counts.profile = counting.profile;
+    let looked_at = counts.profile.terms_intersected + counts.profile.terms_from_document_frequency;
+    counts.profile.terms_skipped = plan.n_terms.saturating_sub(looked_at);
+    counts.buckets = counting.top.into_sorted();
+    counts.profile.time = started.elapsed();
+    Ok(counts)
 }
 
-/// One term with its count; greater is better: the higher count, then the smaller term.
+struct Counting<'c, 's> {
+    /// The segments where a matching document has a value.
+    parts: Vec<Part<'c, 's>>,
+    /// What the parts have left in all.
+    left: u64,
+    top: Top,
+    /// Lists of the term being counted, whose headers have been read; kept for its room.
+    long_lists: Vec<(usize, LongList<'s, Section<'s>>)>,
+    profile: FacetProfile,
+}
+
+/// What is counted in one segment.
+struct Part<'c, 's> {
+    field: FieldReader<'s>,
+    matches: &'c MatchSet,
+    /// In how many matching documents a term that has not been counted can be.
+    left: u64,
+    /// Whether no document has two terms, so that each that is counted is one less.
+    single_valued: bool,
+}
+
+/// A term to be counted before others; greater is better: the more frequent, then the smaller.
 #[derive(Debug, PartialEq, Eq)]
-struct Best {
-    count: u64,
+struct Candidate {
+    frequency: u64,
     term: Vec<u8>,
+    occurrences: Vec<Occurrence>,
 }
 
-impl Best {
-    fn compare(&self, count: u64, term: &[u8]) -> Ordering {
-        self.count.cmp(&count).then_with(|| term.cmp(&self.term))
+impl<'c, 's> Counting<'c, 's> {
+    fn add_segment(
+        &mut self,
+        segment: &SegmentPlan<'s>,
+        plan: &FacetPlan,
+        matches: &'c MatchSet,
+        counts: &mut TermCounts,
+    ) -> Result<()> {
+        let n_docs = segment.n_docs;
+        let field = segment.segment.field(plan.field);
+        let statistics = field.statistics()?;
+        let present = statistics.n_docs_with_value;
+        let with_value = match matches {
+            MatchSet::Everything => u64::from(present),
+            MatchSet::Some(_) if present == n_docs => matches.len(n_docs),
+            MatchSet::Some(_) if present == 0 => 0,
+            MatchSet::Some(windows) => {
+                count_list(&field.presence()?, windows, &mut self.profile.bytes_read)?
+            }
+        };
+        let single_valued = statistics.n_tokens == u64::from(present);
+        counts.single_valued &= single_valued;
+        counts.with_value += with_value;
+        counts.missing += matches.len(n_docs).saturating_sub(with_value);
+        if with_value > 0 {
+            // A text may have no term at all, so that another may have two.
+            let kind = segment.segment.schema().get(plan.field).kind;
+            let single_valued = single_valued && kind == FieldKind::Keyword;
+            self.parts.push(Part { field, matches, left: with_value, single_valued });
+            self.left += with_value;
+        }
+        Ok(())
+    }
+
+    /// Counts the terms from the most frequent down as long as they can matter, `room` of them
+    /// sorted and the others in the order of the dictionary.
+    fn count_most_frequent_first(&mut self, room: usize) -> Result<()> {
+        let (candidates, are_all) = self.most_frequent(room)?;
+        for candidate in &candidates {
+            // What follows is in no more documents than this.
+            let most = candidate.frequency.min(self.left);
+            if most == 0 || self.top.threshold().is_some_and(|least| most < least) {
+                return Ok(());
+            }
+            self.count_term(&candidate.term, &candidate.occurrences)?;
+        }
+        match candidates.last() {
+            Some(last) if !are_all => self.count_in_order(Some(last)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The `room` most frequent terms, and whether there are no others.
+    fn most_frequent(&self, room: usize) -> Result<(Vec<Candidate>, bool)> {
+        let mut best: BinaryHeap<Reverse<Candidate>> = BinaryHeap::new();
+        let mut are_all = true;
+        let mut terms = self.terms()?;
+        while let Some((term, occurrences)) = terms.next()? {
+            let frequency = frequency(occurrences);
+            if best.len() < room {
+                let (term, occurrences) = (term.to_vec(), occurrences.to_vec());
+                best.push(Reverse(Candidate { frequency, term, occurrences }));
+                continue;
+            }
+            are_all = false;
+            // Terms ascend, so that one of equal frequency is not better.
+            if best.peek().is_some_and(|worst| worst.0.frequency < frequency)
+                && let Some(mut worst) = best.peek_mut()
+            {
+                let replaced = &mut worst.0;
+                replaced.frequency = frequency;
+                replaced.term.clear();
+                replaced.term.extend_from_slice(term);
+                replaced.occurrences.clear();
+                replaced.occurrences.extend_from_slice(occurrences);
+            }
+        }
+        let sorted = best.into_sorted_vec().into_iter().map(|Reverse(candidate)| candidate);
+        Ok((sorted.collect(), are_all))
+    }
+
+    /// Counts every term that may enter in the order of the dictionary, but for `counted` and what
+    /// is better than that.
+    fn count_in_order(&mut self, counted: Option<&Candidate>) -> Result<()> {
+        let mut terms = self.terms()?;
+        while let Some((term, occurrences)) = terms.next()? {
+            if !self.top.admits(self.left, term) {
+                return Ok(());
+            }
+            if counted.is_some_and(|last| last.compare(frequency(occurrences), term).is_le()) {
+                continue;
+            }
+            self.count_term(term, occurrences)?;
+        }
+        Ok(())
+    }
+
+    fn terms(&self) -> Result<MergedTerms<'s>> {
+        MergedTerms::open(self.parts.iter().map(|part| part.field))
+    }
+
+    /// Counts one term wherever it is, unless dictionary or headers say that it cannot matter.
+    fn count_term(&mut self, term: &[u8], occurrences: &[Occurrence]) -> Result<()> {
+        let bounds =
+            occurrences.iter().map(|(at, info)| u64::from(info.df).min(self.parts[*at].left));
+        if !self.top.admits(bounds.sum(), term) {
+            return Ok(());
+        }
+        let mut count = 0;
+        for (at, info) in occurrences {
+            let part = &self.parts[*at];
+            let MatchSet::Some(windows) = part.matches else {
+                self.profile.terms_from_document_frequency += 1;
+                count += self.take(*at, u64::from(info.df));
+                continue;
+            };
+            let found = match info.postings {
+                _ if part.left == 0 => continue,
+                PostingsAt::Inline(docs) => count_documents(docs.as_slice(), windows),
+                PostingsAt::Section { .. } => match part.field.postings(info)? {
+                    PostingList::Short(list) => count_documents(list.as_slice(), windows),
+                    PostingList::Long(list) => {
+                        self.profile.bytes_read += list.header_len() as u64;
+                        self.long_lists.push((*at, list));
+                        continue;
+                    }
+                },
+            };
+            self.profile.terms_intersected += 1;
+            count += self.take(*at, found);
+        }
+        if let Some(more) = self.count_long_lists(term, count)? {
+            self.top.offer(count + more, term);
+        }
+        Ok(())
+    }
+
+    /// Counts what matches in [`Self::long_lists`], which it empties; `None` where the headers say
+    /// that a term of `count` documents elsewhere cannot enter.
+    fn count_long_lists(&mut self, term: &[u8], count: u64) -> Result<Option<u64>> {
+        let mut lists = std::mem::take(&mut self.long_lists);
+        if !lists.is_empty() && self.top.threshold().is_some() {
+            let bounds = lists.iter().map(|(at, list)| match self.parts[*at].matches {
+                MatchSet::Everything => list.cardinality(),
+                MatchSet::Some(windows) => most_in_common(list, windows).min(self.parts[*at].left),
+            });
+            if !self.top.admits(count + bounds.sum::<u64>(), term) {
+                lists.clear();
+                self.long_lists = lists;
+                return Ok(None);
+            }
+        }
+        let mut more = 0;
+        for (at, list) in lists.drain(..) {
+            if let MatchSet::Some(windows) = self.parts[at].matches {
+                let found = count_list(&list, windows, &mut self.profile.bytes_read)?;
+                self.profile.terms_intersected += 1;
+                more += self.take(at, found);
+            }
+        }
+        self.long_lists = lists;
+        Ok(Some(more))
+    }
+
+    /// Notes that a term is in `count` matching documents of a part.
+    #[inline]
+    fn take(&mut self, at: usize, count: u64) -> u64 {
+        let part = &mut self.parts[at];
+        if part.single_valued {
+            let taken = count.min(part.left);
+            part.left -= taken;
+            self.left -= taken;
+        }
+        count
     }
 }
 
-impl Ord for Best {
+impl Candidate {
+    fn compare(&self, frequency: u64, term: &[u8]) -> Ordering {
+        self.frequency.cmp(&frequency).then_with(|| term.cmp(&self.term))
+    }
+}
+
+impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.compare(other.count, &other.term)
+        self.compare(other.frequency, &other.term)
     }
 }
 
-impl PartialOrd for Best {
+impl PartialOrd for Candidate {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-struct Counting<'c, 's> {
-    segments: &'c [SegmentReader<'s>],
-    field: FieldId,
-    matches: &'c [MatchSet],
-    limit: usize,
-    single_valued: bool,
-    /// The worst on top.
-    best: BinaryHeap<Reverse<Best>>,
-    profile: FacetProfile,
-}
-
-/// Terms that may have to be intersected.
-#[derive(Default)]
-struct Batch {
-    terms: Vec<BatchTerm>,
-    bytes: Vec<u8>,
-    /// What the dictionaries of the segments that have a term say of it.
-    infos: Vec<(usize, TermInfo)>,
-}
-
-struct BatchTerm {
-    document_frequency: u64,
-    bytes: Range<usize>,
-    infos: Range<usize>,
-}
-
-impl<'s> Counting<'_, 's> {
-    /// How many matching documents have a value, and how many have none.
-    fn count_presence(&mut self) -> Result<(u64, u64)> {
-        let (mut with_value, mut total) = (0, 0);
-        for (segment, matches) in self.segments.iter().zip(self.matches) {
-            let n_docs = segment.n_docs();
-            let field = segment.field(self.field);
-            let statistics = field.statistics()?;
-            let present = statistics.n_docs_with_value;
-            self.single_valued &= statistics.n_tokens == u64::from(present);
-            total += matches.len(n_docs);
-            with_value += match matches {
-                MatchSet::Everything => u64::from(present),
-                MatchSet::Some(_) if present == n_docs => matches.len(n_docs),
-                MatchSet::Some(_) if present == 0 => 0,
-                MatchSet::Some(windows) => {
-                    let list = PostingList::Long(field.presence()?);
-                    count_list(&list, windows, &mut self.profile.bytes_read)?
-                }
-            };
-        }
-        Ok((with_value, total.saturating_sub(with_value)))
-    }
-
-    fn count_all(&mut self) -> Result<()> {
-        let mut merged = MergedTerms::open(self.segments, self.field)?;
-        let mut batch = Batch::default();
-        while merged.advance()? {
-            let document_frequency = merged.document_frequency();
-            if !self.can_enter(document_frequency, &merged.term) {
-                self.profile.terms_skipped += 1;
-                continue;
-            }
-            let everywhere = |(segment, _): &(usize, TermInfo)| {
-                matches!(self.matches[*segment], MatchSet::Everything)
-            };
-            if merged.infos.iter().all(everywhere) {
-                self.profile.terms_from_document_frequency += 1;
-                self.offer(document_frequency, &merged.term);
-                continue;
-            }
-            batch.push(document_frequency, &merged.term, &merged.infos);
-            if batch.terms.len() == BATCH_TERMS {
-                self.count_batch(&mut batch)?;
-            }
-        }
-        self.count_batch(&mut batch)
-    }
-
-    /// Intersects the terms of a batch from the most frequent down, as long as they can matter.
-    fn count_batch(&mut self, batch: &mut Batch) -> Result<()> {
-        batch.terms.sort_by_key(|term| Reverse(term.document_frequency));
-        for (at, term) in batch.terms.iter().enumerate() {
-            let bytes = &batch.bytes[term.bytes.clone()];
-            let infos = &batch.infos[term.infos.clone()];
-            if self.best.len() == self.limit
-                && self.best.peek().is_some_and(|worst| term.document_frequency < worst.0.count)
-            {
-                self.profile.terms_skipped += (batch.terms.len() - at) as u64;
-                break;
-            }
-            let most = infos
-                .iter()
-                .map(|(segment, info)| {
-                    let matching = self.matches[*segment].len(self.segments[*segment].n_docs());
-                    u64::from(info.df).min(matching)
-                })
-                .sum();
-            match most > 0 && self.can_enter(most, bytes) {
-                true => self.count_term(bytes, infos)?,
-                false => self.profile.terms_skipped += 1,
-            }
-        }
-        batch.terms.clear();
-        batch.bytes.clear();
-        batch.infos.clear();
-        Ok(())
-    }
-
-    /// Counts one term in every segment that has it, unless the headers say that it cannot matter.
-    fn count_term(&mut self, term: &[u8], infos: &[(usize, TermInfo)]) -> Result<()> {
-        let mut count = 0;
-        let mut lists = Vec::with_capacity(infos.len());
-        let mut most = 0;
-        for (segment, info) in infos {
-            match &self.matches[*segment] {
-                MatchSet::Everything => count += u64::from(info.df),
-                MatchSet::Some(windows) => {
-                    if let PostingsAt::Inline(docs) = info.postings {
-                        count +=
-                            docs.as_slice().iter().filter(|doc| windows.contains(**doc)).count()
-                                as u64;
-                        continue;
-                    }
-                    let list = self.segments[*segment].field(self.field).postings(info)?;
-                    most += match &list {
-                        PostingList::Short(list) => list.as_slice().len() as u64,
-                        PostingList::Long(list) => {
-                            self.profile.bytes_read += list.header_len() as u64;
-                            most_in_common(list, windows)
-                        }
-                    };
-                    lists.push((list, windows));
-                }
-            }
-        }
-        if !self.can_enter(count + most, term) {
-            self.profile.terms_skipped += 1;
-            return Ok(());
-        }
-        for (list, windows) in &lists {
-            count += count_list(list, windows, &mut self.profile.bytes_read)?;
-        }
-        self.profile.terms_intersected += 1;
-        self.offer(count, term);
-        Ok(())
-    }
-
-    /// Whether a term of at most this count would be among the best so far.
-    fn can_enter(&self, most: u64, term: &[u8]) -> bool {
-        match self.best.peek() {
-            Some(Reverse(worst)) if self.best.len() == self.limit => {
-                worst.compare(most, term) == Ordering::Less
-            }
-            _ => true,
-        }
-    }
-
-    fn offer(&mut self, count: u64, term: &[u8]) {
-        if count == 0 || !self.can_enter(count, term) {
-            return;
-        }
-        if self.best.len() == self.limit {
-            self.best.pop();
-        }
-        self.best.push(Reverse(Best { count, term: term.to_vec() }));
-    }
-}
-
-impl Batch {
-    fn push(&mut self, document_frequency: u64, term: &[u8], infos: &[(usize, TermInfo)]) {
-        let (bytes, info) = (self.bytes.len(), self.infos.len());
-        self.bytes.extend_from_slice(term);
-        self.infos.extend_from_slice(infos);
-        self.terms.push(BatchTerm {
-            document_frequency,
-            bytes: bytes..self.bytes.len(),
-            infos: info..self.infos.len(),
-        });
-    }
-}
-
-/// The terms of one field in all segments, ascending, each with the segments that have it.
-struct MergedTerms<'s> {
-    streams: Vec<TermStream<'s, Section<'s>>>,
-    /// The next term of each stream; without information where the stream has ended.
-    heads: Vec<(Vec<u8>, Option<TermInfo>)>,
-    term: Vec<u8>,
-    infos: Vec<(usize, TermInfo)>,
-}
-
-impl<'s> MergedTerms<'s> {
-    fn open(segments: &[SegmentReader<'s>], field: FieldId) -> Result<Self> {
-        let mut merged =
-            MergedTerms { streams: vec![], heads: vec![], term: vec![], infos: vec![] };
-        for (at, segment) in segments.iter().enumerate() {
-            merged.streams.push(segment.field(field).terms()?.iter());
-            merged.heads.push((vec![], None));
-            merged.refill(at)?;
-        }
-        Ok(merged)
-    }
-
-    /// Moves to the next term; `false` at the end.
-    fn advance(&mut self) -> Result<bool> {
-        self.infos.clear();
-        let heads = self.heads.iter().filter(|(_, info)| info.is_some());
-        let Some((least, _)) = heads.min_by(|(a, _), (b, _)| a.cmp(b)) else { return Ok(false) };
-        self.term.clear();
-        self.term.extend_from_slice(least);
-        for at in 0..self.heads.len() {
-            if let (head, Some(info)) = &self.heads[at]
-                && *head == self.term
-            {
-                self.infos.push((at, *info));
-                self.refill(at)?;
-            }
-        }
-        Ok(true)
-    }
-
-    fn refill(&mut self, at: usize) -> Result<()> {
-        let (head, known) = &mut self.heads[at];
-        *known = match self.streams[at].next()? {
-            Some((term, _, info)) => {
-                head.clear();
-                head.extend_from_slice(term);
-                Some(info)
-            }
-            None => None,
-        };
-        Ok(())
-    }
-
-    fn document_frequency(&self) -> u64 {
-        self.infos.iter().map(|(_, info)| u64::from(info.df)).sum()
-    }
-}
-
-/// The most that a list can share with what matches, from its header alone.
-fn most_in_common(list: &LongList<'_, Section<'_>>, matches: &MatchWindows) -> u64 {
-    let mut nth = 0;
-    let mut most = 0;
-    for window in matches.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) == window.key {
-            most += u64::from(list.container_cardinality(nth).min(window.cardinality));
-        }
-    }
-    most
-}
-
-/// How many documents of a list match.
-fn count_list(
-    list: &PostingList<'_, Section<'_>>,
-    matches: &MatchWindows,
-    bytes_read: &mut u64,
-) -> Result<u64> {
-    let list = match list {
-        PostingList::Short(list) => {
-            let matching = list.as_slice().iter().filter(|doc| matches.contains(**doc));
-            return Ok(matching.count() as u64);
-        }
-        PostingList::Long(list) => list,
-    };
-    let (mut nth, mut count) = (0, 0);
-    for window in matches.windows() {
-        nth = leaf::seek(list, nth, window.key);
-        if nth >= list.n_containers() {
-            break;
-        }
-        if u32::from(list.key(nth)) != window.key {
-            continue;
-        }
-        let cardinality = list.container_cardinality(nth);
-        count += u64::from(if window.cardinality == WINDOW || cardinality == WINDOW {
-            cardinality.min(window.cardinality)
-        } else {
-            let payload = list.payload(nth)?;
-            *bytes_read += payload.len() as u64;
-            let container = list.container(nth, &payload)?;
-            bitmap::and_count(container, cardinality, matches.documents(window), window.cardinality)
-        });
-    }
-    Ok(count)
+/// In how many documents a term is.
+#[inline]
+fn frequency(occurrences: &[Occurrence]) -> u64 {
+    occurrences.iter().map(|(_, info)| u64::from(info.df)).sum()
 }

@@ -39,6 +39,8 @@ const WINDOW: u32 = 1 << 16;
 const GALLOP_RATIO: f32 = 24.0;
 /// Document frequencies below this are stored as varints rather than as containers.
 const SHORT_LIST_BELOW: u64 = 256;
+/// Fewer terms are not worth a second pass over a dictionary.
+const FREQUENT_TERMS_MIN: usize = 512;
 
 /// The inner loop that a pair of containers takes, named for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +172,48 @@ pub(crate) fn union_ns(sizes: impl Iterator<Item = f64>, n_docs: u32) -> f32 {
         .sum()
 }
 
+/// Terms of a facet that are picked by document frequency, to be counted before all others.
+pub(crate) fn frequent_terms(limit: usize) -> usize {
+    limit.saturating_mul(2).max(FREQUENT_TERMS_MIN)
+}
+
+/// What the ways to count the terms of a facet cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FacetCosts {
+    /// Walking over the dictionary.
+    pub(crate) listing: f32,
+    pub(crate) most_frequent_first: f32,
+    pub(crate) dictionary_order: f32,
+}
+
+impl FacetCosts {
+    /// For `limit` of `n_terms` terms of a field that has `values` values, among `matches` of
+    /// `n_docs` documents; as if the term of rank r had 1/r of the most frequent one's documents.
+    pub(crate) fn of(n_terms: u64, values: u64, limit: usize, matches: f64, n_docs: u32) -> Self {
+        let listing = n_terms as f32 * ENUMERATE_TERM_NS;
+        let (n, limit) = (n_terms.max(1) as f64, limit.max(1) as f64);
+        let matching = (matches / f64::from(n_docs.max(1))).clamp(0.0, 1.0);
+        // The count of rank N is matched by the document frequencies of the first N / matching
+        // terms: no other can enter. A count below one excludes nothing.
+        let last_count = matching * values as f64 / (limit * (1.0 + n.ln()));
+        let may_enter = if last_count < 1.0 { n } else { n.min(limit / matching) };
+        let each = |terms: f64| {
+            let documents = values as f64 * (1.0 + terms.ln()) / (1.0 + n.ln()) / terms;
+            let windows = windows(n_docs);
+            scan_ns(documents as u64, windows.min(matches as f32))
+                + and_count_ns(documents, matches, windows)
+        };
+        // Before the dictionary's first x terms are counted, N of them are as good as N / x of all.
+        let counted = may_enter * (1.0 + (n / may_enter).ln());
+        let passes = if may_enter > frequent_terms(limit as usize) as f64 { 2.0 } else { 1.0 };
+        FacetCosts {
+            listing,
+            most_frequent_first: passes * listing + may_enter as f32 * each(may_enter),
+            dictionary_order: listing + counted as f32 * each(counted),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,5 +239,17 @@ mod tests {
         let best = intersect_ns(sizes.into_iter(), n_docs);
         let worst = intersect_ns(sizes.into_iter().rev(), n_docs);
         assert!(best < worst, "{best} against {worst}");
+    }
+
+    #[test]
+    fn facets_of_few_matches_take_one_pass_and_those_of_many_the_frequent_terms() {
+        let costs = |matches| FacetCosts::of(35_000, 700_000, 10, matches, 2_000_000);
+        let few = costs(4.0);
+        assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
+        let many = costs(200_000.0);
+        assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
+        let none = FacetCosts::of(0, 0, 10, 0.0, 0);
+        assert_eq!(none.listing, 0.0);
+        assert!(none.most_frequent_first.is_finite() && none.dictionary_order.is_finite());
     }
 }

@@ -165,11 +165,21 @@ pub(crate) struct FacetPlan {
     pub(crate) limit: usize,
     /// Terms of the field, summed over the segments.
     pub(crate) n_terms: u64,
-    /// Every document matches, so that the document frequencies are the counts.
-    pub(crate) from_document_frequency: bool,
+    pub(crate) order: FacetOrder,
     pub(crate) cost_ns: f32,
-    /// What intersecting every term would cost.
-    pub(crate) intersect_all_ns: f32,
+    /// What the best way not taken would cost.
+    pub(crate) alternative_ns: f32,
+}
+
+/// In what order terms are counted, so that few of them have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FacetOrder {
+    /// Every document matches, so that the document frequencies are the counts.
+    DocumentFrequency,
+    /// The most frequent terms, then such others as may still enter the top.
+    MostFrequentFirst,
+    /// All in one pass over the dictionary.
+    Dictionary,
 }
 
 impl<'s> Plan<'s> {

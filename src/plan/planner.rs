@@ -1,11 +1,12 @@
 //! From the normal form of a query to a plan: look up, estimate, order, decide.
 
-use super::cost;
+use super::cost::{self, FacetCosts};
 use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::{
-    FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions, SegmentPlan,
+    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions,
+    SegmentPlan,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Normal;
@@ -423,19 +424,15 @@ impl<'s> Plan<'s> {
                 n_terms += u64::from(reader.terms()?.n_terms());
                 values += u64::from(reader.statistics()?.n_docs_with_value);
             }
-            let listing = n_terms as f32 * cost::ENUMERATE_TERM_NS;
-            let mean = values as f64 / n_terms.max(1) as f64;
-            let each = cost::and_count_ns(mean, matches, cost::windows(n_docs));
-            let intersect_all_ns = listing + n_terms as f32 * each;
-            let cost_ns = if from_document_frequency { listing } else { intersect_all_ns };
-            self.facets.push(FacetPlan {
-                field,
-                limit,
-                n_terms,
-                from_document_frequency,
-                cost_ns,
-                intersect_all_ns,
-            });
+            let costs = FacetCosts::of(n_terms, values, limit, matches, n_docs);
+            let (order, cost_ns, alternative_ns) = if from_document_frequency {
+                (FacetOrder::DocumentFrequency, costs.listing, costs.dictionary_order)
+            } else if costs.dictionary_order < costs.most_frequent_first {
+                (FacetOrder::Dictionary, costs.dictionary_order, costs.most_frequent_first)
+            } else {
+                (FacetOrder::MostFrequentFirst, costs.most_frequent_first, costs.dictionary_order)
+            };
+            self.facets.push(FacetPlan { field, limit, n_terms, order, cost_ns, alternative_ns });
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Facets: order, what is left out, and how few terms are looked at.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
 use treepie::{Document, FacetCounts, Field, FieldKind, Index, Schema, Searcher};
 
@@ -88,8 +90,8 @@ fn where_everything_matches_the_dictionary_holds_the_counts() {
     let (terms, actual) = work(&skewed(), "all", 3);
     assert_eq!(terms, 80, "forty in each of two segments");
     assert_eq!(actual.terms_intersected, 0);
-    assert_eq!(actual.terms_from_document_frequency, 3, "in ascending order each is less frequent");
-    assert_eq!(actual.terms_skipped, 37);
+    assert_eq!(actual.terms_from_document_frequency, 6, "in ascending order each is less frequent");
+    assert_eq!(actual.terms_skipped, 74);
     assert_eq!(actual.bytes_read, 0);
 }
 
@@ -103,7 +105,153 @@ fn terms_that_cannot_enter_the_top_are_not_intersected() {
     let (_, actual) = work(&searcher, "even", 3);
     // After 00 (500 of 1000), 01 (500 of 500), 02 (167 of 334) and 03 (250 of 250) no other has
     // 250 documents.
-    assert_eq!((actual.terms_intersected, actual.terms_skipped), (4, 36));
+    assert_eq!((actual.terms_intersected, actual.terms_skipped), (8, 72), "in two segments each");
     let (_, actual) = work(&searcher, "even", 40);
-    assert_eq!((actual.terms_intersected, actual.terms_skipped), (40, 0));
+    assert_eq!((actual.terms_intersected, actual.terms_skipped), (80, 0));
+}
+
+/// Documents of which "one" has at most one of `n_values` values in `single`, the frequent ones
+/// first among them, and any number up to three in `many`; words for some of them; and what an
+/// index that looks at every document says.
+struct Random {
+    searcher: Searcher,
+    documents: Vec<(Vec<&'static str>, Option<String>, BTreeSet<String>)>,
+}
+
+const WORDS: [(&str, usize); 5] =
+    [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 4_000), ("never", usize::MAX)];
+
+impl Random {
+    fn new(seed: u64, n_docs: usize, n_values: usize, commit_at: &[usize]) -> Self {
+        let mut random = seed;
+        let mut below = |n: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random % n as u64) as usize
+        };
+        // The product of two is small more often; a prefix keeps frequent ones apart in the order.
+        let value = |below: &mut dyn FnMut(usize) -> usize| {
+            let n = below(n_values) * below(n_values) / n_values;
+            format!("{:02} {n}", n * 7 % 41)
+        };
+        let schema = Schema::builder()
+            .text("text")
+            .field(Field::new("single", FieldKind::Keyword))
+            .keyword("many")
+            .build()
+            .unwrap();
+        let index = Index::in_memory(schema);
+        let mut writer = index.writer().unwrap();
+        let mut documents = vec![];
+        for n in 0..n_docs {
+            if commit_at.contains(&n) {
+                writer.commit().unwrap();
+            }
+            let mut words: Vec<_> =
+                WORDS.iter().filter(|word| below(word.1) == 0).map(|word| word.0).collect();
+            words.push("every");
+            let single = (below(5) > 0).then(|| value(&mut below));
+            let many: BTreeSet<_> = (0..below(4)).map(|_| value(&mut below)).collect();
+            let mut document = Document::new().with("text", words.join(" "));
+            if let Some(value) = &single {
+                document = document.with("single", value);
+            }
+            for value in &many {
+                document = document.with("many", value);
+            }
+            writer.add(document).unwrap();
+            documents.push((words, single, many));
+        }
+        writer.commit().unwrap();
+        Random { searcher: index.searcher().unwrap(), documents }
+    }
+
+    /// Compares the top `limit` of a field among the documents that have `word`; returns the
+    /// algorithm.
+    fn check(&self, word: &str, field: &str, limit: usize) -> String {
+        let (mut expected, mut missing) = (BTreeMap::<&str, u64>::new(), 0);
+        for (_, single, many) in self.documents.iter().filter(|(words, ..)| words.contains(&word)) {
+            let values: Vec<&String> = match field {
+                "single" => single.iter().collect(),
+                _ => many.iter().collect(),
+            };
+            missing += u64::from(values.is_empty());
+            values.into_iter().for_each(|value| *expected.entry(value).or_default() += 1);
+        }
+        let mut expected: Vec<_> = expected.into_iter().collect();
+        expected.sort_by_key(|(_, count)| Reverse(*count));
+        let rest = expected.split_off(limit.min(expected.len()));
+        let counts = facet(&self.searcher, word, field, limit);
+        assert_eq!(buckets(&counts), expected, "{limit} of {field} where {word}");
+        assert_eq!(counts.missing, missing, "{field} where {word}");
+        let other = (field == "single").then(|| rest.iter().map(|(_, count)| count).sum());
+        assert_eq!(counts.other, other, "{limit} of {field} where {word}");
+
+        let query = self.searcher.parse(word).unwrap();
+        let tree = self.searcher.search(&query).facet(field, limit).analyze().unwrap();
+        let (shown, actual) = (&tree.facets[0], tree.facets[0].actual.unwrap());
+        let looked_at = actual.terms_intersected + actual.terms_from_document_frequency;
+        assert_eq!(
+            looked_at + actual.terms_skipped,
+            shown.terms,
+            "{limit} of {field} where {word}"
+        );
+        let alternative = shown.decisions[0].alternative.as_ref().unwrap();
+        if shown.algorithm != "document frequencies" {
+            assert!(shown.decisions[0].estimated_cost_ns <= alternative.estimated_cost_ns);
+        }
+        shown.algorithm.clone()
+    }
+}
+
+#[test]
+fn random_facets_are_what_counting_every_document_gives() {
+    let corpora = [
+        // More windows than one, and lists of every size.
+        Random::new(1, 140_000, 60, &[]),
+        Random::new(2, 70_000, 20_000, &[]),
+        // Three segments: a term may be in any of them.
+        Random::new(3, 9_000, 4_000, &[1_000, 5_000]),
+        Random::new(4, 3_000, 3, &[700, 1_300]),
+    ];
+    let mut algorithms = BTreeSet::new();
+    for corpus in &corpora {
+        for word in WORDS.iter().map(|word| word.0).chain(["every"]) {
+            for field in ["single", "many"] {
+                for limit in [0, 1, 10, 300, 1_000_000] {
+                    algorithms.insert(corpus.check(word, field, limit));
+                }
+            }
+        }
+    }
+    let expected = [
+        "document frequencies",
+        "term intersection in the order of the dictionary",
+        "term intersection, most frequent terms first",
+    ];
+    assert!(algorithms.iter().map(|name| &**name).eq(expected), "{algorithms:?}");
+}
+
+#[test]
+fn nothing_is_listed_once_every_document_is_accounted_for() {
+    // Two thousand values, each of two documents; the first value's documents have a word.
+    let documents = (0..4_000).map(|n| {
+        let text = if n % 2_000 == 0 { "first all" } else { "all" };
+        let document = Document::new().with("text", text);
+        document.with("single", format!("{:04}", n % 2_000)).with("many", "x").with("many", "y")
+    });
+    let plain = (0..100).map(|_| Document::new().with("text", "without"));
+    let searcher = searcher(documents.chain(plain));
+    let work = |query: &str, field: &str| {
+        let query = searcher.parse(query).unwrap();
+        let tree = searcher.search(&query).facet(field, 10).analyze().unwrap();
+        let actual = tree.facets[0].actual.unwrap();
+        (actual.terms_intersected, actual.terms_skipped)
+    };
+    assert_eq!(buckets(&facet(&searcher, "first", "single", 10)), [("0000", 2)]);
+    assert_eq!(work("first", "single"), (2, 2_498), "500 values and 2,000");
+    assert_eq!(work("without", "single"), (0, 2_500));
+    assert_eq!(work("without", "many"), (0, 4));
+    assert_eq!(work("first", "many"), (4, 0));
 }

@@ -1,0 +1,58 @@
+//! What one posting list shares with everything that matches.
+
+use crate::bitmap;
+use crate::error::Result;
+use crate::execution::MatchWindows;
+use crate::format::postings::LongList;
+use crate::plan::{WINDOW, leaf};
+use crate::segment::file::Section;
+
+/// How many of a few documents match.
+#[inline]
+pub(super) fn count_documents(docs: &[u32], matches: &MatchWindows) -> u64 {
+    docs.iter().filter(|doc| matches.contains(**doc)).count() as u64
+}
+
+/// The most that a list can share with what matches, from its header alone.
+pub(super) fn most_in_common(list: &LongList<'_, Section<'_>>, matches: &MatchWindows) -> u64 {
+    let mut nth = 0;
+    let mut most = 0;
+    for window in matches.windows() {
+        nth = leaf::seek(list, nth, window.key);
+        if nth >= list.n_containers() {
+            break;
+        }
+        if u32::from(list.key(nth)) == window.key {
+            most += u64::from(list.container_cardinality(nth).min(window.cardinality));
+        }
+    }
+    most
+}
+
+/// How many documents of a list match; only containers in windows where something matches are read.
+pub(super) fn count_list(
+    list: &LongList<'_, Section<'_>>,
+    matches: &MatchWindows,
+    bytes_read: &mut u64,
+) -> Result<u64> {
+    let (mut nth, mut count) = (0, 0);
+    for window in matches.windows() {
+        nth = leaf::seek(list, nth, window.key);
+        if nth >= list.n_containers() {
+            break;
+        }
+        if u32::from(list.key(nth)) != window.key {
+            continue;
+        }
+        let cardinality = list.container_cardinality(nth);
+        count += u64::from(if window.cardinality == WINDOW || cardinality == WINDOW {
+            cardinality.min(window.cardinality)
+        } else {
+            let payload = list.payload(nth)?;
+            *bytes_read += payload.len() as u64;
+            let container = list.container(nth, &payload)?;
+            bitmap::and_count(container, cardinality, matches.documents(window), window.cardinality)
+        });
+    }
+    Ok(count)
+}
