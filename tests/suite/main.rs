@@ -4,6 +4,7 @@ mod allocations;
 #[cfg(feature = "cli")]
 mod cli;
 mod damage;
+mod disk_full;
 mod facets;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
