@@ -2,6 +2,7 @@
 //!
 //! A benchmark says `mod common;` and takes what it needs.
 
+#[allow(unused, reason = "what its tests use; they run with the example")]
 #[path = "../../examples/generate_titles/titles.rs"]
 mod generator;
 #[path = "../../examples/generate_titles/words.rs"]
