@@ -21,7 +21,7 @@
 //!
 //! Cost: 18 ns for each term that is listed, and for each that is intersected about 100 ns a window.
 //! Memory: the N best, and where the most frequent come first as many as
-//! [`cost::frequent_terms`](crate::plan::cost::frequent_terms) says.
+//! [`cost::frequent_terms`] says.
 
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};

@@ -1,6 +1,6 @@
 //! Stored fields: what a document gives back with a hit, one document at a time.
 //!
-//! Written by [`StoredWriter`] chunk after chunk, read by [`StoredReader`].
+//! Written by [`ChunkWriter`] chunk after chunk, read by [`StoredReader`].
 //!
 //! # Layout
 //!
