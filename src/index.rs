@@ -90,7 +90,7 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
-        let schema = Snapshot::open(&*storage)?.manifest.schema;
+        let schema = Snapshot::manifest(&*storage)?.schema;
         self.analyzers.check(&schema)?;
         Ok(Index {
             place: Place::Storage(storage),
@@ -175,7 +175,8 @@ impl Index {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if there is no directory, [`ErrorKind::NotAnIndex`] if it holds something else,
-    /// [`ErrorKind::Corrupt`] if the newest commit is damaged: never an older one instead.
+    /// [`ErrorKind::Corrupt`] if the newest manifest is damaged: never an older one instead. Segments are
+    /// opened by [`searcher`](Self::searcher).
     pub fn open(path: impl Into<PathBuf>) -> Result<Index> {
         Self::options().open(path)
     }

@@ -123,6 +123,19 @@ impl Snapshot {
         }
     }
 
+    /// The newest commit's manifest alone, without a look at its segments.
+    pub(crate) fn manifest(storage: &dyn Storage) -> Result<Manifest> {
+        loop {
+            let generation = newest(storage)?;
+            match read_manifest(storage, generation) {
+                // Collected since it was listed: then there is a newer one.
+                Err(error)
+                    if error.kind() == ErrorKind::NotFound && newest(storage)? > generation => {}
+                read => return read,
+            }
+        }
+    }
+
     fn open_generation(
         storage: &dyn Storage,
         generation: u64,

@@ -172,16 +172,18 @@ impl Truth {
     /// Opens the index in `storage` and asks everything. `None` where it cannot be opened, else
     /// whether anything was noticed.
     fn check(&self, storage: Arc<dyn Storage>) -> Option<bool> {
-        let index = match Index::options().open_storage(storage) {
-            Ok(index) => index,
+        let opened = Index::options()
+            .open_storage(storage)
+            .and_then(|index| Ok((index.searcher()?, index.inspect()?)));
+        let (searcher, inspector) = match opened {
+            Ok(opened) => opened,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupt, "opening: {error}");
                 return None;
             }
         };
         // Before anything is verified, so that each read has to see for itself.
-        let (_, refused) = self.compare(&index.searcher().unwrap());
-        let inspector = index.inspect().unwrap();
+        let (_, refused) = self.compare(&searcher);
         let mut reported = 0;
         let report = inspector.verify(|error| {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "verifying: {error}");
@@ -389,8 +391,8 @@ fn crafted_bytes_with_right_checksums_never_panic() {
         }
         let Ok(index) = Index::options().open_storage(in_memory(&files)) else { return };
         // What it says may be wrong now; that it says something is enough.
-        let _ = ask(&index.searcher().unwrap());
-        let inspector = index.inspect().unwrap();
+        let (Ok(searcher), Ok(inspector)) = (index.searcher(), index.inspect()) else { return };
+        let _ = ask(&searcher);
         inspector.verify(drop);
         drop(inspector.storage());
         let _ = inspector.for_each_term("title", "", |_, _| Ok(true));
