@@ -865,6 +865,19 @@ mod tests {
         })
     }
 
+    /// Found by the property below: a negated value as the only alternative of a must clause.
+    #[test]
+    fn everything_without_an_empty_value_is_asked_and_rewritten_alike() {
+        let without = Query::not(Query::value("kind", ""));
+        let query =
+            Query::Group { must: vec![Query::Or(vec![without])], should: vec![], must_not: vec![] };
+        let normal = rewrite(&query, &schema(), &Analyzers::default()).unwrap().normal;
+        assert!(is_normal(&normal, true), "{normal:?}");
+        for doc in universe() {
+            assert_eq!(asked(&query, &doc), matches(&normal, &doc), "{normal:?} on {doc:?}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3_000))]
 
