@@ -279,6 +279,90 @@ fn bench_prints_a_line_per_query() {
 }
 
 #[test]
+fn eval_measures_the_ranking_and_writes_the_run() {
+    let dir = Dir::new();
+    dir.write(
+        "docs.jsonl",
+        "{\"id\":1,\"text\":\"shock waves\"}\n{\"id\":2,\"text\":\"heat transfer\"}\n\
+         {\"id\":3,\"text\":\"laminar flow\"}\n",
+    );
+    dir.write("schema.toml", "[fields.id]\ntype = \"keyword\"\n[fields.text]\ntype = \"text\"\n");
+    dir.ok(&["index", "t.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    // Found, found one of two, not judged, nothing relevant.
+    dir.write("q.tsv", "a\t(heat) --\nb\tlaminar\nc\tshock\nd\tshock\n");
+    dir.write("qrels.txt", "a 0 2 1\na 0 3 0\nb 0 3 2\nb 0 1 2\nd 0 1 0\n");
+    let eval = ["eval", "t.tp", "--queries", "q.tsv", "--qrels", "qrels.txt"];
+
+    let found = dir.run(&[&eval[..], &["--format", "json", "--run-out", "run.txt"]].concat());
+    let found = found.json();
+    assert_eq!(found["queries"], 2);
+    let ndcg_of_b = 1.0 / (1.0 + 1.0 / 3_f64.log2());
+    for (name, expected) in [
+        ("map", 0.75),
+        ("ndcg@10", (1.0 + ndcg_of_b) / 2.0),
+        ("p@10", 0.1),
+        ("mrr", 1.0),
+        ("recall@100", 0.75),
+        ("recall@1000", 0.75),
+    ] {
+        let figure = found[name].as_f64().unwrap();
+        assert!((figure - expected).abs() < 1e-9, "{name}: {figure}, expected {expected}");
+    }
+    assert!(found.get("per_query").is_none());
+    let run = fs::read_to_string(dir.0.join("run.txt")).unwrap();
+    let columns: Vec<Vec<&str>> = run.lines().map(|line| line.split(' ').collect()).collect();
+    let expected = [("a", "2"), ("b", "3"), ("c", "1"), ("d", "1")];
+    assert_eq!(columns.len(), expected.len(), "{run}");
+    for (columns, (query, doc)) in columns.iter().zip(expected) {
+        assert_eq!([&columns[..4], &columns[5..]].concat(), [query, "Q0", doc, "1", "treepie"]);
+        assert!(columns[4].parse::<f32>().is_ok(), "{run}");
+    }
+
+    let text = dir.ok(&eval);
+    assert!(text.starts_with("mean of 2 queries\nmap         0.7500\n"), "{text}");
+    let rows = dir.ok(&[&eval[..], &["--per-query", "--format", "tsv"]].concat());
+    let first: Vec<&str> = rows.lines().map(|row| row.split('\t').next().unwrap()).collect();
+    assert_eq!(first, ["query", "a", "b", "all"]);
+    let all = dir.run(&[&eval[..], &["--per-query", "--format", "json"]].concat()).json();
+    assert_eq!(all["per_query"][1]["query"], "b");
+    assert_eq!(all["per_query"][1]["map"], 0.5);
+}
+
+#[test]
+fn eval_says_what_is_wrong_with_its_files() {
+    let dir = Dir::new();
+    dir.write("docs.jsonl", "{\"id\":\"x y\",\"text\":\"a\"}\n{\"id\":\"x y\",\"text\":\"b\"}\n");
+    dir.write(
+        "schema.toml",
+        "[fields.id]\ntype = \"keyword\"\n[fields.text]\ntype = \"text\"\nstored = false\n",
+    );
+    dir.ok(&["index", "t.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.write("q.tsv", "1\ta\n");
+    dir.write("twice.tsv", "1\ta b\n");
+    dir.write("no-tab.tsv", "1\ta\n2 b\n");
+    dir.write("qrels.txt", "1 0 x 1\n7 0 x 1\n");
+    dir.write("short.txt", "1 0 x 1\n1 0 1\n");
+    dir.write("none.txt", "1 0 x 0\n");
+    let eval = |queries: &str, qrels: &str, more: &[&str]| {
+        dir.run(&[&["eval", "t.tp", "--queries", queries, "--qrels", qrels][..], more].concat())
+    };
+    eval("no-tab.tsv", "qrels.txt", &[]).fails_with(&["no-tab.tsv", "line 2", "no tab"]);
+    eval("q.tsv", "short.txt", &[]).fails_with(&["short.txt", "line 2", "four columns", "found 3"]);
+    eval("missing.tsv", "qrels.txt", &[]).fails_with(&["missing.tsv"]);
+    eval("q.tsv", "none.txt", &[]).fails_with(&["none.txt", "judged relevant"]);
+    eval("q.tsv", "qrels.txt", &["--id-field", "name"]).fails_with(&["'name'", "one of id"]);
+    eval("q.tsv", "qrels.txt", &["--id-field", "text"]).fails_with(&["'text'", "not stored"]);
+    eval("twice.tsv", "qrels.txt", &[]).fails_with(&["'x y' twice", "query '1'"]);
+    eval("q.tsv", "qrels.txt", &["--run-out", "run.txt"]).fails_with(&["without blanks", "'x y'"]);
+    eval("q.tsv", "qrels.txt", &["--run-out", "no/run.txt"]).fails_with(&["no/run.txt"]);
+    // What is judged and not asked is no error, but not left unsaid either.
+    let ran = eval("q.tsv", "qrels.txt", &[]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 judged queries are not in q.tsv"), "{}", ran.stderr);
+    assert_eq!(eval("q.tsv", "qrels.txt", &["--quiet"]).stderr, "");
+}
+
+#[test]
 fn the_small_commands_print_something_sound() {
     let dir = Dir::new();
     let terms = dir.ok(&["analyze", "Rock'n'Roll (1977)", "--format", "jsonl"]);

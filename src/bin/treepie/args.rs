@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Merge(commands::merge::Args),
     Export(commands::export::Args),
     Analyze(commands::analyze::Args),
+    Eval(commands::eval::Args),
     Bench(commands::bench::Args),
     Demo(commands::demo::Args),
     Completions(commands::completions::Args),
@@ -131,7 +132,7 @@ fn refuse_mistyped_options(cli: &Cli, typed: &[OsString]) -> Result<(), Error> {
 
 /// Commands that are announced and not built.
 const COMMANDS_NOT_YET: &[&str] =
-    &["delete", "eval", "schema", "plan", "bench-disk", "calibrate", "recover", "salvage"];
+    &["delete", "schema", "plan", "bench-disk", "calibrate", "recover", "salvage"];
 
 /// Options, or values of options, that are announced and not built: command, option, values (none
 /// means the option as a whole).
@@ -242,7 +243,7 @@ mod tests {
     fn what_is_announced_is_refused_by_name() {
         for (line, name) in [
             ("treepie delete i q", "the command 'delete'"),
-            ("treepie --quiet --color never eval i", "the command 'eval'"),
+            ("treepie --quiet --color never recover i", "the command 'recover'"),
             ("treepie search i q --sort year:desc", "the option --sort"),
             ("treepie search i q --timeout=2s", "the option --timeout"),
             ("treepie explain i q --format=dot", "--format dot"),

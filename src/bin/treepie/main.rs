@@ -8,6 +8,7 @@ mod failure;
 mod input;
 mod output;
 mod progress;
+mod relevance;
 /// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
 #[path = "../../terminal.rs"]
 mod terminal;

@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod index;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Merge(args) => merge::run(args, global),
         Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),
+        Command::Eval(args) => eval::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Completions(args) => completions::run(args),

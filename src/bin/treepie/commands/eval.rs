@@ -1,0 +1,230 @@
+//! `treepie eval INDEX --queries FILE --qrels FILE`: how good the ranking is, by people's judgement.
+
+use std::{collections::HashSet, io::Write, path::PathBuf};
+
+use serde_json::{Map, Value, json};
+use treepie::{Error, ErrorKind, Fields, Searcher, TotalMode, query::Query};
+
+use super::open;
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome, usage, warn},
+    output::{self, Format, Output, Table},
+    relevance::{Measures, Run, Topic, read_judgements, read_topics},
+};
+
+/// Measure the ranking by judgements of relevance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie eval papers.tp --queries queries.tsv --qrels qrels.txt
+  treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --per-query --format tsv
+  treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --run-out run.txt
+
+Queries: an id, a tab, and plain text a line; any of its words may match, in the default fields.
+Judgements, as TREC has them: query, iteration (ignored), document, relevance; above 0 is relevant.
+The documents' names are the values of a stored field, `id` unless --id-field says otherwise.
+
+MAP, nDCG@10 with linear gain, P@10, MRR and recall are trec_eval's, over the first 1,000 documents
+of each query; their means are those of the judged queries with at least one relevant document.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// The queries, an id and a text a line.
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+    /// The judgements.
+    #[arg(long, value_name = "FILE")]
+    qrels: PathBuf,
+    /// Write what was found for every query, judged or not, as a TREC run.
+    #[arg(long, value_name = "FILE")]
+    run_out: Option<PathBuf>,
+    /// The stored field with the names that the judgements use.
+    #[arg(long, default_value = "id", value_name = "FIELD")]
+    id_field: String,
+    /// Also print the figures of each query.
+    #[arg(long)]
+    per_query: bool,
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Documents looked at for each query.
+const RANKS: u64 = 1_000;
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let topics = read_topics(&args.queries)?;
+    let judgements = read_judgements(&args.qrels)?;
+    let searcher = open(&args.index)?.searcher()?;
+    check_id_field(&searcher, &args.id_field)?;
+    let mut run = args.run_out.as_deref().map(Run::create).transpose()?;
+    let mut measured: Vec<(&str, Measures)> = vec![];
+    for topic in &topics {
+        let judged = judgements.get(&topic.id);
+        if judged.is_none() && run.is_none() {
+            continue;
+        }
+        let ranking = rank(&searcher, topic, &args.id_field)?;
+        if let Some(judged) = judged {
+            let docs: Vec<String> = ranking.iter().map(|(doc, _)| doc.clone()).collect();
+            measured.extend(Measures::of(&docs, judged).map(|figures| (&*topic.id, figures)));
+        }
+        if let Some(run) = &mut run {
+            run.write(&topic.id, ranking)?;
+        }
+    }
+    if let Some(run) = run {
+        run.finish()?;
+    }
+    let figures: Vec<Measures> = measured.iter().map(|(_, figures)| *figures).collect();
+    let Some(mean) = Measures::mean(&figures) else {
+        return Err(usage("measuring the ranking")
+            .expected("a query with a document that is judged relevant")
+            .found(format!("{} queries and no such judgement", topics.len()))
+            .in_file(args.qrels)
+            .into());
+    };
+    let known: HashSet<&str> = topics.iter().map(|topic| &*topic.id).collect();
+    let n_missing = judgements.keys().filter(|id| !known.contains(id.as_str())).count();
+    if n_missing > 0 && !global.quiet {
+        let queries = args.queries.display();
+        warn(format!("{n_missing} judged queries are not in {queries} and are left out"));
+    }
+    let report = Report { mean, measured: args.per_query.then_some(measured), n: figures.len() };
+    let mut out = Output::new(global.color);
+    report.print(&mut out, args.format)?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// The names of the best documents with their scores, best first.
+fn rank(
+    searcher: &Searcher,
+    topic: &Topic,
+    id_field: &str,
+) -> Result<Vec<(String, Option<f32>)>, Error> {
+    let query = any_word(&topic.text);
+    let search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
+    let found = search.fields([id_field]).run()?;
+    let mut names = HashSet::new();
+    let mut ranking = vec![];
+    for hit in found.hits {
+        let name = name_of(&hit.fields, id_field).ok_or_else(|| {
+            Error::new(ErrorKind::Document, "naming the documents that were found")
+                .expected(format!("one value in the field '{id_field}' of each"))
+                .found(format!("document {} with another number of them", hit.doc))
+        })?;
+        if !names.insert(name.clone()) {
+            return Err(Error::new(ErrorKind::Document, "naming the documents that were found")
+                .expected(format!("a field '{id_field}' that no two documents share"))
+                .found(format!("'{name}' twice for the query '{}'", topic.id)));
+        }
+        ranking.push((name, hit.score));
+    }
+    Ok(ranking)
+}
+
+fn name_of(fields: &Fields, id_field: &str) -> Option<String> {
+    let mut values = fields.get(id_field)?.iter();
+    values.next().filter(|_| values.next().is_none()).map(str::to_owned)
+}
+
+/// A query for any of the words of a plain text. Words are told apart here, because one that an
+/// analyzer splits means a phrase; what is inside a word is left to the analyzers of the fields.
+fn any_word(text: &str) -> Query {
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let words = text.split(|c| !inside(c)).filter(|word| word.contains(char::is_alphanumeric));
+    Query::any_of(words.map(|word| Query::word(word.trim_matches(['\'', '’']))))
+}
+
+fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {
+    let wrong = || usage("choosing the field with the documents' names").hint("see --id-field");
+    match searcher.schema().field(name) {
+        Some(field) if field.stored => Ok(()),
+        Some(_) => {
+            Err(wrong().expected("a stored field").found(format!("'{name}', which is not stored")))
+        }
+        None => {
+            let fields = searcher.schema().fields().iter().filter(|field| field.stored);
+            let names: Vec<_> = fields.map(|field| &*field.name).collect();
+            Err(wrong().expected(format!("one of {}", names.join(", "))).found(format!("'{name}'")))
+        }
+    }
+}
+
+/// What is printed: the means, and the figures of each query where they are asked for.
+struct Report<'t> {
+    mean: Measures,
+    measured: Option<Vec<(&'t str, Measures)>>,
+    n: usize,
+}
+
+/// The row of the means among those of queries, as trec_eval names it.
+const ALL: &str = "all";
+
+impl Report<'_> {
+    fn print(&self, out: &mut Output, format: Format) -> Outcome<()> {
+        match format {
+            Format::Json => Ok(out.json_line(&self.to_json())?),
+            Format::Text if self.measured.is_none() => Ok(self.print_text(out)?),
+            _ => self.print_rows(out, format),
+        }
+    }
+
+    fn print_text(&self, out: &mut Output) -> std::io::Result<()> {
+        let queries = if self.n == 1 { "query" } else { "queries" };
+        let title = format!("mean of {} {queries}", output::grouped(self.n as u64));
+        writeln!(out, "{}", out.dim(&title))?;
+        for (name, value) in Measures::NAMES.iter().zip(self.mean.values()) {
+            writeln!(out, "{name:<12}{value:.4}")?;
+        }
+        Ok(())
+    }
+
+    fn print_rows(&self, out: &mut Output, format: Format) -> Outcome<()> {
+        let names: Vec<&str> = ["query"].into_iter().chain(Measures::NAMES).collect();
+        let mut table = Table::new(out, format, &names)?;
+        for (id, figures) in self.measured.iter().flatten().copied().chain([(ALL, self.mean)]) {
+            // People compare four digits, as trec_eval prints them; programs get all.
+            let cell = |value: f64| match format {
+                Format::Text => json!(format!("{value:.4}")),
+                _ => json!(value),
+            };
+            table.row([json!(id)].into_iter().chain(figures.values().map(cell)).collect())?;
+        }
+        Ok(table.finish()?)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut object = Map::from_iter([("queries".to_owned(), json!(self.n))]);
+        object.extend(object_of(&self.mean));
+        if let Some(measured) = &self.measured {
+            let queries = measured.iter().map(|(id, figures)| {
+                let mut object = Map::from_iter([("query".to_owned(), json!(id))]);
+                object.extend(object_of(figures));
+                Value::Object(object)
+            });
+            object.insert("per_query".into(), queries.collect());
+        }
+        Value::Object(object)
+    }
+}
+
+/// The figures under their names.
+fn object_of(figures: &Measures) -> impl Iterator<Item = (String, Value)> {
+    let names = Measures::NAMES.map(str::to_owned).into_iter();
+    names.zip(figures.values().map(Value::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_any_of_its_words() {
+        let query = any_word("What about TSS (time-sharing), 'quoted' or Euler's -- +AND?");
+        let expected =
+            ["What", "about", "TSS", "time", "sharing", "quoted", "or", "Euler's", "AND"];
+        assert_eq!(query, Query::any_of(expected.map(Query::word)));
+        assert_eq!(any_word(" -- ' "), Query::Nothing);
+    }
+}
