@@ -1,15 +1,15 @@
 //! Query text → tokens.
 //!
-//! The whole grammar is recognised here, so that what is not built yet is refused by its name
-//! instead of being taken for something else.
+//! A leaf of the tree is one token, with everything that belongs to it: `"a b"*~2`, `[a TO b}`.
 
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
+use super::{Boost, Fuzziness, Proximity, Query, Score};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::FIELD_NAME_BYTES_MAX;
 
-/// Words that are not words unless one of their characters is escaped.
-pub(super) const OPERATORS: [&str; 5] = ["AND", "OR", "NOT", "TO", "IN"];
+/// Words that are not words, or not everywhere, unless one of their characters is escaped.
+pub(super) const OPERATORS: [&str; 6] = ["AND", "OR", "NOT", "TO", "IN", "MAX"];
 
 /// Whether a character ends a word or means something inside it.
 pub(super) fn is_special(c: char) -> bool {
@@ -22,16 +22,22 @@ pub(super) fn is_special_at_start(c: char) -> bool {
     matches!(c, '+' | '-' | '!' | '/' | '<' | '>')
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Token {
-    Word(String),
-    Quoted(String),
+    /// A query without children or field.
+    Leaf(Query),
     /// `*` alone.
     Star,
     /// A name and its colon.
     Field(String),
+    /// Several names and the colon.
+    Fields(Vec<(String, Boost)>),
     Open,
     Close,
+    /// `MAX [`
+    OpenMax,
+    /// `]`
+    CloseMax,
     And,
     Or,
     /// `+`
@@ -41,10 +47,25 @@ pub(super) enum Token {
     End,
 }
 
+/// What changes the score of what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Weight {
+    Boost(Boost),
+    Score(Score),
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'q> {
     query: &'q str,
     at: usize,
+}
+
+/// A value in a list or a range.
+struct Value {
+    text: String,
+    span: Range<usize>,
+    /// Whether nothing in it was quoted or escaped, so that it may be TO or `*`.
+    plain: bool,
 }
 
 impl<'q> Lexer<'q> {
@@ -55,8 +76,7 @@ impl<'q> Lexer<'q> {
     /// The next token and the bytes it stands on. After a field's colon a value is due, which may
     /// start with a sign and contain colons.
     pub(super) fn next(&mut self, after_field: bool) -> Result<(Token, Range<usize>)> {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
+        self.skip_blanks();
         let start = self.at;
         let mut chars = self.rest().chars();
         let (first, second) = (chars.next(), chars.next());
@@ -64,35 +84,101 @@ impl<'q> Lexer<'q> {
             (None, _) => return Ok((Token::End, start..start)),
             (Some('('), _) => self.take(1, Token::Open),
             (Some(')'), _) => self.take(1, Token::Close),
+            (Some(']'), _) => self.take(1, Token::CloseMax),
             (Some('&'), Some('&')) => self.take(2, Token::And),
             (Some('|'), Some('|')) => self.take(2, Token::Or),
             (Some('+'), _) if !after_field => self.take(1, Token::Must),
             (Some('-' | '!'), _) if !after_field => self.take(1, Token::MustNot),
-            (Some('*'), next) if next.is_none_or(ends_word) => self.take(1, Token::Star),
-            (Some('"'), _) => self.quoted()?,
-            (Some('['), _) | (Some('{'), _) => return Err(self.not_yet("ranges ([a TO b])", start)),
-            (Some('/'), _) => return Err(self.not_yet("regular expressions (/…/)", start)),
-            (Some('<' | '>'), _) => return Err(self.not_yet("comparisons (>, >=, <, <=)", start)),
-            (Some(close @ (']' | '}')), _) => {
-                return Err(Error::new(ErrorKind::Query, "parsing the query")
-                    .found(format!("'{close}' without its opening bracket"))
-                    .at_span(start..start + 1)
-                    .hint(format!("write \\{close} for the character itself")));
+            (Some('"'), _) => self.phrase()?,
+            (Some('['), _) => self.range()?,
+            (Some('{'), _) => self.fields_or_range(after_field)?,
+            (Some('/'), _) => self.regex()?,
+            (Some('<' | '>'), _) => self.comparison()?,
+            (Some('}'), _) => {
+                return Err(self
+                    .refuse(start..start + 1)
+                    .found("'}' without its opening bracket")
+                    .hint("write \\} for the character itself"));
             }
             (Some(':'), _) if !after_field => {
-                return Err(Error::new(ErrorKind::Query, "parsing the query")
+                return Err(self
+                    .refuse(start..start + 1)
                     .expected("the name of a field before ':'")
                     .found("none")
-                    .at_span(start..start + 1)
                     .hint("write \\: for the character itself"));
+            }
+            (Some(c @ ('^' | '~')), _) => {
+                return Err(self
+                    .refuse(start..start + 1)
+                    .expected(format!("'{c}' right behind what it belongs to"))
+                    .found(format!("'{c}' alone"))
+                    .hint(format!("write \\{c} for the character itself")));
             }
             _ => self.word(after_field)?,
         };
         Ok((token, start..self.at))
     }
 
+    /// `^2` or `^=2` right behind a leaf or a bracket.
+    pub(super) fn weight(&mut self) -> Result<Option<Weight>> {
+        let Some(rest) = self.rest().strip_prefix('^') else { return Ok(None) };
+        let start = self.at;
+        let is_score = rest.starts_with('=');
+        self.at += 1 + usize::from(is_score);
+        let number = self.number();
+        let span = start..self.at;
+        let number = number.ok_or_else(|| {
+            self.refuse(span.clone())
+                .expected(format!("a number behind '{}'", &self.query[span.clone()]))
+                .hint("write \\^ for the character itself")
+        })?;
+        let weight = match is_score {
+            true => Score::new(number).map(Weight::Score),
+            false => Boost::new(number).map(Weight::Boost),
+        };
+        let weight = weight.map_err(|error| {
+            let error = error.at_span(span);
+            match number == 0.0 && !is_score {
+                true => error.hint("^=0 keeps what matches and leaves out its score"),
+                false => error,
+            }
+        })?;
+        self.end_of_atom()?;
+        Ok(Some(weight))
+    }
+
+    /// `~2` right behind a parenthesis.
+    pub(super) fn minimum(&mut self) -> Result<Option<u32>> {
+        match self.eat('~') {
+            true => {
+                let minimum = self.whole_number("how many of the alternatives must match")?;
+                self.end_of_atom()?;
+                Ok(Some(minimum))
+            }
+            false => Ok(None),
+        }
+    }
+
+    /// `~0.1` right behind the bracket of a MAX, where it stands there.
+    pub(super) fn tie(&mut self) -> Result<Option<f32>> {
+        let start = self.at;
+        if !self.eat('~') {
+            return Ok(None);
+        }
+        let tie = self.number().ok_or_else(|| {
+            self.refuse(start..self.at).expected("a number from 0 to 1 behind '~'")
+        })?;
+        self.end_of_atom()?;
+        Ok(Some(tie))
+    }
+
     fn rest(&self) -> &'q str {
         &self.query[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
     }
 
     fn take(&mut self, len: usize, token: Token) -> Token {
@@ -100,7 +186,71 @@ impl<'q> Lexer<'q> {
         token
     }
 
-    fn quoted(&mut self) -> Result<Token> {
+    fn eat(&mut self, c: char) -> bool {
+        let is_next = self.rest().starts_with(c);
+        self.at += if is_next { c.len_utf8() } else { 0 };
+        is_next
+    }
+
+    /// What the characters up to the end of the atom say, if it is a number.
+    fn number(&mut self) -> Option<f32> {
+        let rest = self.rest();
+        let ends = |c: char| ends_word(c) || matches!(c, '^' | '~' | '&' | '|');
+        let text = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        self.at += text.len();
+        text.parse().ok()
+    }
+
+    fn whole_number(&mut self, what: &str) -> Result<u32> {
+        let rest = self.rest();
+        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
+        let span = self.at - 1..self.at + digits.len();
+        self.at += digits.len();
+        digits.parse().map_err(|_| {
+            let found = if digits.is_empty() { "no number" } else { digits };
+            self.refuse(span).expected(what).found(found)
+        })
+    }
+
+    /// What belongs to an atom has been read; nothing may stand right behind it.
+    fn end_of_atom(&self) -> Result<()> {
+        match self.rest().chars().next() {
+            Some(c) if !ends_word(c) && !matches!(c, '^' | '&' | '|') => Err(self
+                .refuse(self.at..self.at + c.len_utf8())
+                .expected("a blank or a bracket")
+                .found(format!("'{c}'"))
+                .hint("write \\ before a character that is meant literally")),
+            _ => Ok(()),
+        }
+    }
+
+    fn phrase(&mut self) -> Result<Token> {
+        let text = self.quoted()?;
+        let prefix = self.eat('*');
+        let mut proximity = Proximity::Exact;
+        if self.eat('~') {
+            let make = match self.rest() {
+                rest if rest.starts_with("<>") => Proximity::Near,
+                rest if rest.starts_with('>') => Proximity::Ordered,
+                _ => Proximity::Slop,
+            };
+            self.at += match make(0) {
+                Proximity::Near(_) => 2,
+                Proximity::Ordered(_) => 1,
+                _ => 0,
+            };
+            proximity = make(self.whole_number("how far apart the words may be")?);
+            self.end_of_atom()?;
+        }
+        let mut query = Query::near(text, proximity);
+        if let Query::Phrase { prefix: open, .. } = &mut query {
+            *open = prefix;
+        }
+        Ok(Token::Leaf(query))
+    }
+
+    /// The text between two quotes.
+    fn quoted(&mut self) -> Result<String> {
         let start = self.at;
         let mut text = String::new();
         let mut chars = self.rest().char_indices().skip(1);
@@ -108,11 +258,7 @@ impl<'q> Lexer<'q> {
             match c {
                 '"' => {
                     self.at = start + at + 1;
-                    return match self.rest().chars().next() {
-                        Some('~') => Err(self.not_yet("phrases with slop (\"…\"~2)", start)),
-                        Some('*') => Err(self.not_yet("phrases with an open end (\"…\"*)", start)),
-                        _ => Ok(Token::Quoted(text)),
-                    };
+                    return Ok(text);
                 }
                 '\\' => match chars.next() {
                     Some((_, escaped)) => text.push(escaped),
@@ -121,50 +267,287 @@ impl<'q> Lexer<'q> {
                 _ => text.push(c),
             }
         }
-        Err(Error::new(ErrorKind::Query, "parsing the query")
+        Err(self
+            .refuse(start..start + 1)
             .expected("a closing '\"'")
             .found("the end of the query")
-            .at_span(start..start + 1)
             .hint("write \\\" for the character itself"))
     }
 
-    fn word(&mut self, after_field: bool) -> Result<Token> {
+    fn regex(&mut self) -> Result<Token> {
         let start = self.at;
-        let mut text = String::new();
-        let mut escaped = false;
+        let mut chars = self.rest().char_indices().skip(1);
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '/' => {
+                    let pattern = &self.query[start + 1..start + at];
+                    self.at = start + at + 1;
+                    self.end_of_atom()?;
+                    return Ok(Token::Leaf(Query::regex(pattern)));
+                }
+                '\\' => drop(chars.next()),
+                _ => {}
+            }
+        }
+        Err(self
+            .refuse(start..start + 1)
+            .expected("a closing '/'")
+            .found("the end of the query")
+            .hint("write \\/ for the character itself"))
+    }
+
+    /// `[a TO b}`; the position is at the opening bracket.
+    fn range(&mut self) -> Result<Token> {
+        let open = self.at;
+        self.at += 1;
+        let lower = self.value("a value or '*'")?;
+        self.range_from(open, lower)
+    }
+
+    /// What follows the first value of a range.
+    fn range_from(&mut self, open: usize, lower: Value) -> Result<Token> {
+        let to = self.value("TO")?;
+        if !to.plain || to.text != "TO" {
+            let found = format!("'{}'", to.text);
+            return Err(self
+                .refuse(to.span)
+                .expected("TO between the ends of a range")
+                .found(found)
+                .hint("lists are written IN [a b]"));
+        }
+        let upper = self.value("a value or '*'")?;
+        self.skip_blanks();
+        let close = self.rest().chars().next();
+        let Some(close @ (']' | '}')) = close else {
+            let end = self.at + close.map_or(0, char::len_utf8);
+            return Err(self
+                .refuse(self.at..end)
+                .expected("']' or '}' after the end of a range")
+                .found(close.map_or("the end of the query".into(), |c| format!("'{c}'"))));
+        };
+        self.at += 1;
+        self.end_of_atom()?;
+        let bound = |value: Value, is_included: bool| match value {
+            Value { plain: true, text, .. } if text == "*" => Bound::Unbounded,
+            Value { text, .. } if is_included => Bound::Included(text),
+            Value { text, .. } => Bound::Excluded(text),
+        };
+        let lower = bound(lower, self.query[open..].starts_with('['));
+        let upper = bound(upper, close == ']');
+        Ok(Token::Leaf(Query::range((lower, upper))))
+    }
+
+    /// `{a TO b]` or `{title^3 body}:`; the position is at the bracket.
+    fn fields_or_range(&mut self, after_field: bool) -> Result<Token> {
+        let open = self.at;
+        self.at += 1;
+        let first = self.value("a value, '*' or the name of a field")?;
+        let mut ahead = self.clone();
+        ahead.skip_blanks();
+        let is_list = ahead.rest().starts_with(['}', '^'])
+            || ahead.value("").is_ok_and(|next| !next.plain || next.text != "TO");
+        if after_field || !is_list {
+            return self.range_from(open, first);
+        }
+        let mut fields = vec![];
+        let mut name = first;
+        loop {
+            let boost = match self.weight()? {
+                None => Boost::ONE,
+                Some(Weight::Boost(boost)) => boost,
+                Some(Weight::Score(_)) => {
+                    return Err(self
+                        .refuse(name.span.end..self.at)
+                        .expected("a weight for the field, as in title^3")
+                        .found("a constant score"));
+                }
+            };
+            self.check_field_name(&name.text, &name.span)?;
+            fields.push((name.text, boost));
+            self.skip_blanks();
+            if self.eat('}') {
+                break;
+            }
+            name = self.value("the name of a field or '}'")?;
+        }
+        if !self.eat(':') {
+            return Err(self
+                .refuse(open..self.at)
+                .expected("':' behind a list of fields")
+                .hint("a range is written {a TO b}"));
+        }
+        Ok(Token::Fields(fields))
+    }
+
+    /// `IN [a b]`; the position is behind IN.
+    fn set(&mut self) -> Result<Token> {
+        self.skip_blanks();
+        self.at += 1;
+        let mut values = vec![];
+        loop {
+            values.push(self.value("a value of the list")?.text);
+            self.skip_blanks();
+            if self.eat(']') {
+                break;
+            }
+        }
+        self.end_of_atom()?;
+        Ok(Token::Leaf(Query::in_set(values)))
+    }
+
+    /// `>=a` and the like.
+    fn comparison(&mut self) -> Result<Token> {
+        let is_less = self.eat('<');
+        self.at += usize::from(!is_less);
+        let is_included = self.eat('=');
+        let value = self.value("a value to compare with")?;
+        if value.plain && value.text == "*" {
+            return Err(self
+                .refuse(value.span)
+                .expected("a value to compare with")
+                .found("'*'")
+                .hint("field:* finds what has any value"));
+        }
+        self.end_of_atom()?;
+        let bound = match is_included {
+            true => Bound::Included(value.text),
+            false => Bound::Excluded(value.text),
+        };
+        Ok(Token::Leaf(match is_less {
+            true => Query::range((Bound::Unbounded, bound)),
+            false => Query::range((bound, Bound::Unbounded)),
+        }))
+    }
+
+    /// A value of a list or a range, after blanks.
+    fn value(&mut self, expected: &str) -> Result<Value> {
+        self.skip_blanks();
+        let start = self.at;
+        if self.rest().starts_with('"') {
+            let text = self.quoted()?;
+            return Ok(Value { text, span: start..self.at, plain: false });
+        }
+        let (mut text, mut plain) = (String::new(), true);
         while let Some(c) = self.rest().chars().next() {
             match c {
                 '\\' => {
-                    escaped = true;
+                    plain = false;
                     text.push(self.escaped()?);
                     continue;
                 }
-                ':' if !after_field => return self.field(start, text),
-                ':' => {}
-                '^' => return Err(self.not_yet("boosts (word^2)", start)),
-                '~' => return Err(self.not_yet("fuzzy words (word~1)", start)),
-                '?' => return Err(self.not_yet("wildcards (w?ld*c)", start)),
-                '*' => return Err(self.not_yet("prefixes and wildcards (word*, w?ld*c)", start)),
-                '&' | '|' if self.rest()[1..].starts_with(c) => break,
+                '^' => break,
                 _ if ends_word(c) => break,
                 _ => {}
             }
             text.push(c);
             self.at += c.len_utf8();
         }
-        if escaped {
-            return Ok(Token::Word(text));
+        if self.at == start {
+            let next = self.rest().chars().next();
+            let end = start + next.map_or(0, char::len_utf8);
+            return Err(self
+                .refuse(start..end)
+                .expected(expected)
+                .found(next.map_or("the end of the query".into(), |c| format!("'{c}'"))));
+        }
+        if plain && text.len() > 1 && text.contains(['*', '?']) {
+            return Err(self
+                .refuse(start..self.at)
+                .expected("whole values in a list or a range")
+                .found(format!("'{text}'"))
+                .hint("write \\ before a '*' or '?' that is meant literally"));
+        }
+        Ok(Value { text, span: start..self.at, plain })
+    }
+
+    fn word(&mut self, after_field: bool) -> Result<Token> {
+        let start = self.at;
+        let (mut text, mut pattern) = (String::new(), String::new());
+        let (mut escaped, mut wild) = (false, 0);
+        while let Some(c) = self.rest().chars().next() {
+            let literal = match c {
+                '\\' => {
+                    escaped = true;
+                    self.escaped()?
+                }
+                ':' if !after_field && wild > 0 => {
+                    return Err(self
+                        .refuse(start..self.at)
+                        .expected("the name of one field before ':'")
+                        .found(format!("'{}'", &self.query[start..self.at]))
+                        .hint("write \\: for the character itself, {a b}: for several fields"));
+                }
+                ':' if !after_field => return self.field(start, text),
+                '~' => return self.fuzzy(start, text, wild > 0),
+                '*' | '?' => {
+                    wild += 1;
+                    pattern.push(c);
+                    self.at += 1;
+                    continue;
+                }
+                '^' => break,
+                '&' | '|' if self.rest()[1..].starts_with(c) => break,
+                _ if ends_word(c) => break,
+                _ => {
+                    self.at += c.len_utf8();
+                    c
+                }
+            };
+            text.push(literal);
+            if matches!(literal, '*' | '?' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(literal);
         }
         match &*text {
+            _ if pattern == "*" => Ok(Token::Star),
+            _ if wild > 0 => Ok(Token::Leaf(Query::wildcard(pattern))),
+            _ if escaped => Ok(Token::Leaf(Query::word(text))),
             "AND" => Ok(Token::And),
             "OR" => Ok(Token::Or),
             "NOT" => Ok(Token::MustNot),
-            // Outside of a list or a range these two are words: BORN IN THE USA.
-            "IN" if self.rest().trim_start().starts_with('[') => {
-                Err(self.not_yet("lists of values (IN [a b])", start))
+            // Outside of a list or a range these are words: BORN IN THE USA, MAX PLANCK.
+            "IN" if self.opens_list() => self.set(),
+            "MAX" if self.opens_list() => {
+                self.skip_blanks();
+                Ok(self.take(1, Token::OpenMax))
             }
-            _ => Ok(Token::Word(text)),
+            _ => Ok(Token::Leaf(Query::word(text))),
         }
+    }
+
+    fn opens_list(&self) -> bool {
+        self.rest().trim_start().starts_with('[')
+    }
+
+    /// `word~1/3!`; the position is at the tilde.
+    fn fuzzy(&mut self, start: usize, text: String, wild: bool) -> Result<Token> {
+        if wild || text.is_empty() {
+            return Err(self
+                .refuse(start..self.at + 1)
+                .expected("a word before '~'")
+                .found(format!("'{}'", &self.query[start..self.at]))
+                .hint("write \\ before a character that is meant literally"));
+        }
+        self.at += 1;
+        let mut fuzziness = Fuzziness::default();
+        if self.rest().starts_with(|c: char| c.is_ascii_digit()) {
+            let at = self.at;
+            let distance = self.whole_number("a distance of at most 2")?;
+            fuzziness.distance = u8::try_from(distance).unwrap_or(u8::MAX);
+            if fuzziness.distance > Fuzziness::DISTANCE_MAX {
+                return Err(self
+                    .refuse(at..self.at)
+                    .expected(format!("a distance of at most {}", Fuzziness::DISTANCE_MAX))
+                    .found(distance.to_string()));
+            }
+        }
+        if self.eat('/') {
+            fuzziness.prefix_len = self.whole_number("how many characters are as written")?;
+        }
+        fuzziness.transpositions = !self.eat('!');
+        self.end_of_atom()?;
+        Ok(Token::Leaf(Query::fuzzy(text, fuzziness)?))
     }
 
     /// The character after a backslash.
@@ -172,10 +555,10 @@ impl<'q> Lexer<'q> {
         let mut chars = self.rest().chars();
         chars.next();
         let Some(c) = chars.next() else {
-            return Err(Error::new(ErrorKind::Query, "parsing the query")
+            return Err(self
+                .refuse(self.at..self.at + 1)
                 .expected("a character after '\\'")
                 .found("the end of the query")
-                .at_span(self.at..self.at + 1)
                 .hint("write \\\\ for the character itself"));
         };
         self.at += 1 + c.len_utf8();
@@ -184,25 +567,24 @@ impl<'q> Lexer<'q> {
 
     fn field(&mut self, start: usize, name: String) -> Result<Token> {
         self.at += 1;
+        self.check_field_name(&name, &(start..self.at))?;
+        Ok(Token::Field(name))
+    }
+
+    fn check_field_name(&self, name: &str, span: &Range<usize>) -> Result<()> {
         if name.len() > FIELD_NAME_BYTES_MAX {
             return Err(Error::new(ErrorKind::Query, "parsing the name of a field")
                 .expected(format!("at most {FIELD_NAME_BYTES_MAX} bytes before ':'"))
                 .found(name.len().to_string())
-                .at_span(start..self.at)
+                .at_span(span.clone())
                 .hint("write \\: for the character itself"));
         }
-        Ok(Token::Field(name))
+        Ok(())
     }
 
-    /// Refuses a part of the grammar that is not built yet, with the span up to the next blank.
     #[cold]
-    fn not_yet(&self, what: &str, start: usize) -> Error {
-        let rest = self.rest();
-        let end = self.at + rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let what = format!("{what} in a query are not supported yet");
-        Error::new(ErrorKind::Unsupported, what)
-            .at_span(start..end)
-            .hint("write \\ before a character that is meant literally")
+    fn refuse(&self, span: Range<usize>) -> Error {
+        Error::new(ErrorKind::Query, "parsing the query").at_span(span)
     }
 }
 

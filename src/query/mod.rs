@@ -4,20 +4,61 @@
 //! - [`parse`] reads the query language; errors carry the span they are about, and
 //!   [`render_caret`] points at it.
 //!
+//! # Grammar
+//!
 //! ```text
-//! query  = group { ("OR" | "||") group }
-//! group  = and { and }
-//! and    = clause { ("AND" | "&&") clause }
-//! clause = [ "+" | "-" | "NOT" | "!" ] atom
-//! atom   = [ field ":" ] ( word | "*" | '"' text '"' | "(" query ")" )
+//! query    = group { ("OR" | "||") group }
+//! group    = and { and }
+//! and      = clause { ("AND" | "&&") clause }
+//! clause   = [ "+" | "-" | "NOT" | "!" ] weighted
+//! weighted = [ field ":" | fields ":" ] atom [ "^" boost | "^=" score ]
+//! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set
+//!          | "(" query ")" [ "~" minimum ]
+//!          | "MAX" "[" and { and } "]" [ "~" tie ]
+//! phrase   = '"' words '"' [ "*" ] [ "~" [ ">" | "<>" ] slop ]
+//! wildcard = a word with "*" (any characters) or "?" (one character) in it
+//! fuzzy    = word "~" [ "0" | "1" | "2" ] [ "/" fixed ] [ "!" ]
+//! range    = ("[" | "{") (value | "*") "TO" (value | "*") ("]" | "}") | (">" | ">=" | "<" | "<=") value
+//! set      = "IN" "[" value { value } "]"
+//! fields   = "{" field [ "^" boost ] { field [ "^" boost ] } "}"
+//! value    = word | '"' text '"'
 //! ```
 //!
 //! NOT, `+` and `-` bind first, then AND, then standing side by side, then OR. Clauses that stand
 //! side by side are one group: a document must match all clauses with `+` and none with `-`; the
 //! others are alternatives, of which it must match one where there is no `+`. A group of negatives
-//! alone is everything but those. `*` is every document, `field:*` every document that has the
-//! field, `field:( … )` gives the field to every word inside that has none of its own. `\` takes
-//! the next character literally. Operators are upper case only.
+//! alone is everything but those. Operators are upper case only, and TO, IN and MAX are words
+//! where they stand for nothing else. `\` takes the next character literally.
+//!
+//! | written | matches |
+//! |---|---|
+//! | `*`, `field:*` | every document, every document that has a value in the field |
+//! | `word` | the terms that the field's analyzer makes of it |
+//! | `"of mice"` | the words one after the other; in a keyword field exactly this value |
+//! | `"of mice"~2` | the words at most 2 moves away from that: a word between them is one, two neighbours that change places are two |
+//! | `"of mice"~>2` | the words in this order with at most 2 others between them |
+//! | `"of mice"~<>2` | the words in any order with at most 2 others between them |
+//! | `"of mi"*` | a phrase, the last word of which may go on |
+//! | `pre*` | terms that begin so |
+//! | `w?ld*c` | terms of this form: `?` is one character, `*` any number of them |
+//! | `/re+/` | terms that match from their first to their last character; the syntax is that of the `regex` crate, and a slash is `\/` |
+//! | `word~1` | terms at most 1 character to insert, delete, replace or swap with the next away; 2 unless said, at most 2 |
+//! | `word~1/3` | as that, but the first 3 characters are as written |
+//! | `word~1!` | as that, but a swap counts as two |
+//! | `[a TO f}` | terms from `a`, included, to `f`, excluded, in the order of their UTF-8 bytes; `*` is no bound |
+//! | `>=a` | short for `[a TO *]` |
+//! | `IN [a b "c d"]` | one of the values |
+//! | `(a b c)~2` | at least 2 of the alternatives |
+//! | `{title^3 body}:(…)` | what stands there, in one of these fields; `field:(…)` gives the field to every word inside that names none |
+//!
+//! What changes scores but not what matches:
+//!
+//! | written | score |
+//! |---|---|
+//! | `a^2.5` | 2.5 times that of `a` |
+//! | `a^=2.5` | 2.5 for every document that matches `a` |
+//! | `a^=0` | none: `a` is a filter |
+//! | `MAX [a b]~0.1` | that of the best alternative and a tenth of the others' |
 //!
 //! ```
 //! use treepie::query::{ParseOptions, parse};
@@ -28,27 +69,37 @@
 //! ```
 //!
 //! Cost: parsing takes one pass over at most [`QUERY_BYTES_MAX`] bytes, printing one walk over the
-//! tree. Trees from [`parse`] are at most [`DEPTH_MAX`] parentheses deep, so walking them needs
-//! little stack.
+//! tree. Trees from [`parse`] are at most [`DEPTH_MAX`] brackets deep; a tree built by hand may be of
+//! any depth: it is copied, compared, printed and dropped without recursion, and refused when it is
+//! asked.
 
+mod build;
 mod caret;
 mod lexer;
 mod parser;
+mod print;
 mod rewrite;
+mod walk;
+mod weight;
 
-use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
+pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
 pub use rewrite::TERMS_MAX;
 pub(crate) use rewrite::{Normal, rewrite};
+pub use weight::{Boost, Score, Tie};
 
-/// A question: which documents match.
+/// A question: which documents match, and with what score.
 ///
 /// `Display` prints it in the query language; [`parse`] with default options gives the same tree
 /// back, or, for a tree that no text means (an `And` of one, an empty `Or`), an equivalent one.
+/// The constructors build no such trees, and flatten what says the same in one level.
+///
+/// Since dropping a tree must not recurse, its parts cannot be moved out by a pattern; take them
+/// with [`std::mem::take`] where that is needed.
 ///
 /// ```
 /// use treepie::query::Query;
@@ -57,7 +108,6 @@ pub(crate) use rewrite::{Normal, rewrite};
 /// let query = Query::group(vec![], vec![words], vec![Query::value("qualifier", "film")]);
 /// assert_eq!(query.to_string(), r#"(france OR spain) -qualifier:"film""#);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Query {
     /// Every document: `*`.
@@ -73,12 +123,75 @@ pub enum Query {
         /// Where it stood in the text.
         place: Place,
     },
-    /// Documents with exactly this value in a keyword field: `field:"the value"`.
-    Quoted {
+    /// Documents with these words one after the other, or, in a keyword field, with exactly this
+    /// value: `"the words"`.
+    Phrase {
         /// The field, or none for all default fields.
         field: Option<String>,
         /// What stood between the quotes, escapes resolved.
         text: String,
+        /// Whether the last word is only the beginning of one: `"the wor"*`.
+        prefix: bool,
+        /// How near to each other the words are.
+        proximity: Proximity,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with a term that begins so: `pre*`.
+    Prefix {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// The beginning, escapes resolved.
+        text: String,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with a term of this form: `w?ld*c`.
+    Wildcard {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// `?` is one character, `*` any number of them, and `\` takes the next one literally.
+        pattern: String,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with a term that matches a regular expression as a whole: `/re+/`.
+    Regex {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// The expression, without slashes around it, in the syntax of the `regex` crate.
+        pattern: String,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with a term that is like this word: `word~1`.
+    Fuzzy {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// The word, escapes resolved.
+        text: String,
+        /// How far away the term may be.
+        fuzziness: Fuzziness,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with a term between two others in the order of their bytes: `[a TO f}`.
+    Range {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// Where the range begins.
+        lower: Bound<String>,
+        /// Where it ends.
+        upper: Bound<String>,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with one of these values: `IN [a b "c d"]`.
+    InSet {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// The values; of none, no document matches.
+        values: Vec<String>,
         /// Where it stood in the text.
         place: Place,
     },
@@ -95,18 +208,93 @@ pub enum Query {
     Or(Vec<Query>),
     /// Documents that do not match this: `NOT a`.
     Not(Box<Query>),
-    /// Clauses side by side: `+must should -must_not`.
+    /// Clauses side by side: `+must should -must_not`, `(a b c)~2`.
     ///
-    /// A document must match all of `must` and none of `must_not`; if `must` is empty and `should`
-    /// is not, also one of `should`.
+    /// A document must match all of `must`, none of `must_not`, and at least `minimum` of `should`;
+    /// without a minimum one of `should` if `must` is empty and `should` is not. A clause that
+    /// must match and not be scored is a [filter](Query::filter) in `must`.
     Group {
         /// Clauses with `+`.
         must: Vec<Query>,
-        /// Clauses without a prefix; beside a `must` they matter to ranking only.
+        /// Clauses without a prefix.
         should: Vec<Query>,
         /// Clauses with `-`, `!` or NOT.
         must_not: Vec<Query>,
+        /// How many of `should` must match.
+        minimum: Option<u32>,
     },
+    /// Documents that match one of these, with the score of the best: `MAX [a b]~0.1`.
+    DisMax {
+        /// The alternatives.
+        any: Vec<Query>,
+        /// How much the others add.
+        tie: Tie,
+    },
+    /// The same documents with a multiple of the score: `a^2.5`.
+    Boost {
+        /// What is weighted.
+        query: Box<Query>,
+        /// The factor.
+        boost: Boost,
+    },
+    /// The same documents, all with one score: `a^=2.5`; `a^=0` is a filter.
+    ConstantScore {
+        /// What must match.
+        query: Box<Query>,
+        /// The score.
+        score: Score,
+    },
+    /// The same query with other default fields: `{title^3 body}:(…)`.
+    Fields {
+        /// The names of the fields, each with the weight of what matches there.
+        fields: Vec<(String, Boost)>,
+        /// The query.
+        query: Box<Query>,
+    },
+}
+
+/// How near to each other the words of a phrase are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Proximity {
+    /// Next to each other, in this order: `"a b"`.
+    #[default]
+    Exact,
+    /// At most so many moves away from that, in any order: `"a b"~2`. With p(i) the position of
+    /// word i, the greatest p(i) - i is at most this much more than the least.
+    Slop(u32),
+    /// In this order, with at most so many other words between the first and the last: `"a b"~>2`.
+    Ordered(u32),
+    /// In any order, with at most so many other words between the first and the last: `"a b"~<>2`.
+    Near(u32),
+}
+
+/// How far a term may be from a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fuzziness {
+    /// How many characters to insert, delete or replace at the most: 0 to [`Fuzziness::DISTANCE_MAX`].
+    pub distance: u8,
+    /// How many characters at the beginning are as written.
+    pub prefix_len: u32,
+    /// Whether two neighbours that change places count as one and not as two.
+    pub transpositions: bool,
+}
+
+impl Fuzziness {
+    /// The greatest distance there is.
+    pub const DISTANCE_MAX: u8 = 2;
+
+    /// At most `distance` away, transpositions included, without a fixed beginning.
+    pub fn new(distance: u8) -> Self {
+        Fuzziness { distance, prefix_len: 0, transpositions: true }
+    }
+}
+
+/// What `word~` means.
+impl Default for Fuzziness {
+    fn default() -> Self {
+        Fuzziness::new(Self::DISTANCE_MAX)
+    }
 }
 
 /// Where in the query text a word or its field stood, for messages.
@@ -128,221 +316,4 @@ impl Eq for Place {}
 
 impl Hash for Place {
     fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-impl Query {
-    /// A word in the default fields.
-    pub fn word(text: impl Into<String>) -> Self {
-        Query::Word { field: None, text: text.into(), place: Place::default() }
-    }
-
-    /// A word in one field.
-    pub fn word_in(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Query::Word { field: Some(field.into()), text: text.into(), place: Place::default() }
-    }
-
-    /// An exact value of a keyword field.
-    pub fn value(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Query::Quoted { field: Some(field.into()), text: text.into(), place: Place::default() }
-    }
-
-    /// Documents that have a value in a field.
-    pub fn exists(field: impl Into<String>) -> Self {
-        Query::Exists { field: field.into(), place: Place::default() }
-    }
-
-    /// Documents that match all of these.
-    pub fn all_of(queries: impl IntoIterator<Item = Query>) -> Self {
-        let mut queries: Vec<_> = queries.into_iter().collect();
-        match queries.len() {
-            0 => Query::All,
-            1 => queries.remove(0),
-            _ => Query::And(queries),
-        }
-    }
-
-    /// Documents that match one of these.
-    pub fn any_of(queries: impl IntoIterator<Item = Query>) -> Self {
-        let mut queries: Vec<_> = queries.into_iter().collect();
-        match queries.len() {
-            0 => Query::Nothing,
-            1 => queries.remove(0),
-            _ => Query::Or(queries),
-        }
-    }
-
-    /// Documents that do not match this.
-    #[expect(clippy::should_implement_trait, reason = "`!query` would read as a Rust bool")]
-    pub fn not(query: Query) -> Self {
-        match query {
-            Query::All => Query::Nothing,
-            other => Query::Not(Box::new(other)),
-        }
-    }
-
-    /// Clauses side by side; see [`Query::Group`].
-    pub fn group(must: Vec<Query>, should: Vec<Query>, must_not: Vec<Query>) -> Self {
-        if must.len() + should.len() + must_not.len() > 1 {
-            return Query::Group { must, should, must_not };
-        }
-        match must_not.into_iter().next() {
-            Some(query) => Query::not(query),
-            None => must.into_iter().chain(should).next().unwrap_or(Query::All),
-        }
-    }
-}
-
-/// How tightly a printed query holds together, from the loosest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
-    Or,
-    Group,
-    And,
-    Clause,
-    Atom,
-}
-
-/// Query syntax with only the parentheses that are needed.
-impl fmt::Display for Query {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(self, Binding::Or, f)
-    }
-}
-
-/// Prints a query, in parentheses where it binds less tightly than its place needs.
-fn print(query: &Query, needed: Binding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let binding = match query {
-        // What has one part or none prints as what it means.
-        Query::And(all) if all.len() < 2 => {
-            return print(all.first().unwrap_or(&Query::All), needed, f);
-        }
-        Query::Or(any) if any.len() < 2 => {
-            return print(any.first().unwrap_or(&Query::Nothing), needed, f);
-        }
-        Query::Group { must, should, must_not }
-            if must.is_empty() && should.is_empty() && must_not.is_empty() =>
-        {
-            return print(&Query::All, needed, f);
-        }
-        Query::All | Query::Word { .. } | Query::Quoted { .. } | Query::Exists { .. } => {
-            Binding::Atom
-        }
-        Query::Nothing | Query::Not(_) => Binding::Clause,
-        Query::And(_) => Binding::And,
-        Query::Group { .. } => Binding::Group,
-        Query::Or(_) => Binding::Or,
-    };
-    let open = binding < needed;
-    if open {
-        f.write_char('(')?;
-    }
-    match query {
-        Query::All => f.write_char('*'),
-        Query::Nothing => f.write_str("NOT *"),
-        Query::Word { field, text, .. } => {
-            print_field(field.as_deref(), f)?;
-            print_word(text, f)
-        }
-        Query::Quoted { field, text, .. } => {
-            print_field(field.as_deref(), f)?;
-            print_quoted(text, f)
-        }
-        Query::Exists { field, .. } => {
-            print_field(Some(field), f)?;
-            f.write_char('*')
-        }
-        Query::And(all) => print_joined(all, " AND ", Binding::Clause, f),
-        Query::Or(any) => print_joined(any, " OR ", Binding::Group, f),
-        Query::Not(query) => {
-            f.write_str("NOT ")?;
-            print(query, Binding::Atom, f)
-        }
-        Query::Group { must, should, must_not } => print_group(must, should, must_not, f),
-    }?;
-    if open {
-        f.write_char(')')?;
-    }
-    Ok(())
-}
-
-fn print_joined(
-    queries: &[Query],
-    separator: &str,
-    needed: Binding,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    for (at, query) in queries.iter().enumerate() {
-        if at > 0 {
-            f.write_str(separator)?;
-        }
-        print(query, needed, f)?;
-    }
-    Ok(())
-}
-
-fn print_group(
-    must: &[Query],
-    should: &[Query],
-    must_not: &[Query],
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let must = must.iter().map(|query| ("+", query));
-    let should = should.iter().map(|query| ("", query));
-    let must_not = must_not.iter().map(|query| ("-", query));
-    for (at, (prefix, query)) in must.chain(should).chain(must_not).enumerate() {
-        if at > 0 {
-            f.write_char(' ')?;
-        }
-        f.write_str(prefix)?;
-        let needed = match query {
-            // Side by side, a bare NOT would be read as this group's own.
-            Query::And(all) if all.len() > 1 && prefix.is_empty() => Binding::And,
-            _ => Binding::Atom,
-        };
-        print(query, needed, f)?;
-    }
-    Ok(())
-}
-
-fn print_field(field: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match field {
-        Some(field) => {
-            print_word(field, f)?;
-            f.write_char(':')
-        }
-        None => Ok(()),
-    }
-}
-
-/// Prints a word so that the lexer reads exactly this word again.
-fn print_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if word.is_empty() {
-        return f.write_str("\"\"");
-    }
-    if lexer::OPERATORS.contains(&word) {
-        f.write_char('\\')?;
-        return f.write_str(word);
-    }
-    let mut chars = word.chars().peekable();
-    let mut first = true;
-    while let Some(c) = chars.next() {
-        let doubled = matches!(c, '&' | '|') && chars.peek() == Some(&c);
-        if lexer::is_special(c) || (first && lexer::is_special_at_start(c)) || doubled {
-            f.write_char('\\')?;
-        }
-        f.write_char(c)?;
-        first = false;
-    }
-    Ok(())
-}
-
-fn print_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            f.write_char('\\')?;
-        }
-        f.write_char(c)?;
-    }
-    f.write_char('"')
 }

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
-use super::{CLAUSES_MAX, DEPTH_MAX, Place, Query};
+use super::{CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -23,8 +23,8 @@ use crate::schema::{Field, FieldKind, Schema};
 pub const TERMS_MAX: usize = 4_096;
 /// Up to this many queries are compared with each other; more are hashed.
 const FEW: usize = 8;
-/// Levels of a tree at the most; one parenthesis gives at most four.
-const LEVELS_MAX: usize = 4 * (DEPTH_MAX + 1);
+/// Levels of a tree at the most; one parenthesis gives at most six: fields, weight, OR, group, AND, NOT.
+const LEVELS_MAX: usize = 6 * (DEPTH_MAX + 1);
 /// Names of fields listed in a message at the most.
 const NAMES_SHOWN: usize = 20;
 /// Reasons given for an empty result at the most.
@@ -121,18 +121,9 @@ fn check_limits(query: &Query) -> Result<()> {
         if level > LEVELS_MAX {
             return too_much(format!("at most {LEVELS_MAX} levels of operators"), level);
         }
-        match query {
-            Query::And(queries) | Query::Or(queries) => {
-                todo.extend(queries.iter().map(|query| (query, level + 1)));
-            }
-            Query::Not(query) => todo.push((query, level + 1)),
-            Query::Group { must, should, must_not } => {
-                for queries in [must, should, must_not] {
-                    todo.extend(queries.iter().map(|query| (query, level + 1)));
-                }
-            }
-            _ => n_clauses += 1,
-        }
+        let before = todo.len();
+        todo.extend(query.children().map(|query| (query, level + 1)));
+        n_clauses += usize::from(todo.len() == before);
         if n_clauses > CLAUSES_MAX {
             let what = format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)");
             return too_much(what, n_clauses);
@@ -154,7 +145,7 @@ impl Rewriter<'_> {
             Query::All => Ok(Normal::All),
             Query::Nothing => Ok(nothing("NOT * excludes every document")),
             Query::Word { field, text, place } => self.clause(field.as_deref(), text, false, place),
-            Query::Quoted { field, text, place } => {
+            Query::Phrase { field, text, prefix: false, proximity: Proximity::Exact, place } => {
                 self.clause(field.as_deref(), text, true, place)
             }
             Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?)),
@@ -170,7 +161,10 @@ impl Rewriter<'_> {
                 let query = self.query(query)?;
                 Ok(self.and(vec![], vec![query]))
             }
-            Query::Group { must, should, must_not } => self.group(must, should, must_not),
+            Query::Group { must, should, must_not, minimum: None } => {
+                self.group(must, should, must_not)
+            }
+            other => Err(not_yet(other)),
         }
     }
 
@@ -529,6 +523,30 @@ fn shrink_alternatives(all: &mut Vec<Normal>, none: &[Normal]) -> bool {
     changed
 }
 
+/// A part of the language that parses and prints, and cannot be answered so far.
+#[cold]
+fn not_yet(query: &Query) -> Error {
+    let none = Place::default();
+    let (what, place) = match query {
+        Query::Phrase { prefix: true, place, .. } => ("phrases with an open end (\"…\"*)", place),
+        Query::Phrase { place, .. } => ("phrases with slop (\"…\"~2)", place),
+        Query::Prefix { place, .. } => ("prefixes (word*)", place),
+        Query::Wildcard { place, .. } => ("wildcards (w?ld*c)", place),
+        Query::Regex { place, .. } => ("regular expressions (/…/)", place),
+        Query::Fuzzy { place, .. } => ("fuzzy words (word~1)", place),
+        Query::Range { place, .. } => ("ranges ([a TO b])", place),
+        Query::InSet { place, .. } => ("lists of values (IN [a b])", place),
+        Query::Group { .. } => ("minimum numbers of alternatives ((a b c)~2)", &none),
+        Query::DisMax { .. } => ("best alternatives (MAX [a b])", &none),
+        Query::Boost { .. } => ("boosts (a^2)", &none),
+        Query::ConstantScore { .. } => ("constant scores (a^=2)", &none),
+        _ => ("lists of fields ({a b}:c)", &none),
+    };
+    let what = format!("{what} in a query are not supported yet");
+    located(&place.text, Error::new(ErrorKind::Unsupported, what))
+        .hint("write \\ before a character that is meant literally")
+}
+
 /// Adds the place where one is known.
 fn located(place: &Option<Range<usize>>, error: Error) -> Error {
     match place {
@@ -772,7 +790,7 @@ mod tests {
         match query {
             Query::All => true,
             Query::Nothing => false,
-            Query::Word { field, text, .. } | Query::Quoted { field, text, .. } => {
+            Query::Word { field, text, .. } | Query::Phrase { field, text, .. } => {
                 let fields = field.as_ref().map_or(vec![0, 1], |name| vec![at(name)]);
                 fields.into_iter().any(|field| {
                     let terms = Analyzers::default().get("title").tokens(text);
@@ -786,10 +804,11 @@ mod tests {
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
             Query::Not(query) => !asked(query, doc),
-            Query::Group { must, should, must_not } => {
+            Query::Group { must, should, must_not, .. } => {
                 let enough = !must.is_empty() || should.is_empty() || any(should);
                 all(must) && enough && !any(must_not)
             }
+            other => unreachable!("{other:?}"),
         }
     }
 
@@ -859,7 +878,8 @@ mod tests {
                 (some(), some(), some()).prop_map(|(must, should, must_not)| Query::Group {
                     must,
                     should,
-                    must_not
+                    must_not,
+                    minimum: None,
                 }),
             ]
         })
@@ -869,8 +889,12 @@ mod tests {
     #[test]
     fn everything_without_an_empty_value_is_asked_and_rewritten_alike() {
         let without = Query::not(Query::value("kind", ""));
-        let query =
-            Query::Group { must: vec![Query::Or(vec![without])], should: vec![], must_not: vec![] };
+        let query = Query::Group {
+            must: vec![Query::Or(vec![without])],
+            should: vec![],
+            must_not: vec![],
+            minimum: None,
+        };
         let normal = rewrite(&query, &schema(), &Analyzers::default()).unwrap().normal;
         assert!(is_normal(&normal, true), "{normal:?}");
         for doc in universe() {

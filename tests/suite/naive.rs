@@ -43,7 +43,7 @@ impl NaiveIndex {
         match query {
             Query::All => vec![true; self.n_docs],
             Query::Nothing => vec![false; self.n_docs],
-            Query::Word { field, text, .. } | Query::Quoted { field, text, .. } => {
+            Query::Word { field, text, .. } | Query::Phrase { field, text, .. } => {
                 let fields: Vec<&str> = match field {
                     Some(field) => vec![field],
                     None => self.schema.default_fields().map(|field| &*field.name).collect(),
@@ -64,7 +64,7 @@ impl NaiveIndex {
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
             Query::Not(query) => self.matches(query).into_iter().map(|hit| !hit).collect(),
-            Query::Group { must, should, must_not } => {
+            Query::Group { must, should, must_not, .. } => {
                 let wanted = match must.is_empty() && !should.is_empty() {
                     true => any(should),
                     false => all(must),

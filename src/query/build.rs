@@ -1,0 +1,470 @@
+//! Building trees in a program: constructors that leave out what says nothing.
+
+use std::ops::RangeBounds;
+
+use super::{Boost, Fuzziness, Place, Proximity, Query, Score, Tie};
+use crate::error::{Error, ErrorKind, Result};
+
+impl Query {
+    /// A word in the default fields.
+    pub fn word(text: impl Into<String>) -> Self {
+        Query::Word { field: None, text: text.into(), place: Place::default() }
+    }
+
+    /// A word in one field.
+    pub fn word_in(field: impl Into<String>, text: impl Into<String>) -> Self {
+        Query::word(text).in_field(field)
+    }
+
+    /// An exact value of a keyword field.
+    pub fn value(field: impl Into<String>, text: impl Into<String>) -> Self {
+        Query::phrase(text).in_field(field)
+    }
+
+    /// Words one after the other.
+    pub fn phrase(text: impl Into<String>) -> Self {
+        Query::near(text, Proximity::Exact)
+    }
+
+    /// Words one after the other, the last of which may go on.
+    pub fn phrase_prefix(text: impl Into<String>) -> Self {
+        let (proximity, place) = (Proximity::Exact, Place::default());
+        Query::Phrase { field: None, text: text.into(), prefix: true, proximity, place }
+    }
+
+    /// Words that are near each other.
+    ///
+    /// ```
+    /// use treepie::query::{Proximity, Query};
+    ///
+    /// let query = Query::near("mice men", Proximity::Ordered(1)).in_field("title");
+    /// assert_eq!(query.to_string(), r#"title:"mice men"~>1"#);
+    /// ```
+    pub fn near(text: impl Into<String>, proximity: Proximity) -> Self {
+        let place = Place::default();
+        Query::Phrase { field: None, text: text.into(), prefix: false, proximity, place }
+    }
+
+    /// Terms that begin with `text`.
+    pub fn prefix(text: impl Into<String>) -> Self {
+        Query::Prefix { field: None, text: text.into(), place: Place::default() }
+    }
+
+    /// Terms of this form: `?` is one character, `*` any number, `\` takes the next one literally.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::wildcard("w?ld*c").to_string(), "w?ld*c");
+    /// assert_eq!(Query::wildcard("wild*"), Query::prefix("wild"));
+    /// ```
+    pub fn wildcard(pattern: impl AsRef<str>) -> Self {
+        let mut pieces = WildcardPiece::parse(pattern.as_ref());
+        pieces.dedup_by(|b, a| *a == WildcardPiece::Any && *b == WildcardPiece::Any);
+        let literal = |pieces: &[WildcardPiece]| -> Option<String> {
+            pieces.iter().map(|piece| piece.literal()).collect()
+        };
+        if let [beginning @ .., WildcardPiece::Any] = &pieces[..]
+            && !beginning.is_empty()
+            && let Some(text) = literal(beginning)
+        {
+            return Query::prefix(text);
+        }
+        match literal(&pieces) {
+            Some(text) => Query::word(text),
+            None => Query::Wildcard {
+                field: None,
+                pattern: WildcardPiece::print(&pieces),
+                place: Place::default(),
+            },
+        }
+    }
+
+    /// Terms that match a regular expression from their first to their last character.
+    pub fn regex(pattern: impl Into<String>) -> Self {
+        // A slash needs no backslash, and has one only where the text of a query needs it.
+        let pattern = without_escaped_slashes(&pattern.into());
+        Query::Regex { field: None, pattern, place: Place::default() }
+    }
+
+    /// Terms like this word.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] for a distance beyond [`Fuzziness::DISTANCE_MAX`].
+    pub fn fuzzy(text: impl Into<String>, fuzziness: Fuzziness) -> Result<Self> {
+        if fuzziness.distance > Fuzziness::DISTANCE_MAX {
+            return Err(Error::new(ErrorKind::Query, "building a fuzzy query")
+                .expected(format!("a distance of at most {}", Fuzziness::DISTANCE_MAX))
+                .found(fuzziness.distance.to_string()));
+        }
+        Ok(Query::Fuzzy { field: None, text: text.into(), fuzziness, place: Place::default() })
+    }
+
+    /// Terms in a range, in the order of their bytes.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::range("a".to_owned().."f".to_owned()).in_field("title");
+    /// assert_eq!(query.to_string(), "title:[a TO f}");
+    /// ```
+    pub fn range(range: impl RangeBounds<String>) -> Self {
+        let (lower, upper) = (range.start_bound().cloned(), range.end_bound().cloned());
+        Query::Range { field: None, lower, upper, place: Place::default() }
+    }
+
+    /// One of these values; the order and repetitions say nothing.
+    pub fn in_set<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
+        let mut values: Vec<String> = values.into_iter().map(Into::into).collect();
+        values.sort_unstable();
+        values.dedup();
+        match values.is_empty() {
+            true => Query::Nothing,
+            false => Query::InSet { field: None, values, place: Place::default() },
+        }
+    }
+
+    /// Documents that have a value in a field.
+    pub fn exists(field: impl Into<String>) -> Self {
+        Query::Exists { field: field.into(), place: Place::default() }
+    }
+
+    /// The same word, phrase, prefix and so on in this field; any other query with this as its
+    /// default field.
+    #[must_use]
+    pub fn in_field(mut self, name: impl Into<String>) -> Self {
+        match &mut self {
+            Query::Word { field, .. }
+            | Query::Phrase { field, .. }
+            | Query::Prefix { field, .. }
+            | Query::Wildcard { field, .. }
+            | Query::Regex { field, .. }
+            | Query::Fuzzy { field, .. }
+            | Query::Range { field, .. }
+            | Query::InSet { field, .. } => {
+                field.get_or_insert_with(|| name.into());
+                self
+            }
+            _ => self.in_fields([(name, Boost::ONE)]),
+        }
+    }
+
+    /// The same query with these default fields, each with the weight of what matches there.
+    #[must_use]
+    pub fn in_fields<S: Into<String>>(self, fields: impl IntoIterator<Item = (S, Boost)>) -> Self {
+        let fields: Vec<_> = fields.into_iter().map(|(name, boost)| (name.into(), boost)).collect();
+        match self {
+            Query::All | Query::Nothing | Query::Exists { .. } => self,
+            _ if fields.is_empty() => self,
+            _ => Query::Fields { fields, query: Box::new(self) },
+        }
+    }
+
+    /// Documents that match all of these.
+    pub fn all_of(queries: impl IntoIterator<Item = Query>) -> Self {
+        let mut all = vec![];
+        for mut query in queries {
+            match &mut query {
+                Query::And(inner) => all.append(inner),
+                Query::All => {}
+                Query::Nothing => return Query::Nothing,
+                _ => all.push(query),
+            }
+        }
+        joined(all, Query::All, Query::And)
+    }
+
+    /// Documents that match one of these.
+    pub fn any_of(queries: impl IntoIterator<Item = Query>) -> Self {
+        let mut any = vec![];
+        for mut query in queries {
+            match &mut query {
+                Query::Or(inner) => any.append(inner),
+                Query::Nothing => {}
+                _ => any.push(query),
+            }
+        }
+        joined(any, Query::Nothing, Query::Or)
+    }
+
+    /// Documents that match one of these, with the score of the best and `tie` of the others'.
+    pub fn best_of(queries: impl IntoIterator<Item = Query>, tie: Tie) -> Self {
+        let any = queries.into_iter().filter(|query| !matches!(query, Query::Nothing)).collect();
+        joined(any, Query::Nothing, |any| Query::DisMax { any, tie })
+    }
+
+    /// Documents that do not match this.
+    #[expect(clippy::should_implement_trait, reason = "`!query` would read as a Rust bool")]
+    pub fn not(mut query: Query) -> Self {
+        match &mut query {
+            Query::All => Query::Nothing,
+            Query::Nothing => Query::All,
+            Query::Not(inner) => std::mem::replace(inner, Query::All),
+            _ => Query::Not(Box::new(query)),
+        }
+    }
+
+    /// Clauses side by side; see [`Query::Group`].
+    pub fn group(must: Vec<Query>, should: Vec<Query>, must_not: Vec<Query>) -> Self {
+        GroupBuilder { must, should, must_not, minimum: None }.build()
+    }
+
+    /// Begins clauses side by side; see [`Query::Group`].
+    pub fn boolean() -> GroupBuilder {
+        GroupBuilder::default()
+    }
+
+    /// The same documents with `factor` times the score.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] for a factor that is not finite or not greater than zero.
+    pub fn boosted(self, factor: f32) -> Result<Self> {
+        let boost = Boost::new(factor)?;
+        match boost == Boost::ONE {
+            true => Ok(self),
+            false => Ok(Query::Boost { query: Box::new(self), boost }),
+        }
+    }
+
+    /// The same documents, all with this score.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] for a score that is not finite or below zero.
+    pub fn constant_score(self, score: f32) -> Result<Self> {
+        Ok(self.with_score(Score::new(score)?))
+    }
+
+    /// The same documents, without a score: a condition that does not change the ranking.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let film = Query::value("qualifier", "film").filter();
+    /// let query = Query::boolean().must(film).should(Query::word("paris")).build();
+    /// assert_eq!(query.to_string(), r#"+qualifier:"film"^=0 paris"#);
+    /// ```
+    #[must_use]
+    pub fn filter(self) -> Self {
+        self.with_score(Score::ZERO)
+    }
+
+    fn with_score(mut self, score: Score) -> Self {
+        // Whatever the score was before.
+        while let Query::Boost { query, .. } | Query::ConstantScore { query, .. } = &mut self {
+            self = std::mem::replace(query, Query::All);
+        }
+        Query::ConstantScore { query: Box::new(self), score }
+    }
+}
+
+fn joined(mut queries: Vec<Query>, none: Query, join: impl FnOnce(Vec<Query>) -> Query) -> Query {
+    match queries.len() {
+        0 => none,
+        1 => queries.remove(0),
+        _ => join(queries),
+    }
+}
+
+/// Clauses side by side, one after the other; from [`Query::boolean`].
+///
+/// ```
+/// use treepie::query::Query;
+///
+/// let query = Query::boolean()
+///     .should(Query::word("paris"))
+///     .should(Query::word("texas"))
+///     .should(Query::word("france"))
+///     .must_not(Query::word("hilton"))
+///     .minimum(2)
+///     .build();
+/// assert_eq!(query.to_string(), "(paris texas france -hilton)~2");
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "`build` makes the query"]
+pub struct GroupBuilder {
+    pub(super) must: Vec<Query>,
+    pub(super) should: Vec<Query>,
+    pub(super) must_not: Vec<Query>,
+    pub(super) minimum: Option<u32>,
+}
+
+impl GroupBuilder {
+    /// Adds a clause that must match.
+    pub fn must(mut self, query: Query) -> Self {
+        self.must.push(query);
+        self
+    }
+
+    /// Adds a clause that must match and is not scored.
+    pub fn filter(self, query: Query) -> Self {
+        self.must(query.filter())
+    }
+
+    /// Adds an alternative, which adds to the score where it matches.
+    pub fn should(mut self, query: Query) -> Self {
+        self.should.push(query);
+        self
+    }
+
+    /// Adds a clause that must not match.
+    pub fn must_not(mut self, query: Query) -> Self {
+        self.must_not.push(query);
+        self
+    }
+
+    /// How many alternatives must match (default: one where nothing else must).
+    pub fn minimum(mut self, minimum: u32) -> Self {
+        self.minimum = Some(minimum);
+        self
+    }
+
+    /// The query.
+    pub fn build(self) -> Query {
+        let GroupBuilder { must, should, must_not, minimum } = self;
+        match (must.len() + should.len() + must_not.len(), minimum) {
+            (0, None | Some(0)) => Query::All,
+            (0, Some(_)) => Query::Nothing,
+            (1, None) => match must_not.into_iter().next() {
+                Some(query) => Query::not(query),
+                None => must.into_iter().chain(should).next().unwrap_or(Query::All),
+            },
+            _ => Query::Group { must, should, must_not, minimum },
+        }
+    }
+}
+
+/// A part of a wildcard pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WildcardPiece {
+    /// This character.
+    Char(char),
+    /// One character.
+    One,
+    /// Any number of characters.
+    Any,
+}
+
+impl WildcardPiece {
+    /// A backslash at the end stands for itself.
+    pub(crate) fn parse(pattern: &str) -> Vec<WildcardPiece> {
+        let mut chars = pattern.chars();
+        let mut pieces = vec![];
+        while let Some(c) = chars.next() {
+            pieces.push(match c {
+                '*' => WildcardPiece::Any,
+                '?' => WildcardPiece::One,
+                '\\' => WildcardPiece::Char(chars.next().unwrap_or('\\')),
+                _ => WildcardPiece::Char(c),
+            });
+        }
+        pieces
+    }
+
+    /// With as few backslashes as possible.
+    pub(super) fn print(pieces: &[WildcardPiece]) -> String {
+        let mut pattern = String::new();
+        for piece in pieces {
+            piece.print_to(&mut pattern);
+        }
+        pattern
+    }
+
+    pub(super) fn print_to(self, pattern: &mut String) {
+        match self {
+            WildcardPiece::Any => pattern.push('*'),
+            WildcardPiece::One => pattern.push('?'),
+            WildcardPiece::Char(c) => {
+                if matches!(c, '*' | '?' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(c);
+            }
+        }
+    }
+
+    fn literal(self) -> Option<char> {
+        match self {
+            WildcardPiece::Char(c) => Some(c),
+            WildcardPiece::One | WildcardPiece::Any => None,
+        }
+    }
+}
+
+/// `\/` as `/`, and everything else as it is.
+pub(super) fn without_escaped_slashes(pattern: &str) -> String {
+    let mut chars = pattern.chars();
+    let mut result = String::with_capacity(pattern.len());
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('/') => result.push('/'),
+                Some(next) => result.extend([c, next]),
+                None => result.push(c),
+            },
+            _ => result.push(c),
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Query {
+        Query::word(text)
+    }
+
+    #[test]
+    fn constructors_flatten_and_simplify() {
+        let and = |queries: &[&str]| Query::all_of(queries.iter().map(|text| word(text)));
+        let or = |queries: &[&str]| Query::any_of(queries.iter().map(|text| word(text)));
+        let cases = [
+            (Query::all_of([and(&["a", "b"]), word("c"), Query::All]), "a AND b AND c"),
+            (Query::any_of([or(&["a", "b"]), Query::Nothing, word("c")]), "a OR b OR c"),
+            (Query::all_of([word("a"), Query::Nothing]), "NOT *"),
+            (Query::all_of([]), "*"),
+            (Query::any_of([]), "NOT *"),
+            (Query::all_of([word("a")]), "a"),
+            (Query::not(Query::not(word("a"))), "a"),
+            (Query::not(Query::Nothing), "*"),
+            (Query::best_of([word("a"), Query::Nothing], Tie::ZERO), "a"),
+            (Query::best_of([word("a"), word("b")], Tie::new(0.5).unwrap()), "MAX [a b]~0.5"),
+            (Query::boolean().minimum(1).build(), "NOT *"),
+            (Query::boolean().minimum(0).build(), "*"),
+            (Query::boolean().must(word("a")).build(), "a"),
+            (Query::boolean().should(word("a")).minimum(1).build(), "(a)~1"),
+            (Query::boolean().filter(word("a")).should(word("b")).build(), "+a^=0 b"),
+            (word("a").boosted(1.0).unwrap(), "a"),
+            (word("a").boosted(2.0).unwrap().filter(), "a^=0"),
+            (word("a").filter().constant_score(2.0).unwrap(), "a^=2"),
+            (Query::in_set(["b", "a", "b"]), "IN [a b]"),
+            (Query::in_set([] as [&str; 0]), "NOT *"),
+            (Query::wildcard("a\\*c"), "a\\*c"),
+            (Query::wildcard("a\\bc*"), "abc*"),
+            (Query::wildcard("*"), "**"),
+            (Query::wildcard("a?\\b\\"), "a?b\\\\"),
+            (Query::regex("a\\/b/c\\\\/"), "/a\\/b\\/c\\\\\\//"),
+            (Query::prefix("a").in_field("t").in_field("u"), "t:a*"),
+            (and(&["a", "b"]).in_field("t"), "{t}:(a AND b)"),
+        ];
+        for (query, expected) in cases {
+            assert_eq!(query.to_string(), expected, "{query:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        for factor in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            let error = word("a").boosted(factor).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Query);
+        }
+        assert!(word("a").boosted(f32::MAX).is_ok());
+        assert!(word("a").constant_score(-1.0).is_err());
+        assert!(Query::fuzzy("a", Fuzziness::new(3)).is_err());
+        assert!(Query::fuzzy("a", Fuzziness::new(2)).is_ok());
+    }
+}
