@@ -7,6 +7,7 @@ mod count;
 mod facets;
 mod measure;
 mod open;
+mod ranked;
 
 use std::{env, process::ExitCode};
 
@@ -17,7 +18,9 @@ const USAGE: &str = "usage:
   treepie-peers build TITLES DIR [THREADS] [MIB]     sort, tantivy and treepie index the same titles
   treepie-peers open DIR [WORD]                      fresh processes: open what `build` left in DIR, count WORD
   treepie-peers count ARTICLES QUERIES DIR [ROUNDS]  COUNT of AND and OR, with CRoaring as the floor
-  treepie-peers facets DIR [DOCUMENTS]               the ten most frequent of 300 values, by selectivity";
+  treepie-peers facets DIR [DOCUMENTS]               the ten most frequent of 300 values, by selectivity
+  treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_10_COUNT by class and corpus; options:
+        --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -36,6 +39,11 @@ fn main() -> ExitCode {
         ["count", articles, queries, dir, rounds] => count::compare(articles, queries, dir, rounds),
         ["facets", dir] => facets::compare(dir, "10000000"),
         ["facets", dir, documents] => facets::compare(dir, documents),
+        ["ranked", dir, ref options @ ..] => ranked::compare(dir, options),
+        ["ranked-build", engine, corpus, lines, dir] => {
+            ranked::build_one(engine, corpus, lines, dir)
+        }
+        ["ranked-open", engine, dir, command, text] => ranked::open_one(engine, dir, command, text),
         _ => Err(USAGE.into()),
     };
     match outcome {

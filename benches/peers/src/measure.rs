@@ -23,9 +23,21 @@ pub(crate) fn peak_kib() -> Result<u64> {
     Ok(line.split_whitespace().nth(1).ok_or("no figure in VmHWM")?.parse()?)
 }
 
-/// Bytes of all files of a directory.
+/// Bytes of all files below a directory.
 pub(crate) fn size_of(dir: &Path) -> Result<u64> {
-    fs::read_dir(dir)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let found = entry.metadata()?;
+        bytes += if found.is_dir() { size_of(&entry.path())? } else { found.len() };
+    }
+    Ok(bytes)
+}
+
+/// How many processes have wanted a processor, on average over the last minute.
+pub(crate) fn load() -> Result<String> {
+    let load = fs::read_to_string("/proc/loadavg")?;
+    Ok(load.split(' ').next().unwrap_or_default().to_owned())
 }
 
 /// Microseconds that `run` took, and what it gave.

@@ -1,0 +1,86 @@
+//! treepie's side of the comparison.
+
+use std::{fs, path::Path};
+
+use treepie::{BadLines, Document, Field, FieldKind, Index, LineFormat, Schema, WriterOptions};
+
+use super::{
+    corpus::{Columns, Corpus},
+    engine::{Contender, Engine, Role, Top},
+    questions::{Class, Question},
+};
+use crate::Result;
+
+/// Memory that the build may use, as the peers get it.
+const BUILD_BYTES: usize = 1 << 30;
+
+pub(crate) const CONTENDER: Contender = Contender {
+    name: "treepie",
+    version: "this tree",
+    role: Role::Own,
+    build,
+    open: |dir| Ok(Box::new(Treepie { searcher: Index::open(dir)?.searcher()? })),
+};
+
+struct Treepie {
+    searcher: treepie::Searcher,
+}
+
+/// Classes whose documents are found today.
+fn is_offered(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Term | Class::And2 | Class::And3 | Class::Or2 | Class::Or3 | Class::Mixed
+    )
+}
+
+impl Engine for Treepie {
+    fn count(&mut self, question: &Question) -> Result<Option<u64>> {
+        if !is_offered(question.class) {
+            return Ok(None);
+        }
+        let query = self.searcher.parse(&question.text)?;
+        Ok(Some(self.searcher.count(&query)?))
+    }
+
+    /// Nothing is scored yet.
+    fn top(&mut self, _: &Question, _: usize) -> Result<Option<Top>> {
+        Ok(None)
+    }
+
+    /// Nothing is scored yet.
+    fn top_and_count(&mut self, _: &Question, _: usize) -> Result<Option<(Top, u64)>> {
+        Ok(None)
+    }
+}
+
+fn build(corpus: &Corpus, dir: &Path) -> Result<()> {
+    let options = WriterOptions::new().threads(1).memory_bytes(BUILD_BYTES);
+    let mut writer = match corpus.columns {
+        Columns::Title => {
+            let index = Index::create(dir, Schema::builder().text("text").build()?)?;
+            let mut writer = index.writer_with(options)?;
+            let lines = fs::File::open(&corpus.lines)?;
+            writer.add_lines(lines, &LineFormat::field("text"), BadLines::Refuse)?;
+            writer
+        }
+        Columns::TitleAndBody => {
+            // A field that is stored and not indexed does not exist here, so the title is also a term.
+            let schema = Schema::builder()
+                .keyword("title")
+                .field(Field::new("text", FieldKind::Text).stored(false))
+                .build()?;
+            let index = Index::create(dir, schema)?;
+            let mut writer = index.writer_with(options)?;
+            corpus.each_document(|title, body| {
+                Ok(writer.add(Document::new().with("title", title).with("text", body))?)
+            })?;
+            writer
+        }
+    };
+    writer.commit()?;
+    if Index::open(dir)?.inspect()?.segments().len() > 1 {
+        writer.merge()?;
+    }
+    Ok(())
+}
