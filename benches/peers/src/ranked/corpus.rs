@@ -132,6 +132,12 @@ pub(crate) fn prepare(name: Name, sources: &Sources<'_>, dir: &Path) -> Result<(
     if described.exists() {
         return Ok((corpus, fs::read_to_string(described)?));
     }
+    if sources.file(name).is_none() {
+        eprintln!(
+            "{}: no file, so text is made up: other figures than those of real text",
+            name.text()
+        );
+    }
     eprintln!("{}: writing {}", name.text(), corpus.lines.display());
     fs::create_dir_all(dir)?;
     let mut to =
@@ -168,17 +174,26 @@ impl Sink {
     }
 }
 
-/// The file to read, where there is one; says so where there is none.
-fn existing<'a>(path: Option<&'a Path>, what: &str) -> Option<&'a Path> {
-    let found = path.filter(|path| path.exists());
-    if found.is_none() {
-        let given =
-            path.map_or("no file given".into(), |path| format!("no file {}", path.display()));
-        eprintln!(
-            "{what}: {given}, so they are made up: figures are not comparable with real ones"
-        );
+impl Sources<'_> {
+    /// The file to read, where there is one.
+    fn file(&self, name: Name) -> Option<&Path> {
+        let path = match name {
+            Name::Articles => self.articles,
+            Name::Titles | Name::Lines => self.titles,
+        };
+        path.filter(|path| path.exists())
     }
-    found
+
+    /// The name of a corpus, by which sizes and origins do not mix.
+    pub(crate) fn title(&self, name: Name) -> String {
+        let made_up = if self.file(name).is_none() { "-made-up" } else { "" };
+        let size = match (self.limit, name) {
+            (usize::MAX, Name::Lines) => format!("-{}", self.n_lines),
+            (usize::MAX, _) => String::new(),
+            (limit, _) => format!("-{limit}"),
+        };
+        format!("{}{made_up}{size}", name.text())
+    }
 }
 
 fn named(path: &Path) -> String {
@@ -186,7 +201,7 @@ fn named(path: &Path) -> String {
 }
 
 fn write_articles(sources: &Sources<'_>, to: &mut Sink) -> Result<String> {
-    let Some(path) = existing(sources.articles, "articles") else {
+    let Some(path) = sources.file(Name::Articles) else {
         let mut made = MadeUp::new(1);
         for _ in 0..N_ARTICLES.min(sources.limit) {
             let (title, body) = (made.title(), made.body());
@@ -209,7 +224,7 @@ fn write_articles(sources: &Sources<'_>, to: &mut Sink) -> Result<String> {
 }
 
 fn write_titles(sources: &Sources<'_>, to: &mut Sink) -> Result<String> {
-    let Some(path) = existing(sources.titles, "titles") else {
+    let Some(path) = sources.file(Name::Titles) else {
         let mut made = MadeUp::new(2);
         for _ in 0..N_TITLES.min(sources.limit) {
             to.line(&made.title())?;
@@ -229,7 +244,7 @@ fn write_titles(sources: &Sources<'_>, to: &mut Sink) -> Result<String> {
 /// are left out and, in every eighth or so, one is added: more documents, no more terms.
 fn write_lines(sources: &Sources<'_>, to: &mut Sink) -> Result<String> {
     let mut text = String::new();
-    let origin = match existing(sources.titles, "titles") {
+    let origin = match sources.file(Name::Titles) {
         Some(path) => {
             decoded(path)?.read_to_string(&mut text)?;
             format!("made from {}", named(path))
@@ -290,8 +305,9 @@ impl MadeUp {
         MadeUp { random: Random::new(seed) }
     }
 
+    /// 1 to 6 words.
     fn title(&mut self) -> String {
-        let n = 1 + self.random.below(4);
+        let n = 1 + self.random.below(6);
         self.text(n)
     }
 

@@ -122,19 +122,13 @@ pub(crate) fn compare(dir: &str, typed: &[&str]) -> Result<()> {
 }
 
 fn on_corpus(name: Name, options: &Options<'_>) -> Result<Report> {
-    // Corpora of other sizes do not mix.
-    let size = match (options.limit, name) {
-        (usize::MAX, Name::Lines) => format!("-{}", options.n_lines),
-        (usize::MAX, _) => String::new(),
-        (limit, _) => format!("-{limit}"),
-    };
-    let dir = options.dir.join(format!("{}{size}", name.text()));
     let sources = Sources {
         articles: options.articles,
         titles: options.titles,
         n_lines: options.n_lines,
         limit: options.limit,
     };
+    let dir = options.dir.join(sources.title(name));
     let (corpus, description) = corpus::prepare(name, &sources, &dir)?;
     let game = options.queries.filter(|path| name == Name::Articles && path.exists());
     if name == Name::Articles && game.is_none() {

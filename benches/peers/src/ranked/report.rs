@@ -146,6 +146,7 @@ impl Report {
         for (at, command) in Command::ALL.into_iter().enumerate() {
             let _ = self.write_command(at, command, &mut text);
         }
+        let _ = self.write_summary(&mut text);
         let _ = self.write_counts(&mut text);
         text
     }
@@ -191,9 +192,9 @@ impl Report {
     fn write_command(&self, at: usize, command: Command, text: &mut String) -> std::fmt::Result {
         write!(text, "| {} | queries |", command.name())?;
         self.columns.iter().try_for_each(|column| write!(text, " {} |", column.name))?;
-        writeln!(text, " Lucene* | best peer ÷ treepie: mean | p99 |")?;
-        writeln!(text, "|---|---|{}---|---|---|", "---|".repeat(self.columns.len()))?;
-        let (mut means, mut tails) = (vec![], vec![]);
+        writeln!(text, " Lucene* | tantivy ÷ treepie | best peer ÷ treepie | of p99 |")?;
+        writeln!(text, "|---|---|{}---|---|---|---|", "---|".repeat(self.columns.len()))?;
+        let mut ratios = <[Vec<f64>; 3]>::default();
         for (class_at, class) in Class::ALL.into_iter().enumerate() {
             let n = self.questions.iter().filter(|question| question.class == class).count();
             write!(text, "| {} | {n} |", class.name())?;
@@ -203,32 +204,22 @@ impl Report {
                     figures.map(|f| format!("{} ({} / {})", us(f.mean), us(f.p50), us(f.p99)));
                 write!(text, " {} |", or_dash(shown))?;
             }
-            let lucene = self.tantivy().and_then(|at| figures[at]).and_then(|tantivy| {
+            let tantivy = self.tantivy().and_then(|at| figures[at]);
+            let lucene = tantivy.and_then(|tantivy| {
                 ratio_to_tantivy(self.name, command, class).map(|ratio| us(ratio * tantivy.mean))
             });
-            let mean = self.ratio(figures, |figures| figures.mean);
-            let tail = self.ratio(figures, |figures| figures.p99);
-            means.extend(mean);
-            tails.extend(tail);
-            writeln!(
-                text,
-                " {} | {} | {} |",
-                or_dash(lucene),
-                or_dash(mean.map(times)),
-                or_dash(tail.map(times))
-            )?;
+            write!(text, " {} |", or_dash(lucene))?;
+            for (ratio, known) in self.ratios(figures).into_iter().zip(&mut ratios) {
+                write!(text, " {} |", or_dash(ratio.map(times)))?;
+                known.extend(ratio);
+            }
+            writeln!(text)?;
         }
-        let geometric = |ratios: &[f64]| {
-            let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-            or_dash((!logs.is_empty()).then(|| times(measure::mean(&logs).exp())))
-        };
-        let empty = " |".repeat(self.columns.len() + 2);
-        writeln!(
-            text,
-            "| geometric mean |{empty} {} | {} |\n",
-            geometric(&means),
-            geometric(&tails)
-        )?;
+        write!(text, "| geometric mean |{}", " |".repeat(self.columns.len() + 2))?;
+        for ratios in &ratios {
+            write!(text, " {} |", or_dash(geometric_mean(ratios).map(times)))?;
+        }
+        writeln!(text, "\n")?;
         if at + 1 == Command::ALL.len() {
             writeln!(
                 text,
@@ -248,14 +239,47 @@ impl Report {
         self.columns.iter().position(|column| column.role == Some(Role::Own))
     }
 
-    /// How many times longer the fastest peer takes.
-    fn ratio(&self, figures: &[Option<Figures>], of: fn(&Figures) -> f64) -> Option<f64> {
-        let own = of(figures[self.own()?].as_ref()?);
+    /// How many times longer tantivy takes by the mean, and the fastest peer by the mean and by the
+    /// 99th percentile.
+    fn ratios(&self, figures: &[Option<Figures>]) -> [Option<f64>; 3] {
+        let Some(own) = self.own().and_then(|at| figures[at]) else { return [None; 3] };
         let peers = self.columns.iter().zip(figures);
         let peers = peers.filter(|(column, _)| column.role == Some(Role::Peer));
-        let best =
-            peers.filter_map(|(_, figures)| figures.as_ref().map(of)).min_by(f64::total_cmp)?;
-        Some(best / own)
+        let peers: Vec<Figures> = peers.filter_map(|(_, figures)| *figures).collect();
+        let best = |of: fn(&Figures) -> f64| peers.iter().map(of).min_by(f64::total_cmp);
+        let tantivy = self.tantivy().and_then(|at| figures[at]);
+        [
+            tantivy.map(|tantivy| tantivy.mean / own.mean),
+            best(|figures| figures.mean).map(|mean| mean / own.mean),
+            best(|figures| figures.p99).map(|p99| p99 / own.p99),
+        ]
+    }
+
+    /// The geometric mean over everything that treepie offers, and the ratios that are below 1.
+    fn write_summary(&self, text: &mut String) -> std::fmt::Result {
+        let (mut all, mut behind) = (vec![], vec![]);
+        for (command, figures) in Command::ALL.into_iter().zip(&self.figures) {
+            for (class, figures) in Class::ALL.into_iter().zip(figures) {
+                let [_, mean, p99] = self.ratios(figures);
+                all.extend(mean);
+                for (ratio, of) in [(mean, "mean"), (p99, "p99")] {
+                    if let Some(ratio) = ratio.filter(|ratio| *ratio < 1.0) {
+                        let (command, class) = (command.name(), class.name());
+                        behind.push(format!("{command} {class} {of} {}", times(ratio)));
+                    }
+                }
+            }
+        }
+        let mean = or_dash(geometric_mean(&all).map(times));
+        let n = all.len();
+        writeln!(
+            text,
+            "Best peer ÷ treepie, geometric mean over {n} commands and classes: {mean}."
+        )?;
+        match behind.as_slice() {
+            [] => writeln!(text, "treepie is behind the best peer nowhere.\n"),
+            some => writeln!(text, "Behind the best peer: {}.\n", some.join("; ")),
+        }
     }
 
     fn write_counts(&self, text: &mut String) -> std::fmt::Result {
@@ -328,6 +352,11 @@ fn class_figures(
     Figures::of(times.map(|(times, _)| measure::median(times)).collect())
 }
 
+fn geometric_mean(ratios: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    (!logs.is_empty()).then(|| measure::mean(&logs).exp())
+}
+
 fn or_dash(text: Option<impl Display>) -> String {
     text.map_or("–".into(), |text| text.to_string())
 }
@@ -383,6 +412,12 @@ mod tests {
         let one = Figures::of(vec![7.0]).unwrap();
         assert_eq!(one, Figures { mean: 7.0, p50: 7.0, p99: 7.0 });
         assert_eq!(Figures::of(vec![]), None);
+    }
+
+    #[test]
+    fn a_geometric_mean_weighs_twice_and_half_alike() {
+        assert!((geometric_mean(&[2.0, 0.5, 8.0]).unwrap() - 2.0).abs() < 1e-12);
+        assert_eq!(geometric_mean(&[]), None);
     }
 
     #[test]
