@@ -7,7 +7,7 @@
 //! `cargo run --example own_tokenizer`
 
 use treepie::{
-    Document, Index, Schema,
+    Document, Field, FieldKind, Index, Schema,
     analysis::{
         Analyzer, Analyzers,
         tokenizer_api::{Token, TokenStream, Tokenizer},
@@ -58,10 +58,11 @@ impl TokenStream for TrigramStream {
 }
 
 fn main() -> treepie::Result<()> {
-    // The name is kept in the index: opening it with another analyzer for the field is an error
-    // rather than a search that finds nothing.
-    let analyzers = Analyzers::default().for_field("number", Analyzer::new("trigrams", Trigrams));
-    let schema = Schema::builder().text("number").text("name").build()?;
+    // The field names its analyzer, and the index keeps the name: where nobody registers an analyzer
+    // of that name, a search in the field is an error rather than one that finds nothing.
+    let analyzers = Analyzers::default().register(Analyzer::new("trigrams", Trigrams));
+    let number = Field::new("number", FieldKind::Text).analyzer("trigrams");
+    let schema = Schema::builder().field(number).text("name").build()?;
     let index = Index::options().analyzers(analyzers).overwrite("parts.tp", schema)?;
 
     let mut writer = index.writer()?;

@@ -54,6 +54,8 @@ pub enum ErrorKind {
     Query,
     /// A schema is contradictory or names something unknown.
     Schema,
+    /// An analyzer that a field names is neither built in nor registered, or its spec is wrong.
+    Analyzer,
     /// A document, or a line of input, does not fit the schema or its encoding.
     Document,
     /// Something that is planned but not built yet.
@@ -105,6 +107,13 @@ impl Error {
         let mut error = Self::new(kind, what);
         error.0.source = Some(source);
         error
+    }
+
+    /// Puts what all this was done for before what was being done.
+    #[must_use]
+    pub(crate) fn during(mut self, task: impl fmt::Display) -> Self {
+        self.0.what = format!("{task}: {}", self.0.what);
+        self
     }
 
     /// What should have been there.

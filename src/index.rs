@@ -47,7 +47,7 @@ impl IndexOptions {
         self
     }
 
-    /// Plugs in analyzers of the caller's; the same ones each time the index is opened.
+    /// Plugs in analyzers of the caller's, which the schema names; the same ones each time the index is opened.
     #[must_use]
     pub fn analyzers(mut self, analyzers: Analyzers) -> Self {
         self.analyzers = analyzers;
@@ -91,7 +91,6 @@ impl IndexOptions {
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
         let schema = Snapshot::manifest(&*storage)?.schema;
-        self.analyzers.check(&schema)?;
         Ok(Index {
             place: Place::Storage(storage),
             analyzers: Arc::new(self.analyzers),

@@ -15,6 +15,10 @@ use crate::ids::FieldId;
 pub const FIELDS_MAX: usize = 1_024;
 /// Bytes a field's name may have at the most.
 pub const FIELD_NAME_BYTES_MAX: usize = 255;
+/// Bytes the spec of an analyzer may have at the most.
+pub const ANALYZER_BYTES_MAX: usize = 1_024;
+/// The spec that a text field without one stands for.
+pub const DEFAULT_ANALYZER: &str = "default";
 
 /// The fields of an index, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +39,18 @@ pub struct Field {
     pub stored: bool,
     /// Whether a document may have more than one value.
     pub many: bool,
+    /// How the texts of documents become terms: the spec or the name of an analyzer (see
+    /// [`analysis`](crate::analysis)). None is [`DEFAULT_ANALYZER`]; text fields only.
+    pub analyzer: Option<String>,
+    /// How the words of queries become terms. None is the same as in documents; text fields only.
+    pub query_analyzer: Option<String>,
 }
 
 /// How the values of a field become terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldKind {
-    /// Runs of Unicode alphanumeric characters, lower-cased, are the terms.
+    /// An analyzer makes the terms; without a choice, runs of Unicode alphanumeric characters, lower-cased.
     Text,
     /// The whole value is one term, byte for byte.
     Keyword,
@@ -60,7 +69,14 @@ impl FieldKind {
 impl Field {
     /// A stored, single-valued field.
     pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
-        Field { name: name.into(), kind, stored: true, many: false }
+        Field {
+            name: name.into(),
+            kind,
+            stored: true,
+            many: false,
+            analyzer: None,
+            query_analyzer: None,
+        }
     }
 
     /// Sets whether values come back with a hit (default: true).
@@ -75,6 +91,39 @@ impl Field {
     pub fn many(mut self, many: bool) -> Self {
         self.many = many;
         self
+    }
+
+    /// Sets how texts become terms, in documents and, unless
+    /// [`query_analyzer`](Self::query_analyzer) says otherwise, in queries. The spec is kept in the index.
+    ///
+    /// ```
+    /// use treepie::{Field, FieldKind, Schema};
+    ///
+    /// let body = Field::new("body", FieldKind::Text).analyzer("words|lower|fold|stop:en");
+    /// let schema = Schema::builder().field(body).build()?;
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn analyzer(mut self, spec: impl Into<String>) -> Self {
+        self.analyzer = Some(spec.into()).filter(|spec| spec != DEFAULT_ANALYZER);
+        self
+    }
+
+    /// Sets how the words of queries become terms, where that differs from documents.
+    #[must_use]
+    pub fn query_analyzer(mut self, spec: impl Into<String>) -> Self {
+        self.query_analyzer = Some(spec.into());
+        self
+    }
+
+    /// The spec of the analyzer of documents.
+    pub fn analyzer_spec(&self) -> &str {
+        self.analyzer.as_deref().unwrap_or(DEFAULT_ANALYZER)
+    }
+
+    /// The spec of the analyzer of queries.
+    pub fn query_analyzer_spec(&self) -> &str {
+        self.query_analyzer.as_deref().unwrap_or(self.analyzer_spec())
     }
 }
 
@@ -174,8 +223,9 @@ impl SchemaBuilder {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, or a default
-    /// field that does not exist.
+    /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
+    /// does not exist, or an analyzer of a field that is not text. Whether there is an analyzer of that
+    /// name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -190,6 +240,7 @@ impl SchemaBuilder {
         }
         for (at, field) in self.fields.iter().enumerate() {
             check_name(&field.name)?;
+            check_analyzers(field)?;
             if self.fields[..at].iter().any(|other| other.name == field.name) {
                 return Err(wrong(format!("the field '{}' is declared twice", field.name)));
             }
@@ -226,6 +277,27 @@ fn check_name(name: &str) -> Result<()> {
         .found(format!("{name:?}")))
 }
 
+fn check_analyzers(field: &Field) -> Result<()> {
+    for spec in [&field.analyzer, &field.query_analyzer].into_iter().flatten() {
+        let wrong = || {
+            Error::new(ErrorKind::Schema, format!("giving the field '{}' an analyzer", field.name))
+        };
+        if field.kind != FieldKind::Text {
+            return Err(wrong()
+                .expected("a text field")
+                .found(format!("a {} field", field.kind.name())));
+        }
+        if spec.is_empty() || spec.len() > ANALYZER_BYTES_MAX || spec.contains(char::is_control) {
+            return Err(wrong()
+                .expected(format!(
+                    "a name or a spec of 1 to {ANALYZER_BYTES_MAX} bytes without control characters"
+                ))
+                .found(format!("{:?}", spec.chars().take(40).collect::<String>())));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,5 +320,30 @@ mod tests {
         assert!(Schema::builder().build().is_err());
         assert!(Schema::builder().text("a").keyword("a").build().is_err());
         assert!(Schema::builder().text("größe_2.b-c").build().is_ok());
+    }
+
+    #[test]
+    fn analyzers_belong_to_text_fields_and_are_short_names() {
+        let field = |kind| Field::new("a", kind);
+        let build = |field| Schema::builder().field(field).build();
+        let text = build(field(FieldKind::Text).analyzer("english").query_analyzer("x")).unwrap();
+        let text = text.field("a").unwrap();
+        assert_eq!((text.analyzer_spec(), text.query_analyzer_spec()), ("english", "x"));
+        let plain = field(FieldKind::Text).analyzer(DEFAULT_ANALYZER);
+        assert_eq!(plain, field(FieldKind::Text));
+        assert_eq!((plain.analyzer_spec(), plain.query_analyzer_spec()), ("default", "default"));
+        let same = field(FieldKind::Text).analyzer("english");
+        assert_eq!(same.query_analyzer_spec(), "english");
+        for bad in [
+            field(FieldKind::Keyword).analyzer("english"),
+            field(FieldKind::Keyword).query_analyzer("english"),
+            field(FieldKind::Text).analyzer(""),
+            field(FieldKind::Text).analyzer("a\nb"),
+            field(FieldKind::Text).query_analyzer("x".repeat(ANALYZER_BYTES_MAX + 1)),
+        ] {
+            let error = build(bad).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Schema);
+            assert!(error.to_string().contains("the field 'a'"), "{error}");
+        }
     }
 }

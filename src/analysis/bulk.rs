@@ -7,6 +7,8 @@
 
 use std::sync::OnceLock;
 
+use crate::analysis::{Analyzer, TERM_BYTES_MAX};
+
 /// Bytes that may be read past a token, so that readers can load whole words.
 pub(crate) const PADDING: usize = 16;
 /// Bytes classified in one step.
@@ -21,6 +23,11 @@ pub(crate) struct BulkTokens {
     pub(crate) tokens: Vec<(u32, u32)>,
     /// For each text the number of tokens up to its end.
     pub(crate) ends: Vec<u32>,
+    /// As long as `tokens` where positions are not simply counted; see [`positions`](Self::positions).
+    positions: Vec<u32>,
+    /// For each token left out: the number of its text, and of tokens kept before it.
+    left_out: Vec<(u32, u32)>,
+    n_too_long: u64,
 }
 
 impl BulkTokens {
@@ -29,6 +36,54 @@ impl BulkTokens {
         self.bytes.clear();
         self.tokens.clear();
         self.ends.clear();
+        self.positions.clear();
+        self.left_out.clear();
+    }
+
+    /// The position of each token in its text. `None` where that is its number among the tokens of the text,
+    /// as it is unless tokens were left out, dropped by filters, or numbered by a tokenizer of its own.
+    #[expect(dead_code, reason = "the postings have no positions yet")]
+    pub(crate) fn positions(&self) -> Option<&[u32]> {
+        (!self.positions.is_empty()).then_some(&*self.positions)
+    }
+
+    /// Tokens left out since the last call because they are too long.
+    pub(crate) fn take_too_long(&mut self) -> u64 {
+        std::mem::take(&mut self.n_too_long)
+    }
+
+    /// Replaces the content by the tokens that `analyzer` makes of one text, by position.
+    ///
+    /// # Panics
+    ///
+    /// If the terms together have 4 GiB or more.
+    pub(crate) fn analyze(&mut self, analyzer: &mut Analyzer, text: &str) {
+        self.clear();
+        let BulkTokens { bytes, tokens, positions, n_too_long, .. } = &mut *self;
+        let (mut counted, mut in_order) = (true, true);
+        let left_out = analyzer.for_each_token(text, |token| {
+            counted &= token.position as usize == tokens.len();
+            in_order &= positions.last().is_none_or(|last| *last <= token.position);
+            let start =
+                u32::try_from(bytes.len()).expect("the terms of a text have 32-bit offsets");
+            tokens.push((start, token.term.len() as u32));
+            positions.push(token.position);
+            bytes.extend_from_slice(token.term.as_bytes());
+        });
+        *n_too_long += left_out;
+        if !in_order {
+            // Some tokenizers give the parts of a word before the word.
+            let mut by_position: Vec<_> = positions.iter().copied().zip(tokens.drain(..)).collect();
+            by_position.sort_by_key(|(position, _)| *position);
+            positions.clear();
+            positions.extend(by_position.iter().map(|(position, _)| *position));
+            tokens.extend(by_position.iter().map(|(_, token)| *token));
+        }
+        if counted {
+            positions.clear();
+        }
+        self.ends.push(self.tokens.len() as u32);
+        self.bytes.extend_from_slice(&[0; PADDING]);
     }
 
     /// Replaces the content by the tokens of `texts`: texts that each end with a newline.
@@ -59,6 +114,35 @@ impl BulkTokens {
             self.ends.push(self.tokens.len() as u32);
         }
         self.bytes.extend_from_slice(&[0; PADDING]);
+        if !self.left_out.is_empty() {
+            self.number();
+        }
+    }
+
+    /// Gives every token its position where some were left out.
+    #[cold]
+    fn number(&mut self) {
+        self.n_too_long += self.left_out.len() as u64;
+        let mut left_out = self.left_out.iter().copied().peekable();
+        let mut token = 0;
+        for (text, &end) in self.ends.iter().enumerate() {
+            let mut position = 0;
+            while token < end {
+                // What was left out at the end of an earlier text changes nothing here.
+                while let Some((of, _)) = left_out.next_if(|out| *out <= (text as u32, token)) {
+                    position += u32::from(of == text as u32);
+                }
+                self.positions.push(position);
+                position += 1;
+                token += 1;
+            }
+        }
+    }
+
+    /// Notes that the next token is too long.
+    #[cold]
+    fn leave_out(&mut self) {
+        self.left_out.push((self.ends.len() as u32, self.tokens.len() as u32));
     }
 
     /// Classifies the 64 bytes at `at`; `carry` and the result say whether a word goes on (0 or 1).
@@ -96,6 +180,9 @@ impl BulkTokens {
     fn end_word(&mut self, scan: &mut Scan<'_>, end: usize) {
         let Some(start) = scan.word_start.take() else { return };
         if scan.word_is_ascii {
+            if end - start > TERM_BYTES_MAX {
+                return self.leave_out();
+            }
             self.tokens.push((start as u32, (end - start) as u32));
         } else {
             self.split_word(&scan.texts[start..end]);
@@ -138,7 +225,12 @@ impl BulkTokens {
 
     fn end_split(&mut self, start: &mut Option<usize>) {
         if let Some(start) = start.take() {
-            self.tokens.push((start as u32, (self.bytes.len() - start) as u32));
+            let len = self.bytes.len() - start;
+            if len > TERM_BYTES_MAX {
+                self.bytes.truncate(start);
+                return self.leave_out();
+            }
+            self.tokens.push((start as u32, len as u32));
         }
     }
 }

@@ -1,112 +1,264 @@
 //! From text to terms, for documents and queries alike.
 //!
-//! An [`Analyzer`] is a named tokenizer: the built-in [`DefaultTokenizer`], or any tokenizer and
-//! filter written for [`tokenizer_api`], the interface that tantivy's tokenizers share. Which field
-//! uses which is said by [`Analyzers`], given when an index is created and again when it is opened,
-//! since terms made one way are not found the other way.
+//! An [`Analyzer`] cuts a text into tokens: a tokenizer, then filters that change or drop them. The
+//! built-in ones are named by a short text, the *spec*, which a schema gives to a text field and the index
+//! keeps: `default`, `english`, or a chain like `words|lower|fold|stop:en`. Any tokenizer and filter written
+//! for [`tokenizer_api`], the interface that tantivy's tokenizers share, becomes an analyzer with a
+//! name; [`Analyzers`] holds those, and is given each time the index is opened, since terms made one way are
+//! not found the other way.
 //!
 //! ```
-//! use treepie::analysis::{Analyzer, Analyzers};
+//! use treepie::analysis::Analyzer;
 //!
-//! let analyzers = Analyzers::default();
-//! let analyzer = analyzers.get("title");
-//! assert_eq!(analyzer.name(), "default");
-//! assert_eq!(analyzer.tokens("Rock'n'Roll (1977)"), ["rock", "n", "roll", "1977"]);
+//! assert_eq!(Analyzer::default().tokens("Rock'n'Roll (1977)"), ["rock", "n", "roll", "1977"]);
+//! let folded = Analyzer::from_spec("words|lower|fold|stop:en")?;
+//! assert_eq!(folded.tokens("The Łódź Café"), ["lodz", "cafe"]);
+//! # Ok::<(), treepie::Error>(())
 //! ```
 //!
-//! Cost: one box for each text that goes through a custom tokenizer, none for each token.
+//! # Built in
+//!
+//! Names: [`names`]. Tokenizers: [`tokenizers`], one by one in [`Splitter`]. Filters: [`filters`], one by one
+//! in [`Filter`]. The stems need the feature `stem` of the crate; an index whose field asks for them can
+//! be opened without it, and everything but that field used.
+//!
+//! # Positions
+//!
+//! Every token has a position, from 0. What a filter drops leaves its position empty, as does a token of
+//! more than [`TERM_BYTES_MAX`] bytes, which no index can hold and which is counted instead.
+//!
+//! # Cost
+//!
+//! The default analyzer classifies 64 bytes at a time where texts come in bulk. Other built-in ones work
+//! token by token without allocating. A plugged-in tokenizer costs one box a text, none a token.
 
 mod bulk;
+mod filter;
+mod fold;
+mod registry;
+mod spec;
+mod splitter;
+mod stem;
+mod stop_words;
 mod tokenizer;
 
 pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
+pub use filter::{Filter, Filtered, FilteredStream};
+pub use registry::Analyzers;
+pub use spec::{filters, names, tokenizers};
+pub use splitter::{NGRAM_MAX, Splitter, SplitterStream};
 pub use tokenizer::{DefaultTokenStream, DefaultTokenizer};
+
+pub use crate::schema::DEFAULT_ANALYZER;
 
 /// The tokenizer interface whose implementations plug in; the one foreign crate in our signatures.
 pub use tantivy_tokenizer_api as tokenizer_api;
 
+use std::borrow::Cow;
 use std::fmt;
 
-use tokenizer_api::{BoxTokenStream, TokenStream, Tokenizer};
+use tokenizer_api::{BoxTokenStream, Token, TokenStream, Tokenizer};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{FieldKind, Schema};
+use crate::error::Result;
 
-/// The name of the built-in analyzer.
-pub const DEFAULT_ANALYZER: &str = "default";
+/// Bytes of a term at the most. A longer token is left out and its position kept.
+pub const TERM_BYTES_MAX: usize = 32_766;
 
-/// The version of what the built-in analyzer does with text; raised when its terms change.
-pub const DEFAULT_ANALYZER_VERSION: u32 = 1;
+/// The version of what the built-in analyzers do with text; raised when their terms change.
+pub const ANALYSIS_VERSION: u32 = 1;
 
-/// The version of Unicode that says what is a letter and what its lower case is, in this build.
-///
-/// An index carries it, so that a build with another Unicode can say why a word is not found.
-pub const UNICODE_VERSION: (u8, u8, u8) = char::UNICODE_VERSION;
+/// What decides, beside the spec, which terms a text becomes. An index carries it, so that a build with
+/// other tables can say why a word is not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TermVersions {
+    /// [`ANALYSIS_VERSION`].
+    pub analysis: u32,
+    /// The Unicode that says what is a letter and what its lower case is.
+    pub unicode: [u8; 3],
+    /// The Unicode of the rules for words.
+    pub words: [u8; 3],
+    /// The Unicode of the decompositions that `fold` uses.
+    pub folding: [u8; 3],
+    /// The day (`20261016`) of the Snowball algorithms; 0 in a build without them.
+    pub stemmers: u32,
+}
 
-/// A tokenizer with a name, whatever its type.
+impl TermVersions {
+    /// Those of this build.
+    pub const CURRENT: TermVersions = TermVersions {
+        analysis: ANALYSIS_VERSION,
+        unicode: bytes(char::UNICODE_VERSION),
+        words: {
+            let (major, minor, patch) = unicode_segmentation::UNICODE_VERSION;
+            [major as u8, minor as u8, patch as u8]
+        },
+        folding: bytes(unicode_normalization::UNICODE_VERSION),
+        stemmers: stem::VERSION,
+    };
+}
+
+const fn bytes((major, minor, patch): (u8, u8, u8)) -> [u8; 3] {
+    [major, minor, patch]
+}
+
+/// A tokenizer and its filters, with a name.
 #[derive(Clone)]
 pub struct Analyzer {
-    name: String,
-    tokenizer: Box<dyn AnyTokenizer>,
+    name: Cow<'static, str>,
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Default(DefaultTokenizer),
+    BuiltIn(Box<Filtered<Splitter>>),
+    PluggedIn(Box<dyn AnyTokenizer>),
+}
+
+/// A token of a text, without a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenRef<'t> {
+    /// The term.
+    pub term: &'t str,
+    /// Where it stands among the tokens, from 0.
+    pub position: u32,
+    /// The bytes of the text that it was made of: where they begin …
+    pub offset_from: usize,
+    /// … and end.
+    pub offset_to: usize,
 }
 
 impl Analyzer {
     /// Gives a tokenizer a name, which must stand for the same terms each time an index is opened.
     ///
+    /// ```
+    /// use treepie::analysis::{Analyzer, Filter, Splitter, tokenizer_api::TokenFilter};
+    ///
+    /// let tokenizer = Filter::lower_case().transform(Splitter::whitespace());
+    /// assert_eq!(Analyzer::new("spaces", tokenizer).tokens("A-b C"), ["a-b", "c"]);
+    /// ```
+    ///
     /// # Panics
     ///
-    /// Panics if the name is empty or [`DEFAULT_ANALYZER`], which is taken by the built-in one.
+    /// Panics if the name is empty, is that of something built in, or has a `|`, a `:`, a `,` or white space
+    /// at an end.
     pub fn new(name: impl Into<String>, tokenizer: impl Tokenizer) -> Self {
         let name = name.into();
         assert!(
-            !name.is_empty() && name != DEFAULT_ANALYZER,
+            spec::is_name(&name) && !spec::is_built_in(&name),
             "an analyzer needs a name of its own, not {name:?}"
         );
-        Analyzer { name, tokenizer: Box::new(tokenizer) }
+        Analyzer { name: name.into(), kind: Kind::PluggedIn(Box::new(tokenizer)) }
     }
 
-    /// The name given when it was made.
+    /// The built-in analyzer of a spec: a name of [`names`], or a tokenizer and filters with `|` between.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Analyzer`](crate::error::ErrorKind::Analyzer), naming the part that is wrong and what could stand there.
+    pub fn from_spec(spec: &str) -> Result<Self> {
+        if spec == DEFAULT_ANALYZER {
+            return Ok(Analyzer::default());
+        }
+        let (splitter, filters) = spec::parse(spec)?;
+        let is_default = match filters.as_slice() {
+            [filter] => splitter.is_alphanumeric() && filter.is_lower_case(),
+            _ => false,
+        };
+        let kind = match is_default {
+            true => Kind::Default(DefaultTokenizer::default()),
+            false => Kind::BuiltIn(Box::new(Filtered::new(splitter, filters))),
+        };
+        Ok(Analyzer { name: spec.to_owned().into(), kind })
+    }
+
+    /// The name given when it was made, or the spec.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether this is the built-in analyzer.
+    /// Whether its terms are those of the default analyzer, for which there is a way in bulk.
     pub fn is_default(&self) -> bool {
-        self.name == DEFAULT_ANALYZER
+        matches!(self.kind, Kind::Default(_))
     }
 
     /// Starts on a text; the stream ends by returning false from `advance`.
     pub fn token_stream<'a>(&'a mut self, text: &'a str) -> BoxTokenStream<'a> {
-        self.tokenizer.stream(text)
+        match &mut self.kind {
+            Kind::Default(tokenizer) => tokenizer.stream(text),
+            Kind::BuiltIn(tokenizer) => tokenizer.stream(text),
+            Kind::PluggedIn(tokenizer) => tokenizer.stream(text),
+        }
+    }
+
+    /// Calls `sink` with every token of a text in the order in which the tokenizer gives them, and
+    /// returns how many were left out because they are too long: for an index, or for a filter `length`.
+    ///
+    /// A plugged-in tokenizer that numbers nothing has its tokens numbered here.
+    pub fn for_each_token(&mut self, text: &str, mut sink: impl FnMut(TokenRef<'_>)) -> u64 {
+        let mut numbers = Numbers::default();
+        let mut n_too_long = 0;
+        let mut give = |token: &Token| {
+            let position = numbers.position(token);
+            if token.text.len() > TERM_BYTES_MAX {
+                n_too_long += 1;
+                return;
+            }
+            let Token { offset_from, offset_to, ref text, .. } = *token;
+            sink(TokenRef { term: text, position, offset_from, offset_to });
+        };
+        match &mut self.kind {
+            Kind::Default(tokenizer) => each(tokenizer.token_stream(text), &mut give),
+            Kind::BuiltIn(tokenizer) => {
+                each(tokenizer.token_stream(text), &mut give);
+                n_too_long += tokenizer.take_too_long();
+            }
+            Kind::PluggedIn(tokenizer) => each(tokenizer.stream(text), &mut give),
+        }
+        n_too_long
     }
 
     /// Calls `sink` with every term of a text in order.
     pub fn for_each(&mut self, text: &str, mut sink: impl FnMut(&str)) {
-        if self.is_default() {
-            return tokenizer::for_each(text, sink);
-        }
-        let mut stream = self.tokenizer.stream(text);
-        while stream.advance() {
-            sink(&stream.token().text);
-        }
+        self.for_each_token(text, |token| sink(token.term));
     }
 
     /// All terms of a short text in order.
     pub fn tokens(&self, text: &str) -> Vec<String> {
         let mut terms = vec![];
-        if self.is_default() {
-            tokenizer::for_each(text, |term| terms.push(term.to_owned()));
-            return terms;
-        }
         self.clone().for_each(text, |term| terms.push(term.to_owned()));
         terms
+    }
+}
+
+fn each(mut stream: impl TokenStream, give: &mut impl FnMut(&Token)) {
+    while stream.advance() {
+        give(stream.token());
+    }
+}
+
+/// Positions as an index can hold them: those of the tokenizer, or the next one where it has none.
+#[derive(Default)]
+struct Numbers {
+    next: u32,
+}
+
+impl Numbers {
+    fn position(&mut self, token: &Token) -> u32 {
+        // The interface starts tokens out at the largest number, where this tokenizer left it.
+        let own = u32::try_from(token.position).ok().filter(|position| *position < u32::MAX);
+        let position = own.unwrap_or(self.next);
+        self.next = position.saturating_add(1);
+        position
     }
 }
 
 /// The built-in analyzer: runs of Unicode alphanumeric characters, lower-cased.
 impl Default for Analyzer {
     fn default() -> Self {
-        Analyzer { name: DEFAULT_ANALYZER.into(), tokenizer: Box::new(DefaultTokenizer::default()) }
+        let kind = Kind::Default(DefaultTokenizer::default());
+        Analyzer { name: Cow::Borrowed(DEFAULT_ANALYZER), kind }
     }
 }
 
@@ -138,62 +290,10 @@ impl Clone for Box<dyn AnyTokenizer> {
     }
 }
 
-/// Which analyzer each text field uses: the built-in one unless said otherwise.
-#[derive(Clone, Debug, Default)]
-pub struct Analyzers {
-    default: Analyzer,
-    by_field: Vec<(String, Analyzer)>,
-}
-
-impl Analyzers {
-    /// Sets the analyzer of one text field; the last call for a field counts.
-    #[must_use]
-    pub fn for_field(mut self, field: impl Into<String>, analyzer: Analyzer) -> Self {
-        let field = field.into();
-        self.by_field.retain(|(name, _)| *name != field);
-        self.by_field.push((field, analyzer));
-        self
-    }
-
-    /// The analyzer of a text field.
-    pub fn get(&self, field: &str) -> &Analyzer {
-        let own = self.by_field.iter().find(|(name, _)| name == field);
-        own.map_or(&self.default, |(_, analyzer)| analyzer)
-    }
-
-    /// Checks that every field named here is a text field of the schema.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Schema`], naming the field that is not there or has no use for an analyzer.
-    pub fn check(&self, schema: &Schema) -> Result<()> {
-        for (name, analyzer) in &self.by_field {
-            let what = || format!("giving the field '{name}' the analyzer '{}'", analyzer.name());
-            let kind = schema.field(name).map(|field| field.kind);
-            match kind {
-                Some(FieldKind::Text) => {}
-                Some(other) => {
-                    return Err(Error::new(ErrorKind::Schema, what())
-                        .expected("a text field")
-                        .found(format!("a {} field", other.name())));
-                }
-                None => {
-                    let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
-                    return Err(Error::new(ErrorKind::Schema, what())
-                        .expected(format!("one of the fields {}", known.join(", ")))
-                        .found("no field of this name"));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use tokenizer_api::Token;
-
     use super::*;
+    use crate::error::ErrorKind;
 
     /// Splits at commas and keeps everything else as it is.
     #[derive(Clone)]
@@ -234,39 +334,91 @@ mod tests {
         }
     }
 
-    #[test]
-    fn any_tokenizer_of_the_api_plugs_in_per_field() {
-        let analyzers = Analyzers::default().for_field("tags", Analyzer::new("commas", Commas));
-        assert_eq!(analyzers.get("tags").tokens("A b,C"), ["A b", "C"]);
-        assert_eq!(analyzers.get("title").tokens("A b,C"), ["a", "b", "c"]);
-        assert!(analyzers.get("title").is_default() && !analyzers.get("tags").is_default());
-        assert_eq!(format!("{:?}", analyzers.get("tags")), r#"Analyzer("commas")"#);
+    fn numbered(analyzer: &Analyzer, text: &str) -> (Vec<(u32, String)>, u64) {
+        let mut tokens = vec![];
+        let n_too_long = analyzer
+            .clone()
+            .for_each_token(text, |token| tokens.push((token.position, token.term.to_owned())));
+        (tokens, n_too_long)
+    }
+
+    fn owned(tokens: &[(u32, &str)]) -> Vec<(u32, String)> {
+        tokens.iter().map(|(position, term)| (*position, (*term).to_owned())).collect()
     }
 
     #[test]
-    fn the_last_analyzer_given_to_a_field_counts() {
-        let analyzers = Analyzers::default()
-            .for_field("a", Analyzer::new("commas", Commas))
-            .for_field("a", Analyzer::default());
-        assert!(analyzers.get("a").is_default());
+    fn a_spec_and_a_chain_by_the_api_give_the_same_tokens() {
+        use tokenizer_api::TokenFilter;
+        let chain = Filter::lower_case().transform(Splitter::words());
+        let chain = Filter::stop_words_of("en").unwrap().transform(chain);
+        let chain = Analyzer::new("own", Filter::fold_diacritics().transform(chain));
+        let spec = Analyzer::from_spec("words|lower|stop:en|fold").unwrap();
+        for text in ["The Łódź can't", "", "of the", "É e\u{301}", "it is 3.14"] {
+            assert_eq!(numbered(&chain, text), numbered(&spec, text), "{text}");
+        }
+        assert_eq!(numbered(&spec, "The Łódź").0, owned(&[(1, "lodz")]));
     }
 
     #[test]
-    fn analyzers_of_fields_that_cannot_use_them_are_refused() {
-        let schema = Schema::wikipedia_titles();
-        let given = |field: &str| Analyzers::default().for_field(field, Analyzer::default());
-        assert!(given("title").check(&schema).is_ok());
-        assert_eq!(
-            given("qualifier").check(&schema).unwrap_err().to_string(),
-            "giving the field 'qualifier' the analyzer 'default': expected a text field, found a keyword field"
-        );
-        let unknown = given("titel").check(&schema).unwrap_err().to_string();
-        assert!(unknown.contains("one of the fields title, qualifier"), "{unknown}");
+    fn the_default_analyzer_is_one_under_all_its_specs() {
+        for spec in ["default", "alphanumeric|lower", " alphanumeric | lower "] {
+            let analyzer = Analyzer::from_spec(spec).unwrap();
+            assert!(analyzer.is_default() && analyzer.name() == spec);
+        }
+        for spec in ["alphanumeric", "words|lower", "alphanumeric|lower|fold"] {
+            assert!(!Analyzer::from_spec(spec).unwrap().is_default(), "{spec}");
+        }
+        assert_eq!(Analyzer::from_spec("nothing").unwrap_err().kind(), ErrorKind::Analyzer);
+        assert_eq!(format!("{:?}", Analyzer::default()), r#"Analyzer("default")"#);
+    }
+
+    #[test]
+    fn tokens_over_the_limit_are_left_out_and_counted_and_their_positions_kept() {
+        let long = "x".repeat(TERM_BYTES_MAX + 1);
+        let text = format!("{long} a {long} {} b", &long[1..]);
+        let expected = [(1, "a".to_owned()), (3, long[1..].to_owned()), (4, "b".to_owned())];
+        for spec in ["default", "whitespace", "words|lower"] {
+            let analyzer = Analyzer::from_spec(spec).unwrap();
+            assert_eq!(numbered(&analyzer, &text), (expected.to_vec(), 2), "{spec}");
+        }
+        let short = Analyzer::from_spec("whitespace|length:2,3").unwrap();
+        assert_eq!(numbered(&short, "a abcd abc"), (owned(&[(2, "abc")]), 1));
+    }
+
+    #[test]
+    fn a_tokenizer_that_numbers_nothing_has_its_tokens_numbered() {
+        let commas = Analyzer::new("commas", Commas);
+        assert_eq!(numbered(&commas, "A b,C").0, owned(&[(0, "A b"), (1, "C")]));
+        assert_eq!(commas.tokens("A b,C"), ["A b", "C"]);
+    }
+
+    #[test]
+    fn a_million_tokens_and_none() {
+        let text = "ab ".repeat(1_000_000);
+        for spec in ["default", "words|lower|fold|stop:en", "keyword", "ngram:3,3"] {
+            let analyzer = Analyzer::from_spec(spec).unwrap();
+            assert_eq!(numbered(&analyzer, "").0, [], "{spec}");
+            let mut last = None;
+            let n_too_long =
+                analyzer.clone().for_each_token(&text, |token| last = Some(token.position));
+            let expected = match spec {
+                "keyword" => (None, 1),
+                "ngram:3,3" => (Some(2_999_997), 0),
+                _ => (Some(999_999), 0),
+            };
+            assert_eq!((last, n_too_long), expected, "{spec}");
+        }
     }
 
     #[test]
     #[should_panic(expected = "a name of its own")]
-    fn the_name_of_the_built_in_analyzer_is_taken() {
-        let _ = Analyzer::new("default", Commas);
+    fn the_names_of_what_is_built_in_are_taken() {
+        let _ = Analyzer::new("english", Commas);
+    }
+
+    #[test]
+    #[should_panic(expected = "a name of its own")]
+    fn a_name_is_no_chain() {
+        let _ = Analyzer::new("a|b", Commas);
     }
 }

@@ -25,10 +25,10 @@
 //! The header of segment `0102…10`:
 //!
 //! ```text
-//! 0000  89 54 50 49 0D 0A 1A 0A  01 00 01 00 00 00 00 00
+//! 0000  89 54 50 49 0D 0A 1A 0A  01 00 02 00 00 00 00 00
 //! 0010  00 00 00 00 00 00 00 00  00 00 00 00 01 02 03 04
 //! 0020  05 06 07 08 09 0A 0B 0C  0D 0E 0F 10 00 00 00 00
-//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 4E A4 A7 B2
+//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 64 C8 4E 95
 //! ```
 //!
 //! # Checks
@@ -219,10 +219,10 @@ mod tests {
             Header::decode(&header, FileKind::Segment)
         };
         let refused = |at, value| with(at, value).unwrap_err().kind();
-        assert_eq!(refused(MAJOR_AT, 2), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(MAJOR_AT, FORMAT_VERSION.0 as u8 + 1), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
-        assert_eq!(with(MINOR_AT, 7).unwrap().version, (1, 7));
+        assert_eq!(with(MINOR_AT, 7).unwrap().version, (FORMAT_VERSION.0, 7));
         assert!(with(MINOR_AT, 7).unwrap().writable);
         assert!(with(COMPATIBLE_AT, 1).unwrap().writable);
         assert!(!with(READ_ONLY_AT, 1).unwrap().writable);

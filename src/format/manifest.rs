@@ -13,14 +13,16 @@
 //!     80     8  previous      u64, generation it was made from; 0 for the first
 //!     88     6  writer        u16 major, u16 minor, u16 patch of the treepie that wrote it
 //!     94     2  zero_1        reserved, zero, ignored
-//!     96     3  unicode       u8 major, u8 minor, u8 patch of the Unicode tables that made the terms
-//!     99     1  zero_2        reserved, zero, ignored
-//!    100     4  analyzer      u32, version of the analyzer that made the terms
-//!    104     4  n_segments    u32, at most 65,536
-//!    108     4  schema_len    u32, bytes
-//!    112     4  payload_len   u32, bytes, at most 65,536
-//!    116     4  zero_3        reserved, zero, ignored
-//!    120     *  segments      40 bytes each, in the order of their documents
+//!     96     3  unicode       u8 major, u8 minor, u8 patch of the Unicode that says what is a letter and its case
+//!     99     3  words         the same of the rules for words
+//!    102     3  folding       the same of the decompositions that folding uses
+//!    105     3  zero_2        reserved, zero, ignored
+//!    108     4  analysis      u32, version of what the built-in analyzers do
+//!    112     4  stemmers      u32, day of the stemmers' algorithms as in 20261016; 0: none in that build
+//!    116     4  n_segments    u32, at most 65,536
+//!    120     4  schema_len    u32, bytes
+//!    124     4  payload_len   u32, bytes, at most 65,536
+//!    128     *  segments      40 bytes each, in the order of their documents
 //!      *     *  schema        schema_len bytes
 //!      *     *  payload       payload_len bytes, the caller's own
 //!      *     4  crc           u32, CRC32C of everything before
@@ -38,25 +40,31 @@
 //! ```
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
-//! 2 many values), u8 length of its name, its name; u16 number of default fields, and u16 the position of each.
+//! 2 many values, 4 has an analyzer, 8 has one for queries), u8 length of its name, its name, and for each analyzer
+//! u16 length of its spec and its spec; u16 number of default fields, and u16 the position of each.
+//!
+//! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
+//! there is one.
 //!
 //! # Example
 //!
 //! Generation 2 of index `0707…07`, made from 1 by version 0.1.0 under Unicode 16.0.0: the segment `0505…05` of 300
-//! bytes and 9 documents, the stored text field `t`, which is the default field, and the payload `hi`:
+//! bytes and 9 documents, the stored text field `t` with the analyzer `words`, which is the default field, and the
+//! payload `hi`:
 //!
 //! ```text
-//! 0000  89 54 50 49 0D 0A 1A 0A  02 00 01 00 00 00 00 00
+//! 0000  89 54 50 49 0D 0A 1A 0A  02 00 02 00 00 00 00 00
 //! 0010  00 00 00 00 00 00 00 00  00 00 00 00 07 07 07 07
 //! 0020  07 07 07 07 07 07 07 07  07 07 07 07 00 00 00 00
-//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 36 48 87 A8
-//! 0040  B0 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00
+//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 1C 24 6E 8F
+//! 0040  BF 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00
 //! 0050  01 00 00 00 00 00 00 00  00 00 01 00 00 00 00 00
-//! 0060  10 00 00 00 01 00 00 00  01 00 00 00 0A 00 00 00
-//! 0070  02 00 00 00 00 00 00 00  05 05 05 05 05 05 05 05
-//! 0080  05 05 05 05 05 05 05 05  2C 01 00 00 00 00 00 00
-//! 0090  78 56 34 12 09 00 00 00  00 00 00 00 00 00 00 00
-//! 00A0  01 00 01 01 01 74 01 00  00 00 68 69 77 7C 35 93
+//! 0060  10 00 00 0F 01 00 0F 00  00 00 00 00 01 00 00 00
+//! 0070  98 28 35 01 01 00 00 00  11 00 00 00 02 00 00 00
+//! 0080  05 05 05 05 05 05 05 05  05 05 05 05 05 05 05 05
+//! 0090  2C 01 00 00 00 00 00 00  78 56 34 12 09 00 00 00
+//! 00A0  00 00 00 00 00 00 00 00  01 00 01 05 01 74 05 00
+//! 00B0  77 6F 72 64 73 01 00 00  00 68 69 EB 72 30 26
 //! ```
 //!
 //! # Invariants
@@ -76,7 +84,7 @@
 //!
 //! # Versions
 //!
-//! 1.0: the first.
+//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields.
 //!
 //! # Why
 //!
@@ -84,6 +92,7 @@
 //! new. Binary, because a schema and a list of segments need no parser that could be fooled, and
 //! `treepie inspect` shows it to people.
 
+use crate::analysis::TermVersions;
 use crate::bytes::ByteReader;
 use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
@@ -93,11 +102,13 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{FIELDS_MAX, Field, FieldKind, Schema};
 use std::collections::HashSet;
 
-const FIXED_LEN: usize = HEADER_LEN + 56;
+const FIXED_LEN: usize = HEADER_LEN + 64;
 const SEGMENT_LEN: usize = 40;
 const CRC_LEN: usize = size_of::<u32>();
 const STORED: u8 = 1;
 const MANY: u8 = 2;
+const ANALYZER: u8 = 4;
+const QUERY_ANALYZER: u8 = 8;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -116,10 +127,8 @@ pub(crate) struct Manifest {
     pub(crate) previous: u64,
     /// Version of the treepie that wrote it.
     pub(crate) writer: [u16; 3],
-    /// Version of the Unicode tables that made the terms.
-    pub(crate) unicode: [u8; 3],
-    /// Version of the analyzer that made the terms.
-    pub(crate) analyzer: u32,
+    /// What made the terms.
+    pub(crate) term_versions: TermVersions,
     pub(crate) schema: Schema,
     pub(crate) segments: Vec<SegmentMeta>,
     /// The caller's own, such as how far it has read its source.
@@ -166,11 +175,11 @@ impl Manifest {
         }
         out.extend(self.writer.iter().flat_map(|part| part.to_le_bytes()));
         out.extend([0, 0]);
-        out.extend(self.unicode);
-        out.push(0);
+        let TermVersions { analysis, unicode, words, folding, stemmers } = self.term_versions;
+        [unicode, words, folding, [0; 3]].iter().for_each(|version| out.extend(version));
         let [n_segments, schema_len, payload_len] =
             [self.segments.len(), schema.len(), self.payload.len()].map(|len| len as u32);
-        for number in [self.analyzer, n_segments, schema_len, payload_len, 0] {
+        for number in [analysis, stemmers, n_segments, schema_len, payload_len] {
             out.extend(number.to_le_bytes());
         }
         for segment in &self.segments {
@@ -249,11 +258,13 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
     let (_len, generation, previous) = (reader.u64()?, reader.u64()?, reader.u64()?);
     let writer = [reader.u16()?, reader.u16()?, reader.u16()?];
     reader.take(2)?;
-    let unicode = [reader.u8()?, reader.u8()?, reader.u8()?];
-    reader.take(1)?;
-    let (analyzer, n_segments) = (reader.u32()?, reader.u32()? as usize);
+    let mut unicode_version = || reader.take(3)?.first_chunk().copied();
+    let (unicode, words, folding) = (unicode_version()?, unicode_version()?, unicode_version()?);
+    reader.take(3)?;
+    let (analysis, stemmers) = (reader.u32()?, reader.u32()?);
+    let term_versions = TermVersions { analysis, unicode, words, folding, stemmers };
+    let n_segments = reader.u32()? as usize;
     let (schema_len, payload_len) = (reader.u32()? as usize, reader.u32()? as usize);
-    reader.take(4)?;
     if n_segments > SEGMENTS_MAX {
         return None;
     }
@@ -277,8 +288,7 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
         generation,
         previous,
         writer,
-        unicode,
-        analyzer,
+        term_versions,
         schema,
         segments,
         payload,
@@ -303,9 +313,19 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             FieldKind::Text => 1,
             FieldKind::Keyword => 2,
         });
-        out.push((u8::from(field.stored) * STORED) | (u8::from(field.many) * MANY));
+        let flags = [
+            (field.stored, STORED),
+            (field.many, MANY),
+            (field.analyzer.is_some(), ANALYZER),
+            (field.query_analyzer.is_some(), QUERY_ANALYZER),
+        ];
+        out.push(flags.iter().map(|(set, flag)| u8::from(*set) * flag).sum());
         out.push(field.name.len() as u8);
         out.extend(field.name.as_bytes());
+        for spec in [&field.analyzer, &field.query_analyzer].into_iter().flatten() {
+            out.extend((spec.len() as u16).to_le_bytes());
+            out.extend(spec.as_bytes());
+        }
     }
     let default_fields = schema.default_field_ids();
     out.extend((default_fields.len() as u16).to_le_bytes());
@@ -341,10 +361,19 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
             2 => FieldKind::Keyword,
             _ => return None,
         };
-        let flags = reader.u8().filter(|flags| flags & !(STORED | MANY) == 0)?;
+        let known = STORED | MANY | ANALYZER | QUERY_ANALYZER;
+        let flags = reader.u8().filter(|flags| flags & !known == 0)?;
         let name_len = usize::from(reader.u8()?);
         let name = str::from_utf8(reader.take(name_len)?).ok()?;
-        let field = Field::new(name, kind).stored(flags & STORED != 0).many(flags & MANY != 0);
+        let mut field = Field::new(name, kind).stored(flags & STORED != 0).many(flags & MANY != 0);
+        for (flag, spec) in
+            [(ANALYZER, &mut field.analyzer), (QUERY_ANALYZER, &mut field.query_analyzer)]
+        {
+            if flags & flag != 0 {
+                let len = usize::from(reader.u16()?);
+                *spec = Some(str::from_utf8(reader.take(len)?).ok()?.to_owned());
+            }
+        }
         fields.push(field);
     }
     let n_default = usize::from(reader.u16()?);
@@ -368,9 +397,17 @@ mod tests {
             generation: 2,
             previous: 1,
             writer: [0, 1, 0],
-            unicode: [16, 0, 0],
-            analyzer: 1,
-            schema: Schema::builder().text("t").build().unwrap(),
+            term_versions: TermVersions {
+                analysis: 1,
+                unicode: [16, 0, 0],
+                words: [15, 1, 0],
+                folding: [15, 0, 0],
+                stemmers: 20_261_016,
+            },
+            schema: Schema::builder()
+                .field(Field::new("t", FieldKind::Text).analyzer("words"))
+                .build()
+                .unwrap(),
             segments: vec![SegmentMeta {
                 id: SegmentId([5; 16]),
                 seal: Seal { file_len: 300, footer_crc: 0x1234_5678 },
@@ -408,16 +445,23 @@ mod tests {
         assert_eq!((u64_at("generation"), u64_at("previous")), (2, 1));
         assert_eq!(bytes[fields["writer"] + 2], 1);
         assert_eq!(bytes[fields["unicode"]], 16);
-        assert_eq!((u32_at("analyzer"), u32_at("n_segments")), (1, 1));
-        assert_eq!((u32_at("schema_len"), u32_at("payload_len")), (10, 2));
+        assert_eq!((bytes[fields["words"]], bytes[fields["folding"]]), (15, 15));
+        assert_eq!((u32_at("analysis"), u32_at("stemmers")), (1, 20_261_016));
+        assert_eq!(u32_at("n_segments"), 1);
+        assert_eq!((u32_at("schema_len"), u32_at("payload_len")), (17, 2));
         assert_eq!(fields["segments"], FIXED_LEN);
     }
 
     #[test]
     fn manifests_round_trip() {
         let schema = Schema::builder().text("title").keyword("größe").default_fields(["größe"]);
-        let schemas = [Schema::wikipedia_titles(), schema.build().unwrap(), {
-            Schema::builder().keyword("only").build().unwrap()
+        let only = Schema::builder().keyword("only").build().unwrap();
+        let schemas = [Schema::wikipedia_titles(), schema.build().unwrap(), only, {
+            let body = Field::new("body", FieldKind::Text).analyzer("words|lower");
+            let both = body.clone().query_analyzer("größe");
+            let query = Field::new("q", FieldKind::Text).query_analyzer("english");
+            let fields = [Field { name: "both".into(), ..both }, query, body];
+            fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];
         for schema in schemas {
             let segment = |n: u8| SegmentMeta { id: SegmentId([n; 16]), ..example().segments[0] };

@@ -27,6 +27,7 @@
 //! | [`FORMAT_VERSION`] | change |
 //! |---|---|
 //! | 1.0 | the first |
+//! | 2.0 | manifest: analyzers of fields, versions of what makes terms |
 //!
 //! Every file says in its header which version wrote it. A newer major number is refused; a newer
 //! minor number is read. In between stand three sets of 32 feature bits: an unknown *compatible* bit is
@@ -48,7 +49,7 @@ use crate::ids::SegmentId;
 use std::fmt;
 
 /// Major and minor number of the format this build writes. It reads every minor number of this major.
-pub const FORMAT_VERSION: (u16, u16) = (1, 0);
+pub const FORMAT_VERSION: (u16, u16) = (2, 0);
 
 /// A name of the grammar above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -226,7 +226,7 @@ impl Rewriter<'_> {
         let field = self.schema.get(id);
         let terms = match field.kind {
             FieldKind::Keyword => vec![text.to_owned()],
-            FieldKind::Text => self.analyzers.get(&field.name).tokens(text),
+            FieldKind::Text => self.analyzers.query_time(field)?.tokens(text),
         };
         self.n_terms += terms.len();
         if self.n_terms > TERMS_MAX {
@@ -596,6 +596,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::analysis::Analyzer;
     use crate::query::{ParseOptions, parse};
 
     fn schema() -> Schema {
@@ -793,7 +794,7 @@ mod tests {
             Query::Word { field, text, .. } | Query::Phrase { field, text, .. } => {
                 let fields = field.as_ref().map_or(vec![0, 1], |name| vec![at(name)]);
                 fields.into_iter().any(|field| {
-                    let terms = Analyzers::default().get("title").tokens(text);
+                    let terms = Analyzer::default().tokens(text);
                     match field {
                         2 => has(2, text),
                         _ => !terms.is_empty() && terms.iter().all(|term| has(field, term)),

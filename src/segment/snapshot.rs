@@ -203,6 +203,7 @@ fn missing(storage: &dyn Storage, generation: u64, error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::TermVersions;
     use crate::bytes::Source;
     use crate::format::envelope::SectionKind;
     use crate::ids::SegmentId;
@@ -226,8 +227,7 @@ mod tests {
             generation,
             previous: generation - 1,
             writer: [0, 1, 0],
-            unicode: [16, 0, 0],
-            analyzer: 1,
+            term_versions: TermVersions::CURRENT,
             schema: Schema::wikipedia_titles(),
             segments: segments.to_vec(),
             payload: vec![],

@@ -17,6 +17,7 @@
 //! runs) is removed by the next [`Committer::open`]. Only regular files with names of our grammar are
 //! ever deleted.
 
+use crate::analysis::TermVersions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta, writer_version};
@@ -37,10 +38,8 @@ pub(crate) struct Draft {
     pub(crate) segments: Vec<SegmentMeta>,
     /// The caller's own, such as how far it has read its source.
     pub(crate) payload: Vec<u8>,
-    /// Version of the Unicode tables that made the terms.
-    pub(crate) unicode: [u8; 3],
-    /// Version of the analyzer that made the terms.
-    pub(crate) analyzer: u32,
+    /// What made the terms.
+    pub(crate) term_versions: TermVersions,
 }
 
 /// The one writer of an index: holds the lock and makes the commits.
@@ -168,14 +167,13 @@ impl Committer {
         let generation = previous.checked_add(1).ok_or_else(|| {
             Error::new(ErrorKind::LimitExceeded, "committing").expected("a generation below 2^64")
         })?;
-        let Draft { schema, segments, payload, unicode, analyzer } = draft;
+        let Draft { schema, segments, payload, term_versions } = draft;
         Ok(Manifest {
             index_id,
             generation,
             previous,
             writer: writer_version(),
-            unicode,
-            analyzer,
+            term_versions,
             schema,
             segments,
             payload,
@@ -273,7 +271,7 @@ mod tests {
     fn draft(segments: Vec<SegmentMeta>) -> Draft {
         let payload = segments.iter().map(|meta| meta.n_docs as u8).collect();
         let schema = Schema::wikipedia_titles();
-        Draft { schema, segments, payload, unicode: [16, 0, 0], analyzer: 1 }
+        Draft { schema, segments, payload, term_versions: TermVersions::CURRENT }
     }
 
     /// A durable segment of `n` documents, with bytes that follow from `n`.

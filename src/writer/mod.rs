@@ -20,12 +20,11 @@ pub use lines::{BadLines, LineFormat, LinesReport};
 pub use options::WriterOptions;
 pub use pipeline::Progress;
 
-use crate::analysis;
-use crate::analysis::Analyzers;
+use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::{Manifest, SegmentMeta};
-use crate::schema::Schema;
+use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::builder::BuiltSegment;
 use crate::segment::snapshot::Snapshot;
 use crate::storage::Storage;
@@ -92,6 +91,8 @@ pub struct IndexWriter {
     pending: DocumentBatch,
     payload: Vec<u8>,
     failed: bool,
+    /// Text fields whose analyzer is not there, by number: nothing can be added to them.
+    without_analyzer: Vec<usize>,
 }
 
 /// What a commit made.
@@ -108,6 +109,9 @@ pub struct CommitInfo {
     pub segments: usize,
     /// Runs that were spilled to disk on the way.
     pub runs_spilled: u64,
+    /// Tokens that this commit left out because they are too long, for a term or for a filter of their
+    /// field's analyzer. Their positions stay empty.
+    pub tokens_skipped: u64,
 }
 
 impl IndexWriter {
@@ -122,9 +126,15 @@ impl IndexWriter {
     ) -> Result<Self> {
         let committer = Committer::open(storage)?;
         let (schema, kept) = start(&committer, schema, existing)?;
-        analyzers.check(&schema)?;
         let (resources, ids, on_progress) = options.resolve()?;
+        let lacks_analyzer =
+            |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
+        let fields = schema.fields().iter().enumerate();
         Ok(IndexWriter {
+            without_analyzer: fields
+                .filter(|(_, f)| lacks_analyzer(f))
+                .map(|(nth, _)| nth)
+                .collect(),
             payload: committer.current().map_or_else(Vec::new, |manifest| manifest.payload.clone()),
             committer,
             schema: Arc::new(schema),
@@ -149,10 +159,17 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Document`] where it does not fit the schema; the writer goes on without it. Any other kind
-    /// is about the index, and the writer is useless afterwards.
+    /// [`ErrorKind::Document`] where it does not fit the schema, [`ErrorKind::Analyzer`] where a field's analyzer is
+    /// neither built in nor registered; the writer goes on without it. Any other kind is about the index,
+    /// and the writer is useless afterwards.
     pub fn add(&mut self, document: Document) -> Result<()> {
         self.check()?;
+        for &nth in &self.without_analyzer {
+            let field = &self.schema.fields()[nth];
+            if document.iter().any(|(name, _)| name == field.name) {
+                self.analyzers.index_time(field)?;
+            }
+        }
         let doc = self.pipeline_docs() + self.pending.n_docs;
         self.pending.add(&document, doc, &self.schema)?;
         let batch_bytes = self.resources.batch_bytes();
@@ -176,6 +193,7 @@ impl IndexWriter {
     ) -> Result<LinesReport> {
         self.check()?;
         let fields = format.resolve(&self.schema)?;
+        self.analyzers.index_time(&self.schema.fields()[usize::from(fields.text)])?;
         self.submit_pending()?;
         let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs());
         let added = self.submit_lines(&mut reader);
@@ -211,8 +229,9 @@ impl IndexWriter {
     fn try_commit(&mut self) -> Result<CommitInfo> {
         self.submit_pending()?;
         let mut segments = self.kept.clone();
-        let (mut added, mut runs_spilled) = (0, 0);
+        let (mut added, mut runs_spilled, mut tokens_skipped) = (0, 0, 0);
         if let Some(pipeline) = self.pipeline.take() {
+            tokens_skipped = pipeline.tokens_skipped();
             runs_spilled = pipeline.runs_spilled();
             let on_progress = &mut self.on_progress;
             let built = pipeline.finish(|progress| report(on_progress, progress))?;
@@ -220,7 +239,7 @@ impl IndexWriter {
             segments.push(meta(&built));
         }
         let manifest = self.publish(segments)?;
-        Ok(CommitInfo { added, runs_spilled, ..info(&manifest) })
+        Ok(CommitInfo { added, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
     /// Makes all segments of the index one; with what was added since the last commit, if anything was.
@@ -252,17 +271,21 @@ impl IndexWriter {
         drop(readers);
         drop(snapshot); // its pin would keep the old segments from being collected
         let manifest = self.publish(vec![meta(&built)])?;
-        Ok(CommitInfo { added: first.added, runs_spilled: first.runs_spilled, ..info(&manifest) })
+        let CommitInfo { added, runs_spilled, tokens_skipped, .. } = first;
+        Ok(CommitInfo { added, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
     fn publish(&mut self, segments: Vec<SegmentMeta>) -> Result<Manifest> {
-        let (major, minor, patch) = analysis::UNICODE_VERSION;
+        // Terms of another build stay in the index with what made them.
+        let term_versions = match self.committer.current() {
+            Some(current) if !self.kept.is_empty() => current.term_versions,
+            _ => TermVersions::CURRENT,
+        };
         let manifest = self.committer.commit(Draft {
             schema: (*self.schema).clone(),
             segments,
             payload: self.payload.clone(),
-            unicode: [major, minor, patch],
-            analyzer: analysis::DEFAULT_ANALYZER_VERSION,
+            term_versions,
         })?;
         self.kept = manifest.segments.clone();
         self.established.store(true, Ordering::Relaxed);
@@ -375,6 +398,7 @@ fn info(manifest: &Manifest) -> CommitInfo {
         added: 0,
         segments: manifest.segments.len(),
         runs_spilled: 0,
+        tokens_skipped: 0,
     }
 }
 

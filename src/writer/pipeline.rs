@@ -127,6 +127,8 @@ struct State {
     fields: BTreeMap<u64, Vec<FieldOutput>>,
     run_heap_bytes: usize,
     n_spilled: u64,
+    /// Tokens left out because they are too long.
+    n_too_long: u64,
     spill_files: Vec<String>,
     failed: Option<Error>,
 }
@@ -180,6 +182,12 @@ impl Pipeline {
 
     pub(crate) fn runs_spilled(&self) -> u64 {
         lock(&self.shared.state).n_spilled
+    }
+
+    /// Tokens of all documents so far that were left out because they are too long; waits for the tasks.
+    pub(crate) fn tokens_skipped(&self) -> u64 {
+        self.wait();
+        lock(&self.shared.state).n_too_long
     }
 
     /// Hands in the next documents; waits while as many batches are under way as there are threads.
@@ -370,6 +378,7 @@ impl Shared {
             output.fields.iter_mut().map(|field| &mut field.runs).collect();
         let heap_bytes: usize = runs.iter().flat_map(|runs| runs.iter()).map(Run::heap_bytes).sum();
         let mut state = lock(&self.state);
+        state.n_too_long += output.n_too_long;
         let spill = state.run_heap_bytes + heap_bytes > self.run_bytes;
         if spill {
             let name = FileName::Run { build: self.id, number: task as u32 }.to_string();

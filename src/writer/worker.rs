@@ -1,12 +1,12 @@
 //! What one task does: tokenize a batch, collect postings, compress what is stored.
 
-use crate::analysis::tokenizer_api::TokenStream;
-use crate::analysis::{Analyzer, Analyzers, BulkTokens};
+use crate::analysis::{Analyzer, Analyzers, BulkTokens, TERM_BYTES_MAX};
 use crate::bytes::write_varint;
 use crate::error::{Error, Result};
 use crate::format::stored::ChunkWriter;
+use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
-use crate::schema::{FieldKind, Schema};
+use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::doc_ranges::DocRanges;
 use crate::writer::batch::{Batch, DocumentBatch, LineBatch, ValueRef};
 use crate::writer::field_buffer::FieldBuffer;
@@ -16,11 +16,14 @@ use std::sync::Arc;
 /// Bytes of text tokenized at once: they stay in the processor's cache until their terms are looked up.
 const STEP_BYTES: usize = 64 << 10;
 
+const _: () =
+    assert!(TERM_BYTES_MAX == MAX_TERM_LEN, "analysis leaves out what no dictionary takes");
+
 /// Buffers for one task at a time, kept from task to task.
 #[derive(Debug)]
 pub(crate) struct Worker {
     schema: Arc<Schema>,
-    /// By field: a plugged-in analyzer, or none for the built-in one.
+    /// By field: its analyzer, or none for the default one.
     analyzers: Vec<Option<Analyzer>>,
     fields: Vec<FieldBuffer>,
     chunk: ChunkWriter,
@@ -40,6 +43,8 @@ pub(crate) struct TaskOutput {
     pub(crate) stored: Vec<u8>,
     /// Documents and bytes of each chunk.
     pub(crate) chunks: Vec<(u32, u64)>,
+    /// Tokens left out because they are too long.
+    pub(crate) n_too_long: u64,
 }
 
 /// One field of a [`TaskOutput`].
@@ -53,11 +58,12 @@ pub(crate) struct FieldOutput {
 
 impl Worker {
     pub(crate) fn new(schema: Arc<Schema>, analyzers: &Analyzers) -> Self {
-        let custom = |name: &str| {
-            Some(analyzers.get(name)).filter(|analyzer| !analyzer.is_default()).cloned()
+        // Where there is no such analyzer, the writer takes no text for the field.
+        let custom = |field: &Field| {
+            analyzers.index_time(field).ok().filter(|analyzer| !analyzer.is_default())
         };
         Worker {
-            analyzers: schema.fields().iter().map(|field| custom(&field.name)).collect(),
+            analyzers: schema.fields().iter().map(custom).collect(),
             fields: schema.fields().iter().map(|_| FieldBuffer::default()).collect(),
             schema,
             chunk: ChunkWriter::default(),
@@ -78,7 +84,7 @@ impl Worker {
         heap_max: usize,
     ) -> Result<TaskOutput> {
         let fields = self.fields.iter().map(|_| FieldOutput::default()).collect();
-        let mut output = TaskOutput { fields, stored: vec![], chunks: vec![] };
+        let mut output = TaskOutput { fields, stored: vec![], chunks: vec![], n_too_long: 0 };
         let n_chunks = match &batch {
             Batch::Lines(lines) => lines.chunk_ends.len(),
             Batch::Documents(documents) => documents.chunk_ends.len(),
@@ -100,6 +106,7 @@ impl Worker {
                 run_start = doc;
             }
         }
+        output.n_too_long = self.tokens.take_too_long();
         Ok(output)
     }
 
@@ -299,17 +306,10 @@ impl Worker {
         self.fields[field.index()].add_documents(&tokens.bytes, &tokens.tokens, &tokens.ends)
     }
 
-    /// Adds the tokens that a plugged-in tokenizer makes of one value.
+    /// Adds the tokens that an analyzer other than the default one makes of one value.
     fn add_custom_text(&mut self, field: FieldId, text: &str) -> Result<()> {
-        self.tokens.clear();
         let Some(analyzer) = &mut self.analyzers[field.index()] else { return Ok(()) };
-        let mut stream = analyzer.token_stream(text);
-        while stream.advance() {
-            let token = &stream.token().text;
-            self.tokens.tokens.push((self.tokens.bytes.len() as u32, token.len() as u32));
-            self.tokens.bytes.extend_from_slice(token.as_bytes());
-        }
-        self.tokens.bytes.extend_from_slice(&[0; 16]);
+        self.tokens.analyze(analyzer, text);
         self.fields[field.index()].add_tokens(&self.tokens.bytes, &self.tokens.tokens)
     }
 

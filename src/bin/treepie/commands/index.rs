@@ -165,6 +165,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let commit = writer.commit()?;
     drop(progress);
     bad.print();
+    if commit.tokens_skipped > 0 {
+        warn(format!(
+            "{} left out because they are too long; their positions stay empty",
+            plural(commit.tokens_skipped as usize, "token")
+        ));
+    }
     if !job.quiet {
         let n_bytes = Index::open(&job.path)?.inspect()?.segments().iter().map(|s| s.bytes).sum();
         note(job.summary(&commit, n_bytes, &counters, start));

@@ -4,6 +4,8 @@
 //! [fields.title]
 //! type = "text"        # text | keyword
 //! stored = true        # default true
+//! analyzer = "english" # text only: a name or a spec; default "default"
+//! query_analyzer = "words|lower"   # text only; default as analyzer
 //! [fields.brand]
 //! type = "keyword"
 //! many = true          # more than one value a document; default false
@@ -14,7 +16,7 @@
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
 use toml::de::{DeTable, DeValue};
-use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
+use treepie::{Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer};
 
 use crate::failure::not_yet;
 
@@ -67,6 +69,13 @@ pub(crate) fn print(schema: &Schema) -> String {
         if field.many {
             text.push_str("many = true\n");
         }
+        for (key, spec) in
+            [("analyzer", &field.analyzer), ("query_analyzer", &field.query_analyzer)]
+        {
+            if let Some(spec) = spec {
+                let _ = writeln!(text, "{key} = {}", toml::Value::from(spec.as_str()));
+            }
+        }
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     if !schema.default_fields().eq(texts) {
@@ -107,11 +116,14 @@ impl File<'_> {
                 "type" => kind = Some(self.kind(value, span)?),
                 "stored" => field = field.stored(self.boolean(value, span, key)?),
                 "many" => field = field.many(self.boolean(value, span, key)?),
-                "analyzer" => match value.as_str() {
-                    Some("default") => text_only = Some((key.to_owned(), span)),
-                    Some(other) => return Err(self.not_yet(format!("analyzer \"{other}\""), span)),
-                    None => return Err(self.kind_of(span, key, "the name of an analyzer", value)),
-                },
+                "analyzer" => {
+                    field = field.analyzer(self.analyzer(value, &span, key)?);
+                    text_only = Some((key.to_owned(), span));
+                }
+                "query_analyzer" => {
+                    field = field.query_analyzer(self.analyzer(value, &span, key)?);
+                    text_only = Some((key.to_owned(), span));
+                }
                 // Saying what is the case anyway is no contradiction.
                 "positions" if value.as_bool() == Some(false) => {
                     text_only = Some((key.to_owned(), span));
@@ -123,7 +135,7 @@ impl File<'_> {
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known = "type, stored, many or analyzer";
+                    let known = "type, stored, many, analyzer or query_analyzer";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -163,6 +175,21 @@ impl File<'_> {
 
     fn boolean(&self, value: &DeValue<'_>, span: Range<usize>, key: &str) -> Result<bool, Error> {
         value.as_bool().ok_or_else(|| self.kind_of(span, key, "true or false", value))
+    }
+
+    /// The spec of an analyzer that this build has.
+    fn analyzer(
+        &self,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+        key: &str,
+    ) -> Result<String, Error> {
+        let Some(spec) = value.as_str() else {
+            return Err(self.kind_of(span.clone(), key, "the name of an analyzer", value));
+        };
+        let line = self.wrong(span.clone()).line().unwrap_or(1);
+        Analyzer::from_spec(spec).map_err(|error| error.at_line(line))?;
+        Ok(spec.to_owned())
     }
 
     fn names(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Vec<String>, Error> {
@@ -228,10 +255,14 @@ mod tests {
             .text("größe.2")
             .keyword("tag")
             .field(Field::new("x", FieldKind::Text).stored(false))
+            .field(
+                Field::new("y", FieldKind::Text).analyzer("english").query_analyzer("words|lower"),
+            )
             .default_fields(["tag"])
             .build()
             .unwrap();
         assert_eq!(parse(&print(&schema)).unwrap(), schema);
+        assert_eq!(schema.field("y").unwrap().query_analyzer_spec(), "words|lower");
         let plain = Schema::builder().text("text").build().unwrap();
         assert_eq!(print(&plain), "[fields.text]\ntype = \"text\"\n");
     }
@@ -247,8 +278,14 @@ mod tests {
                 "positions is not built yet (line 3)",
             ),
             (
-                "[fields.a]\nanalyzer = \"english\"",
-                "analyzer \"english\" is not built yet (line 2)",
+                "[fields.a]\ntype = \"text\"\nanalyzer = \"englsh\"",
+                "one of default, catalan, cjk, danish, dutch, english, ",
+            ),
+            ("[fields.a]\ntype = \"text\"\nquery_analyzer = \"words|lowr\"", "'lowr' (line 3)"),
+            ("[fields.a]\ntype = \"text\"\nanalyzer = 3", "the name of an analyzer for 'analyzer'"),
+            (
+                "[fields.a]\ntype = \"keyword\"\nquery_analyzer = \"english\"",
+                "'query_analyzer' in text fields only",
             ),
             ("[fields.a]\ntype = \"keyword\"\nfacet = true", "is not built yet (line 3)"),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),

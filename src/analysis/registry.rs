@@ -1,0 +1,108 @@
+//! The analyzers of the caller's, and which one a field means.
+
+use crate::analysis::Analyzer;
+use crate::analysis::spec::{is_built_in, is_name};
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::Field;
+
+/// Analyzers that are not built in, by name: given with
+/// [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or opened.
+///
+/// An index whose schema names one that is not here can be opened; what needs it fails and says so.
+///
+/// ```
+/// use treepie::{Field, FieldKind, analysis::{Analyzer, Analyzers, Splitter}};
+///
+/// let analyzers = Analyzers::default().register(Analyzer::new("lines", Splitter::keyword()));
+/// let field = Field::new("address", FieldKind::Text).analyzer("lines");
+/// assert_eq!(analyzers.index_time(&field)?.tokens("1 A St"), ["1 A St"]);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Analyzers {
+    registered: Vec<Analyzer>,
+}
+
+impl Analyzers {
+    /// Adds an analyzer under its name; the last one of a name counts.
+    #[must_use]
+    pub fn register(mut self, analyzer: Analyzer) -> Self {
+        self.registered.retain(|other| other.name() != analyzer.name());
+        self.registered.push(analyzer);
+        self
+    }
+
+    /// The analyzer for a field's texts in documents.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Analyzer`], naming field and analyzer, where it is neither registered nor built in.
+    pub fn index_time(&self, field: &Field) -> Result<Analyzer> {
+        self.find(field, field.analyzer_spec())
+    }
+
+    /// The analyzer for a field's words in queries.
+    ///
+    /// # Errors
+    ///
+    /// As [`index_time`](Self::index_time).
+    pub fn query_time(&self, field: &Field) -> Result<Analyzer> {
+        self.find(field, field.query_analyzer_spec())
+    }
+
+    fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
+        if let Some(analyzer) = self.registered.iter().find(|analyzer| analyzer.name() == spec) {
+            return Ok(analyzer.clone());
+        }
+        let task = format!("analyzing text for the field '{}'", field.name);
+        if is_name(spec) && !is_built_in(spec) {
+            let names: Vec<_> = self.registered.iter().map(Analyzer::name).collect();
+            return Err(Error::new(ErrorKind::Analyzer, task)
+                .expected(format!("the analyzer '{spec}', which is not built in, to be registered"))
+                .found(if names.is_empty() { "none".into() } else { names.join(", ") })
+                .hint(format!(
+                    "register it when the index is opened: Index::options().analyzers(Analyzers::default().register(Analyzer::new(\"{spec}\", …)))"
+                )));
+        }
+        Analyzer::from_spec(spec).map_err(|error| error.during(task))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::splitter::Splitter;
+    use crate::schema::FieldKind;
+
+    #[test]
+    fn fields_find_registered_and_built_in_analyzers() {
+        let field = |spec: &str| Field::new("tags", FieldKind::Text).analyzer(spec);
+        let analyzers = Analyzers::default()
+            .register(Analyzer::new("whole", Splitter::alphanumeric()))
+            .register(Analyzer::new("whole", Splitter::keyword()));
+        let terms = |field: &Field| {
+            let both = [analyzers.index_time(field), analyzers.query_time(field)];
+            both.map(|analyzer| analyzer.unwrap().tokens("A b").join("/"))
+        };
+        assert_eq!(terms(&field("default")), ["a/b", "a/b"]);
+        assert_eq!(terms(&field("whole")), ["A b", "A b"]);
+        assert_eq!(terms(&field("whole").query_analyzer("whitespace")), ["A b", "A/b"]);
+        assert_eq!(terms(&field("words").query_analyzer("default")), ["A/b", "a/b"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_the_field_and_what_to_register() {
+        let field = Field::new("tags", FieldKind::Text).analyzer("commas");
+        let error = Analyzers::default().index_time(&field).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Analyzer);
+        let message = error.to_string();
+        for words in
+            ["the field 'tags'", "the analyzer 'commas'", "register(Analyzer::new(\"commas\""]
+        {
+            assert!(message.contains(words), "{message}");
+        }
+        let wrong = Field::new("tags", FieldKind::Text).analyzer("words|lowr");
+        let message = Analyzers::default().query_time(&wrong).unwrap_err().to_string();
+        assert!(message.contains("the field 'tags'") && message.contains("'lowr'"), "{message}");
+    }
+}
