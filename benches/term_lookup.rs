@@ -25,14 +25,18 @@ mod error;
 mod format {
     #[cfg(test)]
     mod doc_check;
+    pub(crate) mod occurrences;
     pub(crate) mod terms;
 }
 #[path = "../src/ids.rs"]
 mod ids;
+#[path = "../src/schema.rs"]
+mod schema;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use format::terms::{INLINE_DOCS_MAX, NewTerm, TermDictionary, TermDictionaryWriter};
 use fst::Automaton;
+use schema::Detail;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::Read;
@@ -99,11 +103,13 @@ impl Vocabulary {
     }
 
     fn build(&self) -> [Vec<u8>; 3] {
-        let mut writer = TermDictionaryWriter::new(self.n_docs);
+        let mut writer = TermDictionaryWriter::new(self.n_docs, Detail::Documents);
         for (term, docs) in &self.terms {
             let new = match docs.len() {
-                few if few <= INLINE_DOCS_MAX as usize => NewTerm::Inline(docs),
-                df => NewTerm::Stored { df: df as u32, len: 2 * df as u32 },
+                few if few <= INLINE_DOCS_MAX as usize => {
+                    NewTerm::Inline { docs, occurrences: &[] }
+                }
+                df => NewTerm::Stored { df: df as u32, len: 2 * df as u32, ranked_len: 0 },
             };
             writer.add(term.as_bytes(), new).unwrap();
         }

@@ -29,6 +29,7 @@ use crate::bitmap::ContainerKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
 use crate::format::postings::PostingList;
+use crate::format::ranked::{RankedBytes, RankedList};
 use crate::format::terms::PostingsAt;
 use crate::ids::{DocId, FieldId};
 use crate::schema::Schema;
@@ -414,26 +415,40 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
     let dictionary = reader.terms()?;
     let bytes = dictionary.bytes();
     let n_terms = u64::from(dictionary.n_terms());
+    let has_frequencies = reader.detail().has_frequencies();
     for (part, bytes, count) in [
         ("terms: keys", bytes.keys, n_terms),
         ("terms: document counts and inline lists", bytes.infos, n_terms),
+        ("terms: occurrences in inline lists", bytes.occurrences, 0),
         ("terms: block headers", bytes.block_headers, 0),
         ("terms: index of blocks", bytes.index, 0),
         ("terms: FST over blocks", bytes.heads, 0),
     ] {
-        report.add(Some(name), part, bytes, count);
+        if has_frequencies || !part.contains("occurrences") {
+            report.add(Some(name), part, bytes, count);
+        }
     }
-    let (mut short, mut short_bytes) = (0, 0);
+    let (mut short, mut short_bytes, mut short_occurrences) = (0, 0, 0);
     let (mut long, mut headers) = (0, 0);
+    let mut ranked = RankedBytes::default();
     let (mut counts, mut sizes) = (ContainerCounts::default(), ContainerCounts::default());
     let mut stream = dictionary.iter();
     while let Some((_, _, info)) = stream.next()? {
         let PostingsAt::Section { len, .. } = info.postings else { continue };
         match reader.postings(&info)? {
             PostingList::Short(_) => {
-                (short, short_bytes) = (short + 1, short_bytes + u64::from(len))
+                let occurrences = match has_frequencies.then(|| reader.ranked(&info)).transpose()? {
+                    Some(RankedList::Short(list)) => list.stream().len() as u64,
+                    Some(RankedList::Long(_)) | None => 0,
+                };
+                short += 1;
+                short_occurrences += occurrences;
+                short_bytes += u64::from(len) - occurrences;
             }
             list @ PostingList::Long(_) => {
+                if has_frequencies && let RankedList::Long(list) = reader.ranked(&info)? {
+                    ranked.add(&list.bytes());
+                }
                 let before = sizes.array + sizes.bitmap + sizes.run;
                 count_containers(&list, &mut counts, &mut sizes);
                 long += 1;
@@ -443,14 +458,23 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
     }
     for (part, bytes, count) in [
         ("postings: short lists", short_bytes, short),
+        ("postings: occurrences in short lists", short_occurrences, short),
         ("postings: long lists' headers", headers, long),
         ("postings: array containers", sizes.array, counts.array),
         ("postings: bitmap containers", sizes.bitmap, counts.bitmap),
         ("postings: run containers", sizes.run, counts.run),
+        ("ranking: bounds of containers and lists", ranked.heads, long),
+        ("ranking: bounds of blocks", ranked.codes, counts.array + counts.bitmap + counts.run),
+        ("ranking: directories", ranked.directories, 0),
+        ("ranking: frequencies", ranked.frequencies, long),
+        ("ranking: positions", ranked.positions, long),
+        ("ranking: lengths", section_len(segment, Some(field), SectionKind::LENGTHS), 0),
         ("presence", section_len(segment, Some(field), SectionKind::PRESENCE), 0),
         ("empty", section_len(segment, Some(field), SectionKind::EMPTY), 0),
     ] {
-        report.add(Some(name), part, bytes, count);
+        if has_frequencies || !part.starts_with("ranking") && !part.contains("occurrences") {
+            report.add(Some(name), part, bytes, count);
+        }
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ pub use document::Document;
 pub use error::{Error, ErrorKind, Result};
 pub use ids::DocId;
 pub use index::{Index, IndexOptions};
-pub use schema::{Field, FieldKind, Schema, SchemaBuilder};
+pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, FacetCounts, Fields, Hit, Hits, PreparedCount, Relation, SearchBuilder, Searcher,
     Total, TotalMode, Value,

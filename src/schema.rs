@@ -44,6 +44,32 @@ pub struct Field {
     pub analyzer: Option<String>,
     /// How the words of queries become terms. None is the same as in documents; text fields only.
     pub query_analyzer: Option<String>,
+    /// What is kept of each occurrence of a term.
+    pub detail: Detail,
+}
+
+/// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
+/// the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detail {
+    /// Nothing: words can be looked for and counted, not ranked.
+    Documents,
+    /// How often a term occurs in each document, and how long each document is: enough for ranking.
+    Frequencies,
+    /// Also where it occurs, which phrases need.
+    Positions,
+}
+
+impl Detail {
+    /// Whether the field keeps frequencies and lengths.
+    pub(crate) fn has_frequencies(self) -> bool {
+        self >= Detail::Frequencies
+    }
+
+    /// Whether the field keeps positions.
+    pub(crate) fn has_positions(self) -> bool {
+        self >= Detail::Positions
+    }
 }
 
 /// How the values of a field become terms.
@@ -67,13 +93,18 @@ impl FieldKind {
 }
 
 impl Field {
-    /// A stored, single-valued field.
+    /// A stored, single-valued field; if it is a text field, with frequencies and positions.
     pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
+        let detail = match kind {
+            FieldKind::Text => Detail::Positions,
+            FieldKind::Keyword => Detail::Documents,
+        };
         Field {
             name: name.into(),
             kind,
             stored: true,
             many: false,
+            detail,
             analyzer: None,
             query_analyzer: None,
         }
@@ -90,6 +121,14 @@ impl Field {
     #[must_use]
     pub fn many(mut self, many: bool) -> Self {
         self.many = many;
+        self
+    }
+
+    /// Sets what is kept of each occurrence of a term (default: positions for text). A keyword
+    /// field keeps nothing else than documents.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
         self
     }
 
@@ -224,8 +263,8 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, or an analyzer of a field that is not text. Whether there is an analyzer of that
-    /// name shows where it is needed.
+    /// does not exist, a keyword field that is to keep more than documents, or an analyzer of a field
+    /// that is not text. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -243,6 +282,12 @@ impl SchemaBuilder {
             check_analyzers(field)?;
             if self.fields[..at].iter().any(|other| other.name == field.name) {
                 return Err(wrong(format!("the field '{}' is declared twice", field.name)));
+            }
+            if field.kind == FieldKind::Keyword && field.detail != Detail::Documents {
+                return Err(wrong(format!("declaring the keyword field '{}'", field.name))
+                    .expected("no frequencies and no positions")
+                    .found(format!("{:?}", field.detail))
+                    .hint("only text has words to count and to place"));
             }
         }
         let position = |name: &String| {
@@ -320,6 +365,8 @@ mod tests {
         assert!(Schema::builder().build().is_err());
         assert!(Schema::builder().text("a").keyword("a").build().is_err());
         assert!(Schema::builder().text("größe_2.b-c").build().is_ok());
+        let keyword = Field::new("k", FieldKind::Keyword).detail(Detail::Frequencies);
+        assert!(Schema::builder().field(keyword).build().is_err());
     }
 
     #[test]

@@ -42,7 +42,6 @@ impl BulkTokens {
 
     /// The position of each token in its text. `None` where that is its number among the tokens of the text,
     /// as it is unless tokens were left out, dropped by filters, or numbered by a tokenizer of its own.
-    #[expect(dead_code, reason = "the postings have no positions yet")]
     pub(crate) fn positions(&self) -> Option<&[u32]> {
         (!self.positions.is_empty()).then_some(&*self.positions)
     }

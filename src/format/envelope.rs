@@ -139,6 +139,7 @@ impl SectionKind {
     pub(crate) const STORED: SectionKind = SectionKind(7);
     pub(crate) const STORED_INDEX: SectionKind = SectionKind(8);
     pub(crate) const STATISTICS: SectionKind = SectionKind(9);
+    pub(crate) const LENGTHS: SectionKind = SectionKind(10);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -152,6 +153,7 @@ impl SectionKind {
             Self::STORED => "stored",
             Self::STORED_INDEX => "stored index",
             Self::STATISTICS => "statistics",
+            Self::LENGTHS => "lengths",
             _ => "unknown",
         }
     }

@@ -40,8 +40,9 @@
 //! ```
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
-//! 2 many values, 4 has an analyzer, 8 has one for queries), u8 length of its name, its name, and for each analyzer
-//! u16 length of its spec and its spec; u16 number of default fields, and u16 the position of each.
+//! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16), u8 length
+//! of its name, its name, and for each analyzer u16 length of its spec and its spec; u16 number of default fields,
+//! and u16 the position of each.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -49,8 +50,8 @@
 //! # Example
 //!
 //! Generation 2 of index `0707…07`, made from 1 by version 0.1.0 under Unicode 16.0.0: the segment `0505…05` of 300
-//! bytes and 9 documents, the stored text field `t` with the analyzer `words`, which is the default field, and the
-//! payload `hi`:
+//! bytes and 9 documents, the stored text field `t` with positions and the analyzer `words`, which is the
+//! default field, and the payload `hi`:
 //!
 //! ```text
 //! 0000  89 54 50 49 0D 0A 1A 0A  02 00 02 00 00 00 00 00
@@ -63,8 +64,8 @@
 //! 0070  98 28 35 01 01 00 00 00  11 00 00 00 02 00 00 00
 //! 0080  05 05 05 05 05 05 05 05  05 05 05 05 05 05 05 05
 //! 0090  2C 01 00 00 00 00 00 00  78 56 34 12 09 00 00 00
-//! 00A0  00 00 00 00 00 00 00 00  01 00 01 05 01 74 05 00
-//! 00B0  77 6F 72 64 73 01 00 00  00 68 69 EB 72 30 26
+//! 00A0  00 00 00 00 00 00 00 00  01 00 01 35 01 74 05 00
+//! 00B0  77 6F 72 64 73 01 00 00  00 68 69 2A 0B 5A 1C
 //! ```
 //!
 //! # Invariants
@@ -99,7 +100,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::Seal;
 use crate::format::header::{FileKind, HEADER_LEN, Header, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{FIELDS_MAX, Field, FieldKind, Schema};
+use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, Schema};
 use std::collections::HashSet;
 
 const FIXED_LEN: usize = HEADER_LEN + 64;
@@ -109,6 +110,8 @@ const STORED: u8 = 1;
 const MANY: u8 = 2;
 const ANALYZER: u8 = 4;
 const QUERY_ANALYZER: u8 = 8;
+const FREQUENCIES: u8 = 16;
+const POSITIONS: u8 = 32;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -318,6 +321,8 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             (field.many, MANY),
             (field.analyzer.is_some(), ANALYZER),
             (field.query_analyzer.is_some(), QUERY_ANALYZER),
+            (field.detail.has_frequencies(), FREQUENCIES),
+            (field.detail.has_positions(), POSITIONS),
         ];
         out.push(flags.iter().map(|(set, flag)| u8::from(*set) * flag).sum());
         out.push(field.name.len() as u8);
@@ -361,11 +366,17 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
             2 => FieldKind::Keyword,
             _ => return None,
         };
-        let known = STORED | MANY | ANALYZER | QUERY_ANALYZER;
-        let flags = reader.u8().filter(|flags| flags & !known == 0)?;
+        let flags = reader.u8()?;
+        let detail = match flags & !(STORED | MANY | ANALYZER | QUERY_ANALYZER) {
+            0 => Detail::Documents,
+            FREQUENCIES => Detail::Frequencies,
+            both if both == FREQUENCIES | POSITIONS => Detail::Positions,
+            _ => return None,
+        };
         let name_len = usize::from(reader.u8()?);
         let name = str::from_utf8(reader.take(name_len)?).ok()?;
-        let mut field = Field::new(name, kind).stored(flags & STORED != 0).many(flags & MANY != 0);
+        let field = Field::new(name, kind).detail(detail);
+        let mut field = field.stored(flags & STORED != 0).many(flags & MANY != 0);
         for (flag, spec) in
             [(ANALYZER, &mut field.analyzer), (QUERY_ANALYZER, &mut field.query_analyzer)]
         {
@@ -458,8 +469,9 @@ mod tests {
         let only = Schema::builder().keyword("only").build().unwrap();
         let schemas = [Schema::wikipedia_titles(), schema.build().unwrap(), only, {
             let body = Field::new("body", FieldKind::Text).analyzer("words|lower");
-            let both = body.clone().query_analyzer("größe");
+            let both = body.clone().query_analyzer("größe").detail(Detail::Frequencies);
             let query = Field::new("q", FieldKind::Text).query_analyzer("english");
+            let query = query.detail(Detail::Documents);
             let fields = [Field { name: "both".into(), ..both }, query, body];
             fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];

@@ -15,6 +15,10 @@
 //! 256..      here, "long"             a portable roaring bitmap, see `bitmap`
 //! ```
 //!
+//! Where the field keeps frequencies, a short list is followed by its `format::occurrences` and a long one by
+//! its `format::ranked`. A list of up to four documents whose occurrences are too long for the dictionary
+//! stands here as a short one.
+//!
 //! # Example
 //!
 //! The short list of the documents 3, 4, 200, 201 and 1000:
@@ -27,11 +31,11 @@
 //!
 //! - P1: documents ascend strictly. Gaps are stored less one, so short bytes cannot say otherwise.
 //! - P2: every document is below the segment's document count.
-//! - P3: a list is exactly as long as its dictionary entry says.
+//! - P3: a list with its occurrences is exactly as long as its dictionary entry says.
 //!
 //! # Checks
 //!
-//! Reading a short list checks P1, P2 and P3. Opening a long list checks the roaring header against
+//! Reading a short list checks P1 and P2, and P3 where it has no occurrences or they are read too. Opening a long list checks the roaring header against
 //! P3 and the cardinality against the document frequency; containers are checked when touched, and
 //! wholly by `verify`. Neither panics, whatever the bytes.
 //!
@@ -55,10 +59,15 @@ use crate::bitmap::Container;
 use crate::bitmap::ContainerKind;
 use crate::bitmap::RoaringHeader;
 use crate::bytes::{ByteReader, Bytes, Source, write_varint};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::terms::RANKED_DOCS_MIN;
+use crate::schema::Detail;
 
 /// The longest list stored as varint gaps; longer ones are roaring bitmaps.
 pub(crate) const SHORT_DOCS_MAX: usize = 255;
+const _: () = assert!(SHORT_DOCS_MAX as u32 + 1 == RANKED_DOCS_MIN, "only bitmaps have ranks");
+/// Bytes of a document in a short list, at the most.
+const GAP_BYTES_MAX: u64 = 5;
 
 /// Appends the bytes of a list of more documents than the dictionary keeps inline.
 pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
@@ -67,6 +76,15 @@ pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
     } else {
         bitmap::write_sorted(docs, out);
     }
+}
+
+/// The length of a list as the dictionary keeps it.
+pub(crate) fn checked_len(len: usize) -> Result<u32> {
+    u32::try_from(len).map_err(|_| {
+        Error::new(ErrorKind::LimitExceeded, "writing the posting list of a term")
+            .expected(format!("at most {} bytes", u32::MAX))
+            .found(len.to_string())
+    })
 }
 
 /// Appends the varint gaps of ascending documents: the encoding of short lists and of runs.
@@ -112,12 +130,26 @@ pub(crate) enum PostingList<'s, S> {
 }
 
 impl<'s, S: Source<'s>> PostingList<'s, S> {
-    /// Reads the list of `df` documents that lies at `offset` in the POSTINGS section.
-    pub(crate) fn open(postings: S, offset: u64, len: u32, df: u32, n_docs: u32) -> Result<Self> {
+    /// Reads the list of `df` documents that lies at `offset` in the POSTINGS section. Occurrences,
+    /// which follow in a field that keeps them, are left alone.
+    pub(crate) fn open(
+        postings: S,
+        offset: u64,
+        len: u32,
+        df: u32,
+        n_docs: u32,
+        detail: Detail,
+    ) -> Result<Self> {
         if df as usize <= SHORT_DOCS_MAX {
-            let end = offset.saturating_add(u64::from(len));
-            let bytes = postings.bytes(offset..end)?;
-            let list = ShortList::decode(&bytes, df, n_docs).ok_or_else(|| {
+            let docs_len = match detail {
+                Detail::Documents => u64::from(len),
+                // No more is read than the documents can take, however long the occurrences are.
+                _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
+            };
+            let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
+            let list = ShortList::decode(&bytes, df, n_docs);
+            let whole = |(_, end): &(_, usize)| detail != Detail::Documents || *end == bytes.len();
+            let (list, _) = list.filter(whole).ok_or_else(|| {
                 let error = Error::corrupt("reading a short posting list")
                     .expected(format!("{df} documents below {n_docs} in {len} bytes"))
                     .found("other bytes");
@@ -172,11 +204,12 @@ impl ShortList {
         list
     }
 
-    fn decode(bytes: &[u8], df: u32, n_docs: u32) -> Option<Self> {
+    /// Decodes the documents that `bytes` begin with, and says where they end.
+    pub(crate) fn decode(bytes: &[u8], df: u32, n_docs: u32) -> Option<(Self, usize)> {
         let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: u8::try_from(df).ok()? };
         let mut reader = ByteReader::new(bytes);
         let mut next = 0u32;
-        for slot in &mut list.docs[..df as usize] {
+        for slot in list.docs.get_mut(..df as usize)? {
             let doc = next.checked_add(reader.varint_u32()?)?;
             if doc >= n_docs {
                 return None;
@@ -184,7 +217,7 @@ impl ShortList {
             *slot = doc;
             next = doc + 1; // below n_docs, so this cannot overflow
         }
-        reader.remaining().is_empty().then_some(list)
+        Some((list, reader.position()))
     }
 
     #[inline]
@@ -323,7 +356,8 @@ mod tests {
 
     fn open(docs: &[u32], bytes: &[u8]) -> Result<Vec<u32>> {
         let mut found = vec![];
-        PostingList::open(bytes, 0, bytes.len() as u32, docs.len() as u32, N_DOCS)?
+        let (len, df) = (bytes.len() as u32, docs.len() as u32);
+        PostingList::open(bytes, 0, len, df, N_DOCS, Detail::Documents)?
             .decode_into(N_DOCS, &mut found)?;
         Ok(found)
     }
@@ -367,6 +401,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn occurrences_behind_a_short_list_are_not_read() {
+        let docs = [3, 4, 200, 201, 1000];
+        let mut bytes = vec![];
+        encode(&docs, &mut bytes);
+        bytes.extend([0xFF; 1000]);
+        let open = |detail| PostingList::open(&bytes[..], 0, bytes.len() as u32, 5, N_DOCS, detail);
+        let mut found = vec![];
+        open(Detail::Positions).unwrap().decode_into(N_DOCS, &mut found).unwrap();
+        assert_eq!(found, docs);
+        assert!(open(Detail::Documents).is_err());
     }
 
     #[test]

@@ -4,11 +4,13 @@
 use crate::error::Result;
 use crate::format::FileName;
 use crate::format::envelope::{Seal, SectionKind};
+use crate::format::lengths::{self, Bm25};
+use crate::format::ranked::Ranking;
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::Schema;
+use crate::schema::{Detail, Schema};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter};
 use crate::storage::{Storage, StorageWrite};
@@ -35,6 +37,14 @@ pub(crate) struct FieldTotals {
     pub(crate) presence: DocRanges,
     pub(crate) empty: DocRanges,
     pub(crate) n_tokens: u64,
+}
+
+impl FieldTotals {
+    /// What lists are written with, given the codes of all documents' lengths.
+    pub(crate) fn ranking(&self, detail: Detail, lengths: Vec<u8>) -> Ranking {
+        let bm25 = Bm25::of_segment(self.n_tokens, u64::from(self.presence.len()));
+        Ranking::new(detail, bm25, lengths)
+    }
 }
 
 /// A finished, durable file that no manifest names yet.
@@ -69,9 +79,14 @@ impl SegmentBuilder {
     }
 
     /// Starts the next field of a segment of `n_docs` documents.
-    pub(crate) fn start_field(&mut self, field: FieldId, n_docs: u32) -> Result<FieldWriter<'_>> {
+    pub(crate) fn start_field(
+        &mut self,
+        field: FieldId,
+        n_docs: u32,
+        detail: Detail,
+    ) -> Result<FieldWriter<'_>> {
         self.file.start_section(Some(field), SectionKind::POSTINGS, 0)?;
-        let dictionary = TermDictionaryWriter::new(n_docs);
+        let dictionary = TermDictionaryWriter::new(n_docs, detail);
         Ok(FieldWriter { segment: self, field, dictionary, kept: None })
     }
 
@@ -136,7 +151,7 @@ impl FieldWriter<'_> {
     }
 
     /// Ends the postings and writes everything else that belongs to the field.
-    pub(crate) fn finish(self, totals: &FieldTotals) -> Result<()> {
+    pub(crate) fn finish(self, totals: &FieldTotals, ranking: &Ranking) -> Result<()> {
         let (file, field) = (&mut self.segment.file, Some(self.field));
         file.end_section()?;
         let FinishedDictionary { blocks, index, heads, .. } = self.dictionary.finish();
@@ -153,6 +168,12 @@ impl FieldWriter<'_> {
         file.section(field, SectionKind::TERMS_HEADS, &heads)?;
         file.section(field, SectionKind::PRESENCE, &totals.presence.to_roaring())?;
         file.section(field, SectionKind::EMPTY, &totals.empty.to_roaring())?;
+        if ranking.detail.has_frequencies() {
+            file.start_section(field, SectionKind::LENGTHS, 0)?;
+            file.write(&lengths::encode_head(ranking.lengths.len() as u32, &ranking.bm25))?;
+            file.write(&ranking.lengths)?;
+            file.end_section()?;
+        }
         self.segment.statistics.fields.push(FieldStatistics {
             n_docs_with_value: totals.presence.len(),
             n_docs_with_empty_value: totals.empty.len(),

@@ -4,14 +4,16 @@
 //! looked at until it is asked for.
 
 use crate::bytes::{ByteReader, Source};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
-use crate::format::postings::{LongList, PostingList, ShortList};
+use crate::format::lengths::Lengths;
+use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX, ShortList};
+use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredReader;
-use crate::format::terms::{PostingsAt, TermDictionary, TermInfo};
+use crate::format::terms::{InlineDocs, PostingsAt, TermDictionary, TermInfo};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::Schema;
+use crate::schema::{Detail, Schema};
 use crate::segment::file::{Section, SegmentFile};
 
 /// One segment of a snapshot.
@@ -152,22 +154,96 @@ impl<'s> FieldReader<'s> {
             self.section(SectionKind::TERMS_HEADS)?,
         )?;
         self.segment.expect_n_docs("dictionary", dictionary.n_docs())?;
+        if dictionary.detail() != self.detail() {
+            return Err(Error::corrupt("reading the dictionary of a field")
+                .expected(format!("{:?}, as in the schema", self.detail()))
+                .found(format!("{:?}", dictionary.detail()))
+                .in_file(self.segment.file.path()));
+        }
         Ok(dictionary)
+    }
+
+    /// What is kept of each occurrence.
+    pub(crate) fn detail(self) -> Detail {
+        self.segment.schema.get(self.field).detail
+    }
+
+    /// How long the field is in each document; `None` where it keeps no frequencies.
+    pub(crate) fn lengths(self) -> Result<Option<Lengths<Section<'s>>>> {
+        if !self.detail().has_frequencies() {
+            return Ok(None);
+        }
+        let lengths = Lengths::open(self.section(SectionKind::LENGTHS)?)?;
+        self.segment.expect_n_docs("lengths", lengths.n_docs())?;
+        Ok(Some(lengths))
+    }
+
+    /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a
+    /// long one the headers are read. A usage error where the field keeps no frequencies.
+    pub(crate) fn ranked(self, info: &TermInfo) -> Result<RankedList<'s, Section<'s>>> {
+        let detail = self.detail();
+        if !detail.has_frequencies() {
+            let name = &self.segment.schema.get(self.field).name;
+            return Err(Error::new(ErrorKind::Usage, format!("ranking by the field '{name}'"))
+                .expected("frequencies")
+                .found("a field that does not keep them"));
+        }
+        let (docs, bytes, at) = match &info.postings {
+            PostingsAt::Inline(docs) => {
+                let occurrences = self.terms()?.occurrences(docs)?;
+                (self.inline(docs)?, occurrences, 0)
+            }
+            PostingsAt::Section { offset, len, .. } if info.df as usize <= SHORT_DOCS_MAX => {
+                let section = self.section(SectionKind::POSTINGS)?;
+                let bytes = section.bytes(*offset..offset.saturating_add(u64::from(*len)))?;
+                let docs = ShortList::decode(&bytes, info.df, self.segment.n_docs);
+                let (docs, at) = docs.ok_or_else(|| self.past_the_end())?;
+                (docs, bytes, at)
+            }
+            PostingsAt::Section { offset, len, ranked_len } => {
+                let PostingList::Long(list) = self.postings(info)? else {
+                    return Err(self.past_the_end());
+                };
+                let section = self.section(SectionKind::POSTINGS)?;
+                let at = offset.saturating_add(u64::from(*len));
+                let list = RankedLong::open(list, section, at, *ranked_len, detail)?;
+                return Ok(RankedList::Long(list));
+            }
+        };
+        let list = RankedShort::read(docs, bytes, at, detail).ok_or_else(|| {
+            Error::corrupt("reading the occurrences of a term")
+                .expected(format!("those in {} documents", info.df))
+                .found("other bytes")
+                .in_file(self.segment.file.path())
+        })?;
+        Ok(RankedList::Short(list))
+    }
+
+    /// Appends the occurrences of a term as one stream, see [`occurrences`](crate::format::occurrences).
+    pub(crate) fn append_occurrences(self, info: &TermInfo, out: &mut Vec<u8>) -> Result<()> {
+        match self.ranked(info)? {
+            RankedList::Short(list) => out.extend_from_slice(list.stream()),
+            RankedList::Long(list) => list.append_occurrences(out)?,
+        }
+        Ok(())
+    }
+
+    fn inline(self, docs: &InlineDocs) -> Result<ShortList> {
+        let docs = docs.as_slice();
+        if docs.last().is_some_and(|&last| last >= self.segment.n_docs) {
+            return Err(self.past_the_end());
+        }
+        Ok(ShortList::from_slice(docs))
     }
 
     /// The documents of a term of this field: short lists decoded, of long ones the header.
     pub(crate) fn postings(self, info: &TermInfo) -> Result<PostingList<'s, Section<'s>>> {
         match &info.postings {
-            PostingsAt::Inline(docs) => {
-                let docs = docs.as_slice();
-                if docs.last().is_some_and(|&last| last >= self.segment.n_docs) {
-                    return Err(self.past_the_end());
-                }
-                Ok(PostingList::Short(ShortList::from_slice(docs)))
-            }
-            PostingsAt::Section { offset, len } => {
+            PostingsAt::Inline(docs) => self.inline(docs).map(PostingList::Short),
+            PostingsAt::Section { offset, len, .. } => {
                 let section = self.section(SectionKind::POSTINGS)?;
-                PostingList::open(section, *offset, *len, info.df, self.segment.n_docs)
+                let (df, n_docs) = (info.df, self.segment.n_docs);
+                PostingList::open(section, *offset, *len, df, n_docs, self.detail())
             }
         }
     }

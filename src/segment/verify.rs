@@ -1,10 +1,12 @@
 //! Everything that can be wrong with a segment: checksums first, then what the bytes say.
 
 use crate::error::{Error, Result};
+use crate::format::lengths::{self, Bm25};
 use crate::format::postings::{LongList, PostingList};
+use crate::format::ranked::{RankedList, RankedWriter, Ranking};
 use crate::ids::FieldId;
 use crate::segment::file::Section;
-use crate::segment::reader::SegmentReader;
+use crate::segment::reader::{FieldReader, SegmentReader};
 
 /// Damage of one segment that is reported one by one; more is counted.
 const REPORTED_MAX: u64 = 100;
@@ -57,6 +59,7 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     expect("the bytes of all postings", dictionary.postings_len(), reader.postings_len()?)?;
     let mut stream = dictionary.iter();
     let mut docs = vec![];
+    let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     while let Some((_, _, info)) = stream.next()? {
         docs.clear();
         let list = reader.postings(&info)?;
@@ -65,8 +68,83 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             verify_containers(list)?;
         }
         expect("the documents of a term", info.df.into(), docs.len() as u64)?;
+        if let Some(occurrences) = &mut occurrences {
+            occurrences.add(&reader.ranked(&info)?, &docs)?;
+        }
     }
-    Ok(())
+    occurrences.map_or(Ok(()), |occurrences| occurrences.finish(reader))
+}
+
+/// Counts the words of each document, which its length must agree with. Takes 5 bytes a document.
+struct OccurrenceCheck {
+    ranking: Ranking,
+    writer: RankedWriter,
+    /// Words of each document.
+    words: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl OccurrenceCheck {
+    fn new(field: FieldReader<'_>, n_docs: u32) -> Result<Option<Self>> {
+        let Some(lengths) = field.lengths()? else { return Ok(None) };
+        let codes = lengths.codes(0..n_docs)?.to_vec();
+        Ok(Some(OccurrenceCheck {
+            ranking: Ranking::new(field.detail(), lengths.bm25(), codes),
+            writer: RankedWriter::default(),
+            words: vec![0; n_docs as usize],
+            positions: vec![],
+        }))
+    }
+
+    fn add(&mut self, list: &RankedList<'_, Section<'_>>, docs: &[u32]) -> Result<()> {
+        let mut count = |doc: u32, frequency: u32| {
+            let words = &mut self.words[doc as usize];
+            *words = words.saturating_add(frequency);
+        };
+        match list {
+            RankedList::Short(list) => {
+                for (nth, (&doc, &frequency)) in docs.iter().zip(list.frequencies()).enumerate() {
+                    count(doc, frequency);
+                    if self.ranking.detail.has_positions() {
+                        list.positions(nth, &mut self.positions).ok_or_else(|| {
+                            Error::corrupt("reading the positions of a term")
+                                .expected("positions below 4294967296")
+                                .found("greater ones")
+                        })?;
+                    }
+                }
+            }
+            RankedList::Long(list) => {
+                let mut docs_left = docs.iter();
+                list.frequencies().for_each(|frequency| {
+                    if let Some(&doc) = docs_left.next() {
+                        count(doc, frequency);
+                    }
+                })?;
+                list.verify(docs, &self.ranking, &mut self.writer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, field: FieldReader<'_>) -> Result<()> {
+        let n_tokens = self.words.iter().map(|words| u64::from(*words)).sum();
+        let statistics = field.statistics()?;
+        expect("the words of a field", statistics.n_tokens, n_tokens)?;
+        let bm25 = Bm25::of_segment(n_tokens, statistics.n_docs_with_value.into());
+        if bm25 != self.ranking.bm25 {
+            return Err(Error::corrupt("checking the parameters of impacts")
+                .expected(format!("{bm25:?}"))
+                .found(format!("{:?}", self.ranking.bm25)));
+        }
+        for (doc, (words, code)) in self.words.iter().zip(&self.ranking.lengths).enumerate() {
+            if lengths::code_of(*words) != *code {
+                let what = format!("the words of document {doc}, as a code");
+                expect(&what, lengths::code_of(*words).into(), (*code).into())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The sets of documents with a value, and with an empty one.

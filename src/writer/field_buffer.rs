@@ -1,20 +1,29 @@
 //! The postings of one field for the documents of one run, in memory.
 //!
 //! While documents come in, only a log of term numbers grows, four bytes a token. At the end the log
-//! is turned around: terms are sorted, counted, and every document number is scattered to its term.
+//! is turned around: terms are sorted, counted, and every document number is scattered to its term,
+//! with the token's position where the field keeps more than documents.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::lengths;
+use crate::format::occurrences;
 use crate::format::terms::MAX_TERM_LEN;
+use crate::schema::Detail;
 use crate::segment::doc_ranges::DocRanges;
 use crate::writer::run::{Run, RunWriter};
-use crate::writer::term_table::TermTable;
+use crate::writer::term_table::{TermRef, TermTable};
 
 /// One field of the run that is being collected.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FieldBuffer {
+    detail: Detail,
     terms: TermTable,
     /// Term number of every token, in order.
     log: Vec<u32>,
+    /// Position of every token, where any has another than its number in its document.
+    positions: Vec<u32>,
+    /// Where the next value of the current document begins.
+    next_position: u32,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
     pub(crate) presence: DocRanges,
@@ -23,25 +32,108 @@ pub(crate) struct FieldBuffer {
     pub(crate) n_tokens: u64,
     // Buffers of `finish`, kept between runs.
     starts: Vec<u32>,
-    scattered: Vec<u32>,
+    scattered_docs: Vec<u32>,
+    scattered: Vec<DocAndPosition>,
+}
+
+/// The document of a token in the upper half, its position in the lower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DocAndPosition(u64);
+
+impl DocAndPosition {
+    #[inline]
+    fn new(doc: u32, position: u32) -> Self {
+        DocAndPosition(u64::from(doc) << 32 | u64::from(position))
+    }
+
+    #[inline]
+    fn doc(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    fn position(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 impl FieldBuffer {
+    pub(crate) fn new(detail: Detail) -> Self {
+        FieldBuffer {
+            detail,
+            terms: TermTable::default(),
+            log: vec![],
+            positions: vec![],
+            next_position: 0,
+            document_ends: vec![],
+            presence: DocRanges::default(),
+            empty: DocRanges::default(),
+            n_tokens: 0,
+            starts: vec![],
+            scattered_docs: vec![],
+            scattered: vec![],
+        }
+    }
+
     /// Adds the tokens of the next documents: `ends` has the number of tokens up to the end of each.
+    /// Without `positions`, that of a token is the number of tokens before it in its document; those of
+    /// a document do not descend.
     pub(crate) fn add_documents(
         &mut self,
         bytes: &[u8],
         tokens: &[(u32, u32)],
         ends: &[u32],
+        positions: Option<&[u32]>,
     ) -> Result<()> {
-        self.add_tokens(bytes, tokens)?;
-        let before = (self.log.len() - tokens.len()) as u32;
+        let before = self.log.len() as u32;
+        if self.detail.has_positions() && (positions.is_some() || !self.positions.is_empty()) {
+            self.place_all();
+            match positions {
+                Some(positions) => self.positions.extend_from_slice(positions),
+                None => count_positions(ends.iter().copied(), &mut self.positions),
+            }
+        }
+        self.intern(bytes, tokens)?;
         self.document_ends.extend(ends.iter().map(|end| before + end));
         Ok(())
     }
 
-    /// Adds tokens to the document that [`end_document`](Self::end_document) will end.
-    pub(crate) fn add_tokens(&mut self, bytes: &[u8], tokens: &[(u32, u32)]) -> Result<()> {
+    /// Adds tokens to the document that [`end_document`](Self::end_document) will end. Positions
+    /// go on behind those that the document has.
+    pub(crate) fn add_tokens(
+        &mut self,
+        bytes: &[u8],
+        tokens: &[(u32, u32)],
+        positions: Option<&[u32]>,
+    ) -> Result<()> {
+        let first = self.next_position;
+        let n_before = self.log.len() as u32 - self.document_ends.last().copied().unwrap_or(0);
+        let are_counted = positions.is_none() && first == n_before && self.positions.is_empty();
+        let n_tokens = tokens.len() as u32;
+        let last = positions.map_or(n_tokens.checked_sub(1), |positions| positions.last().copied());
+        self.next_position =
+            last.map_or(first, |last| first.saturating_add(last).saturating_add(1));
+        if self.detail.has_positions() && !are_counted {
+            self.place_all();
+            let at = |nth| positions.map_or(nth, |positions| positions[nth as usize]);
+            self.positions.extend((0..n_tokens).map(|nth| first.saturating_add(at(nth))));
+        }
+        self.intern(bytes, tokens)
+    }
+
+    /// Gives every token so far its position, because from now on positions are not simply counted.
+    #[cold]
+    fn place_all(&mut self) {
+        let done = self.positions.len() as u32;
+        if done as usize == self.log.len() {
+            return;
+        }
+        debug_assert_eq!(done, 0, "positions are kept of all tokens or of none");
+        let ends = self.document_ends.iter().copied().chain([self.log.len() as u32]);
+        count_positions(ends, &mut self.positions);
+    }
+
+    fn intern(&mut self, bytes: &[u8], tokens: &[(u32, u32)]) -> Result<()> {
         if let Some(&(start, len)) = tokens.iter().find(|token| token.1 as usize > MAX_TERM_LEN) {
             let beginning: String = String::from_utf8_lossy(&bytes[start as usize..][..40]).into();
             return Err(Error::new(ErrorKind::Document, "indexing a value")
@@ -55,49 +147,56 @@ impl FieldBuffer {
 
     /// Ends a document.
     pub(crate) fn end_document(&mut self) {
+        self.next_position = 0;
         self.document_ends.push(self.log.len() as u32);
     }
 
     /// Bytes of heap that this run will have needed at its end: what is held, and what turning the
     /// log around takes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let scatter = self.log.len().max(self.scattered.capacity()) * size_of::<u32>();
+        let n_tokens = self.log.len();
+        let (scatter, run) = match self.detail {
+            Detail::Documents => {
+                (n_tokens.max(self.scattered_docs.capacity()) * size_of::<u32>(), n_tokens * 2)
+            }
+            // A posting takes about two bytes of gap and one or two of occurrences.
+            _ => (
+                n_tokens.max(self.scattered.capacity()) * size_of::<DocAndPosition>(),
+                n_tokens * 4 + self.document_ends.len(),
+            ),
+        };
         let per_term = self.terms.len() * (size_of::<(u64, u32)>() + 2 * size_of::<u32>());
-        let run = self.log.len() * 2 + self.terms.len() * 12;
-        (self.log.capacity() + self.document_ends.capacity()) * size_of::<u32>()
+        let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
+        logs * size_of::<u32>()
             + self.terms.heap_bytes()
             + scatter
             + per_term
             + run
+            + self.terms.len() * 12
     }
 
     /// Turns the log around and starts the next run; documents are numbered from `first_doc`.
     pub(crate) fn finish(&mut self, first_doc: u32) -> Run {
         let order = self.terms.sorted();
         self.count(&order);
-        self.scatter(first_doc);
-        let mut run = RunWriter::default();
-        let mut term = vec![];
-        let mut docs = vec![];
-        let mut from = 0;
-        for &at in &order {
-            // After scattering, a term's start has moved to its end.
-            let end = self.starts[self.terms.number(at) as usize] as usize;
-            docs.clear();
-            docs.extend_from_slice(&self.scattered[from..end]);
-            docs.dedup();
-            from = end;
-            self.terms.copy_term(at, &mut term);
-            run.add(&term, &docs);
+        let mut run = match self.detail {
+            Detail::Documents => self.write_documents(&order, first_doc),
+            _ => self.write_occurrences(&order, first_doc),
+        };
+        if self.detail.has_frequencies() {
+            let starts = [0].into_iter().chain(self.document_ends.iter().copied());
+            let lengths = starts.zip(&self.document_ends).map(|(start, end)| end - start);
+            run.set_lengths(lengths.map(lengths::code_of).collect());
         }
         self.terms.clear();
         self.log.clear();
+        self.positions.clear();
         self.document_ends.clear();
         run.finish()
     }
 
     /// Sets `starts[number]` to where the documents of a term begin, terms in the given order.
-    fn count(&mut self, order: &[crate::writer::term_table::TermRef]) {
+    fn count(&mut self, order: &[TermRef]) {
         self.starts.clear();
         self.starts.resize(self.terms.len(), 0);
         for &number in &self.log {
@@ -110,18 +209,82 @@ impl FieldBuffer {
         }
     }
 
-    fn scatter(&mut self, first_doc: u32) {
-        self.scattered.resize(self.log.len(), 0);
+    fn write_documents(&mut self, order: &[TermRef], first_doc: u32) -> RunWriter {
+        let scattered = &mut self.scattered_docs;
+        scattered.resize(self.log.len(), 0);
         let mut from = 0;
-        for (nth, &end) in self.document_ends.iter().enumerate() {
-            let doc = first_doc + nth as u32;
+        for (doc, &end) in (first_doc..).zip(&self.document_ends) {
             for &number in &self.log[from..end as usize] {
                 let slot = &mut self.starts[number as usize];
-                self.scattered[*slot as usize] = doc;
+                scattered[*slot as usize] = doc;
                 *slot += 1;
             }
             from = end as usize;
         }
+        let mut run = RunWriter::new(self.detail);
+        let (mut term, mut docs) = (vec![], vec![]);
+        let mut from = 0;
+        for &at in order {
+            // After scattering, a term's start has moved to its end.
+            let end = self.starts[self.terms.number(at) as usize] as usize;
+            docs.clear();
+            docs.extend_from_slice(&scattered[from..end]);
+            docs.dedup();
+            from = end;
+            self.terms.copy_term(at, &mut term);
+            run.add(&term, &docs, &[]);
+        }
+        run
+    }
+
+    fn write_occurrences(&mut self, order: &[TermRef], first_doc: u32) -> RunWriter {
+        self.scatter_positions(first_doc);
+        let mut run = RunWriter::new(self.detail);
+        let (mut term, mut docs, mut stream) = (vec![], vec![], vec![]);
+        let mut from = 0;
+        for &at in order {
+            let end = self.starts[self.terms.number(at) as usize] as usize;
+            docs.clear();
+            stream.clear();
+            for of_doc in self.scattered[from..end].chunk_by(|a, b| a.doc() == b.doc()) {
+                docs.push(of_doc[0].doc());
+                let positions = of_doc.iter().map(|token| token.position());
+                occurrences::write(self.detail, positions, &mut stream);
+            }
+            from = end;
+            self.terms.copy_term(at, &mut term);
+            run.add(&term, &docs, &stream);
+        }
+        run
+    }
+
+    fn scatter_positions(&mut self, first_doc: u32) {
+        self.scattered.resize(self.log.len(), DocAndPosition::default());
+        let mut from = 0;
+        for (doc, &end) in (first_doc..).zip(&self.document_ends) {
+            let tokens = &self.log[from..end as usize];
+            let mut put = |number: u32, position| {
+                let slot = &mut self.starts[number as usize];
+                self.scattered[*slot as usize] = DocAndPosition::new(doc, position);
+                *slot += 1;
+            };
+            match self.positions.get(from..end as usize) {
+                Some(positions) if !tokens.is_empty() => {
+                    tokens.iter().zip(positions).for_each(|(&number, &at)| put(number, at));
+                }
+                _ => (0..).zip(tokens).for_each(|(at, &number)| put(number, at)),
+            }
+            from = end as usize;
+        }
+    }
+}
+
+/// Appends the numbers of tokens in their documents, given where each document ends.
+fn count_positions(ends: impl Iterator<Item = u32>, positions: &mut Vec<u32>) {
+    let mut from = 0;
+    for end in ends {
+        positions.extend(0..end - from);
+        from = end;
     }
 }
 
@@ -129,41 +292,86 @@ impl FieldBuffer {
 mod tests {
     use super::*;
     use crate::bytes::ByteReader;
+    use crate::format::occurrences::OccurrenceReader;
     use crate::format::postings;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
+
+    /// By term, then by document: positions.
+    type Expected = BTreeMap<Vec<u8>, BTreeMap<u32, Vec<u32>>>;
+
+    fn check(run: &Run, detail: Detail, expected: Expected) {
+        let slice = run.read(None, None).unwrap();
+        let mut cursor = slice.cursor(None).unwrap();
+        for (term, by_doc) in expected {
+            assert_eq!(cursor.term, term);
+            let mut docs = vec![];
+            let mut gaps = ByteReader::new(cursor.gaps);
+            postings::decode_gaps(&mut gaps, cursor.df as usize, &mut docs).unwrap();
+            assert!(docs.iter().eq(by_doc.keys()));
+            let mut occurrences = OccurrenceReader::new(cursor.occurrences, detail);
+            for expected in by_doc.values().filter(|_| detail.has_frequencies()) {
+                assert_eq!(occurrences.frequency(), Some(expected.len() as u32));
+                let mut positions = vec![];
+                occurrences.positions(&mut positions).unwrap();
+                assert!(!detail.has_positions() || positions == *expected);
+            }
+            assert!(occurrences.is_at_end());
+            cursor.advance().unwrap();
+        }
+        assert!(cursor.done);
+    }
 
     #[test]
     fn a_log_turned_around_is_the_postings_of_each_term() {
-        let mut field = FieldBuffer::default();
-        for round in 0..2 {
-            let first_doc = round * 1000;
-            let mut expected: BTreeMap<Vec<u8>, BTreeSet<u32>> = BTreeMap::new();
-            for nth in 0..500u32 {
-                let words = [format!("w{}", nth % 7), format!("x{}", nth * nth % 91), "w0".into()];
-                let (mut bytes, mut tokens) = (vec![], vec![]);
-                for word in &words {
-                    tokens.push((bytes.len() as u32, word.len() as u32));
-                    bytes.extend_from_slice(word.as_bytes());
-                    expected.entry(word.as_bytes().to_vec()).or_default().insert(first_doc + nth);
+        for detail in [Detail::Documents, Detail::Frequencies, Detail::Positions] {
+            let mut field = FieldBuffer::new(detail);
+            for first_doc in [0, 1000] {
+                let mut expected = Expected::new();
+                for nth in 0..500u32 {
+                    let words = [format!("w{}", nth % 7), format!("x{}", nth * nth % 91)];
+                    let (mut bytes, mut tokens) = (vec![], vec![]);
+                    for (at, word) in (0..).zip([&words[0], &words[1], "w0"]) {
+                        tokens.push((bytes.len() as u32, word.len() as u32));
+                        bytes.extend_from_slice(word.as_bytes());
+                        let of_term = expected.entry(word.as_bytes().to_vec()).or_default();
+                        of_term.entry(first_doc + nth).or_default().push(at);
+                    }
+                    bytes.extend_from_slice(&[0; 16]);
+                    field.add_documents(&bytes, &tokens, &[3], None).unwrap();
                 }
-                bytes.extend_from_slice(&[0; 16]);
-                field.add_documents(&bytes, &tokens, &[3]).unwrap();
+                let run = field.finish(first_doc);
+                let mut lengths = vec![];
+                run.append_lengths(&mut lengths).unwrap();
+                assert_eq!(lengths, if detail.has_frequencies() { vec![3; 500] } else { vec![] });
+                check(&run, detail, expected);
             }
-            let run = field.finish(first_doc);
-            let slice = run.read(None, None).unwrap();
-            let mut cursor = slice.cursor(None).unwrap();
-            for (term, docs) in expected {
-                let mut found = vec![];
-                postings::decode_gaps(
-                    &mut ByteReader::new(cursor.payload),
-                    cursor.df as usize,
-                    &mut found,
-                )
-                .unwrap();
-                assert_eq!((&cursor.term, found), (&term, docs.into_iter().collect::<Vec<_>>()));
-                cursor.advance().unwrap();
-            }
-            assert!(cursor.done);
         }
+    }
+
+    #[test]
+    fn positions_that_are_given_are_kept_and_others_are_counted() {
+        let mut field = FieldBuffer::new(Detail::Positions);
+        let mut bytes = b"onetwo".to_vec();
+        bytes.extend_from_slice(&[0; 16]);
+        let (one, two) = ((0, 3), (3, 3));
+        field.add_documents(&bytes, &[two, one, one], &[1, 3], None).unwrap();
+        field.add_tokens(&bytes, &[one, two], None).unwrap();
+        field.add_tokens(&bytes, &[one, two, one], Some(&[4, 4, 70_000])).unwrap();
+        field.add_tokens(&bytes, &[two], None).unwrap();
+        field.end_document();
+        field.end_document();
+        field.add_tokens(&bytes, &[two], Some(&[9])).unwrap();
+        field.end_document();
+        field.add_documents(&bytes, &[two, one, two], &[0, 2, 3], None).unwrap();
+        field.add_documents(&bytes, &[one], &[1], Some(&[5])).unwrap();
+        let run = field.finish(5);
+        let mut lengths = vec![];
+        run.append_lengths(&mut lengths).unwrap();
+        assert_eq!(lengths, [1, 2, 6, 0, 1, 0, 2, 1, 1]);
+        let of = |list: &[(u32, &[u32])]| list.iter().map(|(d, p)| (*d, p.to_vec())).collect();
+        let one = of(&[(6, &[0, 1]), (7, &[0, 6, 70_002]), (11, &[1]), (13, &[5])]);
+        let two = of(&[(5, &[0]), (7, &[1, 6, 70_003]), (9, &[9]), (11, &[0]), (12, &[0])]);
+        let expected = BTreeMap::from([(b"one".to_vec(), one), (b"two".to_vec(), two)]);
+        check(&run, Detail::Positions, expected);
     }
 }

@@ -1,14 +1,15 @@
 //! Runs to postings: the k-way merge of one field, by ranges of terms, in parallel.
 //!
 //! Runs hold consecutive documents, so the postings of a term are those of its runs one behind the
-//! other. A short list is put together from the runs' bytes with only each piece's first gap
-//! rewritten; a long one is decoded and written as a bitmap. What comes out depends on the terms and
+//! other, and so are their occurrences. A short list is put together from the runs' bytes with only each piece's
+//! first gap rewritten; a long one is decoded and written as a bitmap, with what ranking needs behind it. What comes out depends on the terms and
 //! documents alone, never on how they were divided into runs or ranges.
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::error::{Error, Result};
 use crate::format::postings;
-use crate::format::terms::{INLINE_DOCS_MAX, NewTerm};
+use crate::format::ranked::{RankedWriter, Ranking};
+use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm};
 use crate::writer::run::{Run, RunCursor};
 
 /// Terms of one range, merged: bytes for POSTINGS, and what the dictionary needs to know.
@@ -16,7 +17,8 @@ use crate::writer::run::{Run, RunCursor};
 pub(crate) struct MergedRange {
     pub(crate) postings: Vec<u8>,
     /// For each term: varint shared bytes, varint bytes of the rest, the rest, varint document
-    /// frequency, then inline gaps or the varint length in `postings`.
+    /// frequency, varint length in `postings`; then, where that is 0, gaps and occurrences with their varint
+    /// length, else the varint length of what ranking needs.
     terms: Vec<u8>,
 }
 
@@ -29,12 +31,9 @@ impl MergedRange {
         let mut reader = ByteReader::new(&self.terms);
         let (mut term, mut docs) = (vec![], vec![]);
         while !reader.remaining().is_empty() {
-            let merged = read_term(&mut reader, &mut term, &mut docs)
+            let new = read_term(&mut reader, &mut term, &mut docs)
                 .ok_or_else(|| Error::corrupt("reading merged terms back from memory"))?;
-            match merged {
-                Some((df, len)) => visit(&term, NewTerm::Stored { df, len })?,
-                None => visit(&term, NewTerm::Inline(&docs))?,
-            }
+            visit(&term, new)?;
         }
         Ok(())
     }
@@ -48,23 +47,24 @@ impl MergedRange {
     }
 }
 
-/// `Some(None)` for a term whose documents are inline and now in `docs`.
-fn read_term(
-    reader: &mut ByteReader<'_>,
+fn read_term<'t, 'm: 't>(
+    reader: &mut ByteReader<'m>,
     term: &mut Vec<u8>,
-    docs: &mut Vec<u32>,
-) -> Option<Option<(u32, u32)>> {
+    docs: &'t mut Vec<u32>,
+) -> Option<NewTerm<'t>> {
     let shared = reader.varint_u32()? as usize;
     let rest = reader.varint_u32()? as usize;
     term.truncate(shared);
     term.extend_from_slice(reader.take(rest)?);
     let df = reader.varint_u32()?;
-    if df > INLINE_DOCS_MAX {
-        return Some(Some((df, reader.varint_u32()?)));
+    let len = reader.varint_u32()?;
+    if len > 0 {
+        return Some(NewTerm::Stored { df, len, ranked_len: reader.varint()? });
     }
     docs.clear();
     postings::decode_gaps(reader, df as usize, docs)?;
-    Some(None)
+    let len = reader.varint_u32()? as usize;
+    Some(NewTerm::Inline { docs, occurrences: reader.take(len)? })
 }
 
 /// Terms that cut the runs into about `n` ranges of equal bytes; fewer where there are not enough terms.
@@ -90,6 +90,7 @@ pub(crate) fn range_bounds(runs: &[Run], n: usize) -> Vec<Box<[u8]>> {
 /// Merges the terms in `from..to` of all runs, which are in the order of their documents.
 pub(crate) fn merge_range(
     runs: &[Run],
+    ranking: &Ranking,
     from: Option<&[u8]>,
     to: Option<&[u8]>,
 ) -> Result<MergedRange> {
@@ -97,7 +98,7 @@ pub(crate) fn merge_range(
     let mut cursors = slices.iter().map(|slice| slice.cursor(from)).collect::<Result<Vec<_>>>()?;
     let mut heap = Heap::new(&cursors);
     let mut merged = MergedRange::default();
-    let mut term = TermMerger::default();
+    let mut term = TermMerger::new(ranking);
     let mut last_term = vec![];
     while let Some(first) = heap.first() {
         if to.is_some_and(|to| *cursors[first].term >= *to) {
@@ -107,7 +108,8 @@ pub(crate) fn merge_range(
         while let Some(nth) = heap.first().filter(|&nth| *cursors[nth].term == *term.term) {
             let cursor = &mut cursors[nth];
             term.pieces.push(Piece {
-                payload: cursor.payload,
+                gaps: cursor.gaps,
+                occurrences: cursor.occurrences,
                 df: cursor.df,
                 last_doc: cursor.last_doc,
             });
@@ -122,20 +124,32 @@ pub(crate) fn merge_range(
 
 /// The postings of one term in one run.
 struct Piece<'r> {
-    payload: &'r [u8],
+    gaps: &'r [u8],
+    occurrences: &'r [u8],
     df: u32,
     last_doc: u32,
 }
 
 /// Puts the pieces of one term together.
-#[derive(Default)]
 struct TermMerger<'r> {
+    ranking: &'r Ranking,
     term: Vec<u8>,
     pieces: Vec<Piece<'r>>,
     docs: Vec<u32>,
+    ranked: RankedWriter,
 }
 
 impl<'r> TermMerger<'r> {
+    fn new(ranking: &'r Ranking) -> Self {
+        TermMerger {
+            ranking,
+            term: vec![],
+            pieces: vec![],
+            docs: vec![],
+            ranked: RankedWriter::default(),
+        }
+    }
+
     fn begin(&mut self, term: &[u8]) {
         self.term.clear();
         self.term.extend_from_slice(term);
@@ -150,25 +164,44 @@ impl<'r> TermMerger<'r> {
                 .expected("documents as they were written")
                 .found("other bytes")
         };
-        if df <= INLINE_DOCS_MAX {
-            return self.join(&mut merged.terms).ok_or_else(damaged);
+        let occurrences_len: usize = self.pieces.iter().map(|piece| piece.occurrences.len()).sum();
+        if df <= INLINE_DOCS_MAX && occurrences_len <= INLINE_OCCURRENCES_MAX {
+            merged.terms.push(0);
+            self.join(&mut merged.terms).ok_or_else(damaged)?;
+            write_varint(&mut merged.terms, occurrences_len as u64);
+            self.append_occurrences(&mut merged.terms);
+            return Ok(());
         }
         let start = merged.postings.len();
+        let mut ranked_at = None;
         if df as usize <= postings::SHORT_DOCS_MAX {
             self.join(&mut merged.postings).ok_or_else(damaged)?;
+            self.append_occurrences(&mut merged.postings);
         } else {
             self.decode().ok_or_else(damaged)?;
             postings::encode(&self.docs, &mut merged.postings);
+            if self.ranking.detail.has_frequencies() {
+                ranked_at = Some(merged.postings.len());
+                let pieces = self.pieces.iter().map(|piece| (piece.occurrences, piece.df));
+                self.ranked.write(&self.docs, pieces, self.ranking, &mut merged.postings)?;
+            }
         }
-        write_varint(&mut merged.terms, (merged.postings.len() - start) as u64);
+        let ranked_at = ranked_at.unwrap_or(merged.postings.len());
+        let len = postings::checked_len(ranked_at - start)?;
+        write_varint(&mut merged.terms, u64::from(len));
+        write_varint(&mut merged.terms, (merged.postings.len() - ranked_at) as u64);
         Ok(())
+    }
+
+    fn append_occurrences(&self, out: &mut Vec<u8>) {
+        self.pieces.iter().for_each(|piece| out.extend_from_slice(piece.occurrences));
     }
 
     /// Appends the pieces as one list of gaps.
     fn join(&self, out: &mut Vec<u8>) -> Option<()> {
         let mut next = 0;
         for piece in &self.pieces {
-            let mut reader = ByteReader::new(piece.payload);
+            let mut reader = ByteReader::new(piece.gaps);
             let first = reader.varint_u32()?;
             write_varint(out, u64::from(first.checked_sub(next)?));
             out.extend_from_slice(reader.remaining());
@@ -181,7 +214,7 @@ impl<'r> TermMerger<'r> {
         self.docs.clear();
         for piece in &self.pieces {
             postings::decode_gaps(
-                &mut ByteReader::new(piece.payload),
+                &mut ByteReader::new(piece.gaps),
                 piece.df as usize,
                 &mut self.docs,
             )?;
@@ -242,55 +275,89 @@ fn is_before(cursors: &[RunCursor<'_>], a: u32, b: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::lengths::Bm25;
+    use crate::format::occurrences;
+    use crate::schema::Detail;
     use crate::writer::run::RunWriter;
     use std::collections::BTreeMap;
 
+    /// By term, then by document: positions.
+    type Postings = BTreeMap<Vec<u8>, BTreeMap<u32, Vec<u32>>>;
+
     /// Runs of consecutive documents over the same terms, and what they hold together.
-    fn runs() -> (Vec<Run>, BTreeMap<Vec<u8>, Vec<u32>>) {
+    fn runs(detail: Detail) -> (Vec<Run>, Postings) {
         let mut random = 1u64;
-        let mut all: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        let mut all = Postings::new();
         let mut runs = vec![];
         for nth in 0..5u32 {
-            let mut of_run: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+            let mut of_run = Postings::new();
             for doc in nth * 1000..(nth + 1) * 1000 {
-                for _ in 0..6 {
+                for position in 0..6 {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let rank = (random >> 40) as u32 % (1 << ((random >> 20) % 14));
-                    let docs = of_run.entry(format!("term {rank}").into_bytes()).or_default();
-                    if docs.last() != Some(&doc) {
-                        docs.push(doc);
-                    }
+                    let by_doc = of_run.entry(format!("term {rank}").into_bytes()).or_default();
+                    by_doc.entry(doc).or_default().push(position * position * (rank % 50));
                 }
             }
-            let mut writer = RunWriter::default();
-            for (term, docs) in of_run {
-                writer.add(&term, &docs);
-                all.entry(term).or_default().extend(docs);
+            let mut writer = RunWriter::new(detail);
+            writer.set_lengths(vec![6; 1000]);
+            for (term, by_doc) in of_run {
+                let docs: Vec<u32> = by_doc.keys().copied().collect();
+                writer.add(&term, &docs, &stream(detail, &by_doc));
+                all.entry(term).or_default().extend(by_doc);
             }
             runs.push(writer.finish());
         }
         (runs, all)
     }
 
-    fn check(bounds: &[Box<[u8]>], runs: &[Run], all: &BTreeMap<Vec<u8>, Vec<u32>>) -> Vec<u8> {
-        let mut expected = all.iter();
+    fn stream(detail: Detail, by_doc: &BTreeMap<u32, Vec<u32>>) -> Vec<u8> {
+        let mut stream = vec![];
+        for positions in by_doc.values() {
+            occurrences::write(detail, positions.iter().copied(), &mut stream);
+        }
+        stream
+    }
+
+    /// What a term's list must look like: its bytes, and its bytes for ranking.
+    fn expected(ranking: &Ranking, by_doc: &BTreeMap<u32, Vec<u32>>) -> (Vec<u8>, Vec<u8>) {
+        let docs: Vec<u32> = by_doc.keys().copied().collect();
+        let stream = stream(ranking.detail, by_doc);
+        let (mut list, mut ranked) = (vec![], vec![]);
+        postings::encode(&docs, &mut list);
+        if docs.len() <= postings::SHORT_DOCS_MAX {
+            list.extend(stream);
+        } else if ranking.detail.has_frequencies() {
+            let piece = std::iter::once((&stream[..], docs.len() as u32));
+            RankedWriter::default().write(&docs, piece, ranking, &mut ranked).unwrap();
+        }
+        (list, ranked)
+    }
+
+    fn check(bounds: &[Box<[u8]>], runs: &[Run], ranking: &Ranking, all: &Postings) -> Vec<u8> {
+        let mut terms = all.iter();
         let mut bytes = vec![];
         for nth in 0..=bounds.len() {
             let from = nth.checked_sub(1).map(|before| &*bounds[before]);
-            let range = merge_range(runs, from, bounds.get(nth).map(|bound| &**bound)).unwrap();
+            let to = bounds.get(nth).map(|bound| &**bound);
+            let range = merge_range(runs, ranking, from, to).unwrap();
             let mut at = 0;
             range
                 .for_each(|term, merged| {
-                    let (expected_term, docs) = expected.next().unwrap();
+                    let (expected_term, by_doc) = terms.next().unwrap();
                     assert_eq!(term, expected_term);
                     match merged {
-                        NewTerm::Inline(inline) => assert_eq!(inline, docs),
-                        NewTerm::Stored { df, len } => {
-                            let mut wanted = vec![];
-                            postings::encode(docs, &mut wanted);
-                            assert_eq!((df as usize, len as usize), (docs.len(), wanted.len()));
-                            assert_eq!(range.postings[at..at + len as usize], wanted);
+                        NewTerm::Inline { docs, occurrences } => {
+                            assert!(docs.iter().eq(by_doc.keys()));
+                            assert_eq!(occurrences, stream(ranking.detail, by_doc));
+                        }
+                        NewTerm::Stored { df, len, ranked_len } => {
+                            assert_eq!(df as usize, by_doc.len());
+                            let (list, ranked) = expected(ranking, by_doc);
+                            assert_eq!(range.postings[at..][..len as usize], list);
                             at += len as usize;
+                            assert_eq!(range.postings[at..][..ranked_len as usize], ranked);
+                            at += ranked_len as usize;
                         }
                     }
                     Ok(())
@@ -299,23 +366,29 @@ mod tests {
             assert_eq!(at, range.postings.len());
             bytes.extend(range.postings);
         }
-        assert!(expected.next().is_none());
+        assert!(terms.next().is_none());
         bytes
     }
 
     #[test]
     fn every_division_into_ranges_gives_the_same_postings() {
-        let (runs, all) = runs();
-        let sizes: Vec<usize> = all.values().map(Vec::len).collect();
-        assert!(
-            sizes.iter().any(|&n| n > 255) && sizes.iter().any(|&n| n < 5),
-            "the sizes must be mixed"
-        );
-        let whole = check(&[], &runs, &all);
-        for n in [2, 3, 8, 1000] {
-            let bounds = range_bounds(&runs, n);
-            assert!(!bounds.is_empty() && bounds.is_sorted());
-            assert_eq!(check(&bounds, &runs, &all), whole);
+        for detail in [Detail::Documents, Detail::Frequencies, Detail::Positions] {
+            let (runs, all) = runs(detail);
+            let mut lengths = vec![];
+            runs.iter().for_each(|run| run.append_lengths(&mut lengths).unwrap());
+            assert_eq!(lengths, [6; 5000]);
+            let ranking = Ranking::new(detail, Bm25::of_segment(30_000, 5000), lengths);
+            let sizes: Vec<usize> = all.values().map(BTreeMap::len).collect();
+            assert!(
+                sizes.iter().any(|&n| n > 255) && sizes.iter().any(|&n| n < 5),
+                "the sizes must be mixed"
+            );
+            let whole = check(&[], &runs, &ranking, &all);
+            for n in [2, 3, 8, 1000] {
+                let bounds = range_bounds(&runs, n);
+                assert!(!bounds.is_empty() && bounds.is_sorted());
+                assert_eq!(check(&bounds, &runs, &ranking, &all), whole);
+            }
         }
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! Documents keep their order: those of the first segment, then those of the second, and so on. Rows
 //! are copied as they are; every term's documents are moved by the number of documents before
-//! their segment. One pass, memory for one term's documents and one chunk of rows.
+//! their segment, its occurrences follow each other, and what ranking needs is computed anew, because the average
+//! length has changed. One pass, memory for one term's documents and occurrences, a byte a document for
+//! the lengths, and one chunk of rows.
 
 use crate::error::Result;
 use crate::error::{Error, ErrorKind};
 use crate::format::postings;
+use crate::format::ranked::{RankedWriter, Ranking};
 use crate::format::stored::ChunkWriter;
-use crate::format::terms::{INLINE_DOCS_MAX, NewTerm};
+use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm, TermInfo};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::Schema;
 use crate::segment::builder::{BuiltSegment, FieldTotals, FieldWriter, SegmentBuilder};
@@ -40,9 +43,11 @@ pub(crate) fn merge(
     builder.end_stored()?;
     for (nth, field) in schema.field_ids().enumerate() {
         on_progress(Progress::Merging { done: nth as u64 + 1, total: steps });
-        let mut writer = builder.start_field(field, n_docs)?;
-        merge_terms(segments, field, &mut writer)?;
-        writer.finish(&totals(segments, field)?)?;
+        let totals = totals(segments, field)?;
+        let ranking = totals.ranking(schema.get(field).detail, lengths(segments, field)?);
+        let mut writer = builder.start_field(field, n_docs, ranking.detail)?;
+        merge_terms(segments, field, &ranking, &mut writer)?;
+        writer.finish(&totals, &ranking)?;
     }
     on_progress(Progress::Committing);
     builder.finish(n_docs, schema)
@@ -79,7 +84,7 @@ fn copy_rows(segments: &[SegmentReader<'_>], builder: &mut SegmentBuilder) -> Re
 /// One segment's next term.
 struct Head<'s, T> {
     stream: T,
-    term: Option<(Vec<u8>, crate::format::terms::TermInfo)>,
+    term: Option<(Vec<u8>, TermInfo)>,
     field: FieldReader<'s>,
     base: u32,
     n_docs: u32,
@@ -88,6 +93,7 @@ struct Head<'s, T> {
 fn merge_terms(
     segments: &[SegmentReader<'_>],
     field: FieldId,
+    ranking: &Ranking,
     writer: &mut FieldWriter<'_>,
 ) -> Result<()> {
     let mut heads = vec![];
@@ -101,33 +107,92 @@ fn merge_terms(
     for head in &mut heads {
         head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
     }
-    let (mut docs, mut bytes) = (vec![], vec![]);
+    let mut merger = TermMerger {
+        ranking,
+        docs: vec![],
+        occurrences: vec![],
+        bytes: vec![],
+        ranked: RankedWriter::default(),
+    };
     while let Some(term) =
         heads.iter().filter_map(|head| head.term.as_ref()).map(|term| &term.0).min().cloned()
     {
-        docs.clear();
+        merger.clear();
         for head in &mut heads {
             let Some((_, info)) = head.term.as_ref().filter(|(other, _)| *other == term) else {
                 continue;
             };
-            let from = docs.len();
-            head.field.postings(info)?.decode_into(head.n_docs, &mut docs)?;
-            docs[from..].iter_mut().for_each(|doc| *doc += head.base);
+            merger.add(head.field, info, head.base, head.n_docs)?;
             head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
         }
-        if docs.len() <= INLINE_DOCS_MAX as usize {
-            writer.add_term(&term, NewTerm::Inline(&docs))?;
-        } else {
-            bytes.clear();
-            postings::encode(&docs, &mut bytes);
-            writer.write_postings(&bytes)?;
-            writer.add_term(
-                &term,
-                NewTerm::Stored { df: docs.len() as u32, len: bytes.len() as u32 },
-            )?;
-        }
+        merger.write(&term, writer)?;
     }
     Ok(())
+}
+
+/// One term of all segments.
+struct TermMerger<'a> {
+    ranking: &'a Ranking,
+    docs: Vec<u32>,
+    occurrences: Vec<u8>,
+    bytes: Vec<u8>,
+    ranked: RankedWriter,
+}
+
+impl TermMerger<'_> {
+    fn clear(&mut self) {
+        self.docs.clear();
+        self.occurrences.clear();
+        self.bytes.clear();
+    }
+
+    fn add(
+        &mut self,
+        field: FieldReader<'_>,
+        info: &TermInfo,
+        base: u32,
+        n_docs: u32,
+    ) -> Result<()> {
+        let from = self.docs.len();
+        field.postings(info)?.decode_into(n_docs, &mut self.docs)?;
+        self.docs[from..].iter_mut().for_each(|doc| *doc += base);
+        if self.ranking.detail.has_frequencies() {
+            field.append_occurrences(info, &mut self.occurrences)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, term: &[u8], writer: &mut FieldWriter<'_>) -> Result<()> {
+        let (docs, occurrences) = (&self.docs, &self.occurrences);
+        if docs.len() <= INLINE_DOCS_MAX as usize && occurrences.len() <= INLINE_OCCURRENCES_MAX {
+            return writer.add_term(term, NewTerm::Inline { docs, occurrences });
+        }
+        let df = docs.len() as u32;
+        postings::encode(docs, &mut self.bytes);
+        let is_long = docs.len() > postings::SHORT_DOCS_MAX;
+        if !is_long {
+            self.bytes.extend_from_slice(occurrences);
+        }
+        let len = postings::checked_len(self.bytes.len())?;
+        if is_long && self.ranking.detail.has_frequencies() {
+            let all = std::iter::once((&occurrences[..], df));
+            self.ranked.write(docs, all, self.ranking, &mut self.bytes)?;
+        }
+        writer.write_postings(&self.bytes)?;
+        let ranked_len = self.bytes.len() as u64 - u64::from(len);
+        writer.add_term(term, NewTerm::Stored { df, len, ranked_len })
+    }
+}
+
+/// The codes of all documents' lengths.
+fn lengths(segments: &[SegmentReader<'_>], field: FieldId) -> Result<Vec<u8>> {
+    let mut codes = vec![];
+    for segment in segments {
+        if let Some(lengths) = segment.field(field).lengths()? {
+            codes.extend_from_slice(&lengths.codes(0..lengths.n_docs())?);
+        }
+    }
+    Ok(codes)
 }
 
 fn totals(segments: &[SegmentReader<'_>], field: FieldId) -> Result<FieldTotals> {

@@ -8,8 +8,9 @@
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
+use crate::format::ranked::Ranking;
 use crate::ids::SegmentId;
-use crate::schema::Schema;
+use crate::schema::{Detail, Schema};
 use crate::segment::builder::{BuiltSegment, FieldTotals, SegmentBuilder};
 use crate::storage::Storage;
 use crate::writer::batch::Batch;
@@ -277,15 +278,24 @@ impl Pipeline {
         let mut done = 0;
         for (field, (runs, totals)) in self.shared.schema.field_ids().zip(by_field) {
             let bounds = range_bounds(&runs, n_ranges(&runs));
-            let mut writer = builder.start_field(field, self.n_docs)?;
-            self.merge_ranges(&runs, &bounds, |merged| {
+            let detail = self.shared.schema.get(field).detail;
+            let mut lengths = Vec::with_capacity(match detail {
+                Detail::Documents => 0,
+                _ => self.n_docs as usize,
+            });
+            for run in &runs {
+                run.append_lengths(&mut lengths)?;
+            }
+            let ranking = totals.ranking(detail, lengths);
+            let mut writer = builder.start_field(field, self.n_docs, detail)?;
+            self.merge_ranges(&runs, &ranking, &bounds, |merged| {
                 writer.write_postings(&merged.postings)?;
                 merged.for_each(|term, new| writer.add_term(term, new))?;
                 done += 1;
                 on_progress(Progress::Merging { done, total: total.max(done) });
                 Ok(())
             })?;
-            writer.finish(&totals)?;
+            writer.finish(&totals, &ranking)?;
         }
         Ok(())
     }
@@ -294,13 +304,14 @@ impl Pipeline {
     fn merge_ranges(
         &self,
         runs: &[Run],
+        ranking: &Ranking,
         bounds: &[Box<[u8]>],
         mut consume: impl FnMut(MergedRange) -> Result<()>,
     ) -> Result<()> {
         let n_ranges = bounds.len() + 1;
         let merge = |nth: usize| {
             let from = nth.checked_sub(1).map(|before| &*bounds[before]);
-            merge_range(runs, from, bounds.get(nth).map(|bound| &**bound))
+            merge_range(runs, ranking, from, bounds.get(nth).map(|bound| &**bound))
         };
         let Some(pool) = self.resources.pool().filter(|_| n_ranges > 1) else {
             return (0..n_ranges).try_for_each(|nth| consume(merge(nth)?));

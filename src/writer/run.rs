@@ -4,14 +4,18 @@
 //! disk, so every interval of records carries a checksum and reading never trusts a length.
 //!
 //! A record is: varint bytes shared with the term before, varint bytes of the rest, the rest, varint
-//! document frequency, varint last document and varint payload length (both only where the frequency is above 1),
-//! and the documents as gaps (see [`postings`]). Every [`INTERVAL`]th record shares nothing with the one before,
-//! so reading can begin there.
+//! document frequency, varint last document and varint length of the gaps (both only where the frequency is above 1),
+//! the documents as gaps (see [`postings`]), then, where the field keeps them, the occurrences (see `format::occurrences`)
+//! with their varint length before them (only where the frequency is above 1). Every [`INTERVAL`]th record shares
+//! nothing with the one before, so reading can begin there. Behind the records stand the codes of the
+//! documents' lengths.
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
+use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings;
+use crate::schema::Detail;
 use crate::storage::{Storage, StorageRead};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +27,12 @@ const INTERVAL: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Run {
     records: Records,
+    detail: Detail,
+    /// Bytes of records.
     len: u64,
+    /// Codes of lengths behind them, and their checksum.
+    n_lengths: usize,
+    lengths_crc: u32,
     intervals: Vec<Interval>,
 }
 
@@ -78,7 +87,7 @@ impl Run {
         let end =
             to.map_or(self.intervals.len(), |to| self.intervals.partition_point(|i| *i.term < *to));
         if first >= end {
-            return Ok(RunSlice { bytes: Borrowed::Memory(&[]) });
+            return Ok(RunSlice { bytes: Borrowed::Memory(&[]), detail: self.detail });
         }
         let start_offset = self.intervals[first].offset;
         let end_offset = self.intervals.get(end).map_or(self.len, |interval| interval.offset);
@@ -95,7 +104,26 @@ impl Run {
                 Borrowed::Read(bytes)
             }
         };
-        Ok(RunSlice { bytes })
+        Ok(RunSlice { bytes, detail: self.detail })
+    }
+
+    /// Appends the codes of the lengths of all documents of the run; none where the field keeps none.
+    pub(crate) fn append_lengths(&self, lengths: &mut Vec<u8>) -> Result<()> {
+        match &self.records {
+            Records::Memory(bytes) => lengths.extend_from_slice(&bytes[self.len as usize..]),
+            Records::Spilled { file, start } => {
+                let before = lengths.len();
+                lengths.resize(before + self.n_lengths, 0);
+                file.read_at(start + self.len, &mut lengths[before..])?;
+                let (expected, found) = (self.lengths_crc, crc32c(&lengths[before..]));
+                if found != expected {
+                    return Err(differs(expected, found)
+                        .in_file(file.path())
+                        .at_offset(start + self.len));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_interval(&self, nth: usize, bytes: &[u8], base: u64, path: PathBuf) -> Result<()> {
@@ -105,19 +133,22 @@ impl Run {
         if found == interval.checksum {
             return Ok(());
         }
-        Err(Error::corrupt("reading back a spilled run")
-            .expected(format!("checksum {:#010x}", interval.checksum))
-            .found(format!("{found:#010x}"))
-            .in_file(path)
-            .at_offset(interval.offset)
-            .hint("the disk returned other bytes than were written to it a moment ago"))
+        Err(differs(interval.checksum, found).in_file(path).at_offset(interval.offset))
     }
+}
+
+fn differs(expected: u32, found: u32) -> Error {
+    Error::corrupt("reading back a spilled run")
+        .expected(format!("checksum {expected:#010x}"))
+        .found(format!("{found:#010x}"))
+        .hint("the disk returned other bytes than were written to it a moment ago")
 }
 
 /// Some consecutive intervals of a run.
 #[derive(Debug)]
 pub(crate) struct RunSlice<'r> {
     bytes: Borrowed<'r>,
+    detail: Detail,
 }
 
 #[derive(Debug)]
@@ -135,11 +166,13 @@ impl RunSlice<'_> {
         };
         let mut cursor = RunCursor {
             reader: ByteReader::new(bytes),
+            detail: self.detail,
             term: vec![],
             prefix: 0,
             df: 0,
             last_doc: 0,
-            payload: &[],
+            gaps: &[],
+            occurrences: &[],
             done: false,
         };
         cursor.advance()?;
@@ -154,13 +187,16 @@ impl RunSlice<'_> {
 #[derive(Debug)]
 pub(crate) struct RunCursor<'r> {
     reader: ByteReader<'r>,
+    detail: Detail,
     pub(crate) term: Vec<u8>,
     /// The first eight bytes of the term as a big-endian number.
     pub(crate) prefix: u64,
     pub(crate) df: u32,
     pub(crate) last_doc: u32,
-    /// The documents as gaps.
-    pub(crate) payload: &'r [u8],
+    /// The documents.
+    pub(crate) gaps: &'r [u8],
+    /// How often and where the term is in each.
+    pub(crate) occurrences: &'r [u8],
     pub(crate) done: bool,
 }
 
@@ -197,11 +233,21 @@ impl RunCursor<'_> {
             let whole = self.reader.remaining();
             let before = self.reader.position();
             self.last_doc = self.reader.varint_u32()?;
-            self.payload = &whole[..self.reader.position() - before];
+            self.gaps = &whole[..self.reader.position() - before];
+            if self.detail.has_frequencies() {
+                let rest = self.reader.remaining();
+                let mut occurrences = OccurrenceReader::new(rest, self.detail);
+                occurrences.skip(1)?;
+                self.occurrences = self.reader.take(occurrences.position_in_bytes())?;
+            }
         } else {
             self.last_doc = self.reader.varint_u32()?;
             let len = self.reader.varint_u32()? as usize;
-            self.payload = self.reader.take(len)?;
+            self.gaps = self.reader.take(len)?;
+            if self.detail.has_frequencies() {
+                let len = self.reader.varint_u32()? as usize;
+                self.occurrences = self.reader.take(len)?;
+            }
         }
         Some(())
     }
@@ -221,9 +267,11 @@ pub(crate) fn prefix_of(term: &[u8]) -> u64 {
 }
 
 /// Takes terms in order and gives a [`Run`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RunWriter {
+    detail: Detail,
     records: Vec<u8>,
+    lengths: Vec<u8>,
     intervals: Vec<Interval>,
     n_records: usize,
     last_term: Vec<u8>,
@@ -231,8 +279,25 @@ pub(crate) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Adds a term, which comes after those before, with its ascending documents.
-    pub(crate) fn add(&mut self, term: &[u8], docs: &[u32]) {
+    pub(crate) fn new(detail: Detail) -> Self {
+        RunWriter {
+            detail,
+            records: vec![],
+            lengths: vec![],
+            intervals: vec![],
+            n_records: 0,
+            last_term: vec![],
+            gaps: vec![],
+        }
+    }
+
+    /// Sets the codes of the lengths of all documents.
+    pub(crate) fn set_lengths(&mut self, lengths: Vec<u8>) {
+        self.lengths = lengths;
+    }
+
+    /// Adds a term, which comes after those before, with its ascending documents and their occurrences.
+    pub(crate) fn add(&mut self, term: &[u8], docs: &[u32], occurrences: &[u8]) {
         let Some(&last_doc) = docs.last() else { return };
         let shared = if self.n_records.is_multiple_of(INTERVAL) {
             self.end_interval();
@@ -259,9 +324,13 @@ impl RunWriter {
             postings::encode_gaps(docs, &mut self.gaps);
             write_varint(out, self.gaps.len() as u64);
             out.extend_from_slice(&self.gaps);
+            if self.detail.has_frequencies() {
+                write_varint(out, occurrences.len() as u64);
+            }
         } else {
             write_varint(out, u64::from(last_doc));
         }
+        out.extend_from_slice(occurrences);
     }
 
     fn end_interval(&mut self) {
@@ -273,9 +342,17 @@ impl RunWriter {
     /// Ends the run and keeps it in memory.
     pub(crate) fn finish(mut self) -> Run {
         self.end_interval();
-        self.records.shrink_to_fit();
         let len = self.records.len() as u64;
-        Run { records: Records::Memory(self.records), len, intervals: self.intervals }
+        self.records.extend_from_slice(&self.lengths);
+        self.records.shrink_to_fit();
+        Run {
+            records: Records::Memory(self.records),
+            detail: self.detail,
+            len,
+            n_lengths: self.lengths.len(),
+            lengths_crc: crc32c(&self.lengths),
+            intervals: self.intervals,
+        }
     }
 }
 

@@ -62,9 +62,10 @@ impl Worker {
         let custom = |field: &Field| {
             analyzers.index_time(field).ok().filter(|analyzer| !analyzer.is_default())
         };
+        let fields = schema.fields().iter().map(|field| FieldBuffer::new(field.detail)).collect();
         Worker {
             analyzers: schema.fields().iter().map(custom).collect(),
-            fields: schema.fields().iter().map(|_| FieldBuffer::default()).collect(),
+            fields,
             schema,
             chunk: ChunkWriter::default(),
             tokens: BulkTokens::default(),
@@ -165,7 +166,12 @@ impl Worker {
         if self.analyzers[title].is_none() {
             self.tokens.tokenize(step);
             let tokens = &self.tokens;
-            self.fields[title].add_documents(&tokens.bytes, &tokens.tokens, &tokens.ends)?;
+            self.fields[title].add_documents(
+                &tokens.bytes,
+                &tokens.tokens,
+                &tokens.ends,
+                tokens.positions(),
+            )?;
         } else {
             for line in step.split_terminator('\n') {
                 self.add_custom_text(FieldId(batch.fields.text), line)?;
@@ -210,7 +216,7 @@ impl Worker {
                     before = end;
                 }
             }
-            field.add_documents(&batch.text, &self.spans, &self.ends)?;
+            field.add_documents(&batch.text, &self.spans, &self.ends, None)?;
         }
         // Fields that lines do not fill still count documents.
         for (nth, field) in self.fields.iter_mut().enumerate() {
@@ -278,7 +284,7 @@ impl Worker {
             );
             self.ends.push(self.spans.len() as u32);
         }
-        self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends)
+        self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends, None)
     }
 
     /// Tokenizes the values of many documents at once, one line a document. A newline inside a
@@ -303,14 +309,21 @@ impl Worker {
         self.tokens.tokenize(&self.texts);
         self.texts.clear();
         let tokens = &self.tokens;
-        self.fields[field.index()].add_documents(&tokens.bytes, &tokens.tokens, &tokens.ends)
+        self.fields[field.index()].add_documents(
+            &tokens.bytes,
+            &tokens.tokens,
+            &tokens.ends,
+            tokens.positions(),
+        )
     }
 
     /// Adds the tokens that an analyzer other than the default one makes of one value.
     fn add_custom_text(&mut self, field: FieldId, text: &str) -> Result<()> {
         let Some(analyzer) = &mut self.analyzers[field.index()] else { return Ok(()) };
-        self.tokens.analyze(analyzer, text);
-        self.fields[field.index()].add_tokens(&self.tokens.bytes, &self.tokens.tokens)
+        let tokens = &mut self.tokens;
+        tokens.analyze(analyzer, text);
+        let positions = tokens.positions();
+        self.fields[field.index()].add_tokens(&tokens.bytes, &tokens.tokens, positions)
     }
 
     fn store_documents(

@@ -3,8 +3,12 @@
 //! The layout is told in the [dictionary's](super) docs. A block knows nothing of the other
 //! blocks: its first ordinal and the width of a document are handed in.
 
-use super::{INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, TermInfo};
+use super::{
+    INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, RANKED_DOCS_MIN, TermInfo,
+};
 use crate::bytes::{ByteReader, Bytes, common_prefix_len, write_varint};
+use crate::format::occurrences::OccurrenceReader;
+use crate::schema::Detail;
 
 /// Terms in a block that was not closed early.
 pub(super) const BLOCK_TERMS: u32 = 32;
@@ -30,6 +34,7 @@ pub(super) struct BlockBuilder {
     keys: Vec<u8>,
     single_docs: Vec<u8>,
     other_infos: Vec<u8>,
+    occurrences: Vec<u8>,
     postings_base: u64,
     postings_end: u64,
 }
@@ -52,6 +57,10 @@ impl BlockBuilder {
         self.single_docs.len() + self.other_infos.len()
     }
 
+    pub(super) fn occurrence_bytes(&self) -> usize {
+        self.occurrences.len()
+    }
+
     /// Whether a term that shares `shared` bytes with the last one still belongs into this block.
     pub(super) fn has_room(&self, shared: usize, term: &[u8]) -> bool {
         self.count == 0
@@ -60,7 +69,14 @@ impl BlockBuilder {
     }
 
     /// Adds a term; `shared` is ignored for the first. The caller has checked term and info.
-    pub(super) fn push(&mut self, shared: usize, term: &[u8], new: NewTerm<'_>, doc_width: usize) {
+    pub(super) fn push(
+        &mut self,
+        shared: usize,
+        term: &[u8],
+        new: NewTerm<'_>,
+        doc_width: usize,
+        detail: Detail,
+    ) {
         if self.count == 0 {
             write_varint(&mut self.keys, term.len() as u64);
             self.keys.extend_from_slice(term);
@@ -68,35 +84,48 @@ impl BlockBuilder {
             push_later_key(&mut self.keys, shared, &term[shared..]);
         }
         match new {
-            NewTerm::Inline(&[doc]) => {
+            NewTerm::Inline { docs: &[doc], occurrences } => {
                 self.singles |= 1 << self.count;
                 self.single_docs.extend_from_slice(&doc.to_le_bytes()[..doc_width]);
+                self.occurrences.extend_from_slice(occurrences);
             }
-            NewTerm::Inline(docs) => {
+            NewTerm::Inline { docs, occurrences } => {
+                self.occurrences.extend_from_slice(occurrences);
                 write_varint(&mut self.other_infos, docs.len() as u64);
                 write_varint(&mut self.other_infos, u64::from(docs[0]));
                 for pair in docs.windows(2) {
                     write_varint(&mut self.other_infos, u64::from(pair[1] - pair[0] - 1));
                 }
             }
-            NewTerm::Stored { df, len } => {
+            NewTerm::Stored { df, len, ranked_len } => {
+                if df <= INLINE_DOCS_MAX {
+                    write_varint(&mut self.other_infos, 0);
+                }
                 write_varint(&mut self.other_infos, u64::from(df));
                 write_varint(&mut self.other_infos, u64::from(len));
-                self.postings_end += u64::from(len);
+                if has_ranked(df, detail) {
+                    write_varint(&mut self.other_infos, ranked_len);
+                }
+                self.postings_end += u64::from(len) + ranked_len;
             }
         }
         self.count += 1;
     }
 
     /// Appends the block to `out` and starts the next one.
-    pub(super) fn finish_into(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn finish_into(&mut self, detail: Detail, out: &mut Vec<u8>) {
         out.push(self.count as u8);
         out.extend_from_slice(&self.singles.to_le_bytes()[..singles_len(self.count)]);
         write_varint(out, self.keys.len() as u64);
         write_varint(out, self.postings_base);
+        if detail.has_frequencies() {
+            write_varint(out, self.occurrences.len() as u64);
+        }
         out.extend_from_slice(&self.keys);
         out.extend_from_slice(&self.single_docs);
         out.extend_from_slice(&self.other_infos);
+        out.extend_from_slice(&self.occurrences);
+        self.occurrences.clear();
         self.keys.clear();
         self.single_docs.clear();
         self.other_infos.clear();
@@ -104,6 +133,11 @@ impl BlockBuilder {
         self.singles = 0;
         self.postings_base = self.postings_end;
     }
+}
+
+/// Whether a list has its parts for ranking behind it.
+fn has_ranked(df: u32, detail: Detail) -> bool {
+    df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
 /// Bytes of the bit set that tells which of `count` terms have one document.
@@ -152,6 +186,8 @@ pub(super) struct Block<'s> {
     singles: u32,
     keys_at: usize,
     infos_at: usize,
+    occurrences_at: usize,
+    detail: Detail,
 }
 
 /// A place among the keys of a block.
@@ -187,6 +223,7 @@ impl<'s> Block<'s> {
         number: u32,
         first_ordinal: u32,
         n_docs: u32,
+        detail: Detail,
     ) -> Result<Self, Damage> {
         let mut reader = ByteReader::new(&bytes);
         let damage = |reader: &ByteReader<'_>, found| Damage { at: reader.position(), found };
@@ -209,10 +246,15 @@ impl<'s> Block<'s> {
             return Err(damage(&reader, "more bytes of keys than a block may have"));
         }
         let postings_base = reader.varint().ok_or_else(|| cut(&reader))?;
+        let occurrence_bytes = match detail {
+            Detail::Documents => 0,
+            _ => reader.varint().ok_or_else(|| cut(&reader))?,
+        };
         let keys_at = reader.position();
         let infos_at = keys_at + key_bytes as usize;
         let doc_width = doc_width(n_docs);
-        if infos_at + singles.count_ones() as usize * doc_width > bytes.len() {
+        let occurrences_at = (bytes.len() as u64).saturating_sub(occurrence_bytes) as usize;
+        if infos_at + singles.count_ones() as usize * doc_width > occurrences_at {
             return Err(damage(&reader, "keys and documents that reach past the end of the block"));
         }
         Ok(Block {
@@ -227,6 +269,8 @@ impl<'s> Block<'s> {
             singles,
             keys_at,
             infos_at,
+            occurrences_at,
+            detail,
         })
     }
 
@@ -248,12 +292,52 @@ impl<'s> Block<'s> {
     }
 
     pub(super) fn info_bytes(&self) -> usize {
-        self.bytes.len() - self.infos_at
+        self.occurrences_at - self.infos_at
     }
 
-    /// Whether a cursor that has passed the last term used up exactly the bytes there are.
-    pub(super) fn all_consumed(&self, keys: &KeyCursor, infos: &InfoCursor) -> bool {
-        keys.at == self.infos_at && infos.at == self.bytes.len()
+    pub(super) fn occurrence_bytes(&self) -> usize {
+        self.bytes.len() - self.occurrences_at
+    }
+
+    /// Whether a cursor that has passed the last term used up exactly the bytes there are;
+    /// `n_inline` documents of all terms stand in the block.
+    pub(super) fn all_consumed(
+        &self,
+        keys: &KeyCursor,
+        infos: &InfoCursor,
+        n_inline: usize,
+    ) -> bool {
+        let mut occurrences = self.occurrence_reader();
+        keys.at == self.infos_at
+            && infos.at == self.occurrences_at
+            && occurrences.skip(n_inline).is_some()
+            && occurrences.is_at_end()
+    }
+
+    fn occurrence_reader(&self) -> OccurrenceReader<'_> {
+        OccurrenceReader::new(&self.bytes[self.occurrences_at..], self.detail)
+    }
+
+    /// The occurrences of term `index`, whose documents stand in the block. Walks those of the terms before.
+    pub(super) fn occurrences(&self, index: u32) -> Result<Bytes<'s>, Damage> {
+        let (mut infos, mut before, mut own) = (self.infos(), 0, 0);
+        for nth in 0..=index {
+            before += own;
+            own = match self.info(&mut infos, nth)?.postings {
+                PostingsAt::Inline(docs) => docs.as_slice().len(),
+                PostingsAt::Section { .. } => 0,
+            };
+        }
+        let mut reader = self.occurrence_reader();
+        let mut walk =
+            |n| reader.skip(n).map(|()| self.occurrences_at + reader.position_in_bytes());
+        let range = walk(before).and_then(|start| Some(start..walk(own)?));
+        let found = "the end of the block inside the occurrences of a term";
+        let range = range.ok_or(Damage { at: self.occurrences_at, found })?;
+        Ok(match &self.bytes {
+            Bytes::Mapped(bytes) => Bytes::Mapped(&bytes[range]),
+            Bytes::Read(bytes) => Bytes::Read(bytes[range].into()),
+        })
     }
 
     /// How many bytes the next term takes over from the one before, and the bytes it adds.
@@ -337,7 +421,11 @@ impl<'s> Block<'s> {
             self.next_other_info(cursor)?;
         }
         cursor.next = index + 1;
-        self.next_other_info(cursor)
+        let mut info = self.next_other_info(cursor)?;
+        if let PostingsAt::Inline(docs) = &mut info.postings {
+            docs.ordinal = self.first_ordinal + index;
+        }
+        Ok(info)
     }
 
     #[inline]
@@ -351,7 +439,7 @@ impl<'s> Block<'s> {
         if doc >= self.n_docs {
             return Err(Damage { at, found: "a document that the segment does not have" });
         }
-        let docs = InlineDocs { docs: [doc, 0, 0, 0], len: 1 };
+        let docs = InlineDocs { docs: [doc, 0, 0, 0], len: 1, ordinal: self.first_ordinal + index };
         Ok(TermInfo { df: 1, postings: PostingsAt::Inline(docs) })
     }
 
@@ -359,13 +447,19 @@ impl<'s> Block<'s> {
         let at = cursor.at;
         let damage = |found| Damage { at, found };
         let cut = || damage("the end of the block inside the info of a term");
-        let mut reader = ByteReader::new(self.bytes.get(at..).ok_or_else(cut)?);
-        let df = reader.varint_u32().ok_or_else(cut)?;
-        if df < 2 || df > self.n_docs {
+        let infos = self.bytes.get(at..self.occurrences_at).ok_or_else(cut)?;
+        let mut reader = ByteReader::new(infos);
+        let mut df = reader.varint_u32().ok_or_else(cut)?;
+        let is_few_stored = df == 0 && self.detail.has_frequencies();
+        if is_few_stored {
+            df = reader.varint_u32().ok_or_else(cut)?;
+        }
+        let possible = if is_few_stored { 1..=INLINE_DOCS_MAX } else { 2..=u32::MAX };
+        if !possible.contains(&df) || df > self.n_docs {
             return Err(damage("a number of documents that the term cannot have"));
         }
-        let postings = if df <= INLINE_DOCS_MAX {
-            let mut inline = InlineDocs { docs: [0; 4], len: df as u8 };
+        let postings = if df <= INLINE_DOCS_MAX && !is_few_stored {
+            let mut inline = InlineDocs { docs: [0; 4], len: df as u8, ordinal: 0 };
             let mut next_possible = 0u64;
             for doc in &mut inline.docs[..df as usize] {
                 let gap = reader.varint_u32().ok_or_else(cut)?;
@@ -379,11 +473,16 @@ impl<'s> Block<'s> {
             PostingsAt::Inline(inline)
         } else {
             let len = reader.varint_u32().ok_or_else(cut)?;
+            let ranked_len = match has_ranked(df, self.detail) {
+                true => reader.varint().ok_or_else(cut)?,
+                false => 0,
+            };
             let offset = cursor.postings;
             cursor.postings = offset
                 .checked_add(u64::from(len))
+                .and_then(|end| end.checked_add(ranked_len))
                 .ok_or_else(|| damage("a posting list that ends past 2^64"))?;
-            PostingsAt::Section { offset, len }
+            PostingsAt::Section { offset, len, ranked_len }
         };
         cursor.at += reader.position();
         Ok(TermInfo { df, postings })

@@ -6,6 +6,7 @@
 use super::block::BLOCK_TERMS;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
+use crate::schema::Detail;
 use std::ops::Range;
 
 pub(super) const N_TERMS_AT: usize = 0;
@@ -16,8 +17,11 @@ pub(super) const BLOCKS_LEN_AT: usize = N_EARLY_AT + size_of::<u32>();
 pub(super) const POSTINGS_LEN_AT: usize = BLOCKS_LEN_AT + size_of::<u64>();
 pub(super) const KEY_BYTES_AT: usize = POSTINGS_LEN_AT + size_of::<u64>();
 pub(super) const INFO_BYTES_AT: usize = KEY_BYTES_AT + size_of::<u64>();
-pub(super) const TOPS_AT: usize = INFO_BYTES_AT + size_of::<u64>();
-const _: () = assert!(TOPS_AT == 48, "the header's size is part of the format");
+pub(super) const OCCURRENCE_BYTES_AT: usize = INFO_BYTES_AT + size_of::<u64>();
+pub(super) const DETAIL_AT: usize = OCCURRENCE_BYTES_AT + size_of::<u64>();
+const ZERO_AT: usize = DETAIL_AT + size_of::<u32>();
+pub(super) const TOPS_AT: usize = ZERO_AT + size_of::<u32>();
+const _: () = assert!(TOPS_AT == 64, "the header's size is part of the format");
 
 /// Blocks under one top entry: 3 KiB, so that a lookup stays in one page of them.
 const GROUP_BLOCKS: u32 = 256;
@@ -50,8 +54,9 @@ pub(super) struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    pub(super) fn new(n_docs: u32) -> Self {
-        IndexBuilder { header: Header { n_docs, ..Header::default() }, ..Self::default() }
+    pub(super) fn new(n_docs: u32, detail: Detail) -> Self {
+        let header = Header { n_docs, detail: detail_number(detail), ..Header::default() };
+        IndexBuilder { header, ..Self::default() }
     }
 
     pub(super) fn header_mut(&mut self) -> &mut Header {
@@ -110,6 +115,16 @@ pub(super) struct Header {
     pub(super) postings_len: u64,
     pub(super) key_bytes: u64,
     pub(super) info_bytes: u64,
+    pub(super) occurrence_bytes: u64,
+    detail: u32,
+}
+
+fn detail_number(detail: Detail) -> u32 {
+    match detail {
+        Detail::Documents => 0,
+        Detail::Frequencies => 1,
+        Detail::Positions => 2,
+    }
 }
 
 impl Header {
@@ -117,9 +132,14 @@ impl Header {
         for field in [self.n_terms, self.n_docs, self.n_blocks, self.n_early] {
             out.extend_from_slice(&field.to_le_bytes());
         }
-        for field in [self.blocks_len, self.postings_len, self.key_bytes, self.info_bytes] {
+        let [blocks_len, postings_len] = [self.blocks_len, self.postings_len];
+        for field in
+            [blocks_len, postings_len, self.key_bytes, self.info_bytes, self.occurrence_bytes]
+        {
             out.extend_from_slice(&field.to_le_bytes());
         }
+        out.extend_from_slice(&self.detail.to_le_bytes());
+        out.extend_from_slice(&0u32.to_le_bytes());
     }
 
     fn read(bytes: &[u8]) -> Option<Header> {
@@ -134,7 +154,16 @@ impl Header {
             postings_len: u64_at(POSTINGS_LEN_AT)?,
             key_bytes: u64_at(KEY_BYTES_AT)?,
             info_bytes: u64_at(INFO_BYTES_AT)?,
+            occurrence_bytes: u64_at(OCCURRENCE_BYTES_AT)?,
+            detail: u32_at(DETAIL_AT).filter(|_| bytes.len() == TOPS_AT)?,
         })
+    }
+
+    /// What is kept of each occurrence.
+    pub(super) fn detail(&self) -> Option<Detail> {
+        [Detail::Documents, Detail::Frequencies, Detail::Positions]
+            .into_iter()
+            .find(|detail| detail_number(*detail) == self.detail)
     }
 
     fn n_groups(&self) -> u32 {
@@ -162,8 +191,13 @@ impl Header {
         if self.n_docs == 0 && self.n_terms > 0 {
             return Some("terms without documents");
         }
-        if self.key_bytes.checked_add(self.info_bytes).is_none_or(|sum| sum > self.blocks_len) {
+        let infos = self.key_bytes.checked_add(self.info_bytes);
+        let parts = infos.and_then(|sum| sum.checked_add(self.occurrence_bytes));
+        if parts.is_none_or(|sum| sum > self.blocks_len) {
             return Some("more bytes of keys and infos than there are bytes of blocks");
+        }
+        if self.detail().is_none() {
+            return Some("a detail that is not 0, 1 or 2");
         }
         None
     }
@@ -181,7 +215,7 @@ impl<'s, S: Source<'s>> Index<S> {
         let bytes = source.bytes(0..source.len().min(TOPS_AT as u64))?;
         let damage = || Error::corrupt("reading the header of a term index");
         let header = Header::read(&bytes).ok_or_else(|| {
-            let error = damage().expected("48 bytes").found(format!("{}", bytes.len()));
+            let error = damage().expected("64 bytes").found(format!("{}", bytes.len()));
             source.locate(0, error)
         })?;
         if let Some(found) = header.contradiction() {
@@ -376,7 +410,7 @@ mod tests {
 
     /// Blocks of the given sizes; what the early list says about ordinals must be their sums.
     fn check_ordinals(sizes: &[u32], n_early: u32) {
-        let mut builder = IndexBuilder::new(1);
+        let mut builder = IndexBuilder::new(1, Detail::Documents);
         for (n, size) in sizes.iter().enumerate() {
             builder.add_block(n as u64, *size, 10);
         }

@@ -21,7 +21,10 @@
 //!     24     8  postings_len  u64, length of all payloads in POSTINGS
 //!     32     8  key_bytes     u64, sum over all blocks
 //!     40     8  info_bytes    u64, sum over all blocks
-//!     48     *  tops          per group of 256 blocks: u64 prefix and u64 offset of its first
+//!     48     8  occurrence_bytes u64, sum over all blocks
+//!     56     4  detail        u32, what is kept of occurrences: 0 nothing, 1 frequencies, 2 positions
+//!     60     4  zero          reserved, zero, ignored
+//!     64     *  tops          per group of 256 blocks: u64 prefix and u64 offset of its first
 //!      *     *  groups        per group: u64 prefix of each block, u32 offset of each from the first
 //!      *     *  early         per block closed early: u32 block, u32 first ordinal after it
 //! ```
@@ -38,6 +41,7 @@
 //! bytes   bit set of count bits, lowest first: terms of one document; unused bits are 0
 //! varint  bytes of keys
 //! varint  where the block's payloads begin in POSTINGS
+//! varint  bytes of occurrences; only if detail is not 0
 //! bytes   keys
 //!           first: varint length, bytes
 //!           later: u8 (shared up to 15) << 4 | (added - 1 up to 15)
@@ -47,6 +51,10 @@
 //!           varint df
 //!           df 2 to 4: varint first document, then varints: difference to the one before, less one
 //!           df >= 5:   varint length of the payload in POSTINGS
+//!           df >= 256: varint length of what ranking needs, which follows it; only if detail is not 0
+//!           0, varint df of 1 to 4, varint length: these documents are in POSTINGS all the same,
+//!                      because their occurrences take more than 64 bytes; only if detail is not 0
+//! bytes   occurrences of the terms whose documents stand here, in order, as `format::occurrences` says
 //! ```
 //!
 //! `shared` bytes are those of the term before; nibbles of 15 ask for a varint. W is the least of
@@ -59,18 +67,20 @@
 //! # Example
 //!
 //! Nine documents; `paris` is in document 2, `part` in 0 and 3, `party` in five whose list takes
-//! six bytes. TERMS (20 bytes), INDEX (76) and HEADS (36) one after another:
+//! six bytes; the field keeps positions, 0 for all words of `paris` and `part`. TERMS (24 bytes),
+//! INDEX (92) and HEADS (36) one after another:
 //!
 //! ```text
-//! 0000  03 01 0A 00 05 70 61 72  69 73 30 74 40 79 02 02
-//! 0010  00 02 05 06 03 00 00 00  09 00 00 00 01 00 00 00
-//! 0020  00 00 00 00 14 00 00 00  00 00 00 00 06 00 00 00
-//! 0030  00 00 00 00 0A 00 00 00  00 00 00 00 06 00 00 00
-//! 0040  00 00 00 00 00 00 00 73  69 72 61 70 00 00 00 00
-//! 0050  00 00 00 00 00 00 00 73  69 72 61 70 00 00 00 00
-//! 0060  03 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0070  01 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0080  C4 67 95 36
+//! 0000  03 01 0A 00 03 05 70 61  72 69 73 30 74 40 79 02
+//! 0010  02 00 02 05 06 00 00 00  03 00 00 00 09 00 00 00
+//! 0020  01 00 00 00 00 00 00 00  18 00 00 00 00 00 00 00
+//! 0030  06 00 00 00 00 00 00 00  0A 00 00 00 00 00 00 00
+//! 0040  06 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00
+//! 0050  02 00 00 00 00 00 00 00  00 00 00 73 69 72 61 70
+//! 0060  00 00 00 00 00 00 00 00  00 00 00 73 69 72 61 70
+//! 0070  00 00 00 00 03 00 00 00  00 00 00 00 00 00 00 00
+//! 0080  00 00 00 00 01 00 00 00  00 00 00 00 00 00 00 00
+//! 0090  00 00 00 00 C4 67 95 36
 //! ```
 //!
 //! # Invariants
@@ -125,13 +135,18 @@ use heads::{Heads, HeadsBuilder};
 use index::{Index, IndexBuilder, prefix_of};
 pub(crate) use stream::{TermSearch, TermStream};
 
-use crate::bytes::{Source, common_prefix_len};
+use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::TermOrdinal;
+use crate::schema::Detail;
 use std::ops::Bound;
 
 /// Lists of up to this many documents stand in the dictionary itself.
 pub(crate) const INLINE_DOCS_MAX: u32 = 4;
+/// Bytes of occurrences that the dictionary takes with such a list; with more it is stored as others are.
+pub(crate) const INLINE_OCCURRENCES_MAX: usize = 64;
+/// Lists of this many documents have what ranking needs behind them, shorter ones their occurrences.
+pub(crate) const RANKED_DOCS_MIN: u32 = 256;
 /// The longest term in bytes.
 pub(crate) const MAX_TERM_LEN: usize = 32_766;
 
@@ -151,6 +166,8 @@ pub(crate) enum PostingsAt {
     Section {
         offset: u64,
         len: u32,
+        /// Bytes behind the list that ranking needs.
+        ranked_len: u64,
     },
 }
 
@@ -158,6 +175,8 @@ pub(crate) enum PostingsAt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InlineDocs {
     docs: [u32; INLINE_DOCS_MAX as usize],
+    /// The term's, to find its occurrences.
+    ordinal: u32,
     len: u8,
 }
 
@@ -171,10 +190,10 @@ impl InlineDocs {
 /// The documents of a term that is being added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewTerm<'a> {
-    /// One to [`INLINE_DOCS_MAX`] documents, ascending.
-    Inline(&'a [u32]),
-    /// More documents; their `len` bytes follow those of the stored term before in POSTINGS.
-    Stored { df: u32, len: u32 },
+    /// One to [`INLINE_DOCS_MAX`] documents, ascending, with up to [`INLINE_OCCURRENCES_MAX`] bytes.
+    Inline { docs: &'a [u32], occurrences: &'a [u8] },
+    /// More; `len` bytes, and `ranked_len` of a long list, follow those of the stored term before in POSTINGS.
+    Stored { df: u32, len: u32, ranked_len: u64 },
 }
 
 /// Makes the three sections from terms in ascending order.
@@ -184,6 +203,7 @@ pub(crate) enum NewTerm<'a> {
 #[derive(Debug)]
 pub(crate) struct TermDictionaryWriter {
     n_docs: u32,
+    detail: Detail,
     doc_width: usize,
     n_terms: u64,
     last_term: Vec<u8>,
@@ -204,16 +224,17 @@ pub(crate) struct FinishedDictionary {
 }
 
 impl TermDictionaryWriter {
-    pub(crate) fn new(n_docs: u32) -> Self {
+    pub(crate) fn new(n_docs: u32, detail: Detail) -> Self {
         TermDictionaryWriter {
             n_docs,
+            detail,
             doc_width: block::doc_width(n_docs),
             n_terms: 0,
             last_term: vec![],
             block: BlockBuilder::default(),
             block_prefix: 0,
             blocks: vec![],
-            index: IndexBuilder::new(n_docs),
+            index: IndexBuilder::new(n_docs, detail),
             heads: HeadsBuilder::default(),
         }
     }
@@ -230,7 +251,7 @@ impl TermDictionaryWriter {
             self.heads.add(separator, self.index.header_mut().n_blocks);
             self.block_prefix = prefix_of(term);
         }
-        self.block.push(shared, term, new, self.doc_width);
+        self.block.push(shared, term, new, self.doc_width, self.detail);
         self.n_terms += 1;
         self.last_term.truncate(shared);
         self.last_term.extend_from_slice(&term[shared..]);
@@ -251,13 +272,16 @@ impl TermDictionaryWriter {
             return refuse(ErrorKind::LimitExceeded, "4294967295 terms already".to_owned());
         }
         let fits = match new {
-            NewTerm::Inline(docs) => {
+            NewTerm::Inline { docs, occurrences } => {
                 (1..=INLINE_DOCS_MAX as usize).contains(&docs.len())
                     && docs.is_sorted_by(|a, b| a < b)
                     && docs[docs.len() - 1] < self.n_docs
+                    && occurrences.len() <= INLINE_OCCURRENCES_MAX
+                    && occurrences.is_empty() != self.detail.has_frequencies()
             }
-            NewTerm::Stored { df, len } => {
-                (INLINE_DOCS_MAX + 1..=self.n_docs).contains(&df) && len > 0
+            NewTerm::Stored { df, len, .. } => {
+                let fewest = if self.detail.has_frequencies() { 1 } else { INLINE_DOCS_MAX + 1 };
+                (fewest..=self.n_docs).contains(&df) && len > 0
             }
         };
         match fits {
@@ -270,9 +294,10 @@ impl TermDictionaryWriter {
         let header = self.index.header_mut();
         header.key_bytes += self.block.key_bytes() as u64;
         header.info_bytes += self.block.info_bytes() as u64;
+        header.occurrence_bytes += self.block.occurrence_bytes() as u64;
         header.postings_len = self.block.postings_end();
         let (n_terms, start) = (self.block.count(), self.blocks.len());
-        self.block.finish_into(&mut self.blocks);
+        self.block.finish_into(self.detail, &mut self.blocks);
         self.index.add_block(self.block_prefix, n_terms, self.blocks.len() - start);
     }
 
@@ -306,6 +331,7 @@ pub(crate) struct TermDictionary<S> {
 pub(crate) struct DictionaryBytes {
     pub(crate) keys: u64,
     pub(crate) infos: u64,
+    pub(crate) occurrences: u64,
     pub(crate) block_headers: u64,
     pub(crate) index: u64,
     pub(crate) heads: u64,
@@ -333,6 +359,19 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         self.index.header.n_docs
     }
 
+    /// What is kept of each occurrence.
+    pub(crate) fn detail(&self) -> Detail {
+        // Opening refused any other number.
+        self.index.header.detail().unwrap_or(Detail::Documents)
+    }
+
+    /// The occurrences in documents that stand in the dictionary itself, as `format::occurrences` says.
+    pub(crate) fn occurrences(&self, docs: &InlineDocs) -> Result<Bytes<'s>> {
+        let block = self.block(self.index.block_of(docs.ordinal)?)?;
+        let index = self.index_in(&block, docs.ordinal)?;
+        block.occurrences(index).map_err(|damage| self.damage(&block, damage))
+    }
+
     /// The length that the POSTINGS section must have.
     pub(crate) fn postings_len(&self) -> u64 {
         self.index.header.postings_len
@@ -343,7 +382,11 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         DictionaryBytes {
             keys: header.key_bytes,
             infos: header.info_bytes,
-            block_headers: header.blocks_len - header.key_bytes - header.info_bytes,
+            occurrences: header.occurrence_bytes,
+            block_headers: header.blocks_len
+                - header.key_bytes
+                - header.info_bytes
+                - header.occurrence_bytes,
             index: self.index.section_len(),
             heads: self.heads.section_len(),
         }
@@ -512,7 +555,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         let bytes = self.blocks.bytes(range)?;
         let n_docs = self.index.header.n_docs;
         let damage = |damage| self.block_damage(number, at, damage);
-        let block = Block::parse(bytes, at, number, ordinals.start, n_docs).map_err(damage)?;
+        let block = Block::parse(bytes, at, number, ordinals.start, n_docs, self.detail());
+        let block = block.map_err(damage)?;
         if block.count != ordinals.end - ordinals.start {
             let found = "another number of terms than the index says";
             return Err(damage(Damage { at: 0, found }));

@@ -3,6 +3,7 @@
 use super::*;
 use crate::bytes::Bytes;
 use crate::format::doc_check;
+use crate::format::occurrences;
 use fst::Automaton;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -11,10 +12,10 @@ use std::ops::Range;
 const N_DOCS: u32 = 70_000;
 
 fn documented() -> Sections {
-    let mut writer = TermDictionaryWriter::new(9);
-    writer.add(b"paris", NewTerm::Inline(&[2])).unwrap();
-    writer.add(b"part", NewTerm::Inline(&[0, 3])).unwrap();
-    writer.add(b"party", NewTerm::Stored { df: 5, len: 6 }).unwrap();
+    let mut writer = TermDictionaryWriter::new(9, Detail::Positions);
+    writer.add(b"paris", NewTerm::Inline { docs: &[2], occurrences: &[0] }).unwrap();
+    writer.add(b"part", NewTerm::Inline { docs: &[0, 3], occurrences: &[0, 0] }).unwrap();
+    writer.add(b"party", NewTerm::Stored { df: 5, len: 6, ranked_len: 0 }).unwrap();
     let finished = writer.finish();
     Sections { blocks: finished.blocks, index: finished.index, heads: finished.heads }
 }
@@ -26,14 +27,15 @@ fn the_example_in_the_docs_is_what_we_write() {
     let in_docs = doc_check::hex_dump(include_str!("mod.rs"));
     assert_eq!(in_docs, bytes, "\n{}", doc_check::render(&bytes));
 
-    let (blocks, rest) = in_docs.split_at(20);
-    let (index, heads) = rest.split_at(76);
+    let (blocks, rest) = in_docs.split_at(24);
+    let (index, heads) = rest.split_at(92);
     assert_eq!(heads.len(), 36);
     let dictionary = TermDictionary::open(blocks, index, heads).unwrap();
     dictionary.verify().unwrap();
     let (ordinal, info) = dictionary.get(b"party").unwrap().unwrap();
     assert_eq!(ordinal, TermOrdinal(2));
-    assert_eq!((info.df, info.postings), (5, PostingsAt::Section { offset: 0, len: 6 }));
+    let postings = PostingsAt::Section { offset: 0, len: 6, ranked_len: 0 };
+    assert_eq!((info.df, info.postings), (5, postings));
     let (_, info) = dictionary.get(b"part").unwrap().unwrap();
     let PostingsAt::Inline(docs) = info.postings else { panic!("{info:?}") };
     assert_eq!(docs.as_slice(), [0, 3]);
@@ -51,6 +53,8 @@ fn the_layout_table_in_the_docs_matches_the_constants() {
         ("postings_len", index::POSTINGS_LEN_AT),
         ("key_bytes", index::KEY_BYTES_AT),
         ("info_bytes", index::INFO_BYTES_AT),
+        ("occurrence_bytes", index::OCCURRENCE_BYTES_AT),
+        ("detail", index::DETAIL_AT),
         ("tops", index::TOPS_AT),
     ];
     for (field, at) in constants {
@@ -61,8 +65,13 @@ fn the_layout_table_in_the_docs_matches_the_constants() {
 /// The documents of a term, as the caller of the writer knows them.
 #[derive(Clone, Debug)]
 enum Docs {
-    Few(Vec<u32>),
-    Many { df: u32, len: u32 },
+    Few(Vec<u32>, Vec<u8>),
+    Many { df: u32, len: u32, ranked_len: u64 },
+}
+
+/// A word that occurs first in each of these documents.
+fn few(docs: &[u32]) -> Docs {
+    Docs::Few(docs.to_vec(), vec![0; docs.len()])
 }
 
 type Oracle = BTreeMap<Vec<u8>, Docs>;
@@ -80,19 +89,36 @@ impl Random {
     fn docs(&mut self, n_docs: u32) -> Docs {
         match self.below(8) {
             0 => {
-                Docs::Many { df: 5 + self.below(1000) as u32, len: 1 + self.below(100_000) as u32 }
+                let (df, len) = (5 + self.below(1000) as u32, 1 + self.below(100_000) as u32);
+                let ranked_len = if df > 255 { self.below(1 << 33) } else { 0 };
+                Docs::Many { df, len, ranked_len }
             }
-            1 | 2 => {
+            1 => Docs::Many { df: 1 + self.below(4) as u32, len: 65, ranked_len: 0 },
+            2 => {
                 let mut docs: Vec<_> =
                     (0..4).map(|_| self.below(u64::from(n_docs)) as u32).collect();
                 docs.sort_unstable();
                 docs.dedup();
                 docs.truncate(1 + self.below(4) as usize);
-                Docs::Few(docs)
+                self.few(docs)
             }
-            3 => Docs::Few(vec![n_docs - 1]),
-            _ => Docs::Few(vec![self.below(u64::from(n_docs)) as u32]),
+            3 => self.few(vec![n_docs - 1]),
+            _ => {
+                let doc = self.below(u64::from(n_docs)) as u32;
+                self.few(vec![doc])
+            }
         }
+    }
+
+    /// These documents, with the positions of a word in each.
+    fn few(&mut self, docs: Vec<u32>) -> Docs {
+        let mut stream = vec![];
+        for _ in &docs {
+            let n = self.below(4) as u32 + 1;
+            let first = self.below(300) as u32;
+            occurrences::write(Detail::Positions, (0..n).map(|nth| first + nth * 7), &mut stream);
+        }
+        Docs::Few(docs, stream)
     }
 
     /// Terms of bytes that are often equal, so that prefixes are shared at all lengths.
@@ -127,12 +153,12 @@ impl Sections {
 }
 
 fn build(oracle: &Oracle) -> Sections {
-    let mut writer = TermDictionaryWriter::new(N_DOCS);
+    let mut writer = TermDictionaryWriter::new(N_DOCS, Detail::Positions);
     let mut blocks = vec![];
     for (n, (term, docs)) in oracle.iter().enumerate() {
         let new = match docs {
-            Docs::Few(docs) => NewTerm::Inline(docs),
-            Docs::Many { df, len } => NewTerm::Stored { df: *df, len: *len },
+            Docs::Few(docs, occurrences) => NewTerm::Inline { docs, occurrences },
+            &Docs::Many { df, len, ranked_len } => NewTerm::Stored { df, len, ranked_len },
         };
         writer.add(term, new).unwrap();
         if n % 100 == 0 {
@@ -147,20 +173,20 @@ fn build(oracle: &Oracle) -> Sections {
 /// What a dictionary of `oracle` must say of each term.
 fn expected(oracle: &Oracle) -> Vec<(Vec<u8>, TermOrdinal, TermInfo)> {
     let mut postings = 0;
-    let info = |docs: &Docs| match docs {
-        Docs::Few(few) => {
+    let info = |(ordinal, docs): (u32, &Docs)| match docs {
+        Docs::Few(few, _) => {
             let mut docs = [0; 4];
             docs[..few.len()].copy_from_slice(few);
-            let inline = InlineDocs { docs, len: few.len() as u8 };
+            let inline = InlineDocs { docs, ordinal, len: few.len() as u8 };
             TermInfo { df: few.len() as u32, postings: PostingsAt::Inline(inline) }
         }
-        Docs::Many { df, len } => {
+        &Docs::Many { df, len, ranked_len } => {
             let offset = postings;
-            postings += u64::from(*len);
-            TermInfo { df: *df, postings: PostingsAt::Section { offset, len: *len } }
+            postings += u64::from(len) + ranked_len;
+            TermInfo { df, postings: PostingsAt::Section { offset, len, ranked_len } }
         }
     };
-    let infos: Vec<_> = oracle.values().map(info).collect();
+    let infos: Vec<_> = (0..).zip(oracle.values()).map(info).collect();
     let terms = oracle.keys().zip(infos).enumerate();
     terms.map(|(n, (term, info))| (term.clone(), TermOrdinal(n as u32), info)).collect()
 }
@@ -310,7 +336,7 @@ impl Automaton for BytesAre<'_> {
 fn every_size_around_the_limits_of_a_block() {
     for n_terms in [0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 256 * 32, 256 * 32 + 1] {
         let oracle = (0..n_terms)
-            .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), Docs::Few(vec![n])))
+            .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), few(&vec![n])))
             .collect();
         check(&oracle);
     }
@@ -341,8 +367,8 @@ fn long_terms_close_blocks_early() {
         term[at] = n as u8;
         oracle.insert(term, random.docs(N_DOCS));
     }
-    oracle.insert(vec![], Docs::Few(vec![1, 2]));
-    oracle.insert(vec![0], Docs::Few(vec![1]));
+    oracle.insert(vec![], few(&vec![1, 2]));
+    oracle.insert(vec![0], few(&vec![1]));
     let sections = build(&oracle);
     assert!(sections.open().unwrap().index.n_early() > 10);
     check(&oracle);
@@ -463,23 +489,50 @@ impl Automaton for EndsWith<'_> {
 #[test]
 fn the_writer_refuses_what_it_could_not_read_back() {
     let refused = |before: &[u8], term: &[u8], new| {
-        let mut writer = TermDictionaryWriter::new(10);
-        writer.add(before, NewTerm::Inline(&[0])).unwrap();
+        let mut writer = TermDictionaryWriter::new(10, Detail::Documents);
+        writer.add(before, NewTerm::Inline { docs: &[0], occurrences: &[] }).unwrap();
         let error = writer.add(term, new).unwrap_err();
         assert_eq!(writer.finish().index[..4], [1, 0, 0, 0], "nothing was added");
         error.kind()
     };
-    let one = NewTerm::Inline(&[9]);
+    let one = NewTerm::Inline { docs: &[9], occurrences: &[] };
     assert_eq!(refused(b"b", b"b", one), ErrorKind::Usage);
     assert_eq!(refused(b"b", b"a", one), ErrorKind::Usage);
     assert_eq!(refused(b"bb", b"b", one), ErrorKind::Usage);
     assert_eq!(refused(b"", b"", one), ErrorKind::Usage);
     assert_eq!(refused(b"b", &[b'c'; MAX_TERM_LEN + 1], one), ErrorKind::LimitExceeded);
     for docs in [&[][..], &[10], &[1, 1], &[2, 1], &[1, 2, 3, 4, 5]] {
-        assert_eq!(refused(b"b", b"c", NewTerm::Inline(docs)), ErrorKind::Usage, "{docs:?}");
+        let few = NewTerm::Inline { docs, occurrences: &[] };
+        assert_eq!(refused(b"b", b"c", few), ErrorKind::Usage, "{docs:?}");
     }
+    let with_occurrences = NewTerm::Inline { docs: &[9], occurrences: &[0] };
+    assert_eq!(refused(b"b", b"c", with_occurrences), ErrorKind::Usage);
     for (df, len) in [(4, 1), (11, 1), (5, 0)] {
-        assert_eq!(refused(b"b", b"c", NewTerm::Stored { df, len }), ErrorKind::Usage);
+        let stored = NewTerm::Stored { df, len, ranked_len: 0 };
+        assert_eq!(refused(b"b", b"c", stored), ErrorKind::Usage);
+    }
+    let mut writer = TermDictionaryWriter::new(10, Detail::Positions);
+    for occurrences in [&[][..], &[0; INLINE_OCCURRENCES_MAX + 1]] {
+        let new = NewTerm::Inline { docs: &[9], occurrences };
+        assert_eq!(writer.add(b"c", new).unwrap_err().kind(), ErrorKind::Usage);
+    }
+}
+
+#[test]
+fn occurrences_of_inline_documents_are_found_in_every_place_of_a_block() {
+    let oracle = Random(21).oracle(3_000, 6, 8);
+    let sections = build(&oracle);
+    let dictionary = sections.open().unwrap();
+    dictionary.verify().unwrap();
+    for (term, docs) in &oracle {
+        let (_, info) = dictionary.get(term).unwrap().unwrap();
+        match (docs, info.postings) {
+            (Docs::Few(_, expected), PostingsAt::Inline(found)) => {
+                assert_eq!(*dictionary.occurrences(&found).unwrap(), expected[..]);
+            }
+            (Docs::Many { .. }, PostingsAt::Section { .. }) => {}
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -606,7 +659,7 @@ fn seal_heads(heads: &mut [u8]) {
 #[test]
 fn every_damage_to_a_small_dictionary_is_an_error_or_a_consistent_answer() {
     let mut oracle = Random(9).oracle(70, 4, 8);
-    oracle.insert(b"ab".to_vec(), Docs::Many { df: 300, len: 1_000 });
+    oracle.insert(b"ab".to_vec(), Docs::Many { df: 300, len: 1_000, ranked_len: 70 });
     damage_everything(&build(&oracle), usize::MAX);
 }
 
@@ -614,7 +667,7 @@ fn every_damage_to_a_small_dictionary_is_an_error_or_a_consistent_answer() {
 fn every_damage_where_blocks_closed_early_is_an_error_or_a_consistent_answer() {
     let mut oracle = Oracle::new();
     for byte in b"adgjmp" {
-        oracle.insert([&[*byte][..], &[b'x'; 6_000]].concat(), Docs::Few(vec![1, 5, 9]));
+        oracle.insert([&[*byte][..], &[b'x'; 6_000]].concat(), few(&vec![1, 5, 9]));
     }
     let sections = build(&oracle);
     assert_eq!(sections.open().unwrap().index.n_early(), 2);

@@ -11,6 +11,7 @@ use crate::error::Result;
 struct Totals {
     key_bytes: u64,
     info_bytes: u64,
+    occurrence_bytes: u64,
     postings: u64,
     /// Where the next block must begin.
     blocks_end: u64,
@@ -34,6 +35,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             ("bytes of blocks", header.blocks_len, totals.blocks_end),
             ("bytes of keys", header.key_bytes, totals.key_bytes),
             ("bytes of infos", header.info_bytes, totals.info_bytes),
+            ("bytes of occurrences", header.occurrence_bytes, totals.occurrence_bytes),
             ("bytes of postings", header.postings_len, totals.postings),
             ("blocks closed early", u64::from(self.index.n_early()), u64::from(totals.n_early)),
         ];
@@ -88,6 +90,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         totals.blocks_end += block.len() as u64;
         totals.key_bytes += block.key_bytes() as u64;
         totals.info_bytes += block.info_bytes() as u64;
+        totals.occurrence_bytes += block.occurrence_bytes() as u64;
         Ok(())
     }
 
@@ -96,6 +99,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         let damage = |damage| self.damage(block, damage);
         let (mut keys, mut infos) = (block.keys(), block.infos());
         let last_term = &mut totals.last_term;
+        let mut n_inline = 0;
         for index in 0..block.count {
             let (shared, suffix) = block.next_key(&mut keys).map_err(damage)?;
             // Shared bytes are counted exactly, so the first byte after them must be greater.
@@ -106,14 +110,17 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             last_term.truncate(shared);
             last_term.extend_from_slice(suffix);
             let info = block.info(&mut infos, index).map_err(damage)?;
-            if let PostingsAt::Section { offset, len } = info.postings {
-                if len == 0 {
+            match info.postings {
+                PostingsAt::Inline(docs) => n_inline += docs.as_slice().len(),
+                PostingsAt::Section { len: 0, .. } => {
                     return Err(damage(Damage { at: 0, found: "an empty posting list" }));
                 }
-                totals.postings = offset + u64::from(len);
+                PostingsAt::Section { offset, len, ranked_len } => {
+                    totals.postings = offset + u64::from(len) + ranked_len;
+                }
             }
         }
-        if !block.all_consumed(&keys, &infos) {
+        if !block.all_consumed(&keys, &infos, n_inline) {
             return Err(damage(Damage { at: 0, found: "bytes that belong to no term" }));
         }
         Ok(())

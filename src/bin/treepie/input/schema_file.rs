@@ -4,6 +4,8 @@
 //! [fields.title]
 //! type = "text"        # text | keyword
 //! stored = true        # default true
+//! positions = true     # where words stand, for phrases; default true, text only
+//! frequencies = true   # how often words occur, for ranking; default true, text only
 //! analyzer = "english" # text only: a name or a spec; default "default"
 //! query_analyzer = "words|lower"   # text only; default as analyzer
 //! [fields.brand]
@@ -16,7 +18,7 @@
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
 use toml::de::{DeTable, DeValue};
-use treepie::{Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer};
+use treepie::{Detail, Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer};
 
 use crate::failure::not_yet;
 
@@ -69,6 +71,11 @@ pub(crate) fn print(schema: &Schema) -> String {
         if field.many {
             text.push_str("many = true\n");
         }
+        match (field.kind, field.detail) {
+            (FieldKind::Text, Detail::Documents) => text.push_str("frequencies = false\n"),
+            (FieldKind::Text, Detail::Frequencies) => text.push_str("positions = false\n"),
+            _ => {}
+        }
         for (key, spec) in
             [("analyzer", &field.analyzer), ("query_analyzer", &field.query_analyzer)]
         {
@@ -110,6 +117,7 @@ impl File<'_> {
     fn field(&self, name: &str, span: &Range<usize>, value: &DeValue<'_>) -> Result<Field, Error> {
         let mut kind = None;
         let mut field = Field::new(name, FieldKind::Text);
+        let (mut positions, mut frequencies) = (None, true);
         let mut text_only = None;
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
@@ -124,18 +132,19 @@ impl File<'_> {
                     field = field.query_analyzer(self.analyzer(value, &span, key)?);
                     text_only = Some((key.to_owned(), span));
                 }
-                // Saying what is the case anyway is no contradiction.
-                "positions" if value.as_bool() == Some(false) => {
-                    text_only = Some((key.to_owned(), span));
+                "positions" | "frequencies" => {
+                    text_only = Some((key.to_owned(), span.clone()));
+                    let kept = self.boolean(value, span, key)?;
+                    if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
-                "positions" => return Err(self.not_yet("positions", span)),
                 "facet" => {
                     return Err(self
                         .not_yet("facet = …", span)
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known = "type, stored, many, analyzer or query_analyzer";
+                    let known =
+                        "type, stored, many, positions, frequencies, analyzer or query_analyzer";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -153,6 +162,20 @@ impl File<'_> {
                 .found(format!("it in a {} field", kind.name())));
         }
         field.kind = kind;
+        field.detail = Detail::Documents;
+        if kind == FieldKind::Text {
+            field.detail = match (frequencies, positions) {
+                (true, None | Some(true)) => Detail::Positions,
+                (true, Some(false)) => Detail::Frequencies,
+                (false, None | Some(false)) => Detail::Documents,
+                (false, Some(true)) => {
+                    return Err(self
+                        .wrong(span.clone())
+                        .expected("frequencies where there are positions")
+                        .found(format!("the field '{name}' with positions = true alone")));
+                }
+            };
+        }
         Ok(field)
     }
 
@@ -247,6 +270,8 @@ mod tests {
         let brand = schema.field("brand").unwrap();
         assert_eq!((brand.kind, brand.many, brand.stored), (FieldKind::Keyword, true, false));
         assert_eq!(schema.default_fields().count(), 1);
+        let details = schema.fields().iter().map(|field| field.detail);
+        assert!(details.eq([Detail::Frequencies, Detail::Documents, Detail::Positions]));
     }
 
     #[test]
@@ -256,8 +281,12 @@ mod tests {
             .keyword("tag")
             .field(Field::new("x", FieldKind::Text).stored(false))
             .field(
-                Field::new("y", FieldKind::Text).analyzer("english").query_analyzer("words|lower"),
+                Field::new("y", FieldKind::Text)
+                    .analyzer("english")
+                    .query_analyzer("words|lower")
+                    .detail(Detail::Documents),
             )
+            .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
             .default_fields(["tag"])
             .build()
             .unwrap();
@@ -274,9 +303,10 @@ mod tests {
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
             ("[fields.a]\nstored = true", "without one (line 1)"),
             (
-                "[fields.a]\ntype = \"text\"\npositions = true",
-                "positions is not built yet (line 3)",
+                "[fields.a]\ntype = \"text\"\nfrequencies = false\npositions = true",
+                "with positions = true alone (line 1)",
             ),
+            ("[fields.a]\ntype = \"keyword\"\npositions = false", "in text fields only"),
             (
                 "[fields.a]\ntype = \"text\"\nanalyzer = \"englsh\"",
                 "one of default, catalan, cjk, danish, dutch, english, ",

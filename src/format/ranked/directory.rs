@@ -1,0 +1,202 @@
+//! From a document to its rank in a container.
+
+use crate::bitmap::Container;
+use crate::bytes::{Bytes, array_at};
+
+/// What stands beside a container; follows from its cardinality alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Granularity {
+    cardinality: u32,
+    /// Documents of a directory's entry as a power of two; 16 where there is no directory.
+    shift: u32,
+}
+
+/// Documents of a container.
+const WINDOW_BITS: u32 = 16;
+/// Blocks of 64 documents in a container.
+pub(super) const BLOCKS: usize = 1024;
+
+impl Granularity {
+    #[inline]
+    pub(super) fn of(cardinality: u32) -> Self {
+        let shift = match cardinality {
+            0..=128 => WINDOW_BITS,
+            129..=1023 => 11,
+            1024..=4096 => 9,
+            _ => 6,
+        };
+        Granularity { cardinality, shift }
+    }
+
+    /// Whether there is a code for each block of 64 documents, not for each posting.
+    #[inline]
+    pub(super) fn is_dense(self) -> bool {
+        self.cardinality as usize >= BLOCKS
+    }
+
+    #[inline]
+    pub(super) fn codes_len(self) -> usize {
+        if self.is_dense() { BLOCKS } else { self.cardinality as usize }
+    }
+
+    #[inline]
+    pub(super) fn directory_len(self) -> usize {
+        match self.shift {
+            WINDOW_BITS => 0,
+            shift => size_of::<u16>() << (WINDOW_BITS - shift),
+        }
+    }
+}
+
+/// Appends the directories of all containers of a list.
+pub(super) fn write(docs: &[u32], out: &mut Vec<u8>) {
+    for of_container in docs.chunk_by(|a, b| a >> WINDOW_BITS == b >> WINDOW_BITS) {
+        let shift = Granularity::of(of_container.len() as u32).shift;
+        let mut rank = 0;
+        for entry in 0..(1u32 << (WINDOW_BITS - shift)) * u32::from(shift < WINDOW_BITS) {
+            let first = entry << shift;
+            while of_container.get(rank).is_some_and(|doc| doc & 0xFFFF < first) {
+                rank += 1;
+            }
+            // At most 65,472: the last entry leaves at least 64 documents behind it.
+            out.extend_from_slice(&(rank as u16).to_le_bytes());
+        }
+    }
+}
+
+/// The directory of a container, or the lack of one.
+#[derive(Debug)]
+pub(crate) struct Directory<'s> {
+    entries: Bytes<'s>,
+    granularity: Granularity,
+}
+
+impl<'s> Directory<'s> {
+    pub(super) fn new(granularity: Granularity, entries: Bytes<'s>) -> Self {
+        Directory { entries, granularity }
+    }
+
+    /// Postings before those of entry `nth`; all where there is no such entry.
+    #[inline]
+    fn rank_at(&self, nth: usize) -> usize {
+        match array_at(&self.entries, nth * size_of::<u16>()) {
+            Some(rank) => usize::from(u16::from_le_bytes(rank)),
+            None if nth == 0 => 0,
+            None => self.granularity.cardinality as usize,
+        }
+    }
+
+    /// The number of values before `low` in its container, if it is one of them: 2 ns in a bitmap, a
+    /// search among 8 to 64 values in an array or among the runs of as many documents.
+    #[inline]
+    pub(crate) fn find(&self, container: Container<'_>, low: u16) -> Option<u32> {
+        let entry = usize::from(low) >> self.granularity.shift;
+        let start = self.rank_at(entry);
+        let rank = match container {
+            Container::Bitmap(words) => {
+                let word = u64::from_le_bytes(words[usize::from(low >> 6)]);
+                let bit = 1u64 << (low & 63);
+                if word & bit == 0 {
+                    return None;
+                }
+                let first_word = entry << self.granularity.shift >> 6;
+                let before = words[first_word..usize::from(low >> 6)].iter();
+                let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+                start as u32 + before + (word & (bit - 1)).count_ones()
+            }
+            Container::Array(values) => {
+                let values = values.get(start..self.rank_at(entry + 1))?;
+                let at =
+                    values.binary_search_by_key(&low, |value| u16::from_le_bytes(*value)).ok()?;
+                (start + at) as u32
+            }
+            Container::Run(runs) => {
+                let first = (entry << self.granularity.shift) as u32;
+                start as u32 + rank_in_runs(runs, first, u32::from(low))?
+            }
+        };
+        (rank < self.granularity.cardinality).then_some(rank)
+    }
+}
+
+/// How many values of `first..low` the runs have, if `low` is one of theirs.
+fn rank_in_runs(runs: &[[u8; 4]], first: u32, low: u32) -> Option<u32> {
+    let range = |&[s0, s1, l0, l1]: &[u8; 4]| {
+        let start = u32::from(u16::from_le_bytes([s0, s1]));
+        (start, start + u32::from(u16::from_le_bytes([l0, l1])))
+    };
+    let behind = runs.partition_point(|run| range(run).0 <= low);
+    let (start, last) = range(runs[..behind].last()?);
+    if low > last {
+        return None;
+    }
+    let mut rank = low - start.max(first);
+    for (start, last) in runs[..behind - 1].iter().rev().map(range).take_while(|run| run.1 >= first)
+    {
+        rank += (last + 1).saturating_sub(start.max(first));
+    }
+    Some(rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bitmap::ContainerBuf;
+
+    /// Directory and containers of each kind that can hold these values.
+    fn check(values: &[u16]) {
+        let docs: Vec<u32> = values.iter().map(|low| 7 << 16 | u32::from(*low)).collect();
+        let mut entries = vec![];
+        write(&docs, &mut entries);
+        let granularity = Granularity::of(values.len() as u32);
+        assert_eq!(entries.len(), granularity.directory_len());
+        let directory = Directory::new(granularity, Bytes::Mapped(&entries));
+        let mut buffer = ContainerBuf::new();
+        buffer.set_sorted(values.iter().copied());
+        let mut bitmap = ContainerBuf::new();
+        bitmap.set_sorted(values.iter().copied());
+        bitmap.or_with(buffer.as_container());
+        let runs: Vec<[u8; 4]> = values
+            .chunk_by(|a, b| a + 1 == *b)
+            .map(|run| {
+                let ([a, b], [c, d]) =
+                    (run[0].to_le_bytes(), ((run.len() - 1) as u16).to_le_bytes());
+                [a, b, c, d]
+            })
+            .collect();
+        let containers = [buffer.as_container(), bitmap.as_container(), Container::Run(&runs)];
+        let mut expected = values.iter().zip(0u32..).peekable();
+        for low in 0..=u16::MAX {
+            let rank = expected.next_if(|(value, _)| **value == low).map(|(_, rank)| rank);
+            for container in containers {
+                assert_eq!(directory.find(container, low), rank, "{low} in {:?}", container.kind());
+            }
+        }
+    }
+
+    #[test]
+    fn every_document_of_every_kind_of_container_has_its_rank() {
+        for n in [1, 128, 129, 1023, 1024, 4096, 4097, 30_000, 65_536] {
+            let step = 65_536 / n;
+            check(&(0..n).map(|nth| (nth * step) as u16).collect::<Vec<_>>());
+            check(&(0..n).map(|nth| (65_536 - n + nth) as u16).collect::<Vec<_>>());
+            if step > 2 {
+                // Pairs, shifted against all boundaries.
+                check(&(0..n).map(|nth| (nth / 2 * 2 * step + nth % 2) as u16).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_directories_find_nothing_beyond_the_container() {
+        let values: Vec<u16> = (0..2000).map(|nth| nth * 30).collect();
+        let mut buffer = ContainerBuf::new();
+        buffer.set_sorted(values.iter().copied());
+        for entries in [vec![], vec![0xFF; 256], vec![7; 255]] {
+            let directory = Directory::new(Granularity::of(2000), Bytes::Mapped(&entries));
+            for low in 0..=u16::MAX {
+                assert!(directory.find(buffer.as_container(), low).is_none_or(|rank| rank < 2000));
+            }
+        }
+    }
+}

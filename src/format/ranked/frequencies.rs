@@ -1,0 +1,251 @@
+//! Frequencies by rank, packed in groups of 64.
+
+use super::{BASE_LEN, CHUNK};
+use crate::bytes::{Bytes, Source, array_at};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Postings of a group.
+pub(super) const GROUP: u32 = 64;
+const WIDTH_LEN: u64 = 4;
+const WIDTH_BITS: u32 = 8;
+const WIDTH_MAX: u32 = 32;
+
+/// Collects frequencies.
+#[derive(Debug)]
+pub(super) struct FrequencyWriter {
+    pub(super) widths: Vec<u8>,
+    pub(super) packed: Vec<u8>,
+    chunk_at: usize,
+    group: [u32; GROUP as usize],
+    len: usize,
+}
+
+impl Default for FrequencyWriter {
+    fn default() -> Self {
+        FrequencyWriter { widths: vec![], packed: vec![], chunk_at: 0, group: [0; 64], len: 0 }
+    }
+}
+
+impl FrequencyWriter {
+    pub(super) fn clear(&mut self) {
+        self.widths.clear();
+        self.packed.clear();
+        (self.chunk_at, self.len) = (0, 0);
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, frequency: u32) {
+        if self.len == self.group.len() {
+            self.end_group();
+        }
+        self.group[self.len] = frequency - 1;
+        self.len += 1;
+    }
+
+    /// Counts offsets from here on.
+    pub(super) fn start_chunk(&mut self) {
+        self.chunk_at = self.packed.len();
+    }
+
+    pub(super) fn end_group(&mut self) {
+        let group = &self.group[..self.len];
+        let all = group.iter().fold(0, |all, less_one| all | less_one);
+        let width = u32::BITS - all.leading_zeros();
+        // Groups of a chunk take at most 1,024 times 256 bytes.
+        let offset = ((self.packed.len() - self.chunk_at) / 8) as u32;
+        self.widths.extend_from_slice(&(offset << WIDTH_BITS | width).to_le_bytes());
+        let mut bits = BitWriter::default();
+        group.iter().for_each(|&less_one| bits.push(less_one, width, &mut self.packed));
+        bits.finish(&mut self.packed);
+        self.len = 0;
+    }
+
+    pub(super) fn finish(&mut self) {
+        if self.len > 0 {
+            self.end_group();
+        }
+    }
+}
+
+/// Appends numbers of some bits, lowest first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BitWriter {
+    bits: u64,
+    n: u32,
+}
+
+impl BitWriter {
+    /// Appends a number of `width` bits, at most 32.
+    #[inline]
+    pub(super) fn push(&mut self, value: u32, width: u32, out: &mut Vec<u8>) {
+        self.bits |= u64::from(value) << self.n;
+        self.n += width;
+        if self.n >= 32 {
+            out.extend_from_slice(&(self.bits as u32).to_le_bytes());
+            self.bits >>= 32;
+            self.n -= 32;
+        }
+    }
+
+    /// Fills the last byte with zeros.
+    #[inline]
+    pub(super) fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bits.to_le_bytes()[..self.n.div_ceil(8) as usize]);
+    }
+}
+
+/// The number of `width` bits, at most 32, that begins with `bit`; what lies past the end reads as zeros.
+#[inline]
+pub(super) fn bits_at(bytes: &[u8], bit: usize, width: u32) -> u32 {
+    let word = match array_at(bytes, bit / 8) {
+        Some(word) => u64::from_le_bytes(word),
+        None => {
+            let rest = bytes.get(bit / 8..).unwrap_or_default();
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(word)
+        }
+    };
+    (word >> (bit % 8) & ((1 << width) - 1)) as u32
+}
+
+/// Frequencies of a long list.
+#[derive(Clone, Debug)]
+pub(crate) struct Frequencies<S> {
+    pub(super) source: S,
+    pub(super) widths_at: u64,
+    pub(super) bases_at: u64,
+    pub(super) packed: Range<u64>,
+    pub(super) df: u32,
+}
+
+/// The frequencies less one of up to 64 postings, packed.
+#[derive(Debug)]
+pub(crate) struct FrequencyGroup<'s> {
+    packed: Bytes<'s>,
+    width: u32,
+}
+
+impl FrequencyGroup<'_> {
+    /// The frequency of posting `nth` of the group, below 64.
+    #[inline]
+    pub(crate) fn get(&self, nth: u32) -> u32 {
+        bits_at(&self.packed, (nth * self.width) as usize, self.width).saturating_add(1)
+    }
+
+    /// Whether the term occurs once in every document of the group.
+    #[inline]
+    pub(crate) fn is_all_ones(&self) -> bool {
+        self.width == 0
+    }
+}
+
+impl<'s, S: Source<'s>> Frequencies<S> {
+    /// How often the term occurs in the document of this rank.
+    #[inline]
+    pub(crate) fn get(&self, rank: u32) -> Result<u32> {
+        if rank >= self.df {
+            return Err(self.no_such_rank(rank));
+        }
+        let (at, width) = self.group_at(rank / GROUP)?;
+        if width == 0 {
+            return Ok(1);
+        }
+        let bit = u64::from(rank % GROUP * width);
+        let end = at + (bit + u64::from(width)).div_ceil(8);
+        let bytes = self.source.bytes(at + bit / 8..self.inside(end)?)?;
+        Ok(bits_at(&bytes, (bit % 8) as usize, width).saturating_add(1))
+    }
+
+    /// The group that the posting of this rank is in.
+    #[inline]
+    pub(super) fn group_of(&self, rank: u32) -> Result<FrequencyGroup<'s>> {
+        if rank < self.df { self.group(rank / GROUP) } else { Err(self.no_such_rank(rank)) }
+    }
+
+    /// The frequencies of the 64 postings from rank `64 * nth` on, fewer at the end of the list.
+    #[inline]
+    pub(crate) fn group(&self, nth: u32) -> Result<FrequencyGroup<'s>> {
+        let Some(n) = self.df.checked_sub(nth.saturating_mul(GROUP)).filter(|n| *n > 0) else {
+            return Err(self.no_such_rank(nth.saturating_mul(GROUP)));
+        };
+        let (at, width) = self.group_at(nth)?;
+        let end = at + u64::from((n.min(GROUP) * width).div_ceil(8));
+        Ok(FrequencyGroup { packed: self.source.bytes(at..self.inside(end)?)?, width })
+    }
+
+    /// Where a group begins, and its width.
+    #[inline]
+    fn group_at(&self, nth: u32) -> Result<(u64, u32)> {
+        let at = self.widths_at + u64::from(nth) * WIDTH_LEN;
+        let entry = self.source.bytes(at..at + WIDTH_LEN)?;
+        let entry = u32::from_le_bytes(array_at(&entry, 0).unwrap_or_default());
+        let (offset, width) = (entry >> WIDTH_BITS, entry & ((1 << WIDTH_BITS) - 1));
+        if width > WIDTH_MAX {
+            return Err(self.source.locate(at, self.damage(format!("a width of {width} bits"))));
+        }
+        let base = base_at(self.source, self.bases_at, nth / (CHUNK / GROUP), 0)?;
+        let start = self.packed.start.saturating_add(base).saturating_add(u64::from(offset) * 8);
+        Ok((start, width))
+    }
+
+    #[inline]
+    fn inside(&self, end: u64) -> Result<u64> {
+        if end <= self.packed.end { Ok(end) } else { Err(self.outside()) }
+    }
+
+    /// Calls `visit` with all frequencies in the order of their ranks; refuses what breaks R3 or R4.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u32)) -> Result<()> {
+        let mut expected = self.packed.start;
+        for nth in 0..self.df.div_ceil(GROUP) {
+            let (at, width) = self.group_at(nth)?;
+            let (n, group) = ((self.df - nth * GROUP).min(GROUP), self.group(nth)?);
+            let mut all = 0;
+            for frequency in (0..n).map(|nth| group.get(nth)) {
+                all |= frequency - 1;
+                visit(frequency);
+            }
+            if at != expected || u32::BITS - all.leading_zeros() != width {
+                return Err(self.source.locate(at, self.damage("a group elsewhere, or too wide")));
+            }
+            expected += u64::from((n * width).div_ceil(8));
+        }
+        if expected == self.packed.end { Ok(()) } else { Err(self.outside()) }
+    }
+
+    #[cold]
+    fn damage(&self, found: impl Into<String>) -> Error {
+        Error::corrupt("reading the frequencies of a term").found(found)
+    }
+
+    #[cold]
+    fn outside(&self) -> Error {
+        let error = self
+            .damage("other groups")
+            .expected(format!("groups in {} bytes", self.packed.end - self.packed.start));
+        self.source.locate(self.packed.start, error)
+    }
+
+    #[cold]
+    fn no_such_rank(&self, rank: u32) -> Error {
+        let error = self
+            .damage(format!("a document of rank {rank}"))
+            .expected(format!("ranks below {}", self.df));
+        self.source.locate(self.packed.start, error)
+    }
+}
+
+/// The base that the offsets of a chunk count from: its first or second number.
+#[inline]
+pub(super) fn base_at<'s, S: Source<'s>>(
+    source: S,
+    bases_at: u64,
+    chunk: u32,
+    number: u64,
+) -> Result<u64> {
+    let Some(nth) = chunk.checked_sub(1) else { return Ok(0) };
+    let at = bases_at + u64::from(nth) * BASE_LEN + number * 8;
+    let base = source.bytes(at..at + 8)?;
+    Ok(u64::from_le_bytes(array_at(&base, 0).unwrap_or_default()))
+}

@@ -1,0 +1,172 @@
+//! Upper bounds of score parts: one code per block of 64 documents, one per container, one number
+//! per term; and lower bounds of the k-th best.
+
+use super::KTH;
+use super::directory::{BLOCKS, Granularity};
+use crate::bytes::Bytes;
+use crate::format::lengths::score_part;
+
+/// Documents of a block, as a power of two.
+const BLOCK_BITS: u32 = 6;
+
+/// The codes of a container.
+#[derive(Debug)]
+pub(crate) enum Codes<'s> {
+    /// One per block of 64 documents, 0 where it has no posting.
+    Dense(Bytes<'s>),
+    /// One a posting: the first of each block of 64 documents has the block's code, the others 0.
+    ByRank(Bytes<'s>),
+}
+
+impl Codes<'_> {
+    /// The codes by block.
+    #[inline]
+    pub(crate) fn dense(&self) -> Option<&[u8; BLOCKS]> {
+        match self {
+            Codes::Dense(bytes) => bytes.first_chunk(),
+            Codes::ByRank(_) => None,
+        }
+    }
+
+    /// The codes by rank in the container.
+    #[inline]
+    pub(crate) fn by_rank(&self) -> Option<&[u8]> {
+        match self {
+            Codes::Dense(_) => None,
+            Codes::ByRank(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// The smallest code whose bound `code * max / 255` is not below `part`. Products of 8 and 24 bits are
+/// exact in `f64`.
+#[inline]
+pub(super) fn code_above(part: f32, max: f32) -> u8 {
+    let (part, max) = (f64::from(part) * 255.0, f64::from(max));
+    let mut code = (part / max).ceil().clamp(1.0, 255.0);
+    if code < 255.0 && code * max < part {
+        code += 1.0;
+    }
+    code as u8
+}
+
+/// The largest code whose bound is not above `part`.
+fn code_below(part: f32, max: f32) -> u8 {
+    let (part, max) = (f64::from(part) * 255.0, f64::from(max));
+    let mut code = (part / max).floor().clamp(0.0, 255.0);
+    if code > 0.0 && code * max > part {
+        code -= 1.0;
+    }
+    code as u8
+}
+
+/// Collects score parts.
+#[derive(Debug, Default)]
+pub(super) struct ImpactWriter {
+    blocks: Vec<Block>,
+    n_postings: u32,
+    max: f32,
+    best: Best,
+}
+
+/// The postings of 64 documents.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// Documents of the block, without their lower bits.
+    number: u32,
+    first_rank: u32,
+    max: f32,
+}
+
+impl ImpactWriter {
+    pub(super) fn clear(&mut self) {
+        self.blocks.clear();
+        self.best.parts.clear();
+        self.best.floor = 0.0;
+        (self.n_postings, self.max) = (0, 0.0);
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, doc: u32, frequency: u32, k: f32) {
+        let part = score_part(frequency, k);
+        match self.blocks.last_mut() {
+            Some(last) if last.number == doc >> BLOCK_BITS => last.max = last.max.max(part),
+            _ => self.blocks.push(Block {
+                number: doc >> BLOCK_BITS,
+                first_rank: self.n_postings,
+                max: part,
+            }),
+        }
+        self.best.offer(part);
+        self.n_postings += 1;
+    }
+
+    /// The best part, and the codes of the k-th best ones.
+    pub(super) fn finish(&mut self) -> (f32, [u8; 3]) {
+        self.max = self.blocks.iter().fold(0.0, |max, block| max.max(block.max));
+        let max = self.max;
+        let kth = self.best.kth().map(|part| part.map_or(0, |part| code_below(part, max)));
+        (max, kth)
+    }
+
+    /// Appends the largest code of each container, then the codes of all.
+    pub(super) fn write_codes(&self, out: &mut Vec<u8>) {
+        let of_container =
+            |a: &Block, b: &Block| a.number / BLOCKS as u32 == b.number / BLOCKS as u32;
+        for blocks in self.blocks.chunk_by(of_container) {
+            let best = blocks.iter().fold(0.0f32, |max, block| max.max(block.max));
+            out.push(code_above(best, self.max));
+        }
+        let mut rest = self.blocks.as_slice();
+        for blocks in self.blocks.chunk_by(of_container) {
+            rest = &rest[blocks.len()..];
+            let first_rank = blocks[0].first_rank;
+            let end_rank = rest.first().map_or(self.n_postings, |next| next.first_rank);
+            let granularity = Granularity::of(end_rank - first_rank);
+            let start = out.len();
+            out.resize(start + granularity.codes_len(), 0);
+            for block in blocks {
+                let at = match granularity.is_dense() {
+                    true => block.number as usize % BLOCKS,
+                    false => (block.first_rank - first_rank) as usize,
+                };
+                out[start + at] = code_above(block.max, self.max);
+            }
+        }
+    }
+}
+
+/// The best parts seen so far.
+#[derive(Debug, Default)]
+struct Best {
+    /// Unordered; all of the best, and some more.
+    parts: Vec<f32>,
+    /// As many as are asked for are not below this.
+    floor: f32,
+}
+
+impl Best {
+    const LEN: usize = KTH[KTH.len() - 1];
+
+    #[inline]
+    fn offer(&mut self, part: f32) {
+        if part > self.floor {
+            self.parts.push(part);
+            if self.parts.len() == 4 * Self::LEN {
+                self.cut();
+            }
+        }
+    }
+
+    #[cold]
+    fn cut(&mut self) {
+        let (_, kth, _) = self.parts.select_nth_unstable_by(Self::LEN - 1, |a, b| b.total_cmp(a));
+        self.floor = *kth;
+        self.parts.truncate(Self::LEN);
+    }
+
+    fn kth(&mut self) -> [Option<f32>; 3] {
+        self.parts.sort_unstable_by(|a, b| b.total_cmp(a));
+        KTH.map(|k| self.parts.get(k - 1).copied())
+    }
+}

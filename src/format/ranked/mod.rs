@@ -1,0 +1,557 @@
+//! What ranking and phrases need of a long list, addressed by the rank of a posting.
+//!
+//! Written behind the list's bitmap by [`RankedWriter`] while runs or segments are merged, read by
+//! [`RankedLong`] in pieces of a few bytes: no part is ever decoded as a whole. The rank of a posting
+//! is the number of documents before it in the list.
+//!
+//! # Layout
+//!
+//! Integers and floats are little-endian; offsets count from the first byte behind the bitmap. `n` is
+//! the list's number of containers, `df` its number of documents. The sizes of all parts but
+//! the last follow from the cardinalities in the bitmap's header.
+//!
+//! ```text
+//! offset  size  field            meaning
+//!      0     4  max              f32, the best score part of all postings, see below
+//!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
+//!      7     1  flags            1: widths of positions are even, up to 32
+//!      8     8  frequencies_len  u64, bytes of `frequencies`
+//!     16     n  max_codes        the largest code of each container
+//!      *     *  codes            container after container
+//!      *     *  directories      container after container
+//!      *     *  widths           u32 per 64 postings
+//!      *     *  bases            16 bytes per 65,536 postings after the first 65,536
+//!      *     *  records          20 bytes per 32 postings; only with positions
+//!      *     *  frequencies      packed
+//!      *     *  positions        packed; only with positions
+//! ```
+//!
+//! *Codes.* The score part of a posting is what its frequency and its document's length make of a
+//! score, see [`lengths`](crate::format::lengths); the code of a part s is the smallest c of 1 to 255
+//! with c × max ≥ 255 × s. What stands for a container follows from its cardinality alone:
+//!
+//! ```text
+//! cardinality  codes                                directory
+//! 1..=128      one a posting                        none
+//! 129..=1023   one a posting                        32 u16, one per 2,048 documents
+//! 1024..=4096  1,024, one per block of 64 documents 128 u16, one per 512 documents
+//! 4097..       1,024, one per block of 64 documents 1,024 u16, one per 64 documents
+//! ```
+//!
+//! The code of a block of 64 documents is the largest of its postings, 0 if it has none. Where there
+//! is one a posting, the first posting of each block has the block's code and the others have 0.
+//! Entry i of a directory is the number of postings of the container before the documents it is for.
+//!
+//! *Frequencies.* An entry of `widths` is offset << 8 | width, for 64 postings by rank: their
+//! frequencies less one are packed with `width` bits each (0 to 32, lowest bit first) from byte
+//! 8 × offset of `frequencies` on. All groups but a list's last take 8 × width bytes. Offsets count from
+//! the u64 base of the 65,536 postings that the group belongs to, the first half of an entry of
+//! `bases`; the base of the first 65,536 is 0.
+//!
+//! *Positions.* A record is for 32 postings by rank: u32 offset into `positions`, then 16 bytes whose
+//! byte i has the width of posting i in its lower and of posting 16 + i in its upper half, less one.
+//! From that offset on stand, for each posting, its first position and then each position less the one
+//! before, all with the posting's width. The bits of a posting follow those of the one before; the last
+//! byte of a record is filled with zeros. With flag 1 a width is twice what is written. Offsets
+//! count from a base as above, the second half of the entry.
+//!
+//! # Example
+//!
+//! The shortest list: documents 0 to 255 in one run, of ten words each, the average length; a word that stands first in
+//! all of them and in document 255 once more, at position 9. 569 bytes, of which the codes, `codes` from 0011 on, are the
+//! documents' by rank, and the directory from 0111 on.
+//!
+//! ```text
+//! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 00
+//! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0040  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0050  00 BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0060  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0070  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0080  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0090  00 BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00B0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00C0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00D0  00 FF 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00E0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 00F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0100  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0110  00 00 00 00 01 00 01 00  01 00 01 00 01 00 01 00
+//! 0120  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
+//! 0130  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
+//! 0140  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
+//! 0150  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
+//! 0160  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0170  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
+//! 0180  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
+//! 0190  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
+//! 01A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01B0  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01C0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
+//! 01D0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
+//! 01E0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
+//! 01F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0200  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
+//! 0210  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0220  00 00 00 00 00 00 00 00  00 48
+//! ```
+//!
+//! # Invariants
+//!
+//! - R1: `max`, `max_codes`, `codes` and `kth` are those of the postings, computed in `f32` in the order that
+//!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
+//! - R2: directories are those of the bitmap.
+//! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
+//! - R4: widths are the smallest that hold their numbers.
+//!
+//! # Checks
+//!
+//! Opening compares the length with the sizes of the parts. A read refuses an offset that leads outside,
+//! and thereby never allocates more than eight positions a byte. `verify` refuses what breaks R1 to R3.
+//!
+//! # Cost
+//!
+//! Opening reads the head and `max_codes`. A frequency takes two small reads, the positions of a posting three more.
+//! Wikipedia articles (25 M postings): codes 0.6 B a posting, directories 0.15, frequencies 0.5, positions 3.1.
+//!
+//! # Versions
+//!
+//! 1: as above.
+//!
+//! # Why
+//!
+//! Blocks of 64 documents, because a block is a word of a bitmap and four times as fine bounds skip four times
+//! as much as blocks of 256. Addressing by rank, because phrases look at few postings, far apart. Everything
+//! packed without escapes, because the postings that are looked at are those of high frequency. Codes stand apart from the
+//! rest, because a query reads all codes and little else.
+
+mod directory;
+mod frequencies;
+mod impacts;
+mod positions;
+mod short;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use directory::Directory;
+pub(crate) use frequencies::Frequencies;
+pub(crate) use impacts::Codes;
+pub(crate) use positions::Positions;
+pub(crate) use short::RankedShort;
+
+use crate::bytes::{Bytes, Source, array_at, write_varint};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::lengths::Bm25;
+use crate::format::occurrences::{self, OccurrenceReader};
+use crate::format::postings::LongList;
+use crate::schema::Detail;
+use directory::Granularity;
+use frequencies::FrequencyWriter;
+use impacts::ImpactWriter;
+use positions::PositionWriter;
+use std::ops::Range;
+
+const HEAD_LEN: usize = 16;
+const WIDE: u8 = 1;
+/// Postings that share a base of offsets.
+const CHUNK: u32 = 1 << 16;
+const BASE_LEN: u64 = 16;
+/// The ranks whose score parts are kept.
+pub(crate) const KTH: [usize; 3] = [10, 100, 1000];
+
+/// What is known of a field before its lists are written.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    pub(crate) detail: Detail,
+    pub(crate) bm25: Bm25,
+    /// Codes of the documents' lengths; empty where the field keeps no frequencies.
+    pub(crate) lengths: Vec<u8>,
+    k_by_code: [f32; 256],
+}
+
+impl Ranking {
+    pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
+        Ranking { detail, bm25, lengths, k_by_code: bm25.k_by_code() }
+    }
+
+    /// What is added to the frequency below the line in the score of this document.
+    #[inline]
+    fn k(&self, doc: u32) -> f32 {
+        let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
+        self.k_by_code[usize::from(code)]
+    }
+}
+
+/// Writes what stands behind a bitmap; keeps its buffers from list to list.
+#[derive(Debug, Default)]
+pub(crate) struct RankedWriter {
+    impacts: ImpactWriter,
+    frequencies: FrequencyWriter,
+    positions: PositionWriter,
+    bases: Vec<u8>,
+}
+
+impl RankedWriter {
+    /// Appends the parts of the list of `docs`, whose occurrences are `pieces`: streams of as many
+    /// documents as are given with them.
+    pub(crate) fn write<'p>(
+        &mut self,
+        docs: &[u32],
+        pieces: impl Iterator<Item = (&'p [u8], u32)> + Clone,
+        ranking: &Ranking,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let packed = self.pack(docs, pieces.clone(), ranking, 1)?;
+        if !packed {
+            // A position that 16 bits do not hold: rare enough to do it all again.
+            self.pack(docs, pieces, ranking, 2)?;
+        }
+        self.frequencies.finish();
+        let (max, kth) = self.impacts.finish();
+        out.extend_from_slice(&max.to_le_bytes());
+        out.extend_from_slice(&kth);
+        out.push(if packed { 0 } else { WIDE });
+        out.extend_from_slice(&(self.frequencies.packed.len() as u64).to_le_bytes());
+        self.impacts.write_codes(out);
+        directory::write(docs, out);
+        out.extend_from_slice(&self.frequencies.widths);
+        out.extend_from_slice(&self.bases);
+        out.extend_from_slice(&self.positions.records);
+        out.extend_from_slice(&self.frequencies.packed);
+        out.extend_from_slice(&self.positions.packed);
+        Ok(())
+    }
+
+    /// Packs everything; false where a position does not fit widths of 1 to 16 times `step`.
+    fn pack<'p>(
+        &mut self,
+        docs: &[u32],
+        pieces: impl Iterator<Item = (&'p [u8], u32)>,
+        ranking: &Ranking,
+        step: u32,
+    ) -> Result<bool> {
+        self.impacts.clear();
+        self.frequencies.clear();
+        self.positions.clear(step);
+        self.bases.clear();
+        let mut rest = docs;
+        for (bytes, n) in pieces {
+            let (of_piece, later) = rest.split_at_checked(n as usize).ok_or_else(damaged)?;
+            let mut occurrences = OccurrenceReader::new(bytes, ranking.detail);
+            for (nth, &doc) in of_piece.iter().enumerate() {
+                let rank = (docs.len() - rest.len() + nth) as u32;
+                if rank.is_multiple_of(CHUNK) && rank > 0 {
+                    self.frequencies.end_group();
+                    self.positions.end_record();
+                    self.bases.extend((self.frequencies.packed.len() as u64).to_le_bytes());
+                    self.bases.extend((self.positions.packed.len() as u64).to_le_bytes());
+                    self.frequencies.start_chunk();
+                    self.positions.start_chunk();
+                }
+                let frequency = occurrences.frequency().ok_or_else(damaged)?;
+                self.impacts.add(doc, frequency, ranking.k(doc));
+                self.frequencies.add(frequency);
+                if ranking.detail.has_positions() {
+                    let read = self.positions.add(frequency, || occurrences.gap());
+                    if !read.ok_or_else(damaged)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            rest = later;
+        }
+        self.positions.end_record();
+        if self.positions.is_too_long {
+            return Err(Error::new(ErrorKind::LimitExceeded, "packing the positions of a term")
+                .expected("at most 4294967295 bytes of them in 65536 documents")
+                .found("more"));
+        }
+        if rest.is_empty() { Ok(true) } else { Err(damaged()) }
+    }
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::corrupt("merging occurrences")
+        .expected("frequencies and positions of each document")
+        .found("other bytes")
+}
+
+/// A term's documents, with how often and where it is in each.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a short list is decoded in place, so that opening one allocates nothing"
+)]
+#[derive(Debug)]
+pub(crate) enum RankedList<'s, S> {
+    /// At most 255 documents, decoded.
+    Short(RankedShort<'s>),
+    /// More, read where they lie.
+    Long(RankedLong<'s, S>),
+}
+
+/// Where the bytes behind long lists go, for `inspect`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RankedBytes {
+    /// Heads, and the code of each container.
+    pub(crate) heads: u64,
+    pub(crate) codes: u64,
+    pub(crate) directories: u64,
+    /// With widths and half of the bases.
+    pub(crate) frequencies: u64,
+    /// With records and half of the bases.
+    pub(crate) positions: u64,
+}
+
+impl RankedBytes {
+    /// Adds those of one more list.
+    pub(crate) fn add(&mut self, other: &RankedBytes) {
+        self.heads += other.heads;
+        self.codes += other.codes;
+        self.directories += other.directories;
+        self.frequencies += other.frequencies;
+        self.positions += other.positions;
+    }
+}
+
+/// The parts of a long list, read where they lie.
+#[derive(Debug)]
+pub(crate) struct RankedLong<'s, S> {
+    list: LongList<'s, S>,
+    source: S,
+    /// All parts.
+    range: Range<u64>,
+    /// `max_codes`, behind the head.
+    hot: Bytes<'s>,
+    max: f32,
+    kth: [u8; 3],
+    codes_at: u64,
+    directories_at: u64,
+    frequencies: Frequencies<S>,
+    positions: Option<Positions<S>>,
+}
+
+/// One container of a [`RankedLong`], and where its parts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RankedContainer {
+    /// Its number in the list.
+    pub(crate) nth: usize,
+    /// The upper 16 bits of its documents.
+    pub(crate) key: u16,
+    pub(crate) cardinality: u32,
+    /// The rank of its first posting.
+    pub(crate) first_rank: u32,
+    /// Its largest code.
+    pub(crate) max_code: u8,
+    codes_at: u64,
+    directory_at: u64,
+}
+
+impl<'s, S: Source<'s>> RankedLong<'s, S> {
+    /// Reads the head of the `len` bytes at `at`, which belong to `list`.
+    pub(crate) fn open(
+        list: LongList<'s, S>,
+        source: S,
+        at: u64,
+        len: u64,
+        detail: Detail,
+    ) -> Result<Self> {
+        let wrong = |found: String| {
+            let error = Error::corrupt("reading the impacts of a posting list").found(found);
+            source.locate(at, error)
+        };
+        let n = list.n_containers();
+        let end = at.checked_add(len).ok_or_else(|| wrong("an end past 2^64".to_owned()))?;
+        let hot = source.bytes(at..end.min(at + (HEAD_LEN + n) as u64))?;
+        let head = || {
+            let max = f32::from_le_bytes(array_at(&hot, 0)?);
+            let [k0, k1, k2, flags] = array_at(&hot, 4)?;
+            let frequencies_len = u64::from_le_bytes(array_at(&hot, 8)?);
+            (hot.len() == HEAD_LEN + n).then_some((max, [k0, k1, k2], flags, frequencies_len))
+        };
+        let (max, kth, flags, frequencies_len) =
+            head().ok_or_else(|| wrong(format!("{len} bytes")))?;
+        if flags & !WIDE != 0 || !(0.0..=1.0).contains(&max) {
+            return Err(wrong(format!("flags {flags} and a best score part of {max}")));
+        }
+        let df = list.cardinality();
+        let (mut codes, mut directories) = (0, 0);
+        for nth in 0..n {
+            let granularity = Granularity::of(list.container_cardinality(nth));
+            codes += granularity.codes_len() as u64;
+            directories += granularity.directory_len() as u64;
+        }
+        let codes_at = at + (HEAD_LEN + n) as u64;
+        let directories_at = codes_at + codes;
+        let widths_at = directories_at + directories;
+        let bases_at = widths_at + df.div_ceil(64) * 4;
+        let records_at = bases_at + (df.div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
+        let records =
+            if detail.has_positions() { df.div_ceil(32) * positions::RECORD_LEN } else { 0 };
+        let frequencies_at = records_at + records;
+        let positions_at = frequencies_at
+            .checked_add(frequencies_len)
+            .filter(|positions_at| *positions_at <= end && (records > 0 || *positions_at == end))
+            .ok_or_else(|| wrong(format!("{len} bytes, {frequencies_len} of them frequencies")))?;
+        let frequencies = Frequencies {
+            source,
+            widths_at,
+            bases_at,
+            packed: frequencies_at..positions_at,
+            df: df as u32,
+        };
+        let positions = detail.has_positions().then(|| Positions {
+            source,
+            records_at,
+            bases_at,
+            packed: positions_at..end,
+            step: if flags & WIDE == 0 { 1 } else { 2 },
+        });
+        Ok(RankedLong {
+            list,
+            source,
+            range: at..end,
+            hot,
+            max,
+            kth,
+            codes_at,
+            directories_at,
+            frequencies,
+            positions,
+        })
+    }
+
+    /// The documents.
+    #[inline]
+    pub(crate) fn list(&self) -> &LongList<'s, S> {
+        &self.list
+    }
+
+    /// The best score part of all postings. No part of a posting with code c exceeds
+    /// `c * max_part / 255`.
+    #[inline]
+    pub(crate) fn max_part(&self) -> f32 {
+        self.max
+    }
+
+    /// Codes, rounded down, of the [`KTH`] best score parts; 0 where there are fewer postings.
+    pub(crate) fn kth_codes(&self) -> [u8; 3] {
+        self.kth
+    }
+
+    /// The largest code of each container.
+    #[inline]
+    pub(crate) fn max_codes(&self) -> &[u8] {
+        &self.hot[HEAD_LEN..]
+    }
+
+    /// Where its bytes go.
+    pub(crate) fn bytes(&self) -> RankedBytes {
+        let Frequencies { widths_at, bases_at, packed, df, .. } = &self.frequencies;
+        let bases = (u64::from(*df).div_ceil(u64::from(CHUNK)) - 1) * BASE_LEN;
+        let records = match self.positions {
+            Some(_) => u64::from(*df).div_ceil(32) * positions::RECORD_LEN,
+            None => 0,
+        };
+        RankedBytes {
+            heads: self.codes_at - self.range.start,
+            codes: self.directories_at - self.codes_at,
+            directories: widths_at - self.directories_at,
+            frequencies: bases_at - widths_at + bases / 2 + packed.end - packed.start,
+            positions: bases / 2 + records + self.range.end - packed.end,
+        }
+    }
+
+    /// All containers in order, with the places of their parts: a few sums each.
+    pub(crate) fn containers(&self) -> impl Iterator<Item = RankedContainer> + '_ {
+        let (mut first_rank, mut codes_at) = (0, self.codes_at);
+        let mut directory_at = self.directories_at;
+        self.max_codes().iter().enumerate().map(move |(nth, &max_code)| {
+            let cardinality = self.list.container_cardinality(nth);
+            let container = RankedContainer {
+                nth,
+                key: self.list.key(nth),
+                cardinality,
+                first_rank,
+                max_code,
+                codes_at,
+                directory_at,
+            };
+            let granularity = Granularity::of(cardinality);
+            first_rank += cardinality;
+            codes_at += granularity.codes_len() as u64;
+            directory_at += granularity.directory_len() as u64;
+            container
+        })
+    }
+
+    /// The codes of a container.
+    #[inline]
+    pub(crate) fn codes(&self, container: &RankedContainer) -> Result<Codes<'s>> {
+        let granularity = Granularity::of(container.cardinality);
+        let end = container.codes_at + granularity.codes_len() as u64;
+        let bytes = self.source.bytes(container.codes_at..end)?;
+        Ok(if granularity.is_dense() { Codes::Dense(bytes) } else { Codes::ByRank(bytes) })
+    }
+
+    /// How to find the ranks of a container's documents.
+    #[inline]
+    pub(crate) fn directory(&self, container: &RankedContainer) -> Result<Directory<'s>> {
+        let granularity = Granularity::of(container.cardinality);
+        let end = container.directory_at + granularity.directory_len() as u64;
+        Ok(Directory::new(granularity, self.source.bytes(container.directory_at..end)?))
+    }
+
+    /// Checks R1 to R4 by writing the parts of the list of `docs` once more.
+    pub(crate) fn verify(
+        &self,
+        docs: &[u32],
+        ranking: &Ranking,
+        writer: &mut RankedWriter,
+    ) -> Result<()> {
+        let (mut stream, mut expected) = (vec![], vec![]);
+        self.append_occurrences(&mut stream)?;
+        let all = std::iter::once((&stream[..], docs.len() as u32));
+        writer.write(docs, all, ranking, &mut expected)?;
+        let range = self.range.clone();
+        let found = self.source.bytes(range.clone())?;
+        if *found == *expected {
+            return Ok(());
+        }
+        let differing = found.iter().zip(&expected).take_while(|(a, b)| a == b).count() as u64;
+        Err(self.source.locate(
+            range.start + differing,
+            Error::corrupt("checking the impacts, frequencies and positions of a term")
+                .expected("what its documents, lengths and occurrences make")
+                .found("other bytes"),
+        ))
+    }
+
+    /// Appends the list's occurrences as a stream, see [`occurrences`](crate::format::occurrences).
+    pub(crate) fn append_occurrences(&self, out: &mut Vec<u8>) -> Result<()> {
+        let Some(positions) = &self.positions else {
+            return self
+                .frequencies
+                .for_each(|frequency| write_varint(out, u64::from(frequency - 1)));
+        };
+        positions.for_each(&self.frequencies, |frequency, numbers| {
+            occurrences::write_gaps(frequency, numbers, out);
+            Ok(())
+        })
+    }
+
+    /// How often the term is in each document, by rank.
+    #[inline]
+    pub(crate) fn frequencies(&self) -> &Frequencies<S> {
+        &self.frequencies
+    }
+
+    /// Where the term is in each document, by rank, if the field keeps that.
+    #[inline]
+    pub(crate) fn positions(&self) -> Option<&Positions<S>> {
+        self.positions.as_ref()
+    }
+}

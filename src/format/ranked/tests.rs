@@ -1,0 +1,271 @@
+//! Long lists against plain vectors, and against bytes that are not what was written.
+
+use super::*;
+use crate::format::doc_check;
+use crate::format::lengths::{self, length_of, score_part};
+use crate::format::postings;
+
+/// A term as a plain list: each document with its positions.
+struct Model {
+    docs: Vec<(u32, Vec<u32>)>,
+    ranking: Ranking,
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) % u64::from(n)) as u32
+    }
+}
+
+impl Model {
+    /// Documents with random positions, few as a rule; `far` is the greatest distance between two.
+    fn new(docs: impl IntoIterator<Item = u32>, far: u32, detail: Detail) -> Model {
+        let mut random = Random(far.into());
+        let mut with_positions = |doc| {
+            let frequency = match random.below(60) {
+                0 => 1 + random.below(300),
+                n @ 1..8 => n,
+                _ => 1,
+            };
+            let mut position = 0;
+            let mut next = || {
+                position += random.below(far);
+                position
+            };
+            (doc, (0..frequency).map(|_| next()).collect())
+        };
+        let docs: Vec<(u32, Vec<u32>)> = docs.into_iter().map(&mut with_positions).collect();
+        let n_docs = docs.last().unwrap().0 + 1;
+        let lengths = (0..n_docs).map(|doc| lengths::code_of(5 + doc * 31 % 200)).collect();
+        Model { docs, ranking: Ranking::new(detail, Bm25::of_segment(1000, 10), lengths) }
+    }
+
+    fn numbers(&self) -> Vec<u32> {
+        self.docs.iter().map(|(doc, _)| *doc).collect()
+    }
+
+    /// The list's bitmap with everything behind it, and the length of the bitmap.
+    fn bytes(&self) -> (Vec<u8>, usize) {
+        let mut stream = vec![];
+        let mut pieces = vec![];
+        for piece in self.docs.chunks(1 + self.docs.len() / 3) {
+            let start = stream.len();
+            for (_, positions) in piece {
+                occurrences::write(self.ranking.detail, positions.iter().copied(), &mut stream);
+            }
+            pieces.push((start..stream.len(), piece.len() as u32));
+        }
+        let mut bytes = vec![];
+        postings::encode(&self.numbers(), &mut bytes);
+        let len = bytes.len();
+        let pieces = pieces.into_iter().map(|(range, n)| (&stream[range], n));
+        RankedWriter::default().write(&self.numbers(), pieces, &self.ranking, &mut bytes).unwrap();
+        (bytes, len)
+    }
+
+    fn part(&self, rank: usize) -> f32 {
+        let (doc, positions) = &self.docs[rank];
+        let Bm25 { k1, b, average } = self.ranking.bm25;
+        let length = length_of(self.ranking.lengths[*doc as usize]) as f32;
+        score_part(positions.len() as u32, k1 * (1.0 - b + b * length / average))
+    }
+
+    /// Compares all that a list says with the plain one.
+    fn check(&self) {
+        let (bytes, len) = self.bytes();
+        let list = open(&bytes, len, self.ranking.detail).unwrap();
+        list.verify(&self.numbers(), &self.ranking, &mut RankedWriter::default()).unwrap();
+        self.check_impacts(&list);
+        let mut found = vec![];
+        for (rank, (_, positions)) in self.docs.iter().enumerate() {
+            let (rank, n) = (rank as u32, positions.len() as u32);
+            assert_eq!(list.frequencies().get(rank).unwrap(), n);
+            assert_eq!(list.frequencies().group(rank / 64).unwrap().get(rank % 64), n);
+            if let Some(reader) = list.positions() {
+                reader.get(list.frequencies(), rank, &mut found).unwrap();
+                assert_eq!(found, *positions, "rank {rank}");
+            }
+        }
+        let past = self.docs.len() as u32;
+        assert!(list.frequencies().get(past).is_err());
+        assert!(list.frequencies().get(u32::MAX).is_err());
+        assert_eq!(list.positions().is_some(), self.ranking.detail.has_positions());
+        if let Some(reader) = list.positions() {
+            assert!(reader.get(list.frequencies(), past, &mut found).is_err());
+        }
+    }
+
+    fn check_impacts(&self, list: &RankedLong<'_, &[u8]>) {
+        let parts: Vec<f32> = (0..self.docs.len()).map(|rank| self.part(rank)).collect();
+        let mut best = parts.clone();
+        best.sort_by(|a, b| b.total_cmp(a));
+        let max = list.max_part();
+        assert_eq!(max, best[0]);
+        let bound = |code: u8| f64::from(code) * f64::from(max) / 255.0;
+        for (k, code) in KTH.into_iter().zip(list.kth_codes()) {
+            match best.get(k - 1) {
+                Some(part) => {
+                    assert!(bound(code) <= f64::from(*part));
+                    assert!(code == 255 || bound(code + 1) > f64::from(*part) - 1e-7);
+                }
+                None => assert_eq!(code, 0),
+            }
+        }
+        let mut rank = 0;
+        for container in list.containers() {
+            assert_eq!(container.first_rank as usize, rank);
+            let of_container = rank..rank + container.cardinality as usize;
+            let payload = list.list().payload(container.nth).unwrap();
+            let values = list.list().container(container.nth, &payload).unwrap();
+            let directory = list.directory(&container).unwrap();
+            let codes = list.codes(&container).unwrap();
+            for (nth, rank) in of_container.clone().enumerate() {
+                let doc = self.docs[rank].0;
+                assert_eq!(container.key, (doc >> 16) as u16);
+                assert_eq!(directory.find(values, doc as u16), Some(nth as u32));
+                let same_block = |other: &usize| self.docs[*other].0 >> 6 == doc >> 6;
+                let block: Vec<usize> = of_container.clone().filter(same_block).collect();
+                let of_block = block.iter().map(|rank| parts[*rank]).fold(0.0, f32::max);
+                let code = match (codes.dense(), codes.by_rank()) {
+                    (Some(codes), None) => codes[usize::from(doc as u16 >> 6)],
+                    (None, Some(codes)) if block[0] == rank => codes[nth],
+                    (None, Some(codes)) => {
+                        assert_eq!(codes[nth], 0);
+                        continue;
+                    }
+                    _ => panic!("both or none"),
+                };
+                assert!(bound(code) >= f64::from(of_block) && code <= container.max_code);
+                assert!(code == 1 || bound(code - 1) < f64::from(of_block), "not the smallest");
+            }
+            assert_eq!(codes.dense().is_some(), container.cardinality >= 1024);
+            let all = codes.dense().map_or(codes.by_rank().unwrap_or_default(), |codes| codes);
+            assert_eq!(all.iter().max(), Some(&container.max_code));
+            let absent = (0..=u16::MAX).filter(|low| !values.contains(*low));
+            absent.step_by(61).for_each(|low| assert_eq!(directory.find(values, low), None));
+            rank += container.cardinality as usize;
+        }
+        assert_eq!(rank, self.docs.len());
+    }
+}
+
+fn open(bytes: &[u8], len: usize, detail: Detail) -> Result<RankedLong<'_, &[u8]>> {
+    let list = LongList::open(bytes, 0, len as u64)?;
+    RankedLong::open(list, bytes, len as u64, (bytes.len() - len) as u64, detail)
+}
+
+/// One container after another with so many documents each, spread evenly.
+fn containers(cardinalities: &[u32]) -> impl Iterator<Item = u32> {
+    let of_container = |(key, n): (u32, u32)| (0..n).map(move |i| key << 16 | (i * (65_536 / n)));
+    (3..).zip(cardinalities.to_vec()).flat_map(of_container)
+}
+
+#[test]
+fn the_example_in_the_docs_is_what_we_write() {
+    let word = |doc| (doc, if doc == 255 { vec![0, 9] } else { vec![0] });
+    let ranking = Ranking::new(Detail::Positions, Bm25::of_segment(2560, 256), vec![10; 256]);
+    let model = Model { docs: (0..256).map(word).collect(), ranking };
+    let (bytes, len) = model.bytes();
+    let written = &bytes[len..];
+    let documented = doc_check::hex_dump(include_str!("mod.rs"));
+    assert_eq!(documented, written, "{}", doc_check::render(written));
+    assert_eq!(doc_check::layout(include_str!("mod.rs"))["max_codes"], HEAD_LEN);
+    model.check();
+}
+
+#[test]
+fn lists_of_all_kinds_of_containers_come_back() {
+    for detail in [Detail::Frequencies, Detail::Positions] {
+        Model::new(0..256, 100, detail).check();
+        Model::new(containers(&[1, 128, 129, 1023]), 3, detail).check();
+        Model::new(containers(&[1024, 127, 4096, 1]), 1000, detail).check();
+        Model::new((0..300).map(|doc| doc * 65_536), 10, detail).check();
+    }
+}
+
+#[test]
+fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
+    let mut random = Random(5);
+    let docs: Vec<u32> = (0..200_000).filter(|_| random.below(3) > 0).collect();
+    // Each document takes part in the naive comparison of its block.
+    let light = |docs: Vec<u32>| {
+        let model = Model::new(docs, 50, Detail::Positions);
+        let (bytes, len) = model.bytes();
+        let list = open(&bytes, len, Detail::Positions).unwrap();
+        list.verify(&model.numbers(), &model.ranking, &mut RankedWriter::default()).unwrap();
+        let mut found = vec![];
+        for container in list.containers() {
+            let payload = list.list().payload(container.nth).unwrap();
+            let values = list.list().container(container.nth, &payload).unwrap();
+            let directory = list.directory(&container).unwrap();
+            for (nth, low) in (0..).zip(values.iter()).step_by(7) {
+                assert_eq!(directory.find(values, low), Some(nth));
+                let rank = container.first_rank + nth;
+                let (doc, positions) = &model.docs[rank as usize];
+                assert_eq!(*doc, u32::from(container.key) << 16 | u32::from(low));
+                let positions_reader = list.positions().unwrap();
+                positions_reader.get(list.frequencies(), rank, &mut found).unwrap();
+                assert_eq!(found, *positions);
+            }
+        }
+    };
+    light(docs);
+    light((10_000..150_000).collect());
+    light(containers(&[4097, 65_536, 30_000]).collect());
+}
+
+#[test]
+fn words_that_stand_far_apart_or_very_often_come_back() {
+    Model::new((0..400).map(|doc| doc * 3), 60_000, Detail::Positions).check();
+    Model::new((0..400).map(|doc| doc * 3), 1 << 23, Detail::Positions).check();
+    let mut model = Model::new(0..300, 2, Detail::Positions);
+    model.docs[70].1 = (0..1_000_000).collect();
+    model.docs[299].1 = vec![u32::MAX - 1, u32::MAX];
+    model.check();
+}
+
+#[test]
+fn other_bytes_are_refused_or_read_without_harm() {
+    let model = Model::new(containers(&[1, 128, 300, 1100]), 2000, Detail::Positions);
+    let (bytes, len) = model.bytes();
+    let numbers = model.numbers();
+    let ask = |bytes: &[u8]| -> Result<()> {
+        let list = open(bytes, len, Detail::Positions)?;
+        let mut found = vec![];
+        for container in list.containers() {
+            list.codes(&container)?;
+            let payload = list.list().payload(container.nth)?;
+            let values = list.list().container(container.nth, &payload)?;
+            let directory = list.directory(&container)?;
+            for low in (0..=u16::MAX).step_by(331) {
+                if let Some(rank) = directory.find(values, low) {
+                    assert!(rank < container.cardinality);
+                    list.frequencies().get(container.first_rank + rank)?;
+                }
+            }
+        }
+        for rank in (0..numbers.len() as u32).step_by(17) {
+            if let Some(positions) = list.positions() {
+                positions.get(list.frequencies(), rank, &mut found)?;
+                assert!(found.len() <= 8 * bytes.len());
+            }
+        }
+        list.verify(&numbers, &model.ranking, &mut RankedWriter::default())
+    };
+    ask(&bytes).unwrap();
+    // Behind impacts and directories a changed byte may make another sound list.
+    let behind = len + HEAD_LEN + 4 + (1 + 128 + 300 + 1024) + (64 + 256);
+    for at in (len..bytes.len()).step_by(7).chain(len..len + 40) {
+        for flip in [1, 0x80, 0xFF] {
+            let mut bad = bytes.clone();
+            bad[at] ^= flip;
+            assert!(ask(&bad).is_err() || at >= behind, "byte {at}");
+        }
+    }
+    for cut in (len..bytes.len()).step_by(13) {
+        assert!(ask(&bytes[..cut]).is_err(), "cut to {cut}");
+    }
+}
