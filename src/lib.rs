@@ -50,8 +50,8 @@
 //!
 //! # Features
 //!
-//! `cli` (default) is for the command-line tool only. The library alone,
-//! `default-features = false`, has no optional part.
+//! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
+//! ([`analysis`]). The library alone is `default-features = false`.
 #![deny(missing_docs)]
 
 pub mod error;

@@ -314,6 +314,7 @@ fn character_classes() -> &'static [u16] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::tokenizer_api::{Token, TokenStream, Tokenizer};
     use proptest::prelude::*;
 
     /// The rule itself: alphanumeric runs, lower-cased character by character.
@@ -371,6 +372,103 @@ mod tests {
         assert_eq!((tokens.ends.clone(), tokens.tokens.len()), (vec![2, 3], 3));
         tokens.tokenize("");
         assert!(tokens.ends.is_empty() && tokens.tokens.is_empty());
+    }
+
+    /// Term and position of every token, and how many were too long.
+    fn placed(tokens: &mut BulkTokens) -> (Vec<Vec<(u32, String)>>, u64) {
+        let mut from = 0;
+        let mut by_text = vec![];
+        for &end in &tokens.ends {
+            let of_text = from as usize..end as usize;
+            let placed = of_text.clone().map(|nth| {
+                let (start, len) = tokens.tokens[nth];
+                let term = &tokens.bytes[start as usize..][..len as usize];
+                let position = tokens.positions().map_or(nth as u32 - from, |all| all[nth]);
+                (position, String::from_utf8(term.to_vec()).unwrap())
+            });
+            by_text.push(placed.collect());
+            from = end;
+        }
+        (by_text, tokens.take_too_long())
+    }
+
+    /// The same by the general way, a text at a time.
+    fn placed_one_by_one(analyzer: &Analyzer, texts: &[&str]) -> (Vec<Vec<(u32, String)>>, u64) {
+        let mut n_too_long = 0;
+        let one = |text: &&str| {
+            let mut placed = vec![];
+            n_too_long += analyzer.clone().for_each_token(text, |token| {
+                placed.push((token.position, token.term.to_owned()));
+            });
+            placed
+        };
+        (texts.iter().map(one).collect(), n_too_long)
+    }
+
+    #[test]
+    fn in_bulk_and_one_by_one_tokens_over_the_limit_keep_their_positions() {
+        let limit = "x".repeat(TERM_BYTES_MAX);
+        let long = limit.clone() + "x";
+        // In lower case it is longer: two bytes become three.
+        let grows = "İ".repeat(TERM_BYTES_MAX / 3 + 1);
+        let cases: &[&[&str]] = &[
+            &["a b", "", "c"],
+            &[&limit, "a"],
+            &[&format!("{long} a {long}"), "b", &format!("{long} {long} c {grows} d")],
+            &["a", &long, &long, "b"],
+            &[&grows, &format!("{grows} a")],
+            &[&format!("a {long}")],
+        ];
+        let mut tokens = BulkTokens::default();
+        for texts in cases {
+            tokens.tokenize(&texts.iter().map(|text| format!("{text}\n")).collect::<String>());
+            let expected = placed_one_by_one(&Analyzer::default(), texts);
+            assert!(placed(&mut tokens) == expected, "{:?}", texts.iter().map(|t| t.len()));
+        }
+    }
+
+    #[test]
+    fn what_an_analyzer_gives_comes_by_position() {
+        let stops = Analyzer::from_spec("words|lower|stop:en").unwrap();
+        let mut tokens = BulkTokens::default();
+        for text in ["The king of Spain", "", "of the", "king", &"x".repeat(TERM_BYTES_MAX + 1)] {
+            for analyzer in [&stops, &Analyzer::default()] {
+                tokens.analyze(&mut analyzer.clone(), text);
+                let expected = placed_one_by_one(analyzer, &[text]);
+                assert!(placed(&mut tokens) == expected, "{text:.40}");
+            }
+        }
+        assert!(tokens.positions().is_none());
+
+        /// The parts of a word before the word, as tokenizers of Chinese give them.
+        #[derive(Clone)]
+        struct PartsFirst;
+        struct Parts(usize, Token);
+        impl Tokenizer for PartsFirst {
+            type TokenStream<'a> = Parts;
+            fn token_stream<'a>(&'a mut self, _text: &'a str) -> Parts {
+                Parts(0, Token::default())
+            }
+        }
+        impl TokenStream for Parts {
+            fn advance(&mut self) -> bool {
+                let tokens = [(0, "a"), (2, "c"), (1, "b"), (0, "abc"), (3, "d")];
+                let Some((position, text)) = tokens.get(self.0) else { return false };
+                self.0 += 1;
+                (self.1.position, self.1.text) = (*position, (*text).to_owned());
+                true
+            }
+            fn token(&self) -> &Token {
+                &self.1
+            }
+            fn token_mut(&mut self) -> &mut Token {
+                &mut self.1
+            }
+        }
+        tokens.analyze(&mut Analyzer::new("parts", PartsFirst), "");
+        let terms = [(0, "a"), (0, "abc"), (1, "b"), (2, "c"), (3, "d")];
+        let expected = terms.map(|(position, term)| (position, term.to_owned()));
+        assert_eq!(placed(&mut tokens), (vec![expected.to_vec()], 0));
     }
 
     proptest! {

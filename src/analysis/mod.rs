@@ -22,6 +22,11 @@
 //! in [`Filter`]. The stems need the feature `stem` of the crate; an index whose field asks for them can
 //! be opened without it, and everything but that field used.
 //!
+//! # Synonyms
+//!
+//! [`Synonyms`] apply to queries only, where several words may stand for several others; the result is a row
+//! of [`Slot`]s, and [`phrases`] spells it out.
+//!
 //! # Positions
 //!
 //! Every token has a position, from 0. What a filter drops leaves its position empty, as does a token of
@@ -40,6 +45,7 @@ mod spec;
 mod splitter;
 mod stem;
 mod stop_words;
+mod synonyms;
 mod tokenizer;
 
 pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
@@ -47,6 +53,9 @@ pub use filter::{Filter, Filtered, FilteredStream};
 pub use registry::Analyzers;
 pub use spec::{filters, names, tokenizers};
 pub use splitter::{NGRAM_MAX, Splitter, SplitterStream};
+pub use synonyms::{
+    Alternative, PlacedTerm, SYNONYM_ALTERNATIVES_MAX, SYNONYM_TERMS_MAX, Slot, Synonyms, phrases,
+};
 pub use tokenizer::{DefaultTokenStream, DefaultTokenizer};
 
 pub use crate::schema::DEFAULT_ANALYZER;

@@ -1,9 +1,10 @@
-//! The analyzers of the caller's, and which one a field means.
+//! The analyzers and synonyms of the caller's, and which ones a field means.
 
 use crate::analysis::Analyzer;
 use crate::analysis::spec::{is_built_in, is_name};
+use crate::analysis::synonyms::{Slot, Synonyms, placed, slots};
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::Field;
+use crate::schema::{DEFAULT_ANALYZER, Field};
 
 /// Analyzers that are not built in, by name: given with
 /// [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or opened.
@@ -21,6 +22,8 @@ use crate::schema::Field;
 #[derive(Clone, Debug, Default)]
 pub struct Analyzers {
     registered: Vec<Analyzer>,
+    /// By the name of the field.
+    synonyms: Vec<(String, Synonyms)>,
 }
 
 impl Analyzers {
@@ -29,6 +32,16 @@ impl Analyzers {
     pub fn register(mut self, analyzer: Analyzer) -> Self {
         self.registered.retain(|other| other.name() != analyzer.name());
         self.registered.push(analyzer);
+        self
+    }
+
+    /// Sets what the words of queries in a field also stand for; the last call for a field counts. Nothing of
+    /// it is in the index.
+    #[must_use]
+    pub fn synonyms(mut self, field: impl Into<String>, synonyms: Synonyms) -> Self {
+        let field = field.into();
+        self.synonyms.retain(|(other, _)| *other != field);
+        self.synonyms.push((field, synonyms));
         self
     }
 
@@ -50,7 +63,27 @@ impl Analyzers {
         self.find(field, field.query_analyzer_spec())
     }
 
+    /// What each stretch of a query's text may be in a field, in order: its terms by the
+    /// [query-time](Self::query_time) analyzer, and what they also stand for.
+    ///
+    /// # Errors
+    ///
+    /// As [`index_time`](Self::index_time).
+    pub fn query_slots(&self, field: &Field, text: &str) -> Result<Vec<Slot>> {
+        let tokens = placed(text, &mut self.query_time(field)?);
+        Ok(slots(tokens, self.synonyms_of(field)))
+    }
+
+    /// What words of queries in a field also stand for.
+    pub(crate) fn synonyms_of(&self, field: &Field) -> Option<&Synonyms> {
+        let own = self.synonyms.iter().find(|(name, _)| *name == field.name);
+        own.map(|(_, synonyms)| synonyms)
+    }
+
     fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
+        if spec == DEFAULT_ANALYZER {
+            return Ok(Analyzer::default());
+        }
         if let Some(analyzer) = self.registered.iter().find(|analyzer| analyzer.name() == spec) {
             return Ok(analyzer.clone());
         }
@@ -104,5 +137,21 @@ mod tests {
         let wrong = Field::new("tags", FieldKind::Text).analyzer("words|lowr");
         let message = Analyzers::default().query_time(&wrong).unwrap_err().to_string();
         assert!(message.contains("the field 'tags'") && message.contains("'lowr'"), "{message}");
+    }
+
+    #[test]
+    fn synonyms_belong_to_a_field() {
+        let rules = |text| Synonyms::parse(text, &Analyzer::default()).unwrap();
+        let analyzers = Analyzers::default()
+            .synonyms("a", rules("x => y"))
+            .synonyms("a", rules("x, z"))
+            .synonyms("b", rules("x => w"));
+        let terms = |name: &str| {
+            let slots = analyzers.query_slots(&Field::new(name, FieldKind::Text), "X").unwrap();
+            assert_eq!((slots.len(), slots[0].gap), (1, 0));
+            let terms = slots[0].alternatives.iter().map(|any| any.terms[0].term.clone());
+            terms.collect::<Vec<_>>().join("|")
+        };
+        assert_eq!([terms("a"), terms("b"), terms("c")], ["x|z", "w", "x"]);
     }
 }

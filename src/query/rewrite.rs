@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
-use crate::analysis::Analyzers;
+use crate::analysis::{Analyzers, PlacedTerm, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::schema::{Field, FieldKind, Schema};
@@ -224,22 +224,29 @@ impl Rewriter<'_> {
     /// What a text means in one field.
     fn terms(&mut self, id: FieldId, text: &str, quoted: bool, place: &Place) -> Result<Normal> {
         let field = self.schema.get(id);
+        if field.kind == FieldKind::Text && self.analyzers.synonyms_of(field).is_some() {
+            // Of quotes around several words below.
+            if !quoted || self.analyzers.query_time(field)?.tokens(text).len() == 1 {
+                let slots = self.analyzers.query_slots(field, text)?;
+                if !slots.is_empty() {
+                    return self.slots(id, slots, text, place);
+                }
+            }
+        }
         let terms = match field.kind {
             FieldKind::Keyword => vec![text.to_owned()],
             FieldKind::Text => self.analyzers.query_time(field)?.tokens(text),
         };
-        self.n_terms += terms.len();
-        if self.n_terms > TERMS_MAX {
-            let error = Error::new(ErrorKind::LimitExceeded, "splitting the words of the query")
-                .expected(format!("at most {TERMS_MAX} terms (limit TERMS_MAX)"))
-                .found(format!("{} or more", self.n_terms));
-            return Err(located(&place.text, error));
-        }
+        self.count_terms(terms.len(), place)?;
         match terms.len() {
             0 => {
                 let reason = format!(
-                    "'{}' has no letter or digit to find in '{}'",
+                    "'{}' has {} to find in '{}'",
                     shortened(text),
+                    match text.contains(char::is_alphanumeric) {
+                        true => "no term left by the analyzer",
+                        false => "no letter or digit",
+                    },
                     field.name
                 );
                 self.note(format!("{reason}, so it matches nothing"));
@@ -259,6 +266,47 @@ impl Rewriter<'_> {
             return Ok(terms.into_iter().map(term).next().unwrap_or(Normal::All));
         }
         Ok(self.and(terms.into_iter().map(term).collect(), vec![]))
+    }
+
+    /// What a text with synonyms means in one field: all of its slots, each by any of its alternatives.
+    fn slots(
+        &mut self,
+        id: FieldId,
+        slots: Vec<Slot>,
+        text: &str,
+        place: &Place,
+    ) -> Result<Normal> {
+        let alternatives = || slots.iter().flat_map(|slot| &slot.alternatives);
+        self.count_terms(alternatives().map(|any| any.terms.len()).sum(), place)?;
+        if alternatives().count() > 1 || alternatives().any(|any| any.terms.len() > 1) {
+            let spelled: Vec<String> = alternatives()
+                .map(|any| any.terms.iter().map(|at| &*at.term).collect::<Vec<_>>().join(" "))
+                .collect();
+            let field = &self.schema.get(id).name;
+            let (text, spelled) = (shortened(text), shortened(&spelled.join(", ")));
+            self.note(format!("with synonyms, '{text}' is looked up in '{field}' as {spelled}"));
+        }
+        let mut all = vec![];
+        for slot in slots {
+            let mut any = vec![];
+            for alternative in slot.alternatives {
+                let term = |at: PlacedTerm| Normal::Term { field: id, term: at.term.into_bytes() };
+                any.push(self.and(alternative.terms.into_iter().map(term).collect(), vec![]));
+            }
+            all.push(self.or(any));
+        }
+        Ok(self.and(all, vec![]))
+    }
+
+    fn count_terms(&mut self, n: usize, place: &Place) -> Result<()> {
+        self.n_terms += n;
+        if self.n_terms <= TERMS_MAX {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::LimitExceeded, "splitting the words of the query")
+            .expected(format!("at most {TERMS_MAX} terms (limit TERMS_MAX)"))
+            .found(format!("{} or more", self.n_terms));
+        Err(located(&place.text, error))
     }
 
     fn no_phrases(&self, field: &Field, terms: &[String], place: &Place) -> Error {
@@ -596,7 +644,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::analysis::Analyzer;
+    use crate::analysis::{Analyzer, Synonyms};
     use crate::query::{ParseOptions, parse};
 
     fn schema() -> Schema {
@@ -685,6 +733,34 @@ mod tests {
             };
             assert!(fits, "{text}: {notes:?}");
         }
+    }
+
+    #[test]
+    fn synonyms_of_a_field_are_looked_up_in_their_place() {
+        let rules = "usa, united states\ntv => television";
+        let rules = Synonyms::parse(rules, &Analyzer::default()).unwrap();
+        let analyzers = Analyzers::default().synonyms("title", rules);
+        let rewritten = |text: &str| {
+            let query = parse(text, &ParseOptions::default())?;
+            let rewritten = rewrite(&query, &schema(), &analyzers)?;
+            Ok::<_, Error>(rewritten.normal.display(&schema()).to_string())
+        };
+        for (text, expected) in [
+            ("title:usa", "title:usa OR (title:united AND title:states)"),
+            ("title:tv", "title:television"),
+            ("title:\"tv\"", "title:television"),
+            ("title:\"usa\"", "title:usa OR (title:united AND title:states)"),
+            ("body:tv", "body:tv"),
+            ("title:TV-x", "title:television AND title:x"),
+            ("title:\"?\"", "NOT *"),
+        ] {
+            let expected = parse(expected, &ParseOptions::default()).unwrap();
+            let expected = rewrite(&expected, &schema(), &Analyzers::default()).unwrap().normal;
+            let expected = expected.display(&schema()).to_string();
+            assert_eq!(rewritten(text).unwrap(), expected, "{text}");
+        }
+        let phrase = rewritten("title:\"united states\"").unwrap_err();
+        assert_eq!(phrase.kind(), ErrorKind::Unsupported);
     }
 
     #[test]

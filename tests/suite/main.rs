@@ -1,6 +1,7 @@
 //! Tests that see the library as its users do, in one binary.
 
 mod allocations;
+mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
 mod damage;
