@@ -25,6 +25,24 @@ impl Deref for Bytes<'_> {
     }
 }
 
+impl Bytes<'_> {
+    /// Keeps the first `len` bytes; whether there are as many.
+    pub(crate) fn truncate(&mut self, len: usize) -> bool {
+        if len > self.len() {
+            return false;
+        }
+        match self {
+            Bytes::Mapped(bytes) => *bytes = &bytes[..len],
+            Bytes::Read(bytes) => {
+                let mut kept = std::mem::take(bytes).into_vec();
+                kept.truncate(len);
+                *bytes = kept.into_boxed_slice();
+            }
+        }
+        true
+    }
+}
+
 /// Where a format finds its bytes. Offsets count from the start of the section; what is handed out
 /// has passed its checksum. Copied freely: an implementation is a reference with two numbers.
 pub(crate) trait Source<'s>: Copy + 's {
@@ -33,6 +51,10 @@ pub(crate) trait Source<'s>: Copy + 's {
 
     /// The bytes in `range`; an error where they are damaged or outside the section.
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>>;
+
+    /// Says that `range` will be asked for soon, so that the wait for several ranges is one wait.
+    /// A hint without effect where bytes are not mapped.
+    fn prefetch(self, _range: Range<u64>) {}
 
     /// Adds file and absolute offset to an error about byte `offset` of this section.
     fn locate(self, offset: u64, error: Error) -> Error;

@@ -387,7 +387,7 @@ mod tests {
                 let mut all = vec![];
                 for (segment, base) in snapshot.readers().zip(bases) {
                     let field = segment.field(FieldId(field));
-                    if let Some((_, info)) = field.terms().unwrap().get(term.as_bytes()).unwrap() {
+                    if let Some(info) = field.terms().unwrap().get(term.as_bytes()).unwrap() {
                         let mut docs = vec![];
                         field
                             .postings(&info)

@@ -244,7 +244,7 @@ impl Inspector {
         let mut infos = vec![];
         for (nth, segment) in self.snapshot.readers().enumerate() {
             let reader = segment.field(field);
-            if let Some((_, info)) = reader.terms()?.get(term)? {
+            if let Some(info) = reader.terms()?.get(term)? {
                 let list = reader.postings(&info)?;
                 let mut docs = vec![];
                 list.decode_into(segment.n_docs(), &mut docs)?;

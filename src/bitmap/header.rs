@@ -100,6 +100,7 @@ impl HeaderLayout {
 pub(crate) struct RoaringHeader {
     layout: HeaderLayout,
     total_len: usize,
+    cardinality: u64,
     /// Where the containers begin in a list without offsets, which has at most three.
     starts: [usize; OFFSETS_FROM - 1],
 }
@@ -124,7 +125,11 @@ impl RoaringHeader {
                 .expected(format!("{needed} bytes"))
                 .found(format!("{}", header.len())));
         }
-        let mut parsed = RoaringHeader { layout, total_len, starts: [0; OFFSETS_FROM - 1] };
+        let mut parsed =
+            RoaringHeader { layout, total_len, cardinality: 0, starts: [0; OFFSETS_FROM - 1] };
+        if let Some(cardinality) = parsed.check_plain(header) {
+            return Ok(RoaringHeader { cardinality, ..parsed });
+        }
         let mut at = layout.payloads_at;
         for i in 0..layout.n_containers {
             if i > 0 && parsed.key(header, i) <= parsed.key(header, i - 1) {
@@ -141,6 +146,7 @@ impl RoaringHeader {
                     .found(format!("{}", parsed.start(header, i))));
             }
             at = parsed.checked_end(header, i, at)?;
+            parsed.cardinality += u64::from(parsed.cardinality(header, i));
         }
         if at != total_len {
             return Err(Error::corrupt("reading a roaring list")
@@ -148,6 +154,30 @@ impl RoaringHeader {
                 .found(format!("{total_len}")));
         }
         Ok(parsed)
+    }
+
+    /// The cardinality of a sound list of arrays and bitmaps, as most are. A query opens some lists
+    /// for every word, so this is one pass; whatever it does not like, `parse` looks at again to say
+    /// what it is.
+    fn check_plain(&self, header: &[u8]) -> Option<u64> {
+        let HeaderLayout { n_containers, run_marks_at, descriptions_at, offsets_at, payloads_at } =
+            self.layout;
+        let offsets_at = offsets_at.filter(|_| run_marks_at.is_none())?;
+        let descriptions = header.get(descriptions_at..descriptions_at + n_containers * 4)?;
+        let offsets = header.get(offsets_at..offsets_at + n_containers * 4)?;
+        let (mut at, mut next_key, mut cardinality) = (payloads_at, 0, 0);
+        for (description, offset) in descriptions.as_chunks().0.iter().zip(offsets.as_chunks().0) {
+            let [k0, k1, c0, c1] = *description;
+            let key = u32::from(u16::from_le_bytes([k0, k1]));
+            let n_values = usize::from(u16::from_le_bytes([c0, c1])) + 1;
+            if key < next_key || u32::from_le_bytes(*offset) as usize != at {
+                return None;
+            }
+            next_key = key + 1;
+            at += if n_values <= ARRAY_MAX { 2 * n_values } else { BITMAP_LEN };
+            cardinality += n_values as u64;
+        }
+        (at == self.total_len).then_some(cardinality)
     }
 
     /// Where container `i` ends, which starts at `start`.
@@ -209,6 +239,12 @@ impl RoaringHeader {
     pub(crate) fn cardinality(&self, header: &[u8], i: usize) -> u32 {
         let at = self.layout.descriptions_at + i * DESCRIPTION_LEN + 2;
         array_at(header, at).map_or(0, |less_one| u32::from(u16::from_le_bytes(less_one)) + 1)
+    }
+
+    /// How many values the list has, as the head says.
+    #[inline]
+    pub(crate) fn total_cardinality(&self) -> u64 {
+        self.cardinality
     }
 
     /// How container `i` is written down.

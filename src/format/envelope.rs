@@ -170,12 +170,12 @@ pub(crate) struct SectionEntry {
 }
 
 impl SectionEntry {
-    fn key(&self) -> (u16, u16) {
+    fn key(&self) -> u32 {
         key_of(self.field, self.kind)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        let (field, kind) = self.key();
+        let (field, kind) = (self.field.map_or(NO_FIELD, |field| field.0), self.kind.0);
         for number in [field, kind, self.codec, 0] {
             out.extend(number.to_le_bytes());
         }
@@ -196,8 +196,10 @@ impl SectionEntry {
     }
 }
 
-fn key_of(field: Option<FieldId>, kind: SectionKind) -> (u16, u16) {
-    (field.map_or(NO_FIELD, |field| field.0), kind.0)
+/// What the table is sorted by.
+#[inline]
+fn key_of(field: Option<FieldId>, kind: SectionKind) -> u32 {
+    u32::from(field.map_or(NO_FIELD, |field| field.0)) << 16 | u32::from(kind.0)
 }
 
 /// Where an envelope's bytes go, front to back.
@@ -494,8 +496,8 @@ impl Envelope {
         kind: SectionKind,
     ) -> Option<SectionEntry> {
         let key = key_of(field, kind);
-        let at = self.sections.binary_search_by_key(&key, SectionEntry::key).ok()?;
-        Some(self.sections[at])
+        let at = self.sections.partition_point(|entry| entry.key() < key);
+        self.sections.get(at).filter(|entry| entry.key() == key).copied()
     }
 
     /// Bytes that blocks cover: everything before the checksums.
@@ -686,7 +688,7 @@ mod tests {
                 assert_eq!(expected, found.to_le_bytes(), "block {block} of {len}");
             }
             let keys: Vec<_> = envelope.sections().iter().map(SectionEntry::key).collect();
-            assert_eq!(keys, [(3, 1), (3, 6), (NO_FIELD, 7)]);
+            assert_eq!(keys, [0x3_0001, 0x3_0006, 0xFFFF_0007]);
             assert_eq!(envelope.sections()[0].codec, 9);
         }
     }

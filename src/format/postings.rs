@@ -232,6 +232,12 @@ impl std::fmt::Debug for ShortList {
     }
 }
 
+/// Containers of a list that are asked for early, and bytes of each.
+const PREFETCH_CONTAINERS: usize = 4;
+const PREFETCH_LEN: u64 = 1024;
+/// Bytes of the header of a bitmap of seven containers: nearly half a million documents.
+const HEADER_GUESS: u64 = 64;
+
 /// A roaring bitmap in a section: its header is read, its containers are not.
 /// A list without containers, as PRESENCE and EMPTY may be, has none to fetch.
 #[derive(Debug)]
@@ -240,7 +246,6 @@ pub(crate) struct LongList<'s, S> {
     offset: u64,
     header_bytes: Bytes<'s>,
     header: RoaringHeader,
-    cardinality: u64,
 }
 
 impl<'s, S: Source<'s>> LongList<'s, S> {
@@ -256,19 +261,19 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         })?;
         let total = usize::try_from(len)
             .map_err(|_| locate(Error::corrupt("a list too long for this machine")))?;
-        let start = source.bytes(offset..end.min(offset + 8))?;
-        let header_len = RoaringHeader::header_len(&start, total).map_err(locate)?;
-        let header_bytes = source.bytes(offset..offset + header_len as u64)?;
+        // What most headers fit into; a longer one is asked for again.
+        let mut header_bytes = source.bytes(offset..end.min(offset + HEADER_GUESS))?;
+        let header_len = RoaringHeader::header_len(&header_bytes, total).map_err(locate)?;
+        if !header_bytes.truncate(header_len) {
+            header_bytes = source.bytes(offset..offset + header_len as u64)?;
+        }
         let header = RoaringHeader::parse(&header_bytes, total).map_err(locate)?;
-        let cardinality = (0..header.n_containers())
-            .map(|nth| u64::from(header.cardinality(&header_bytes, nth)))
-            .sum();
-        Ok(LongList { source, offset, header_bytes, header, cardinality })
+        Ok(LongList { source, offset, header_bytes, header })
     }
 
     #[inline]
     pub(crate) fn cardinality(&self) -> u64 {
-        self.cardinality
+        self.header.total_cardinality()
     }
 
     #[inline]
@@ -303,6 +308,16 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
     pub(crate) fn payload(&self, nth: usize) -> Result<Bytes<'s>> {
         let range = self.header.payload_range(&self.header_bytes, nth);
         self.source.bytes(self.offset + range.start as u64..self.offset + range.end as u64)
+    }
+
+    /// Says that the containers will be asked for soon: a few lines of each of the first, behind
+    /// which the processor guesses the rest.
+    pub(crate) fn prefetch(&self) {
+        for nth in 0..self.n_containers().min(PREFETCH_CONTAINERS) {
+            let start =
+                self.offset + self.header.payload_range(&self.header_bytes, nth).start as u64;
+            self.source.prefetch(start..start + PREFETCH_LEN);
+        }
     }
 
     /// Bytes of container `nth`.

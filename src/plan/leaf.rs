@@ -35,7 +35,7 @@ pub(crate) enum Postings<'s> {
 }
 
 impl<'s> Leaf<'s> {
-    const ABSENT: Leaf<'s> = Leaf { documents: 0, postings: Postings::Absent };
+    pub(crate) const ABSENT: Leaf<'s> = Leaf { documents: 0, postings: Postings::Absent };
 
     /// A term, given what the dictionary says of it.
     pub(crate) fn of_term(info: Option<TermInfo>, n_docs: u32) -> Self {

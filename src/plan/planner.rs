@@ -121,26 +121,43 @@ impl<'s> Plan<'s> {
         options: &PlanOptions,
     ) -> Result<()> {
         let n_docs = segment.n_docs();
-        let mut leaves = Vec::with_capacity(self.leaves.len());
-        let mut opened = None;
-        for at in 0..self.leaves.len() as u32 {
-            let (field, term) = self.leaf(LeafId(at));
-            let reader = segment.field(field);
-            leaves.push(match term {
-                Some(term) => {
-                    let dictionary = match &opened {
-                        Some((of, dictionary)) if *of == field => dictionary,
-                        _ => &opened.insert((field, reader.terms()?)).1,
-                    };
-                    Leaf::of_term(dictionary.get(term)?.map(|(_, info)| info), n_docs)
+        let mut leaves: Vec<_> = self.leaves.iter().map(|_| Leaf::ABSENT).collect();
+        for (at, key) in self.leaves.iter().enumerate() {
+            let reader = segment.field(key.field());
+            match key {
+                LeafKey::Presence { .. } => {
+                    let statistics = reader.statistics()?;
+                    leaves[at] = Leaf::of_presence(statistics.n_docs_with_value, n_docs);
                 }
-                None => Leaf::of_presence(reader.statistics()?.n_docs_with_value, n_docs),
-            });
+                LeafKey::Term { field, .. } if self.is_first_of_field(at) => {
+                    let of_field = || {
+                        let keys = self.leaves.iter().zip(0..).skip(at);
+                        keys.filter_map(|(key, at)| match key {
+                            LeafKey::Term { field: other, term } if other == field => {
+                                Some((at, &self.terms[term.start as usize..term.end as usize]))
+                            }
+                            _ => None,
+                        })
+                    };
+                    let mut places = of_field().map(|(at, _): (usize, _)| at);
+                    reader.terms()?.get_all(of_field().map(|(_, term)| term), |info| {
+                        if let (Some(info), Some(place)) = (info, places.next()) {
+                            reader.prefetch_postings(&info)?;
+                            leaves[place] = Leaf::of_term(Some(info), n_docs);
+                        }
+                        Ok(())
+                    })?;
+                }
+                LeafKey::Term { .. } => {}
+            }
         }
         // The only set of the plan is counted by its size; every other plan compares windows.
         if self.nodes.len() > 1 {
             for (leaf, key) in leaves.iter_mut().zip(&self.leaves) {
                 leaf.read_header(segment.field(key.field()))?;
+                if let Postings::Long(list) = &leaf.postings {
+                    list.prefetch();
+                }
             }
         }
         let mut part = SegmentPlan { segment, base, n_docs, leaves, estimates: vec![] };
@@ -154,6 +171,14 @@ impl<'s> Plan<'s> {
         }
         self.segments.push(part);
         Ok(())
+    }
+
+    /// Whether no leaf before this one reads a term of the same field.
+    fn is_first_of_field(&self, at: usize) -> bool {
+        let field = self.leaves[at].field();
+        let is_same =
+            |key: &LeafKey| matches!(key, LeafKey::Term { field: other, .. } if *other == field);
+        !self.leaves[..at].iter().any(is_same)
     }
 
     /// Estimates every operator in one segment: over the whole, which is the result, then for people

@@ -17,6 +17,7 @@ use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
 use crate::format::header::checksum_differs;
 use crate::ids::{FieldId, SegmentId};
+use crate::simd::prefetch::prefetch;
 use crate::storage::{Storage, StorageRead, StorageWrite};
 use std::{
     ops::Range,
@@ -293,6 +294,19 @@ impl<'s> Source<'s> for Section<'s> {
         match mapped.get(range.start as usize..range.end as usize) {
             Some(bytes) => Ok(Bytes::Mapped(bytes)),
             None => Err(self.file.outside(range)),
+        }
+    }
+
+    #[inline]
+    fn prefetch(self, range: Range<u64>) {
+        // What lies outside is left to the error of whoever reads it.
+        let end = range.end.min(self.len);
+        if let Some(mapped) = self.mapped
+            && range.start < end
+            && let Some(bytes) =
+                mapped.get((self.offset + range.start) as usize..(self.offset + end) as usize)
+        {
+            prefetch(bytes);
         }
     }
 

@@ -16,6 +16,10 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
 use crate::segment::file::{Section, SegmentFile};
 
+/// Bytes at the start of a posting list that are asked for early: a whole short list, mostly, or the
+/// header of a long one.
+const PREFETCH_LEN: u64 = 256;
+
 /// One segment of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentReader<'s> {
@@ -246,6 +250,15 @@ impl<'s> FieldReader<'s> {
                 PostingList::open(section, *offset, *len, df, n_docs, self.detail())
             }
         }
+    }
+
+    /// Says that the postings of a term will be asked for soon.
+    pub(crate) fn prefetch_postings(self, info: &TermInfo) -> Result<()> {
+        if let PostingsAt::Section { offset, len, .. } = info.postings {
+            let end = offset.saturating_add(u64::from(len).min(PREFETCH_LEN));
+            self.section(SectionKind::POSTINGS)?.prefetch(offset..end);
+        }
+        Ok(())
     }
 
     /// Bytes of all posting lists.

@@ -16,6 +16,8 @@ pub(super) const BLOCK_TERMS: u32 = 32;
 pub(super) const BLOCK_KEY_BYTES: usize = 16 << 10;
 /// The key of a block with one term: the longest term and its length.
 const LONE_KEY_BYTES: usize = MAX_TERM_LEN + 3;
+/// The fewest documents of a list that is not in the dictionary.
+const STORED_DOCS_MIN: u8 = INLINE_DOCS_MAX as u8 + 1;
 /// What a nibble of a key's first byte cannot hold.
 const NIBBLE_FULL: usize = 15;
 
@@ -178,7 +180,6 @@ pub(super) struct Block<'s> {
     /// Where the block begins in its section.
     pub(super) at: u64,
     pub(super) number: u32,
-    pub(super) first_ordinal: u32,
     pub(super) count: u32,
     pub(super) postings_base: u64,
     n_docs: u32,
@@ -221,7 +222,6 @@ impl<'s> Block<'s> {
         bytes: Bytes<'s>,
         at: u64,
         number: u32,
-        first_ordinal: u32,
         n_docs: u32,
         detail: Detail,
     ) -> Result<Self, Damage> {
@@ -261,7 +261,6 @@ impl<'s> Block<'s> {
             bytes,
             at,
             number,
-            first_ordinal,
             count,
             postings_base,
             n_docs,
@@ -345,6 +344,25 @@ impl<'s> Block<'s> {
     /// Call it `count` times at most.
     #[inline]
     pub(super) fn next_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
+        let keys = self.bytes.get(cursor.at..self.infos_at).unwrap_or_default();
+        if let (Some(&lens), Some(previous_len)) = (keys.first(), cursor.previous_len) {
+            // Nearly all keys: both lengths in the nibbles, which a lookup passes 16 times.
+            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+            if shared < NIBBLE_FULL.min(previous_len + 1)
+                && len <= NIBBLE_FULL
+                && let Some(suffix) = keys.get(1..=len)
+            {
+                cursor.at += 1 + len;
+                cursor.previous_len = Some(shared + len);
+                return Ok((shared, suffix));
+            }
+        }
+        self.next_long_key(cursor)
+    }
+
+    /// The same for a key whose lengths may be written as varints.
+    #[cold]
+    fn next_long_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
         let cut = |at| Damage { at, found: "the end of the keys inside a term" };
         let keys = self.bytes.get(cursor.at..self.infos_at).ok_or_else(|| cut(cursor.at))?;
         let mut reader = ByteReader::new(keys);
@@ -379,30 +397,59 @@ impl<'s> Block<'s> {
         let mut cursor = self.keys();
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
-        for index in 0..self.count {
+        let mut index = 0;
+        while index < self.count {
+            if matched < NIBBLE_FULL {
+                index += self.skip_keys(&mut cursor, matched, self.count - index);
+                if index == self.count {
+                    break;
+                }
+            }
             let (shared, suffix) = self.next_key(&mut cursor)?;
             if shared < matched {
                 return Ok(Found { index, exact: false });
             }
-            if shared > matched {
-                continue;
-            }
-            let rest = &term[matched..];
-            let common = common_prefix_len(rest, suffix);
-            matched += common;
-            match (suffix.get(common), rest.get(common)) {
-                (None, None) => return Ok(Found { index, exact: true }),
-                (None, Some(_)) => {}
-                (Some(_), None) => {
-                    return Ok(Found { index, exact: false });
+            if shared == matched {
+                let rest = &term[matched..];
+                let common = common_prefix_len(rest, suffix);
+                matched += common;
+                match (suffix.get(common), rest.get(common)) {
+                    (None, None) => return Ok(Found { index, exact: true }),
+                    (Some(_), None) => return Ok(Found { index, exact: false }),
+                    (Some(key), Some(wanted)) if key > wanted => {
+                        return Ok(Found { index, exact: false });
+                    }
+                    (None | Some(_), Some(_)) => {}
                 }
-                (Some(key), Some(wanted)) if key > wanted => {
-                    return Ok(Found { index, exact: false });
-                }
-                (Some(_), Some(_)) => {}
             }
+            index += 1;
         }
         Ok(Found { index: self.count, exact: false })
+    }
+
+    /// Passes over keys, at most `most`, that share more than `matched` bytes with the one before:
+    /// they are on the same side of what is looked for. Stops before any other key, and before one
+    /// that does not say so in its first byte; how many were passed.
+    #[inline]
+    fn skip_keys(&self, cursor: &mut KeyCursor, matched: usize, most: u32) -> u32 {
+        let Some(mut previous_len) = cursor.previous_len else { return 0 };
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        let mut n_passed = 0;
+        while n_passed < most
+            && let Some(&lens) = keys.get(cursor.at)
+        {
+            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+            let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL;
+            let end = cursor.at + 1 + len;
+            if shared <= matched || !is_plain || shared > previous_len || end > keys.len() {
+                break;
+            }
+            cursor.at = end;
+            previous_len = shared + len;
+            n_passed += 1;
+        }
+        cursor.previous_len = Some(previous_len);
+        n_passed
     }
 
     /// The info of term `index`; cheapest when asked in ascending order with the same cursor.
@@ -418,12 +465,12 @@ impl<'s> Block<'s> {
         let before_index = !self.singles & ((1 << index) - 1);
         let to_skip = (before_index >> cursor.next).count_ones();
         for _ in 0..to_skip {
-            self.next_other_info(cursor)?;
+            self.skip_other_info(cursor)?;
         }
         cursor.next = index + 1;
         let mut info = self.next_other_info(cursor)?;
         if let PostingsAt::Inline(docs) = &mut info.postings {
-            docs.ordinal = self.first_ordinal + index;
+            (docs.block, docs.index) = (self.number, index as u8);
         }
         Ok(info)
     }
@@ -439,8 +486,31 @@ impl<'s> Block<'s> {
         if doc >= self.n_docs {
             return Err(Damage { at, found: "a document that the segment does not have" });
         }
-        let docs = InlineDocs { docs: [doc, 0, 0, 0], len: 1, ordinal: self.first_ordinal + index };
+        let (docs, index) = ([doc, 0, 0, 0], index as u8);
+        let docs = InlineDocs { docs, len: 1, block: self.number, index };
         Ok(TermInfo { df: 1, postings: PostingsAt::Inline(docs) })
+    }
+
+    /// Passes over an info. Documents are not looked at: whoever wants them reads them.
+    #[inline]
+    fn skip_other_info(&self, cursor: &mut InfoCursor) -> Result<(), Damage> {
+        // One byte says how many documents there are, unless it is a list of 128 and more.
+        match *self.bytes.get(cursor.at..).unwrap_or_default() {
+            [STORED_DOCS_MIN..0x80, len @ ..0x80, ..] => {
+                cursor.postings = cursor.postings.saturating_add(u64::from(len));
+                cursor.at += 2;
+                return Ok(());
+            }
+            [df @ 2..STORED_DOCS_MIN, ref docs @ ..] => {
+                let mut ends = (1..).zip(docs).filter(|(_, byte)| **byte < 0x80);
+                if let Some((len, _)) = ends.nth(usize::from(df) - 1) {
+                    cursor.at += 1 + len;
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        self.next_other_info(cursor).map(|_| ())
     }
 
     fn next_other_info(&self, cursor: &mut InfoCursor) -> Result<TermInfo, Damage> {
@@ -459,7 +529,7 @@ impl<'s> Block<'s> {
             return Err(damage("a number of documents that the term cannot have"));
         }
         let postings = if df <= INLINE_DOCS_MAX && !is_few_stored {
-            let mut inline = InlineDocs { docs: [0; 4], len: df as u8, ordinal: 0 };
+            let mut inline = InlineDocs { docs: [0; 4], len: df as u8, block: self.number, index: 0 };
             let mut next_possible = 0u64;
             for doc in &mut inline.docs[..df as usize] {
                 let gap = reader.varint_u32().ok_or_else(cut)?;

@@ -143,6 +143,7 @@ impl Header {
     }
 
     fn read(bytes: &[u8]) -> Option<Header> {
+        let bytes = bytes.first_chunk::<TOPS_AT>()?;
         let u32_at = |at| array_at(bytes, at).map(u32::from_le_bytes);
         let u64_at = |at| array_at(bytes, at).map(u64::from_le_bytes);
         Some(Header {
@@ -203,6 +204,22 @@ impl Header {
     }
 }
 
+/// Where a term must be, if it is anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Floor {
+    pub(super) block: u32,
+    /// The first bytes of its first term.
+    pub(super) prefix: u64,
+    /// Where its bytes are in TERMS.
+    pub(super) range: Range<u64>,
+}
+
+/// Eight bytes of an entry; every caller's entry has them.
+#[inline]
+fn u64_in(entry: &[u8; TOP_LEN as usize], at: usize) -> u64 {
+    array_at(entry, at).map_or(0, u64::from_le_bytes)
+}
+
 /// The section as it is read: the header is in memory, everything else stays where it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index<S> {
@@ -234,25 +251,64 @@ impl<'s, S: Source<'s>> Index<S> {
         self.source.locate(at, Error::corrupt("reading a term index").found(found))
     }
 
-    /// How many blocks have a prefix of at most `prefix`, and the prefix of the last of them.
-    pub(super) fn blocks_up_to(&self, prefix: u64) -> Result<Option<(u32, u64)>> {
+    /// The last block whose prefix is at most `prefix`.
+    pub(super) fn floor(&self, prefix: u64) -> Result<Option<Floor>> {
+        self.group_of(prefix)?.map(|group| self.floor_in(group, prefix)).transpose()
+    }
+
+    /// The group with that block, which is prefetched.
+    pub(super) fn group_of(&self, prefix: u64) -> Result<Option<u32>> {
         let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
-        let n_groups = tops.as_chunks::<{ TOP_LEN as usize }>().0.partition_point(|top| {
-            array_at(top, 0).map(u64::from_le_bytes).is_some_and(|first| first <= prefix)
-        });
-        let Some(group) = n_groups.checked_sub(1) else {
-            return Ok(None);
-        };
-        let group = group as u32;
-        let (at, n_blocks) = self.group(group);
-        let prefixes = self.source.bytes(at..at + u64::from(n_blocks) * PREFIX_LEN)?;
+        let tops = tops.as_chunks::<{ TOP_LEN as usize }>().0;
+        let n_groups = tops.partition_point(|top| u64_in(top, 0) <= prefix) as u32;
+        let group = n_groups.checked_sub(1);
+        if let Some(group) = group {
+            let (at, n_blocks) = self.group(group);
+            self.source.prefetch(at..at + u64::from(n_blocks) * PREFIX_LEN);
+        }
+        Ok(group)
+    }
+
+    /// The last block of a group whose prefix is at most `prefix`.
+    pub(super) fn floor_in(&self, group: u32, prefix: u64) -> Result<Floor> {
+        let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
+        let tops = tops.as_chunks::<{ TOP_LEN as usize }>().0;
+        let group = group as usize;
+        let (at, n_blocks) = self.group(group as u32);
+        let bytes = self.source.bytes(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN))?;
+        let (prefixes, offsets) = bytes.split_at(n_blocks as usize * PREFIX_LEN as usize);
         let prefixes = prefixes.as_chunks::<{ PREFIX_LEN as usize }>().0;
+        let offsets = offsets.as_chunks::<{ OFFSET_LEN as usize }>().0;
         let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
-        match n_in_group.checked_sub(1) {
-            None => Err(self.damage(at, "a group whose first prefix is not that of its top entry")),
-            Some(last) => {
-                let n_blocks = group * GROUP_BLOCKS + n_in_group as u32;
-                Ok(Some((n_blocks, u64::from_le_bytes(prefixes[last]))))
+        let Some(last) = n_in_group.checked_sub(1) else {
+            return Err(self.damage(at, "a group whose first prefix is not that of its top entry"));
+        };
+        let block = group as u32 * GROUP_BLOCKS + last as u32;
+        let offset = |nth: usize| u64::from(u32::from_le_bytes(offsets[nth]));
+        let start = u64_in(&tops[group], 8).checked_add(offset(last));
+        let end = if last + 1 < offsets.len() {
+            u64_in(&tops[group], 8).checked_add(offset(last + 1))
+        } else {
+            Some(tops.get(group + 1).map_or(self.header.blocks_len, |top| u64_in(top, 8)))
+        };
+        let range = self.checked_range(block, start, end)?;
+        Ok(Floor { block, prefix: u64::from_le_bytes(prefixes[last]), range })
+    }
+
+    /// The range from `start` to `end`, where that can be a block.
+    fn checked_range(
+        &self,
+        block: u32,
+        start: Option<u64>,
+        end: Option<u64>,
+    ) -> Result<Range<u64>> {
+        match (start, end) {
+            (Some(start), Some(end)) if start < end && end <= self.header.blocks_len => {
+                Ok(start..end)
+            }
+            _ => {
+                let at = self.group(block / GROUP_BLOCKS).0;
+                Err(self.damage(at, format!("block {block} at {start:?}..{end:?}")))
             }
         }
     }
@@ -290,23 +346,17 @@ impl<'s, S: Source<'s>> Index<S> {
         let (at, n_blocks) = self.group(group);
         let at = at + u64::from(n_blocks) * PREFIX_LEN + u64::from(in_group) * OFFSET_LEN;
         let (_, group_offset) = self.top(group)?;
-        let offset_at = |at| -> Result<u64> {
-            let offset = u64::from(self.u32_at(at)?);
-            group_offset.checked_add(offset).ok_or_else(|| self.damage(at, "an offset past 2^64"))
-        };
+        let offset_at =
+            |at| -> Result<_> { Ok(group_offset.checked_add(u64::from(self.u32_at(at)?))) };
         let start = offset_at(at)?;
         let end = if in_group + 1 < n_blocks {
             offset_at(at + OFFSET_LEN)?
         } else if group + 1 < self.header.n_groups() {
-            self.top(group + 1)?.1
+            Some(self.top(group + 1)?.1)
         } else {
-            self.header.blocks_len
+            Some(self.header.blocks_len)
         };
-        if start >= end || end > self.header.blocks_len {
-            let found = format!("block {block} at {start}..{end}");
-            return Err(self.damage(at, found));
-        }
-        Ok(start..end)
+        self.checked_range(block, start, end)
     }
 
     /// The ordinals of the terms in a block that exists.
@@ -427,8 +477,8 @@ mod tests {
             let at = u64::from(block) * 10;
             assert_eq!(index.block_range(block).unwrap(), at..at + 10);
             assert_eq!(index.prefix(block).unwrap(), u64::from(block));
-            let up_to = index.blocks_up_to(u64::from(block)).unwrap();
-            assert_eq!(up_to, Some((block + 1, u64::from(block))));
+            let floor = Floor { block, prefix: u64::from(block), range: at..at + 10 };
+            assert_eq!(index.floor(u64::from(block)).unwrap(), Some(floor));
             ordinal += size;
         }
     }

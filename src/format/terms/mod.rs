@@ -132,14 +132,14 @@ mod verify;
 
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
-use index::{Index, IndexBuilder, prefix_of};
+use index::{Floor, Index, IndexBuilder, prefix_of};
 pub(crate) use stream::{TermSearch, TermStream};
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::TermOrdinal;
 use crate::schema::Detail;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 /// Lists of up to this many documents stand in the dictionary itself.
 pub(crate) const INLINE_DOCS_MAX: u32 = 4;
@@ -172,13 +172,22 @@ pub(crate) enum PostingsAt {
 }
 
 /// One to four documents, ascending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct InlineDocs {
     docs: [u32; INLINE_DOCS_MAX as usize],
-    /// The term's, to find its occurrences.
-    ordinal: u32,
     len: u8,
+    /// Where the term is, to find its occurrences: the block, and the place in it.
+    block: u32,
+    index: u8,
 }
+
+impl PartialEq for InlineDocs {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for InlineDocs {}
 
 impl InlineDocs {
     #[inline]
@@ -326,6 +335,16 @@ pub(crate) struct TermDictionary<S> {
     heads: Heads<S>,
 }
 
+/// Terms looked up together; queries rarely have more.
+const LOOKUPS: usize = 4;
+
+/// A term on its way through the index.
+struct Lookup<'t> {
+    term: &'t [u8],
+    group: Option<u32>,
+    floor: Option<Floor>,
+}
+
 /// Where the bytes of a dictionary go, for `inspect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DictionaryBytes {
@@ -367,9 +386,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
 
     /// The occurrences in documents that stand in the dictionary itself, as `format::occurrences` says.
     pub(crate) fn occurrences(&self, docs: &InlineDocs) -> Result<Bytes<'s>> {
-        let block = self.block(self.index.block_of(docs.ordinal)?)?;
-        let index = self.index_in(&block, docs.ordinal)?;
-        block.occurrences(index).map_err(|damage| self.damage(&block, damage))
+        let block = self.parse(docs.block, self.index.block_range(docs.block)?)?;
+        block.occurrences(u32::from(docs.index)).map_err(|damage| self.damage(&block, damage))
     }
 
     /// The length that the POSTINGS section must have.
@@ -393,43 +411,80 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// Looks a term up; reads two pages of the index and one block, rarely more.
-    pub(crate) fn get(&self, term: &[u8]) -> Result<Option<(TermOrdinal, TermInfo)>> {
-        let Some(block) = self.block_with(term)? else {
+    pub(crate) fn get(&self, term: &[u8]) -> Result<Option<TermInfo>> {
+        match self.index.floor(prefix_of(term))? {
+            Some(floor) => self.get_from(floor, term),
+            None => Ok(None),
+        }
+    }
+
+    /// Looks several terms up and hands the results to `found` in the same order. The words of a
+    /// query lie far apart, and nearly all of a lookup is waiting for memory: here all of them wait
+    /// together, first for their groups in the index, then for their blocks.
+    pub(crate) fn get_all<'t>(
+        &self,
+        mut terms: impl Iterator<Item = &'t [u8]>,
+        mut found: impl FnMut(Option<TermInfo>) -> Result<()>,
+    ) -> Result<()> {
+        loop {
+            let mut lookups: [_; LOOKUPS] = std::array::from_fn(|_| {
+                terms.next().map(|term| Lookup { term, group: None, floor: None })
+            });
+            if lookups[0].is_none() {
+                return Ok(());
+            }
+            for lookup in lookups.iter_mut().flatten() {
+                lookup.group = self.index.group_of(prefix_of(lookup.term))?;
+            }
+            for lookup in lookups.iter_mut().flatten() {
+                if let Some(group) = lookup.group {
+                    let floor = self.index.floor_in(group, prefix_of(lookup.term))?;
+                    self.blocks.prefetch(floor.range.clone());
+                    lookup.floor = Some(floor);
+                }
+            }
+            for Lookup { term, floor, .. } in lookups.into_iter().flatten() {
+                found(match floor {
+                    Some(floor) => self.get_from(floor, term)?,
+                    None => None,
+                })?;
+            }
+        }
+    }
+
+    fn get_from(&self, floor: Floor, term: &[u8]) -> Result<Option<TermInfo>> {
+        let Some(block) = self.block_with(floor, term)? else {
             return Ok(None);
         };
         let found = block.find(term).map_err(|damage| self.damage(&block, damage))?;
         if !found.exact {
             return Ok(None);
         }
-        let info = self.info(&block, &mut block.infos(), found.index)?;
-        Ok(Some((TermOrdinal(block.first_ordinal + found.index), info)))
+        self.info(&block, &mut block.infos(), found.index).map(Some)
     }
 
     /// The one block that can hold `term`: the last whose head is not greater.
-    fn block_with(&self, term: &[u8]) -> Result<Option<Block<'s>>> {
+    fn block_with(&self, floor: Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
         let prefix = prefix_of(term);
-        let Some((n_up_to, last_prefix)) = self.index.blocks_up_to(prefix)? else {
-            return Ok(None);
-        };
-        let last = self.block(n_up_to - 1)?;
-        if last_prefix != prefix || !self.is_after(&last, term)? {
+        let last = self.parse(floor.block, floor.range)?;
+        if floor.prefix != prefix || !self.is_after(&last, term)? {
             return Ok(Some(last));
         }
         // Several heads may begin with the same eight bytes: look at the heads themselves.
         let below = match prefix.checked_sub(1) {
-            Some(smaller) => self.index.blocks_up_to(smaller)?.map_or(0, |(n_blocks, _)| n_blocks),
+            Some(smaller) => self.index.floor(smaller)?.map_or(0, |floor| floor.block + 1),
             None => 0,
         };
-        let (mut low, mut high) = (below, n_up_to - 1);
+        let (mut low, mut high) = (below, floor.block);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.is_after(&self.block(middle)?, term)? {
+            if self.is_after(&self.block(middle)?.0, term)? {
                 high = middle
             } else {
                 low = middle + 1
             }
         }
-        low.checked_sub(1).map(|block| self.block(block)).transpose()
+        low.checked_sub(1).map(|block| Ok(self.block(block)?.0)).transpose()
     }
 
     /// Whether the first term of `block` is greater than `term`.
@@ -453,8 +508,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                 .expected(format!("an ordinal below {}", self.n_terms()))
                 .found(format!("{ordinal}")));
         }
-        let block = self.block(self.index.block_of(ordinal)?)?;
-        let index = self.index_in(&block, ordinal)?;
+        let (block, first_ordinal) = self.block(self.index.block_of(ordinal)?)?;
+        let index = self.index_in(&block, first_ordinal, ordinal)?;
         out.clear();
         let mut keys = block.keys();
         for _ in 0..=index {
@@ -467,13 +522,11 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// The place in `block` of a term that the index says is in it.
-    fn index_in(&self, block: &Block<'s>, ordinal: u32) -> Result<u32> {
-        ordinal.checked_sub(block.first_ordinal).filter(|index| *index < block.count).ok_or_else(
-            || {
-                let found = "a term that the index says is in this block";
-                self.damage(block, Damage { at: 0, found })
-            },
-        )
+    fn index_in(&self, block: &Block<'s>, first_ordinal: u32, ordinal: u32) -> Result<u32> {
+        ordinal.checked_sub(first_ordinal).filter(|index| *index < block.count).ok_or_else(|| {
+            let found = "a term that the index says is in this block";
+            self.damage(block, Damage { at: 0, found })
+        })
     }
 
     /// The ordinal of the first term that is not less than `key`: how many terms are less.
@@ -481,9 +534,9 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         if self.n_terms() == 0 {
             return Ok(0);
         }
-        let block = self.block(self.heads_floor(key)?)?;
+        let (block, first_ordinal) = self.block(self.heads_floor(key)?)?;
         let found = block.find(key).map_err(|damage| self.damage(&block, damage))?;
-        Ok(block.first_ordinal + found.index)
+        Ok(first_ordinal + found.index)
     }
 
     /// The block with the first term that is not less than `key`, or the block before that.
@@ -547,21 +600,23 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         TermSearch::new(*self, automaton)
     }
 
-    /// Reads a block that exists and checks its header.
-    fn block(&self, number: u32) -> Result<Block<'s>> {
-        let range = self.index.block_range(number)?;
+    /// Reads a block that exists and checks its header; also the ordinal of its first term.
+    fn block(&self, number: u32) -> Result<(Block<'s>, u32)> {
         let ordinals = self.index.ordinals(number)?;
-        let at = range.start;
-        let bytes = self.blocks.bytes(range)?;
-        let n_docs = self.index.header.n_docs;
-        let damage = |damage| self.block_damage(number, at, damage);
-        let block = Block::parse(bytes, at, number, ordinals.start, n_docs, self.detail());
-        let block = block.map_err(damage)?;
+        let block = self.parse(number, self.index.block_range(number)?)?;
         if block.count != ordinals.end - ordinals.start {
             let found = "another number of terms than the index says";
-            return Err(damage(Damage { at: 0, found }));
+            return Err(self.damage(&block, Damage { at: 0, found }));
         }
-        Ok(block)
+        Ok((block, ordinals.start))
+    }
+
+    /// Reads the block at `range` and checks its header.
+    fn parse(&self, number: u32, range: Range<u64>) -> Result<Block<'s>> {
+        let at = range.start;
+        let bytes = self.blocks.bytes(range)?;
+        Block::parse(bytes, at, number, self.index.header.n_docs, self.detail())
+            .map_err(|damage| self.block_damage(number, at, damage))
     }
 
     fn info(

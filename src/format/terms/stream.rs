@@ -25,6 +25,7 @@ pub(crate) struct TermStream<'s, S> {
 #[derive(Debug)]
 struct Front<'s> {
     block: Block<'s>,
+    first_ordinal: u32,
     /// The next term, counted in the block.
     index: u32,
     keys: KeyCursor,
@@ -32,8 +33,8 @@ struct Front<'s> {
 }
 
 impl<'s> Front<'s> {
-    fn new(block: Block<'s>) -> Self {
-        Front { index: 0, keys: block.keys(), infos: block.infos(), block }
+    fn new((block, first_ordinal): (Block<'s>, u32)) -> Self {
+        Front { index: 0, keys: block.keys(), infos: block.infos(), block, first_ordinal }
     }
 }
 
@@ -91,7 +92,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
         let ordinal = self.left.start;
         let number = dictionary.index.block_of(ordinal)?;
         let mut front = Front::new(dictionary.block(number)?);
-        let index = dictionary.index_in(&front.block, ordinal)?;
+        let index = dictionary.index_in(&front.block, front.first_ordinal, ordinal)?;
         self.key.clear();
         while front.index < index {
             let key = front.block.next_key(&mut front.keys);
@@ -116,9 +117,9 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
         let ordinal = self.left.end - 1;
         if self.back.as_ref().is_none_or(|back| ordinal < back.first_ordinal) {
             let number = self.dictionary.index.block_of(ordinal)?;
-            let block = self.dictionary.block(number)?;
-            self.dictionary.index_in(&block, ordinal)?;
-            self.back = Some(self.decode(&block)?);
+            let (block, first_ordinal) = self.dictionary.block(number)?;
+            self.dictionary.index_in(&block, first_ordinal, ordinal)?;
+            self.back = Some(self.decode(&block, first_ordinal)?);
         }
         let Some(back) = &self.back else {
             return Ok(None);
@@ -129,7 +130,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 
     /// Every term of `block`, with the buffers of the block decoded before.
-    fn decode(&mut self, block: &Block<'s>) -> Result<Back> {
+    fn decode(&mut self, block: &Block<'s>, first_ordinal: u32) -> Result<Back> {
         let damage = |damage| self.dictionary.damage(block, damage);
         let (mut keys, mut terms) = self.back.take().map_or_else(Default::default, |mut back| {
             back.keys.clear();
@@ -146,7 +147,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
             previous = start..keys.len();
             terms.push((previous.clone(), block.info(&mut infos, index).map_err(damage)?));
         }
-        Ok(Back { first_ordinal: block.first_ordinal, keys, terms })
+        Ok(Back { first_ordinal, keys, terms })
     }
 }
 
@@ -209,7 +210,7 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
                 && self.states.last().is_some_and(|s| accepts(&self.automaton, s))
             {
                 let info = front.block.info(&mut front.infos, index).map_err(damage)?;
-                let ordinal = TermOrdinal(front.block.first_ordinal + index);
+                let ordinal = TermOrdinal(front.first_ordinal + index);
                 return Ok(Some((&self.key, ordinal, info)));
             }
         }

@@ -32,11 +32,11 @@ fn the_example_in_the_docs_is_what_we_write() {
     assert_eq!(heads.len(), 36);
     let dictionary = TermDictionary::open(blocks, index, heads).unwrap();
     dictionary.verify().unwrap();
-    let (ordinal, info) = dictionary.get(b"party").unwrap().unwrap();
-    assert_eq!(ordinal, TermOrdinal(2));
+    let info = dictionary.get(b"party").unwrap().unwrap();
+    assert_eq!(dictionary.rank(b"party").unwrap(), 2);
     let postings = PostingsAt::Section { offset: 0, len: 6, ranked_len: 0 };
     assert_eq!((info.df, info.postings), (5, postings));
-    let (_, info) = dictionary.get(b"part").unwrap().unwrap();
+    let info = dictionary.get(b"part").unwrap().unwrap();
     let PostingsAt::Inline(docs) = info.postings else { panic!("{info:?}") };
     assert_eq!(docs.as_slice(), [0, 3]);
 }
@@ -173,11 +173,11 @@ fn build(oracle: &Oracle) -> Sections {
 /// What a dictionary of `oracle` must say of each term.
 fn expected(oracle: &Oracle) -> Vec<(Vec<u8>, TermOrdinal, TermInfo)> {
     let mut postings = 0;
-    let info = |(ordinal, docs): (u32, &Docs)| match docs {
+    let info = |docs: &Docs| match docs {
         Docs::Few(few, _) => {
             let mut docs = [0; 4];
             docs[..few.len()].copy_from_slice(few);
-            let inline = InlineDocs { docs, ordinal, len: few.len() as u8 };
+            let inline = InlineDocs { docs, len: few.len() as u8, block: 0, index: 0 };
             TermInfo { df: few.len() as u32, postings: PostingsAt::Inline(inline) }
         }
         &Docs::Many { df, len, ranked_len } => {
@@ -186,7 +186,7 @@ fn expected(oracle: &Oracle) -> Vec<(Vec<u8>, TermOrdinal, TermInfo)> {
             TermInfo { df, postings: PostingsAt::Section { offset, len, ranked_len } }
         }
     };
-    let infos: Vec<_> = (0..).zip(oracle.values()).map(info).collect();
+    let infos: Vec<_> = oracle.values().map(info).collect();
     let terms = oracle.keys().zip(infos).enumerate();
     terms.map(|(n, (term, info))| (term.clone(), TermOrdinal(n as u32), info)).collect()
 }
@@ -250,12 +250,7 @@ fn check(oracle: &Oracle) {
 
     let mut buffer = b"what was there".to_vec();
     for (term, ordinal, info) in &expected {
-        assert_eq!(
-            dictionary.get(term).unwrap(),
-            Some((*ordinal, *info)),
-            "{}",
-            term.escape_ascii()
-        );
+        assert_eq!(dictionary.get(term).unwrap(), Some(*info), "{}", term.escape_ascii());
         assert_eq!(dictionary.term(*ordinal, &mut buffer).unwrap(), *info);
         assert_eq!(&buffer, term);
     }
@@ -399,8 +394,8 @@ fn bytes_that_are_not_mapped_give_the_same_answers() {
     assert_eq!(forwards(dictionary.iter()).unwrap(), expected);
     assert_eq!(backwards(dictionary.iter()).unwrap(), expected);
     assert_eq!(accepted(dictionary.search(fst::automaton::AlwaysMatch)).unwrap(), expected);
-    for (term, ordinal, info) in &expected {
-        assert_eq!(dictionary.get(term).unwrap(), Some((*ordinal, *info)));
+    for (term, _, info) in &expected {
+        assert_eq!(dictionary.get(term).unwrap(), Some(*info));
     }
     dictionary.verify().unwrap();
 }
@@ -525,7 +520,7 @@ fn occurrences_of_inline_documents_are_found_in_every_place_of_a_block() {
     let dictionary = sections.open().unwrap();
     dictionary.verify().unwrap();
     for (term, docs) in &oracle {
-        let (_, info) = dictionary.get(term).unwrap().unwrap();
+        let info = dictionary.get(term).unwrap().unwrap();
         match (docs, info.postings) {
             (Docs::Few(_, expected), PostingsAt::Inline(found)) => {
                 assert_eq!(*dictionary.occurrences(&found).unwrap(), expected[..]);
@@ -591,11 +586,11 @@ fn interrogate(sections: &Sections, what: &str) {
                 .collect();
             assert_eq!(starting.unwrap(), expected, "{what}");
             let found = expected.first().filter(|(term, ..)| term == word.as_bytes());
-            assert_eq!(got.unwrap(), found.map(|(_, ordinal, info)| (*ordinal, *info)), "{what}");
+            assert_eq!(got.unwrap(), found.map(|(.., info)| *info), "{what}");
         }
         let mut buffer = vec![];
         for (term, ordinal, info) in all {
-            assert_eq!(dictionary.get(&term).unwrap(), Some((ordinal, info)), "{what}");
+            assert_eq!(dictionary.get(&term).unwrap(), Some(info), "{what}");
             assert_eq!(dictionary.term(ordinal, &mut buffer).unwrap(), info, "{what}");
             assert_eq!(buffer, term, "{what}");
         }

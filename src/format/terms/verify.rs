@@ -26,8 +26,8 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         let mut totals = Totals::default();
         let mut heads = self.heads.check(u64::from(header.n_blocks))?;
         for number in 0..header.n_blocks {
-            let block = self.block(number)?;
-            self.verify_head(&block, &mut totals, &mut heads)?;
+            let (block, first_ordinal) = self.block(number)?;
+            self.verify_head(&block, first_ordinal, &mut totals, &mut heads)?;
             self.verify_terms(&block, &mut totals)?;
         }
         heads.finish()?;
@@ -51,6 +51,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     fn verify_head(
         &self,
         block: &Block<'s>,
+        first_ordinal: u32,
         totals: &mut Totals,
         heads: &mut HeadsCheck<'s, S>,
     ) -> Result<()> {
@@ -79,7 +80,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
         let is_last = number + 1 == self.index.header.n_blocks;
         if block.count < BLOCK_TERMS && !is_last {
-            let after = block.first_ordinal + block.count;
+            let after = first_ordinal + block.count;
             let is_listed = totals.n_early < self.index.n_early()
                 && self.index.early(totals.n_early)? == (number, after);
             if !is_listed {
