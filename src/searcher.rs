@@ -7,11 +7,11 @@
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Counted, Execution};
+use crate::execution::{Counted, Execution, ExecutionScratch};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{self, FacetProfile};
 use crate::ids::{DocId, FieldId};
-use crate::plan::{self, Goal, Plan, PlanOptions};
+use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, ParseOptions, Query};
 use crate::schema::{FieldKind, Schema};
 use crate::segment::reader::SegmentReader;
@@ -19,11 +19,15 @@ use crate::segment::snapshot::Snapshot;
 use crate::storage::Storage;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
 const LIMIT_DEFAULT: u64 = 10;
+/// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
+const SCRATCH_KEPT: usize = 16;
+/// Plans of more operators give their memory back.
+const NODES_KEPT: usize = 64;
 /// Room made for hits before any is found.
 const HITS_ROOM_MAX: u64 = 1_024;
 
@@ -59,13 +63,17 @@ struct Inner {
     storage: Arc<dyn Storage>,
     snapshot: Snapshot,
     analyzers: Arc<Analyzers>,
+    /// What earlier queries left for later ones, at most one for each that ran at the same time.
+    scratch: Mutex<Vec<Scratch>>,
 }
+
+type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
     /// Opens the newest commit of `storage`.
     pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
         let snapshot = Snapshot::open(&*storage)?;
-        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers })))
+        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch: Mutex::default() })))
     }
 
     /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
@@ -74,13 +82,14 @@ impl Searcher {
     ///
     /// As opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
-        let Inner { storage, snapshot, analyzers } = &*self.0;
+        let Inner { storage, snapshot, analyzers, .. } = &*self.0;
         let newest = Snapshot::open_after(&**storage, Some(snapshot))?;
         if newest.manifest.generation == snapshot.manifest.generation {
             return Ok(None);
         }
         let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
-        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot: newest, analyzers }))))
+        let scratch = Mutex::default();
+        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot: newest, analyzers, scratch }))))
     }
 
     /// The fields of the index.
@@ -135,7 +144,10 @@ impl Searcher {
     /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
     /// where what it reads is damaged.
     pub fn count(&self, query: &Query) -> Result<u64> {
-        self.prepare(query)?.count()
+        let mut execution = self.execution(query, &PlanOptions::default())?;
+        let count = execution.count();
+        self.recycle(execution);
+        count
     }
 
     /// Plans a count, to be taken any number of times.
@@ -157,8 +169,7 @@ impl Searcher {
     ///
     /// As [`count`](Self::count).
     pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        let plan = self.plan(query, &PlanOptions::default())?.0;
-        Ok(PreparedCount { execution: Execution::new(plan, false) })
+        Ok(PreparedCount { execution: self.execution(query, &PlanOptions::default())? })
     }
 
     /// The most frequent terms of a field among the documents that match.
@@ -208,19 +219,46 @@ impl Searcher {
             .found(doc.to_string()))
     }
 
-    /// Plans a query; also gives what it was rewritten to, and why.
+    /// Plans a query and gets ready to carry the plan out.
+    fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
+        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let (plan, execution) = self.scratch();
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, plan)?;
+        Ok(Execution::new(plan, false, execution))
+    }
+
+    /// Plans a query for people; also gives what it was rewritten to, and why.
     fn plan(
         &self,
         query: &Query,
         options: &PlanOptions,
     ) -> Result<(Plan<'_>, String, Vec<String>)> {
         let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
-        let plan = plan::plan(&rewritten.normal, self.segments(), options)?;
-        let text = match options.for_people {
-            true => rewritten.normal.display(self.schema()).to_string(),
-            false => String::new(),
-        };
+        let scratch = PlanScratch::default();
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, scratch)?;
+        let text = rewritten.normal.display(self.schema()).to_string();
         Ok((plan, text, rewritten.notes))
+    }
+
+    /// Memory that an earlier query left, or none.
+    fn scratch(&self) -> Scratch {
+        self.lock_scratch().pop().unwrap_or_default()
+    }
+
+    /// Keeps the memory of an execution for the next query.
+    fn recycle(&self, execution: Execution<'_>) {
+        if execution.plan().nodes.len() <= NODES_KEPT {
+            let scratch = execution.into_scratch();
+            let mut kept = self.lock_scratch();
+            if kept.len() < SCRATCH_KEPT {
+                kept.push(scratch);
+            }
+        }
+    }
+
+    fn lock_scratch(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        // What a panic left behind is empty vectors at the worst.
+        self.0.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -284,9 +322,9 @@ impl SearchBuilder<'_> {
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
-        let plan = self.searcher.plan(self.query, &self.options(false)?)?.0;
-        let mut execution = Execution::new(plan, false);
+        let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
         let found = self.execute(&mut execution)?;
+        self.searcher.recycle(execution);
         let mut hits = Vec::with_capacity(found.docs.len());
         for doc in found.docs {
             let mut stored = match &fields {
@@ -320,7 +358,7 @@ impl SearchBuilder<'_> {
     pub fn analyze(self) -> Result<ExplainTree> {
         let started = Instant::now();
         let (plan, rewritten, notes) = self.searcher.plan(self.query, &self.options(true)?)?;
-        let mut execution = Execution::new(plan, true);
+        let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let found = self.execute(&mut execution)?;
         let run = explain::Run {
             profile: execution.profile(),

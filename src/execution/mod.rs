@@ -19,7 +19,7 @@ use crate::bitmap::ContainerBuf;
 use crate::error::{Error, Result};
 use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
-use crate::plan::{Goal, Plan, Total};
+use crate::plan::{Goal, Plan, PlanScratch, Total};
 use boolean::{Chunk, Evaluation, Step, Want};
 use lists::Lists;
 pub(crate) use profile::{NodeProfile, Profile};
@@ -40,6 +40,17 @@ pub(crate) struct Execution<'s> {
     profile: Profile,
 }
 
+/// The memory of an execution that has ended, for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct ExecutionScratch {
+    slots: Vec<Option<ContainerBuf>>,
+    steps: Vec<Step>,
+    profile: Vec<NodeProfile>,
+}
+
+/// Containers of 8 KiB that are kept from one execution to the next.
+const SLOTS_KEPT: usize = 16;
+
 /// How many documents match, as far as they were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
@@ -51,16 +62,25 @@ pub(crate) struct Counted {
 impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
     /// some 50 ns for each container.
-    pub(crate) fn new(plan: Plan<'s>, timed: bool) -> Self {
-        let n_nodes = plan.nodes.len();
-        let n_inputs = plan.inputs.len();
+    pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
+        let ExecutionScratch { mut slots, mut steps, profile } = scratch;
+        slots.resize_with(slots.len().max(2 * plan.nodes.len()), || None);
+        steps.reserve(plan.inputs.len());
         Execution {
             lists: plan.segments.iter().map(|part| Lists::new(part.leaves.len())).collect(),
-            slots: std::iter::repeat_with(|| None).take(2 * n_nodes).collect(),
-            steps: Vec::with_capacity(n_inputs),
-            profile: Profile::new(plan.segments.len(), n_nodes, timed),
+            slots,
+            steps,
+            profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             plan,
         }
+    }
+
+    /// Ends the execution and keeps its memory for the next.
+    pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
+        let Execution { plan, mut slots, steps, profile, .. } = self;
+        slots.truncate(SLOTS_KEPT);
+        let scratch = ExecutionScratch { slots, steps, profile: profile.into_nodes() };
+        (plan.into_scratch(), scratch)
     }
 
     pub(crate) fn plan(&self) -> &Plan<'s> {

@@ -48,14 +48,19 @@ pub(super) struct SegmentProfile<'p> {
 }
 
 impl Profile {
-    pub(super) fn new(n_segments: usize, n_nodes: usize, timed: bool) -> Self {
-        Profile {
-            n_nodes,
-            timed,
-            nodes: vec![NodeProfile::default(); n_segments * n_nodes],
-            stopped_early: false,
-            total: Duration::ZERO,
-        }
+    pub(super) fn new(
+        n_segments: usize,
+        n_nodes: usize,
+        timed: bool,
+        mut nodes: Vec<NodeProfile>,
+    ) -> Self {
+        nodes.clear();
+        nodes.resize(n_segments * n_nodes, NodeProfile::default());
+        Profile { n_nodes, timed, nodes, stopped_early: false, total: Duration::ZERO }
+    }
+
+    pub(super) fn into_nodes(self) -> Vec<NodeProfile> {
+        self.nodes
     }
 
     pub(super) fn clear(&mut self) {

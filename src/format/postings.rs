@@ -157,14 +157,7 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
             })?;
             return Ok(PostingList::Short(list));
         }
-        let list = LongList::open(postings, offset, u64::from(len))?;
-        if list.cardinality() != u64::from(df) {
-            let error = Error::corrupt("reading a long posting list")
-                .expected(format!("{df} documents"))
-                .found(format!("a bitmap of {}", list.cardinality()));
-            return Err(postings.locate(offset, error));
-        }
-        Ok(PostingList::Long(list))
+        LongList::open_counted(postings, offset, len, df).map(PostingList::Long)
     }
 
     /// The number of documents.
@@ -232,9 +225,11 @@ impl std::fmt::Debug for ShortList {
     }
 }
 
-/// Containers of a list that are asked for early, and bytes of each.
+/// Containers of a list that are asked for early.
 const PREFETCH_CONTAINERS: usize = 4;
-const PREFETCH_LEN: u64 = 1024;
+/// Bytes of a container that is asked for as a whole, and how much of a larger one.
+const PREFETCH_WHOLE: usize = 1024;
+const PREFETCH_PART: usize = 256;
 /// Bytes of the header of a bitmap of seven containers: nearly half a million documents.
 const HEADER_GUESS: u64 = 64;
 
@@ -269,6 +264,18 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         }
         let header = RoaringHeader::parse(&header_bytes, total).map_err(locate)?;
         Ok(LongList { source, offset, header_bytes, header })
+    }
+
+    /// The same for a term of `df` documents.
+    pub(crate) fn open_counted(source: S, offset: u64, len: u32, df: u32) -> Result<Self> {
+        let list = LongList::open(source, offset, u64::from(len))?;
+        if list.cardinality() == u64::from(df) {
+            return Ok(list);
+        }
+        let error = Error::corrupt("reading a long posting list")
+            .expected(format!("{df} documents"))
+            .found(format!("a bitmap of {}", list.cardinality()));
+        Err(source.locate(offset, error))
     }
 
     #[inline]
@@ -310,13 +317,17 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         self.source.bytes(self.offset + range.start as u64..self.offset + range.end as u64)
     }
 
-    /// Says that the containers will be asked for soon: a few lines of each of the first, behind
-    /// which the processor guesses the rest.
+    /// Says that the containers will be asked for soon: small ones whole, of others a few lines,
+    /// behind which the processor guesses the rest.
     pub(crate) fn prefetch(&self) {
         for nth in 0..self.n_containers().min(PREFETCH_CONTAINERS) {
-            let start =
-                self.offset + self.header.payload_range(&self.header_bytes, nth).start as u64;
-            self.source.prefetch(start..start + PREFETCH_LEN);
+            let range = self.header.payload_range(&self.header_bytes, nth);
+            let len = match range.len() {
+                len if len <= PREFETCH_WHOLE => len,
+                _ => PREFETCH_PART,
+            };
+            let start = self.offset + range.start as u64;
+            self.source.prefetch(start..start + len as u64);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::estimate::Span;
 use crate::error::Result;
-use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
+use crate::format::postings::{LongList, SHORT_DOCS_MAX};
 use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -64,8 +64,8 @@ impl<'s> Leaf<'s> {
     pub(crate) fn read_header(&mut self, field: FieldReader<'s>) -> Result<()> {
         match &self.postings {
             Postings::LongUnread(info) => {
-                if let PostingList::Long(list) = field.postings(info)? {
-                    self.postings = Postings::Long(list);
+                if let PostingsAt::Section { offset, len } = info.postings {
+                    self.postings = Postings::Long(field.long_postings(info, offset, len)?);
                 }
             }
             Postings::PresenceUnread => self.postings = Postings::Long(field.presence()?),

@@ -22,7 +22,7 @@ mod planner;
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
 use decision::Decision;
-use estimate::Estimate;
+use estimate::{Estimate, Span};
 use leaf::Leaf;
 pub(crate) use planner::plan;
 use std::ops::Range;
@@ -76,6 +76,22 @@ pub(crate) struct Plan<'s> {
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
+    /// What is known of each operator in the segment that is being planned.
+    spans: Vec<Span>,
+    /// Inputs of operators that are not complete yet, while the plan is made.
+    pending: Vec<NodeId>,
+}
+
+/// The memory of a plan that has been carried out, for the next one: planning a few words takes
+/// less time than asking the allocator for the dozen small pieces that it needs.
+#[derive(Debug, Default)]
+pub(crate) struct PlanScratch {
+    nodes: Vec<Node>,
+    inputs: Vec<NodeId>,
+    leaves: Vec<LeafKey>,
+    terms: Vec<u8>,
+    spans: Vec<Span>,
+    pending: Vec<NodeId>,
 }
 
 /// The place of an operator in [`Plan::nodes`].
@@ -206,6 +222,36 @@ impl<'s> Plan<'s> {
             }
             LeafKey::Presence { field } => (*field, None),
         }
+    }
+
+    /// An empty plan in memory that was used before.
+    fn in_scratch(scratch: PlanScratch, goal: Goal, n_segments: usize) -> Self {
+        let PlanScratch { nodes, inputs, leaves, terms, spans, pending } = scratch;
+        Plan {
+            goal,
+            nodes,
+            inputs,
+            leaves,
+            terms,
+            segments: Vec::with_capacity(n_segments),
+            decisions: vec![],
+            facets: vec![],
+            spans,
+            pending,
+        }
+    }
+
+    /// Ends the plan and keeps its memory.
+    pub(crate) fn into_scratch(self) -> PlanScratch {
+        let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, mut pending, .. } =
+            self;
+        nodes.clear();
+        inputs.clear();
+        leaves.clear();
+        terms.clear();
+        spans.clear();
+        pending.clear();
+        PlanScratch { nodes, inputs, leaves, terms, spans, pending }
     }
 
     /// Documents in the snapshot.

@@ -6,7 +6,7 @@ use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::{
     FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions,
-    SegmentPlan,
+    PlanScratch, SegmentPlan,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::Normal;
@@ -27,18 +27,10 @@ pub(crate) fn plan<'s>(
     normal: &Normal,
     segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
     options: &PlanOptions,
+    scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
-    let mut plan = Plan {
-        goal: options.goal,
-        nodes: vec![],
-        inputs: vec![],
-        leaves: vec![],
-        terms: vec![],
-        segments: Vec::with_capacity(segments.len()),
-        decisions: vec![],
-        facets: vec![],
-    };
-    plan.add_operator(normal, &mut vec![], 0)?;
+    let mut plan = Plan::in_scratch(scratch, options.goal, segments.len());
+    plan.add_operator(normal, 0)?;
     let mut base = 0;
     for segment in segments {
         plan.look_up(segment, base, options)?;
@@ -56,14 +48,8 @@ pub(crate) fn plan<'s>(
 }
 
 impl<'s> Plan<'s> {
-    /// Adds the inputs of `normal`, then the operator itself. `pending` are the inputs of operators
-    /// that are not complete yet.
-    fn add_operator(
-        &mut self,
-        normal: &Normal,
-        pending: &mut Vec<NodeId>,
-        depth: usize,
-    ) -> Result<()> {
+    /// Adds the inputs of `normal`, then the operator itself.
+    fn add_operator(&mut self, normal: &Normal, depth: usize) -> Result<()> {
         if depth > DEPTH_MAX {
             return Err(Error::new(ErrorKind::LimitExceeded, "planning a query")
                 .expected(format!("at most {DEPTH_MAX} operators inside each other"))
@@ -82,29 +68,24 @@ impl<'s> Plan<'s> {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
             Normal::And { all, none } => {
-                let all = self.add_inputs(all, pending, depth)?;
-                let none = self.add_inputs(none, pending, depth)?;
+                let all = self.add_inputs(all, depth)?;
+                let none = self.add_inputs(none, depth)?;
                 Operator::Intersect { all, none }
             }
-            Normal::Or(any) => Operator::Union { any: self.add_inputs(any, pending, depth)? },
+            Normal::Or(any) => Operator::Union { any: self.add_inputs(any, depth)? },
         };
         self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
         Ok(())
     }
 
-    fn add_inputs(
-        &mut self,
-        inputs: &[Normal],
-        pending: &mut Vec<NodeId>,
-        depth: usize,
-    ) -> Result<Range<u32>> {
-        let first = pending.len();
+    fn add_inputs(&mut self, inputs: &[Normal], depth: usize) -> Result<Range<u32>> {
+        let first = self.pending.len();
         for input in inputs {
-            self.add_operator(input, pending, depth + 1)?;
-            pending.push(self.root());
+            self.add_operator(input, depth + 1)?;
+            self.pending.push(self.root());
         }
         let start = self.inputs.len() as u32;
-        self.inputs.extend(pending.drain(first..));
+        self.inputs.extend(self.pending.drain(first..));
         Ok(start..self.inputs.len() as u32)
     }
 
@@ -161,8 +142,9 @@ impl<'s> Plan<'s> {
             }
         }
         let mut part = SegmentPlan { segment, base, n_docs, leaves, estimates: vec![] };
-        let whole = self.estimate(&mut part, options);
-        for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(&whole) {
+        self.estimate(&mut part, options);
+        let spans = &self.spans;
+        for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
             node.order += whole.documents;
             match self.segments.is_empty() {
                 true => node.estimate = *estimate,
@@ -181,15 +163,16 @@ impl<'s> Plan<'s> {
         !self.leaves[..at].iter().any(is_same)
     }
 
-    /// Estimates every operator in one segment: over the whole, which is the result, then for people
-    /// window by window.
-    fn estimate(&self, part: &mut SegmentPlan<'s>, options: &PlanOptions) -> Vec<Span> {
+    /// Estimates every operator in one segment: over the whole, into `spans`, then for people window
+    /// by window.
+    fn estimate(&mut self, part: &mut SegmentPlan<'s>, options: &PlanOptions) {
         let n_windows = part.n_windows();
         // Execution finds windows without matches as fast as planning would, so only people gain.
         let by_window = options.for_people
             && n_windows > 1
             && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX;
-        let mut whole = Vec::with_capacity(self.nodes.len());
+        let mut whole = std::mem::take(&mut self.spans);
+        whole.clear();
         for node in &self.nodes {
             let span = self.combine(&node.operator, &whole, part.n_docs, |leaf| {
                 Span::exact(part.leaves[leaf.index()].documents)
@@ -236,7 +219,7 @@ impl<'s> Plan<'s> {
         if let Some(live) = part.segment.live() {
             match *live {}
         }
-        whole
+        self.spans = whole;
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.

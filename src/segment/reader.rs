@@ -252,6 +252,16 @@ impl<'s> FieldReader<'s> {
         }
     }
 
+    /// The list of a term with more documents than a short list has; reads its head.
+    pub(crate) fn long_postings(
+        self,
+        info: &TermInfo,
+        offset: u64,
+        len: u32,
+    ) -> Result<LongList<'s, Section<'s>>> {
+        LongList::open_counted(self.section(SectionKind::POSTINGS)?, offset, len, info.df)
+    }
+
     /// Says that the postings of a term will be asked for soon.
     pub(crate) fn prefetch_postings(self, info: &TermInfo) -> Result<()> {
         if let PostingsAt::Section { offset, len, .. } = info.postings {

@@ -24,7 +24,7 @@ pub(super) const TOPS_AT: usize = ZERO_AT + size_of::<u32>();
 const _: () = assert!(TOPS_AT == 64, "the header's size is part of the format");
 
 /// Blocks under one top entry: 3 KiB, so that a lookup stays in one page of them.
-const GROUP_BLOCKS: u32 = 256;
+const GROUP_BLOCKS: u32 = 32;
 const TOP_LEN: u64 = 16;
 const PREFIX_LEN: u64 = 8;
 const OFFSET_LEN: u64 = 4;
@@ -264,7 +264,7 @@ impl<'s, S: Source<'s>> Index<S> {
         let group = n_groups.checked_sub(1);
         if let Some(group) = group {
             let (at, n_blocks) = self.group(group);
-            self.source.prefetch(at..at + u64::from(n_blocks) * PREFIX_LEN);
+            self.source.prefetch(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN));
         }
         Ok(group)
     }
@@ -490,7 +490,7 @@ mod tests {
         check_ordinals(&[31, 32, 32], 1);
         check_ordinals(&[32, 1, 32, 32, 7, 32, 2], 2);
         check_ordinals(&[1, 1, 1, 1], 3);
-        for n_blocks in [255, 256, 257, 512, 513] {
+        for n_blocks in [31, 32, 33, 64, 65] {
             check_ordinals(&vec![32; n_blocks], 0);
             check_ordinals(&vec![31; n_blocks], n_blocks as u32 - 1);
         }

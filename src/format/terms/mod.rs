@@ -24,7 +24,7 @@
 //!     48     8  occurrence_bytes u64, sum over all blocks
 //!     56     4  detail        u32, what is kept of occurrences: 0 nothing, 1 frequencies, 2 positions
 //!     60     4  zero          reserved, zero, ignored
-//!     64     *  tops          per group of 256 blocks: u64 prefix and u64 offset of its first
+//!     64     *  tops          per group of 32 blocks: u64 prefix and u64 offset of its first
 //!      *     *  groups        per group: u64 prefix of each block, u32 offset of each from the first
 //!      *     *  early         per block closed early: u32 block, u32 first ordinal after it
 //! ```
