@@ -6,6 +6,9 @@ use crate::analysis::synonyms::{Slot, Synonyms, placed, slots};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
 
+/// Longer words are left to the tokenizer, which knows what is too long.
+const PLAIN_WORD_MAX: usize = 255;
+
 /// Analyzers that are not built in, by name: given with
 /// [`IndexOptions::analyzers`](crate::IndexOptions::analyzers) each time an index is created or opened.
 ///
@@ -80,6 +83,16 @@ impl Analyzers {
         own.map(|(_, synonyms)| synonyms)
     }
 
+    /// The only term of a word of ASCII letters and digits in a field with the default analyzer, as
+    /// most words of queries are. `None` says nothing: the [analyzer](Self::query_time) knows.
+    pub(crate) fn plain_word(&self, field: &Field, word: &str) -> Option<String> {
+        let is_plain = field.query_analyzer_spec() == DEFAULT_ANALYZER
+            && self.synonyms_of(field).is_none()
+            && (1..=PLAIN_WORD_MAX).contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_plain.then(|| word.to_ascii_lowercase())
+    }
+
     fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
         if spec == DEFAULT_ANALYZER {
             return Ok(Analyzer::default());
@@ -121,6 +134,19 @@ mod tests {
         assert_eq!(terms(&field("whole")), ["A b", "A b"]);
         assert_eq!(terms(&field("whole").query_analyzer("whitespace")), ["A b", "A/b"]);
         assert_eq!(terms(&field("words").query_analyzer("default")), ["A/b", "a/b"]);
+    }
+
+    #[test]
+    fn a_plain_word_is_what_the_tokenizer_makes_of_it() {
+        let (analyzers, field) = (Analyzers::default(), Field::new("text", FieldKind::Text));
+        for word in ["a", "Zoo", "x9Y", &"Q".repeat(PLAIN_WORD_MAX)] {
+            let tokens = analyzers.query_time(&field).unwrap().tokens(word);
+            assert_eq!(tokens, [analyzers.plain_word(&field, word).unwrap()]);
+        }
+        for word in ["", "a b", "é", "a-b", &"q".repeat(PLAIN_WORD_MAX + 1)] {
+            assert_eq!(analyzers.plain_word(&field, word), None, "{word}");
+        }
+        assert_eq!(analyzers.plain_word(&field.analyzer("whitespace"), "A"), None);
     }
 
     #[test]

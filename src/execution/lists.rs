@@ -3,7 +3,6 @@
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
-use crate::format::postings::PostingList;
 use crate::plan::leaf::{self, Leaf, Postings};
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
 use std::ops::Range;
@@ -69,11 +68,12 @@ impl<'s> Lists<'s> {
                 part.leaves[at].read_header(field)?;
                 let start = self.groups.len();
                 match &part.leaves[at].postings {
-                    Postings::Inline(docs) => self.add_short(docs.as_slice()),
+                    Postings::Inline(docs) => {
+                        docs.as_slice().iter().for_each(|doc| self.add_doc(start, *doc));
+                    }
                     Postings::Short(info) => {
-                        if let PostingList::Short(list) = field.postings(info)? {
-                            self.add_short(list.as_slice());
-                        }
+                        self.lows.reserve(info.df as usize);
+                        field.short_postings(info, |doc| self.add_doc(start, doc))?;
                     }
                     Postings::Long(list) => {
                         let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
@@ -100,11 +100,14 @@ impl<'s> Lists<'s> {
         Ok(())
     }
 
-    fn add_short(&mut self, docs: &[u32]) {
-        for group in docs.chunk_by(|a, b| a >> 16 == b >> 16) {
-            let start = self.lows.len() as u32;
-            self.lows.extend(group.iter().map(|doc| (*doc as u16).to_le_bytes()));
-            self.groups.push(Group { key: group[0] >> 16, start, end: self.lows.len() as u32 });
+    /// Adds the next document of the list whose groups begin at `from`.
+    #[inline]
+    fn add_doc(&mut self, from: usize, doc: u32) {
+        let end = self.lows.len() as u32 + 1;
+        self.lows.push((doc as u16).to_le_bytes());
+        match self.groups[from..].last_mut() {
+            Some(group) if group.key == doc >> 16 => group.end = end,
+            _ => self.groups.push(Group { key: doc >> 16, start: end - 1, end }),
         }
     }
 

@@ -141,19 +141,12 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
         detail: Detail,
     ) -> Result<Self> {
         if df as usize <= SHORT_DOCS_MAX {
-            let docs_len = match detail {
-                Detail::Documents => u64::from(len),
-                // No more is read than the documents can take, however long the occurrences are.
-                _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
-            };
-            let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
-            let list = ShortList::decode(&bytes, df, n_docs);
-            let whole = |(_, end): &(_, usize)| detail != Detail::Documents || *end == bytes.len();
-            let (list, _) = list.filter(whole).ok_or_else(|| {
-                let error = Error::corrupt("reading a short posting list")
-                    .expected(format!("{df} documents below {n_docs} in {len} bytes"))
-                    .found("other bytes");
-                postings.locate(offset, error)
+            let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: df as u8 };
+            let mut slots = list.docs.iter_mut();
+            read_short(postings, (offset, len), df, n_docs, detail, |doc| {
+                if let Some(slot) = slots.next() {
+                    *slot = doc;
+                }
             })?;
             return Ok(PostingList::Short(list));
         }
@@ -178,6 +171,48 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     }
 }
 
+/// Calls `take` with each document of a short list. Occurrences, which follow in a field that keeps
+/// them, are left alone.
+pub(crate) fn read_short<'s, S: Source<'s>>(
+    postings: S,
+    (offset, len): (u64, u32),
+    df: u32,
+    n_docs: u32,
+    detail: Detail,
+    take: impl FnMut(u32),
+) -> Result<()> {
+    let docs_len = match detail {
+        Detail::Documents => u64::from(len),
+        // No more is read than the documents can take, however long the occurrences are.
+        _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
+    };
+    let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
+    let end = each_short(&bytes, df, n_docs, take);
+    if end.is_some_and(|end| detail != Detail::Documents || end == bytes.len()) {
+        return Ok(());
+    }
+    let error = Error::corrupt("reading a short posting list")
+        .expected(format!("{df} documents below {n_docs} in {len} bytes"))
+        .found("other bytes");
+    Err(postings.locate(offset, error))
+}
+
+/// The same from bytes that begin with the documents; where these end.
+#[inline]
+fn each_short(bytes: &[u8], df: u32, n_docs: u32, mut take: impl FnMut(u32)) -> Option<usize> {
+    let mut reader = ByteReader::new(bytes);
+    let mut next = 0u32;
+    for _ in 0..df {
+        let doc = next.checked_add(reader.varint_u32()?)?;
+        if doc >= n_docs {
+            return None;
+        }
+        take(doc);
+        next = doc + 1; // below n_docs, so this cannot overflow
+    }
+    Some(reader.position())
+}
+
 /// Documents in a fixed array, so that opening a short list allocates nothing.
 #[derive(Clone)]
 pub(crate) struct ShortList {
@@ -200,17 +235,13 @@ impl ShortList {
     /// Decodes the documents that `bytes` begin with, and says where they end.
     pub(crate) fn decode(bytes: &[u8], df: u32, n_docs: u32) -> Option<(Self, usize)> {
         let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: u8::try_from(df).ok()? };
-        let mut reader = ByteReader::new(bytes);
-        let mut next = 0u32;
-        for slot in list.docs.get_mut(..df as usize)? {
-            let doc = next.checked_add(reader.varint_u32()?)?;
-            if doc >= n_docs {
-                return None;
+        let mut slots = list.docs.iter_mut();
+        let end = each_short(bytes, df, n_docs, |doc| {
+            if let Some(slot) = slots.next() {
+                *slot = doc;
             }
-            *slot = doc;
-            next = doc + 1; // below n_docs, so this cannot overflow
-        }
-        Some((list, reader.position()))
+        })?;
+        Some((list, end))
     }
 
     #[inline]

@@ -64,7 +64,7 @@ impl<'s> Leaf<'s> {
     pub(crate) fn read_header(&mut self, field: FieldReader<'s>) -> Result<()> {
         match &self.postings {
             Postings::LongUnread(info) => {
-                if let PostingsAt::Section { offset, len } = info.postings {
+                if let PostingsAt::Section { offset, len, .. } = info.postings {
                     self.postings = Postings::Long(field.long_postings(info, offset, len)?);
                 }
             }

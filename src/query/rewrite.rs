@@ -233,6 +233,13 @@ impl Rewriter<'_> {
                 }
             }
         }
+        if field.kind == FieldKind::Text
+            && self.n_terms < TERMS_MAX
+            && let Some(term) = self.analyzers.plain_word(field, text)
+        {
+            self.n_terms += 1;
+            return Ok(Normal::Term { field: id, term: term.into_bytes() });
+        }
         let terms = match field.kind {
             FieldKind::Keyword => vec![text.to_owned()],
             FieldKind::Text => self.analyzers.query_time(field)?.tokens(text),

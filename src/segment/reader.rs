@@ -7,7 +7,7 @@ use crate::bytes::{ByteReader, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::Lengths;
-use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX, ShortList};
+use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX, ShortList, read_short};
 use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredReader;
@@ -260,6 +260,19 @@ impl<'s> FieldReader<'s> {
         len: u32,
     ) -> Result<LongList<'s, Section<'s>>> {
         LongList::open_counted(self.section(SectionKind::POSTINGS)?, offset, len, info.df)
+    }
+
+    /// Calls `take` with each document of a short list.
+    pub(crate) fn short_postings(self, info: &TermInfo, take: impl FnMut(u32)) -> Result<()> {
+        match info.postings {
+            PostingsAt::Inline(docs) => docs.as_slice().iter().copied().for_each(take),
+            PostingsAt::Section { offset, len, .. } => {
+                let section = self.section(SectionKind::POSTINGS)?;
+                let (df, n_docs) = (info.df, self.segment.n_docs);
+                read_short(section, (offset, len), df, n_docs, self.detail(), take)?;
+            }
+        }
+        Ok(())
     }
 
     /// Says that the postings of a term will be asked for soon.

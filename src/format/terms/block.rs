@@ -529,7 +529,8 @@ impl<'s> Block<'s> {
             return Err(damage("a number of documents that the term cannot have"));
         }
         let postings = if df <= INLINE_DOCS_MAX && !is_few_stored {
-            let mut inline = InlineDocs { docs: [0; 4], len: df as u8, block: self.number, index: 0 };
+            let mut inline =
+                InlineDocs { docs: [0; 4], len: df as u8, block: self.number, index: 0 };
             let mut next_possible = 0u64;
             for doc in &mut inline.docs[..df as usize] {
                 let gap = reader.varint_u32().ok_or_else(cut)?;
