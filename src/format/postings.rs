@@ -259,8 +259,8 @@ impl std::fmt::Debug for ShortList {
 /// Containers of a list that are asked for early.
 const PREFETCH_CONTAINERS: usize = 4;
 /// Bytes of a container that is asked for as a whole, and how much of a larger one.
-const PREFETCH_WHOLE: usize = 1024;
-const PREFETCH_PART: usize = 256;
+const PREFETCH_WHOLE: usize = 8192;
+const PREFETCH_PART: usize = 2048;
 /// Bytes of the header of a bitmap of seven containers: nearly half a million documents.
 const HEADER_GUESS: u64 = 64;
 
