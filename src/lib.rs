@@ -71,6 +71,7 @@ mod writer;
 pub mod query;
 mod plan;
 mod execution;
+mod ranking;
 mod facet;
 pub mod explain;
 mod searcher;

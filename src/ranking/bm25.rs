@@ -1,0 +1,77 @@
+//! The numbers of BM25 that do not depend on a document.
+
+use crate::error::Result;
+use crate::format::lengths::{self, Bm25};
+use crate::ids::FieldId;
+use crate::segment::reader::SegmentReader;
+
+/// Parameters of a field: how soon more of the same word adds nothing (k1), and how much the length of
+/// a document matters (b).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Parameters {
+    pub(crate) k1: f32,
+    pub(crate) b: f32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters { k1: 1.2, b: 0.75 }
+    }
+}
+
+/// What scoring needs to know of one field of a snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldScoring {
+    pub(crate) field: FieldId,
+    pub(crate) bm25: Bm25,
+    /// K of a document by the code of its length.
+    pub(crate) k_by_code: [f32; 256],
+    /// Documents that have the field, deleted ones included.
+    pub(crate) n_docs: u64,
+}
+
+impl FieldScoring {
+    /// Sums the statistics of `field` over the segments of a snapshot.
+    pub(crate) fn of<'s>(
+        field: FieldId,
+        segments: impl Iterator<Item = SegmentReader<'s>>,
+        parameters: Parameters,
+    ) -> Result<Self> {
+        let (mut n_docs, mut n_tokens) = (0, 0);
+        for segment in segments {
+            let statistics = segment.field(field).statistics()?;
+            n_docs += u64::from(statistics.n_docs_with_value);
+            n_tokens += statistics.n_tokens;
+        }
+        let Parameters { k1, b } = parameters;
+        let bm25 = Bm25 { k1, b, average: lengths::average(n_tokens, n_docs) };
+        Ok(FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs })
+    }
+
+    /// What the score part of a word in `df` documents is multiplied with.
+    pub(crate) fn weight(&self, df: u64, boost: f32) -> f32 {
+        boost * idf(self.n_docs, df) * (self.bm25.k1 + 1.0)
+    }
+}
+
+/// How much a word in `df` of `n_docs` documents says: less the more there are, never less than 0.
+pub(crate) fn idf(n_docs: u64, df: u64) -> f32 {
+    // In f64, so that millions of documents do not round to the same number.
+    let (n_docs, df) = (n_docs.max(df) as f64, df as f64);
+    (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_words_say_more_and_none_says_less_than_nothing() {
+        // By hand: ln(1 + 9.5 / 1.5), ln(1 + 0.5 / 10.5).
+        assert!((idf(10, 1) - 1.992_430_2).abs() < 1e-6);
+        assert!((idf(10, 10) - 0.046_520_02).abs() < 1e-6);
+        assert!(idf(10, 11) > 0.0);
+        let by_df: Vec<_> = (1..100).map(|df| idf(100, df)).collect();
+        assert!(by_df.is_sorted_by(|a, b| a > b));
+    }
+}

@@ -1,0 +1,36 @@
+//! Which of the matching documents are best, and why: BM25, and the k best by score.
+//!
+//! A score is a sum over the words of a query, in the order in which they stand there, of
+//!
+//! ```text
+//! weight × frequency / (frequency + K)      weight = boost × idf × (k1 + 1)
+//! K = k1 × (1 − b + b × length / average)   idf = ln(1 + (N − n + 0.5) / (n + 0.5))
+//! ```
+//!
+//! with N documents that have the field, n of them with the word; frequency and length are the
+//! document's, the average is over the snapshot. All of it is computed in `f32` in exactly this order,
+//! without fused multiplication, on every path: the same document has the same score to the last
+//! bit whichever way it was found, so ties are ties, and go to the smaller document number.
+//!
+//! The formula is that of Robertson, Walker, Jones, Hancock-Beaulieu and Gatford, "Okapi at TREC-3"
+//! (1994), with an idf that is never negative, as in Lucene; lengths are Lucene's one-byte codes.
+
+pub(crate) mod bm25;
+pub(crate) mod top;
+
+use crate::format::lengths::Lengths;
+use crate::format::ranked::RankedList;
+use crate::segment::file::Section;
+use bm25::FieldScoring;
+
+/// A word of a query in one segment, ready to be scored.
+#[derive(Debug)]
+pub(crate) struct Clause<'s, 'f> {
+    pub(crate) list: RankedList<'s, Section<'s>>,
+    /// What a score part is multiplied with.
+    pub(crate) weight: f32,
+    /// The lengths of the field in this segment, and what its codes were computed with.
+    pub(crate) lengths: Lengths<Section<'s>>,
+    /// The field in the snapshot.
+    pub(crate) scoring: &'f FieldScoring,
+}

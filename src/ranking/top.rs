@@ -1,0 +1,134 @@
+//! The k best documents seen so far.
+
+use crate::ids::DocId;
+
+/// Keeps the k best of all documents that are offered: the higher score first, the smaller number
+/// first where scores are equal. The order in which they are offered does not matter.
+///
+/// Documents are numbers in the snapshot; scores are not negative and not NaN. Room for 2 k is kept, and
+/// offering costs a comparison where the document is not good enough.
+#[derive(Debug)]
+pub(crate) struct Top {
+    k: usize,
+    /// Unordered: the k best, and what came since they were last sorted out.
+    kept: Vec<Scored>,
+    /// What a document must be better than: the k-th best, or nothing.
+    floor: Scored,
+}
+
+/// A document and its score; greater is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Scored {
+    /// The bits of a float that is not negative order as the float does.
+    score_bits: u32,
+    /// The number with all bits turned round, so that smaller ones are greater.
+    reversed_doc: u64,
+}
+
+impl Scored {
+    pub(crate) fn new(score: f32, doc: DocId) -> Self {
+        Scored { score_bits: score.to_bits(), reversed_doc: !doc.0 }
+    }
+
+    pub(crate) fn score(self) -> f32 {
+        f32::from_bits(self.score_bits)
+    }
+
+    pub(crate) fn doc(self) -> DocId {
+        DocId(!self.reversed_doc)
+    }
+}
+
+impl Top {
+    /// Worse than every document with a score.
+    const NONE: Scored = Scored { score_bits: 0, reversed_doc: 0 };
+
+    /// Room for `k`, with the allocation of an earlier one.
+    pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
+        kept.clear();
+        Top { k, kept, floor: Self::NONE }
+    }
+
+    /// The score below which nothing enters any more; one that is equal may, with a smaller number.
+    #[inline]
+    pub(crate) fn threshold(&self) -> f32 {
+        self.floor.score()
+    }
+
+    /// Whether a document would enter.
+    #[inline]
+    pub(crate) fn would_take(&self, score: f32, doc: DocId) -> bool {
+        Scored::new(score, doc) > self.floor
+    }
+
+    /// Says that there are k documents with at least this score, whether or not they were offered yet.
+    /// Every document with that score may still enter.
+    pub(crate) fn raise(&mut self, score: f32) {
+        self.floor = self.floor.max(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
+    }
+
+    /// Offers a document that was not offered before.
+    #[inline]
+    pub(crate) fn push(&mut self, score: f32, doc: DocId) {
+        debug_assert!(score >= 0.0);
+        let scored = Scored::new(score, doc);
+        if scored > self.floor && self.k > 0 {
+            self.kept.push(scored);
+            if self.kept.len() >= (2 * self.k).max(self.k + 16) {
+                self.cut();
+            } else if self.kept.len() == self.k {
+                self.floor =
+                    self.kept.iter().copied().min().map_or(self.floor, |min| self.floor.max(min));
+            }
+        }
+    }
+
+    /// Lets go of all but the k best.
+    #[cold]
+    fn cut(&mut self) {
+        let (_, kth, _) = self.kept.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
+        self.floor = self.floor.max(*kth);
+        self.kept.truncate(self.k);
+    }
+
+    /// The best, in order.
+    pub(crate) fn into_sorted(mut self) -> Vec<Scored> {
+        self.kept.sort_unstable_by(|a, b| b.cmp(a));
+        self.kept.truncate(self.k);
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_sorting_everything(
+            scores in prop::collection::vec(0u8..20, 0..300),
+            k in 0usize..40,
+            raise in any::<bool>(),
+        ) {
+            let scored = |n: usize| Scored::new(f32::from(scores[n]), DocId(n as u64));
+            let mut expected: Vec<_> = (0..scores.len()).map(scored).collect();
+            expected.sort_by(|a, b| {
+                b.score().total_cmp(&a.score()).then(a.doc().0.cmp(&b.doc().0))
+            });
+            expected.truncate(k);
+            let mut top = Top::new(k, vec![]);
+            if let Some(kth) = expected.get(k.wrapping_sub(1)).filter(|_| raise) {
+                top.raise(kth.score());
+            }
+            // Any order will do: from the end, then from the start.
+            let (odd, even): (Vec<_>, Vec<_>) = (0..scores.len()).partition(|n| n % 2 == 1);
+            for n in odd.into_iter().rev().chain(even) {
+                let would = top.would_take(scored(n).score(), scored(n).doc());
+                prop_assert!(would || k == 0 || !expected.contains(&scored(n)));
+                top.push(scored(n).score(), scored(n).doc());
+            }
+            prop_assert_eq!(top.into_sorted(), expected);
+        }
+    }
+}
