@@ -25,6 +25,7 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 
+use crate::analysis::TermVersions;
 use crate::bitmap::ContainerKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
@@ -161,6 +162,11 @@ impl Inspector {
     /// The fields.
     pub fn schema(&self) -> &Schema {
         &self.snapshot.manifest.schema
+    }
+
+    /// The tables that made the terms of the first segment.
+    pub fn term_versions(&self) -> TermVersions {
+        self.snapshot.manifest.term_versions
     }
 
     /// Documents of all segments.

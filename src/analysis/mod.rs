@@ -104,6 +104,31 @@ impl TermVersions {
         folding: bytes(unicode_normalization::UNICODE_VERSION),
         stemmers: stem::VERSION,
     };
+
+    /// What differs from this build, one sentence each: where words may not be found.
+    pub fn differences(&self) -> Vec<String> {
+        let unicode = |[major, minor, patch]: [u8; 3]| format!("Unicode {major}.{minor}.{patch}");
+        let stemmers = |day: u32| match day {
+            0 => "none".to_owned(),
+            day => format!("those of {day}"),
+        };
+        let all = |versions: &TermVersions| {
+            [
+                ("built-in analyzers", format!("version {}", versions.analysis)),
+                ("letters and their case", unicode(versions.unicode)),
+                ("words", unicode(versions.words)),
+                ("folding", unicode(versions.folding)),
+                ("stemmers", stemmers(versions.stemmers)),
+            ]
+        };
+        let pairs = all(self).into_iter().zip(all(&Self::CURRENT));
+        pairs
+            .filter(|(made, here)| made != here)
+            .map(|((what, made), (_, here))| {
+                format!("{what}: the terms were made with {made}, this build has {here}")
+            })
+            .collect()
+    }
 }
 
 const fn bytes((major, minor, patch): (u8, u8, u8)) -> [u8; 3] {
@@ -429,5 +454,20 @@ mod tests {
     #[should_panic(expected = "a name of its own")]
     fn a_name_is_no_chain() {
         let _ = Analyzer::new("a|b", Commas);
+    }
+
+    #[test]
+    fn versions_tell_how_they_differ_from_this_build() {
+        assert!(TermVersions::CURRENT.differences().is_empty());
+        let old = TermVersions { words: [9, 0, 1], stemmers: 19_990_101, ..TermVersions::CURRENT };
+        let told = old.differences();
+        assert_eq!(told.len(), 2);
+        assert!(
+            told[0].starts_with("words: the terms were made with Unicode 9.0.1, this build has")
+        );
+        assert!(
+            told[1].contains("stemmers: the terms were made with those of 19990101"),
+            "{told:?}"
+        );
     }
 }

@@ -845,3 +845,56 @@ fn segment_of(index: &Path) -> PathBuf {
     let mut segments = names.filter(|path| path.extension().is_some_and(|name| name == "idx"));
     segments.next().unwrap()
 }
+
+#[test]
+fn analyze_shows_the_tokens_of_a_spec_or_of_a_field() {
+    let dir = Dir::new();
+    let tokens = |arguments: &[&str]| {
+        let json: Value = serde_json::from_str(&dir.ok(arguments)).unwrap();
+        let token = |token: &Value| {
+            let number = |key: &str| token[key].as_u64().unwrap();
+            let term = token["term"].as_str().unwrap().to_owned();
+            (number("position"), term, number("start"), number("end"))
+        };
+        json.as_array().unwrap().iter().map(token).collect::<Vec<_>>()
+    };
+    let token = |position, term: &str, start, end| (position, term.to_owned(), start, end);
+    let queens = [token(1, "queen", 4, 11), token(2, "gambit", 12, 19)];
+    assert_eq!(
+        tokens(&["analyze", "--analyzer", "english", "The Queen's gambits", "--json"]),
+        queens
+    );
+    assert_eq!(tokens(&["analyze", "--json", "--", "--É"]), [token(0, "é", 2, 4)]);
+
+    let schema = "[fields.t]\ntype = \"text\"\nanalyzer = \"english\"\nquery_analyzer = \"keyword\"\n\
+                  [fields.k]\ntype = \"keyword\"\n";
+    dir.write("schema.toml", schema);
+    dir.write("docs.jsonl", "{\"t\": \"The Queen's gambits\"}\n");
+    dir.ok(&["index", "i.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    assert_eq!(dir.ok(&["inspect", "i.tp", "schema"]), schema);
+    let of_field = ["analyze", "i.tp", "--field", "t", "The Queen's gambits", "--json"];
+    assert_eq!(tokens(&of_field), queens);
+    let of_query = [&of_field[..], &["--query"]].concat();
+    assert_eq!(tokens(&of_query), [token(0, "The Queen's gambits", 0, 19)]);
+
+    for (arguments, words) in [
+        (&["analyze", "i.tp", "--field", "k", "x"][..], "one of the text fields t, found 'k'"),
+        (&["analyze", "--analyzer", "words|stem:xx", "x"], "one of ar, ca, "),
+        (&["analyze", "--analyzer", "englsh", "x"], "default, catalan, cjk, "),
+        (&["analyze", "a", "b"], "--field"),
+    ] {
+        let ran = dir.run(arguments);
+        assert_eq!(ran.status, 2, "{arguments:?}");
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    dir.write("bad.toml", "[fields.t]\ntype = \"text\"\nanalyzer = \"englsh\"\n");
+    let ran = dir.run(&["index", "b.tp", "docs.jsonl", "--schema", "bad.toml"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("english, ") && ran.stderr.contains("line 3"), "{}", ran.stderr);
+
+    let long = format!("{{\"t\": \"a {} b\"}}\n", "x".repeat(32_767));
+    dir.write("long.jsonl", long);
+    let ran = dir.run(&["index", "l.tp", "long.jsonl", "--schema", "schema.toml"]);
+    assert_eq!(ran.status, 0);
+    assert!(ran.stderr.contains("1 token left out"), "{}", ran.stderr);
+}

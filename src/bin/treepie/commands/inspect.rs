@@ -151,10 +151,18 @@ fn print_segments(out: &mut Output, format: Format, index: &Inspector) -> Outcom
 fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
     let schema = index.schema();
     if format == Format::Text {
+        for difference in index.term_versions().differences() {
+            writeln!(out, "# {difference}")?;
+        }
         return Ok(write!(out, "{}", schema_file::print(schema))?);
     }
     let is_default = |field: &Field| schema.default_fields().any(|other| other.name == field.name);
-    let mut table = Table::new(out, format, &["field", "type", "stored", "many", "default"])?;
+    let is_text = |field: &Field| field.kind == FieldKind::Text;
+    let mut table = Table::new(
+        out,
+        format,
+        &["field", "type", "stored", "many", "default", "analyzer", "query_analyzer"],
+    )?;
     for field in schema.fields() {
         table.row(vec![
             json!(field.name),
@@ -162,6 +170,8 @@ fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<
             json!(field.stored),
             json!(field.many),
             json!(is_default(field)),
+            json!(is_text(field).then(|| field.analyzer_spec())),
+            json!(is_text(field).then(|| field.query_analyzer_spec())),
         ])?;
     }
     Ok(table.finish()?)
