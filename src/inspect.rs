@@ -87,7 +87,7 @@ pub struct PostingsInfo {
     pub documents: u64,
     /// How the list is kept: `inline` in the dictionary, `short` (gaps), or `long` (roaring).
     pub encoding: &'static str,
-    /// Bytes of the list outside the dictionary.
+    /// Bytes of the list outside the dictionary, with frequencies, positions and bounds.
     pub bytes: u64,
     /// Containers of a long list, by kind.
     pub containers: ContainerCounts,
@@ -392,7 +392,9 @@ fn encoding_of<S>(at: PostingsAt, list: &PostingList<'_, S>) -> (&'static str, u
     match (at, list) {
         (PostingsAt::Inline(_), _) => ("inline", 0),
         (PostingsAt::Section { len, .. }, PostingList::Short(_)) => ("short", len.into()),
-        (PostingsAt::Section { len, .. }, PostingList::Long(_)) => ("long", len.into()),
+        (PostingsAt::Section { len, ranked_len, .. }, PostingList::Long(_)) => {
+            ("long", u64::from(len) + ranked_len)
+        }
     }
 }
 

@@ -27,7 +27,7 @@
 //! | [`FORMAT_VERSION`] | change |
 //! |---|---|
 //! | 1.0 | the first |
-//! | 2.0 | manifest: analyzers of fields, versions of what makes terms |
+//! | 2.0 | manifest: analyzers of fields, versions of what makes terms; frequencies, lengths, positions and bounds of scores |
 //!
 //! Every file says in its header which version wrote it. A newer major number is refused; a newer
 //! minor number is read. In between stand three sets of 32 feature bits: an unknown *compatible* bit is

@@ -63,6 +63,9 @@ pub(crate) fn write(
     match detail {
         Detail::Documents => {}
         Detail::Frequencies => write_varint(out, frequency - 1),
+        Detail::Positions if frequency == 1 => {
+            positions.for_each(|position| write_varint(out, u64::from(position) << 1));
+        }
         Detail::Positions => {
             let mut last = 0;
             let gaps = positions.map(|position| position - std::mem::replace(&mut last, position));

@@ -32,28 +32,38 @@ pub(crate) struct FieldBuffer {
     pub(crate) n_tokens: u64,
     // Buffers of `finish`, kept between runs.
     starts: Vec<u32>,
-    scattered_docs: Vec<u32>,
-    scattered: Vec<DocAndPosition>,
+    scattered: Vec<u32>,
+    scattered_wide: Vec<u64>,
 }
 
-/// The document of a token in the upper half, its position in the lower.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct DocAndPosition(u64);
+/// Document and position of a token in one number: the position in the lower bits, the document, counted
+/// from the run's first, above them. Half of the memory if 32 bits are enough, as they are nearly always.
+trait Token: Copy + Default {
+    fn new(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
 
-impl DocAndPosition {
+impl Token for u32 {
     #[inline]
-    fn new(doc: u32, position: u32) -> Self {
-        DocAndPosition(u64::from(doc) << 32 | u64::from(position))
+    fn new(bits: u64) -> Self {
+        bits as u32
     }
 
     #[inline]
-    fn doc(self) -> u32 {
-        (self.0 >> 32) as u32
+    fn bits(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Token for u64 {
+    #[inline]
+    fn new(bits: u64) -> Self {
+        bits
     }
 
     #[inline]
-    fn position(self) -> u32 {
-        self.0 as u32
+    fn bits(self) -> u64 {
+        self
     }
 }
 
@@ -70,8 +80,8 @@ impl FieldBuffer {
             empty: DocRanges::default(),
             n_tokens: 0,
             starts: vec![],
-            scattered_docs: vec![],
             scattered: vec![],
+            scattered_wide: vec![],
         }
     }
 
@@ -155,15 +165,12 @@ impl FieldBuffer {
     /// log around takes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let n_tokens = self.log.len();
-        let (scatter, run) = match self.detail {
-            Detail::Documents => {
-                (n_tokens.max(self.scattered_docs.capacity()) * size_of::<u32>(), n_tokens * 2)
-            }
-            // A posting takes about two bytes of gap and one or two of occurrences.
-            _ => (
-                n_tokens.max(self.scattered.capacity()) * size_of::<DocAndPosition>(),
-                n_tokens * 4 + self.document_ends.len(),
-            ),
+        let scatter = n_tokens.max(self.scattered.capacity()) * size_of::<u32>()
+            + self.scattered_wide.capacity() * size_of::<u64>();
+        // A posting takes about two bytes of gap, and one or two of occurrences.
+        let run = match self.detail {
+            Detail::Documents => n_tokens * 2,
+            _ => n_tokens * 4 + self.document_ends.len(),
         };
         let per_term = self.terms.len() * (size_of::<(u64, u32)>() + 2 * size_of::<u32>());
         let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
@@ -181,7 +188,22 @@ impl FieldBuffer {
         self.count(&order);
         let mut run = match self.detail {
             Detail::Documents => self.write_documents(&order, first_doc),
-            _ => self.write_occurrences(&order, first_doc),
+            _ => {
+                let position_bits = u64::BITS - self.last_position().leading_zeros();
+                let doc_bits = usize::BITS - self.document_ends.len().leading_zeros();
+                if position_bits + doc_bits <= u32::BITS {
+                    let mut scattered = std::mem::take(&mut self.scattered);
+                    let run =
+                        self.write_occurrences(&order, first_doc, position_bits, &mut scattered);
+                    self.scattered = scattered;
+                    run
+                } else {
+                    let mut scattered = std::mem::take(&mut self.scattered_wide);
+                    let run = self.write_occurrences(&order, first_doc, 32, &mut scattered);
+                    self.scattered_wide = scattered;
+                    run
+                }
+            }
         };
         if self.detail.has_frequencies() {
             let starts = [0].into_iter().chain(self.document_ends.iter().copied());
@@ -210,7 +232,7 @@ impl FieldBuffer {
     }
 
     fn write_documents(&mut self, order: &[TermRef], first_doc: u32) -> RunWriter {
-        let scattered = &mut self.scattered_docs;
+        let scattered = &mut self.scattered;
         scattered.resize(self.log.len(), 0);
         let mut from = 0;
         for (doc, &end) in (first_doc..).zip(&self.document_ends) {
@@ -237,19 +259,43 @@ impl FieldBuffer {
         run
     }
 
-    fn write_occurrences(&mut self, order: &[TermRef], first_doc: u32) -> RunWriter {
-        self.scatter_positions(first_doc);
+    /// A position that none is behind.
+    fn last_position(&self) -> u64 {
+        if !self.detail.has_positions() {
+            return 0;
+        }
+        let starts = [0].into_iter().chain(self.document_ends.iter().copied());
+        let counted = starts.zip(&self.document_ends).map(|(start, end)| end - start).max();
+        let given = self.positions.iter().copied().max();
+        u64::from(counted.max(given).unwrap_or(0))
+    }
+
+    fn write_occurrences<T: Token>(
+        &mut self,
+        order: &[TermRef],
+        first_doc: u32,
+        position_bits: u32,
+        scattered: &mut Vec<T>,
+    ) -> RunWriter {
+        self.scatter(position_bits, scattered);
         let mut run = RunWriter::new(self.detail);
         let (mut term, mut docs, mut stream) = (vec![], vec![], vec![]);
+        let mask = (1 << position_bits) - 1;
+        let position = |token: T| (token.bits() & mask) as u32;
         let mut from = 0;
         for &at in order {
             let end = self.starts[self.terms.number(at) as usize] as usize;
             docs.clear();
             stream.clear();
-            for of_doc in self.scattered[from..end].chunk_by(|a, b| a.doc() == b.doc()) {
-                docs.push(of_doc[0].doc());
-                let positions = of_doc.iter().map(|token| token.position());
+            let mut rest = &scattered[from..end];
+            while let [first, later @ ..] = rest {
+                let doc = first.bits() >> position_bits;
+                let n_more = later.iter().take_while(|t| t.bits() >> position_bits == doc).count();
+                let of_doc = &rest[..=n_more];
+                docs.push(first_doc + doc as u32);
+                let positions = of_doc.iter().map(|token| position(*token));
                 occurrences::write(self.detail, positions, &mut stream);
+                rest = &later[n_more..];
             }
             from = end;
             self.terms.copy_term(at, &mut term);
@@ -258,18 +304,22 @@ impl FieldBuffer {
         run
     }
 
-    fn scatter_positions(&mut self, first_doc: u32) {
-        self.scattered.resize(self.log.len(), DocAndPosition::default());
+    /// Puts every token where its term's are, in order.
+    fn scatter<T: Token>(&mut self, position_bits: u32, scattered: &mut Vec<T>) {
+        scattered.resize(self.log.len(), T::default());
+        let has_positions = self.detail.has_positions();
         let mut from = 0;
-        for (doc, &end) in (first_doc..).zip(&self.document_ends) {
+        for (doc, &end) in (0..).zip(&self.document_ends) {
+            let doc: u64 = doc << position_bits;
             let tokens = &self.log[from..end as usize];
-            let mut put = |number: u32, position| {
+            let mut put = |number: u32, position: u32| {
                 let slot = &mut self.starts[number as usize];
-                self.scattered[*slot as usize] = DocAndPosition::new(doc, position);
+                scattered[*slot as usize] = T::new(doc | u64::from(position));
                 *slot += 1;
             };
             match self.positions.get(from..end as usize) {
-                Some(positions) if !tokens.is_empty() => {
+                _ if !has_positions => tokens.iter().for_each(|&number| put(number, 0)),
+                Some(positions) if !positions.is_empty() => {
                     tokens.iter().zip(positions).for_each(|(&number, &at)| put(number, at));
                 }
                 _ => (0..).zip(tokens).for_each(|(at, &number)| put(number, at)),
@@ -350,6 +400,12 @@ mod tests {
 
     #[test]
     fn positions_that_are_given_are_kept_and_others_are_counted() {
+        // In 32 bits a token, then in 64.
+        check_given_positions(9);
+        check_given_positions(u32::MAX);
+    }
+
+    fn check_given_positions(far: u32) {
         let mut field = FieldBuffer::new(Detail::Positions);
         let mut bytes = b"onetwo".to_vec();
         bytes.extend_from_slice(&[0; 16]);
@@ -360,7 +416,7 @@ mod tests {
         field.add_tokens(&bytes, &[two], None).unwrap();
         field.end_document();
         field.end_document();
-        field.add_tokens(&bytes, &[two], Some(&[9])).unwrap();
+        field.add_tokens(&bytes, &[two], Some(&[far])).unwrap();
         field.end_document();
         field.add_documents(&bytes, &[two, one, two], &[0, 2, 3], None).unwrap();
         field.add_documents(&bytes, &[one], &[1], Some(&[5])).unwrap();
@@ -370,7 +426,7 @@ mod tests {
         assert_eq!(lengths, [1, 2, 6, 0, 1, 0, 2, 1, 1]);
         let of = |list: &[(u32, &[u32])]| list.iter().map(|(d, p)| (*d, p.to_vec())).collect();
         let one = of(&[(6, &[0, 1]), (7, &[0, 6, 70_002]), (11, &[1]), (13, &[5])]);
-        let two = of(&[(5, &[0]), (7, &[1, 6, 70_003]), (9, &[9]), (11, &[0]), (12, &[0])]);
+        let two = of(&[(5, &[0]), (7, &[1, 6, 70_003]), (9, &[far]), (11, &[0]), (12, &[0])]);
         let expected = BTreeMap::from([(b"one".to_vec(), one), (b"two".to_vec(), two)]);
         check(&run, Detail::Positions, expected);
     }

@@ -9,6 +9,8 @@ mod field_buffer;
 mod lines;
 mod merge_runs;
 mod merge_segments;
+#[cfg(test)]
+mod occurrence_tests;
 mod options;
 mod pipeline;
 mod run;

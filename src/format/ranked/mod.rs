@@ -57,9 +57,9 @@
 //!
 //! # Example
 //!
-//! The shortest list: documents 0 to 255 in one run, of ten words each, the average length; a word that stands first in
-//! all of them and in document 255 once more, at position 9. 569 bytes, of which the codes, `codes` from 0011 on, are the
-//! documents' by rank, and the directory from 0111 on.
+//! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
+//! word that stands first in all of them and once more, at position 9, in document 255. The codes of
+//! the postings begin at 0011, the directory at 0111, widths at 0151, records at 0161.
 //!
 //! ```text
 //! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 00
@@ -110,7 +110,8 @@
 //! # Checks
 //!
 //! Opening compares the length with the sizes of the parts. A read refuses an offset that leads outside,
-//! and thereby never allocates more than eight positions a byte. `verify` refuses what breaks R1 to R3.
+//! and thereby never allocates more than eight positions a byte. `verify` writes
+//! everything again and compares.
 //!
 //! # Cost
 //!
@@ -403,7 +404,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             packed: frequencies_at..positions_at,
             df: df as u32,
         };
-        let positions = detail.has_positions().then(|| Positions {
+        let positions = detail.has_positions().then_some(Positions {
             source,
             records_at,
             bases_at,

@@ -331,7 +331,7 @@ impl Automaton for BytesAre<'_> {
 fn every_size_around_the_limits_of_a_block() {
     for n_terms in [0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 256 * 32, 256 * 32 + 1] {
         let oracle = (0..n_terms)
-            .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), few(&vec![n])))
+            .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), few(&[n])))
             .collect();
         check(&oracle);
     }
@@ -362,8 +362,8 @@ fn long_terms_close_blocks_early() {
         term[at] = n as u8;
         oracle.insert(term, random.docs(N_DOCS));
     }
-    oracle.insert(vec![], few(&vec![1, 2]));
-    oracle.insert(vec![0], few(&vec![1]));
+    oracle.insert(vec![], few(&[1, 2]));
+    oracle.insert(vec![0], few(&[1]));
     let sections = build(&oracle);
     assert!(sections.open().unwrap().index.n_early() > 10);
     check(&oracle);
@@ -662,7 +662,7 @@ fn every_damage_to_a_small_dictionary_is_an_error_or_a_consistent_answer() {
 fn every_damage_where_blocks_closed_early_is_an_error_or_a_consistent_answer() {
     let mut oracle = Oracle::new();
     for byte in b"adgjmp" {
-        oracle.insert([&[*byte][..], &[b'x'; 6_000]].concat(), few(&vec![1, 5, 9]));
+        oracle.insert([&[*byte][..], &[b'x'; 6_000]].concat(), few(&[1, 5, 9]));
     }
     let sections = build(&oracle);
     assert_eq!(sections.open().unwrap().index.n_early(), 2);
