@@ -68,6 +68,7 @@ pub mod storage;
 pub mod format;
 mod segment;
 mod writer;
+mod expansion;
 pub mod query;
 mod plan;
 mod execution;

@@ -9,14 +9,16 @@
 
 use std::{fs, path::Path};
 
-const READ_PATH: &[&str] = &["query", "plan", "execution", "explain", "facet"];
+const READ_PATH: &[&str] = &["expansion", "query", "plan", "execution", "explain", "facet"];
 const WRITE_PATH: &[&str] = &["writer"];
 
 /// A word and the only places under `src/` that may contain it.
 const ADDRESSES: &[(&str, &[&str])] = &[
     ("unsafe", &["storage/mmap.rs", "simd/"]),
     ("roaring::", &["bitmap/"]),
-    ("fst::", &["format/terms"]),
+    ("fst::", &["format/terms", "expansion/"]),
+    ("levenshtein_automata::", &["expansion/"]),
+    ("regex_automata::", &["expansion/"]),
     ("memmap2", &["storage/mmap.rs"]),
 ];
 

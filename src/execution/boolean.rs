@@ -66,11 +66,47 @@ pub(super) struct Evaluation<'e, 's> {
     lists: &'e mut Lists<'s>,
     slots: &'e mut [Option<ContainerBuf>],
     steps: &'e mut Vec<Step>,
+    counter: &'e mut Counter,
     profile: SegmentProfile<'e>,
     /// Time that inputs took since the operator being evaluated began.
     inputs_ns: u64,
     /// Every document of the last window, as a run.
     last_window: [[u8; 4]; 1],
+}
+
+/// How many of several sets hold each document of a window.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    counts: Vec<u16>,
+    /// The documents that any set holds, then those that enough do.
+    seen: Vec<u16>,
+}
+
+impl Counter {
+    fn begin(&mut self) {
+        // Also what an earlier run left when it ended in an error.
+        self.counts.clear();
+        self.counts.resize(WINDOW as usize, 0);
+        self.seen.clear();
+    }
+
+    fn add(&mut self, documents: Container<'_>) {
+        for low in documents.iter() {
+            let count = &mut self.counts[usize::from(low)];
+            if *count == 0 {
+                self.seen.push(low);
+            }
+            *count += 1; // a plan has fewer inputs than this holds
+        }
+    }
+
+    /// The documents in `minimum` sets or more, ascending.
+    fn finish(&mut self, minimum: u32) -> &[u16] {
+        let counts = &self.counts;
+        self.seen.retain(|low| u32::from(counts[usize::from(*low)]) >= minimum);
+        self.seen.sort_unstable();
+        &self.seen
+    }
 }
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
@@ -86,6 +122,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         lists: &'e mut Lists<'s>,
         slots: &'e mut [Option<ContainerBuf>],
         steps: &'e mut Vec<Step>,
+        counter: &'e mut Counter,
         profile: SegmentProfile<'e>,
     ) -> Self {
         // What an earlier run left when it ended in an error.
@@ -93,7 +130,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         let last = part.window_len(part.n_windows().saturating_sub(1)).saturating_sub(1);
         let [low, high] = (last as u16).to_le_bytes();
         let last_window = [[0, 0, low, high]];
-        Evaluation { plan, part, lists, slots, steps, profile, inputs_ns: 0, last_window }
+        Evaluation { plan, part, lists, slots, steps, counter, profile, inputs_ns: 0, last_window }
     }
 
     /// Records that the number of documents of an operator was known.
@@ -143,7 +180,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
                 self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
             }
             Operator::Intersect { all, .. } => {
@@ -161,7 +198,7 @@ impl<'e, 's> Evaluation<'e, 's> {
                 }
                 Some(key)
             }
-            Operator::Union { any } => {
+            Operator::Union { any } | Operator::AtLeast { any, .. } => {
                 plan.inputs(any).iter().filter_map(|input| self.next_window(*input, from)).min()
             }
         }
@@ -175,11 +212,16 @@ impl<'e, 's> Evaluation<'e, 's> {
         let chunk = match &plan.node(id).operator {
             Operator::Nothing { .. } => Chunk::EMPTY,
             Operator::All => Chunk::everything(self.part.window_len(key)),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => self.read(id, *leaf, key, want)?,
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+                self.read(id, *leaf, key, want)?
+            }
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
             }
             Operator::Union { any } => self.unite(id, plan.inputs(any), key, want)?,
+            Operator::AtLeast { minimum, any } => {
+                self.at_least(id, *minimum, plan.inputs(any), key, want)?
+            }
         };
         let profile = &mut self.profile.nodes[id.index()];
         profile.documents_out += u64::from(chunk.cardinality);
@@ -269,7 +311,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     #[inline]
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)
             }
@@ -306,7 +348,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             if expected == len
                 && matches!(
                     self.plan.node(input).operator,
-                    Operator::TermScan(_) | Operator::Exists(_)
+                    Operator::TermScan(_) | Operator::Exists(_) | Operator::Expand(_)
                 )
             {
                 self.steps.truncate(first);
@@ -345,6 +387,36 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
         self.steps.truncate(first);
         Ok(result)
+    }
+
+    /// The documents that `minimum` of the inputs hold, counted one by one.
+    fn at_least(
+        &mut self,
+        id: NodeId,
+        minimum: u32,
+        any: &[NodeId],
+        key: u32,
+        want: Want,
+    ) -> Result<Chunk<'s>> {
+        let mut counter = std::mem::take(self.counter);
+        counter.begin();
+        for &input in any {
+            let chunk = self.evaluate(input, key, Want::Documents)?;
+            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            if chunk.cardinality > 0 {
+                counter.add(self.resolve(chunk)?);
+            }
+        }
+        let found = counter.finish(minimum);
+        let chunk = match want {
+            Want::Count => Chunk::counted(found.len() as u32),
+            Want::Documents => self.write(id, [Chunk::EMPTY; 2], |_, out| {
+                out.set_sorted(found.iter().copied());
+                Ok(())
+            })?,
+        };
+        *self.counter = counter;
+        Ok(chunk)
     }
 
     fn and(&mut self, id: NodeId, a: Chunk<'s>, b: Chunk<'s>, want: Want) -> Result<Chunk<'s>> {

@@ -3,6 +3,7 @@
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
+use crate::expansion::{DocSet, Expansion, TermsWalked};
 use crate::plan::leaf::{self, Leaf, Postings};
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
 use std::ops::Range;
@@ -16,15 +17,28 @@ pub(super) struct Lists<'s> {
     cursors: Vec<Cursor<'s>>,
     groups: Vec<Group>,
     lows: Vec<[u8; 2]>,
+    /// The documents of patterns.
+    expanded: Vec<Expanded>,
     opened: bool,
+}
+
+/// The documents of the terms of a pattern, united.
+#[derive(Debug)]
+struct Expanded {
+    leaf: LeafId,
+    docs: DocSet,
+    walked: TermsWalked,
 }
 
 #[derive(Debug)]
 struct Cursor<'s> {
-    /// The container or the group that the next window is looked for from.
+    /// The container or the group that the next window is looked for from; of a pattern, its place
+    /// among those that were united.
     place: usize,
     /// The groups of a short list.
     groups: Range<usize>,
+    /// The window found last in the documents of a pattern.
+    window: u32,
     /// The container at hand, where it had to be copied out of a file.
     held: Bytes<'s>,
 }
@@ -46,22 +60,41 @@ pub(super) enum Fetched<'s> {
     Held { leaf: LeafId, nth: usize },
     /// Lower halves of a short list.
     Short { start: u32, end: u32 },
+    /// A window of the documents of a pattern.
+    Expanded { nth: usize, key: u32 },
 }
 
 impl<'s> Lists<'s> {
     pub(super) fn new(n_leaves: usize) -> Self {
-        let cursor = || Cursor { place: 0, groups: 0..0, held: Bytes::Mapped(&[]) };
+        let cursor = || Cursor { place: 0, groups: 0..0, window: 0, held: Bytes::Mapped(&[]) };
         Lists {
             cursors: std::iter::repeat_with(cursor).take(n_leaves).collect(),
             groups: vec![],
             lows: vec![],
+            expanded: vec![],
             opened: false,
         }
     }
 
-    /// Reads the short lists and the headers that planning left unread, once; sets every cursor to
-    /// the start.
-    pub(super) fn open(&mut self, keys: &[LeafKey], part: &mut SegmentPlan<'s>) -> Result<()> {
+    /// The memory of the documents of patterns, for other ones.
+    pub(super) fn into_doc_sets(self) -> impl Iterator<Item = DocSet> {
+        self.expanded.into_iter().map(|expanded| expanded.docs)
+    }
+
+    /// What uniting the terms of patterns took: the leaf, the terms, and bytes of postings.
+    pub(super) fn expanded(&self) -> impl Iterator<Item = (LeafId, TermsWalked, u64)> {
+        self.expanded.iter().map(|part| (part.leaf, part.walked, part.docs.bytes_read()))
+    }
+
+    /// Reads the short lists and the headers that planning left unread, and unites the terms of
+    /// patterns in memory of `doc_sets`, once; sets every cursor to the start.
+    pub(super) fn open(
+        &mut self,
+        keys: &[LeafKey],
+        expansions: &[Expansion],
+        part: &mut SegmentPlan<'s>,
+        doc_sets: &mut Vec<DocSet>,
+    ) -> Result<()> {
         if !self.opened {
             for (at, key) in keys.iter().enumerate() {
                 let field = part.segment.field(key.field());
@@ -83,6 +116,19 @@ impl<'s> Lists<'s> {
                                 .found("a container past the segment's end"));
                         }
                     }
+                    Postings::Terms(terms) => {
+                        let mut docs = doc_sets.pop().unwrap_or_default();
+                        docs.reset(part.n_docs);
+                        let mut walked = terms.walked;
+                        match key {
+                            LeafKey::Expansion { nth, .. } if walked.cut => {
+                                walked = expansions[*nth as usize].unite(field, &mut docs)?;
+                            }
+                            _ => docs.add_terms(field, &terms.infos)?,
+                        }
+                        let leaf = LeafId(at as u32);
+                        self.expanded.push(Expanded { leaf, docs, walked });
+                    }
                     Postings::Absent
                     | Postings::Everything
                     | Postings::LongUnread(_)
@@ -96,6 +142,10 @@ impl<'s> Lists<'s> {
         }
         for cursor in &mut self.cursors {
             cursor.place = cursor.groups.start;
+        }
+        for (nth, expanded) in self.expanded.iter().enumerate() {
+            // These have no position of their own.
+            self.cursors[expanded.leaf.index()].place = nth;
         }
         Ok(())
     }
@@ -133,6 +183,12 @@ impl<'s> Lists<'s> {
                 let nth = cursor.place;
                 Some((u32::from(list.key(nth)), list.container_cardinality(nth)))
             }
+            Postings::Terms(_) => {
+                let docs = &self.expanded[cursor.place].docs;
+                let next = docs.next_window(key)?;
+                cursor.window = next;
+                Some((next, docs.cardinality(next)))
+            }
             _ => {
                 let groups = &self.groups[cursor.place..cursor.groups.end];
                 cursor.place += groups.iter().take_while(|group| group.key < key).count();
@@ -167,6 +223,9 @@ impl<'s> Lists<'s> {
                 };
                 Ok((fetched, Some((kind, len))))
             }
+            Postings::Terms(_) => {
+                Ok((Fetched::Expanded { nth: cursor.place, key: cursor.window }, None))
+            }
             _ => {
                 let group = self.groups[cursor.place];
                 let fetched = Fetched::Short { start: group.start, end: group.end };
@@ -187,6 +246,7 @@ impl<'s> Lists<'s> {
             Fetched::Short { start, end } => {
                 Ok(Container::Array(&self.lows[start as usize..end as usize]))
             }
+            Fetched::Expanded { nth, key } => Ok(self.expanded[nth].docs.window(key)),
             Fetched::Held { leaf, nth } => match &part.leaves[leaf.index()] {
                 Leaf { postings: Postings::Long(list), .. } => {
                     list.container(nth, &self.cursors[leaf.index()].held)

@@ -17,10 +17,12 @@ mod result;
 
 use crate::bitmap::ContainerBuf;
 use crate::error::{Error, Result};
+use crate::expansion::DocSet;
 use crate::ids::DocId;
 use crate::plan::estimate::Estimate;
-use crate::plan::{Goal, Plan, PlanScratch, Total};
-use boolean::{Chunk, Evaluation, Step, Want};
+use crate::plan::leaf::Postings;
+use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
+use boolean::{Chunk, Counter, Evaluation, Step, Want};
 use lists::Lists;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
@@ -37,6 +39,10 @@ pub(crate) struct Execution<'s> {
     slots: Vec<Option<ContainerBuf>>,
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
+    counter: Counter,
+    /// Memory for the documents of patterns that nothing uses yet.
+    doc_sets: Vec<DocSet>,
+    smallest: Vec<u32>,
     profile: Profile,
 }
 
@@ -46,8 +52,15 @@ pub(crate) struct ExecutionScratch {
     slots: Vec<Option<ContainerBuf>>,
     steps: Vec<Step>,
     profile: Vec<NodeProfile>,
+    doc_sets: Vec<DocSet>,
+    smallest: Vec<u32>,
 }
 
+/// Sets of documents of patterns that are kept from one execution to the next, and their size.
+const DOC_SETS_KEPT: usize = 2;
+const DOC_SET_BYTES_KEPT: usize = 2 << 20;
+/// Only the smallest documents of a pattern are looked for where no more are wanted.
+const SMALLEST_MAX: u64 = 4_096;
 /// Containers of 8 KiB that are kept from one execution to the next.
 const SLOTS_KEPT: usize = 16;
 
@@ -63,13 +76,16 @@ impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
     /// some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
-        let ExecutionScratch { mut slots, mut steps, profile } = scratch;
+        let ExecutionScratch { mut slots, mut steps, profile, doc_sets, smallest } = scratch;
         slots.resize_with(slots.len().max(2 * plan.nodes.len()), || None);
         steps.reserve(plan.inputs.len());
         Execution {
             lists: plan.segments.iter().map(|part| Lists::new(part.leaves.len())).collect(),
             slots,
             steps,
+            counter: Counter::default(),
+            doc_sets,
+            smallest,
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
             plan,
         }
@@ -77,9 +93,13 @@ impl<'s> Execution<'s> {
 
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
-        let Execution { plan, mut slots, steps, profile, .. } = self;
+        let Execution { plan, lists, mut slots, steps, mut doc_sets, smallest, profile, .. } = self;
         slots.truncate(SLOTS_KEPT);
-        let scratch = ExecutionScratch { slots, steps, profile: profile.into_nodes() };
+        doc_sets.extend(lists.into_iter().flat_map(Lists::into_doc_sets));
+        doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
+        doc_sets.truncate(DOC_SETS_KEPT);
+        let profile = profile.into_nodes();
+        let scratch = ExecutionScratch { slots, steps, profile, doc_sets, smallest };
         (plan.into_scratch(), scratch)
     }
 
@@ -133,6 +153,9 @@ impl<'s> Execution<'s> {
                     .iter()
                     .any(|part| part.estimates.last().is_some_and(|root| !root.is_empty()));
                 break;
+            }
+            if matches.is_none() && self.page_of_smallest(at, &mut page, docs)? {
+                continue;
             }
             let set = self.page_segment(at, &mut page, docs, matches.is_some())?;
             if let (Some(matches), Some(set)) = (matches.as_deref_mut(), set) {
@@ -224,16 +247,82 @@ impl<'s> Execution<'s> {
         }
     }
 
+    /// Where the whole query is one pattern and not all that matches needs to be counted, takes the
+    /// smallest documents of its terms, as many as the page wants, and leaves the rest of their
+    /// lists alone. Returns whether that is so.
+    fn page_of_smallest(
+        &mut self,
+        at: usize,
+        page: &mut Page,
+        docs: &mut Vec<DocId>,
+    ) -> Result<bool> {
+        let root = self.plan.root();
+        let wanted = match page.total {
+            Total::Exact => return Ok(false),
+            Total::UpTo(most) => {
+                (page.skip + page.take).max((most + 1).saturating_sub(page.counted))
+            }
+            Total::Unknown => page.skip.saturating_add(page.take),
+        };
+        let part = &self.plan.segments[at];
+        let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
+        let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
+        if wanted > SMALLEST_MAX || page.is_done() {
+            return Ok(false);
+        }
+        let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
+            return Ok(false);
+        };
+        let started = self.profile.timed().then(Instant::now);
+        let (field, expansion) = (part.segment.field(field), &self.plan.expansions[nth as usize]);
+        let known = (!terms.walked.cut).then_some(&terms.infos[..]);
+        let walked = expansion.smallest(field, known, wanted as usize, &mut self.smallest)?;
+        let walked = if known.is_some() { terms.walked } else { walked };
+        let found = self.smallest.len() as u64;
+        let skipped = page.skip.min(found);
+        let taken = page.take.min(found - skipped);
+        let page_docs = &self.smallest[skipped as usize..(skipped + taken) as usize];
+        docs.extend(page_docs.iter().map(|doc| DocId(part.base + u64::from(*doc))));
+        page.skip -= skipped;
+        page.take -= taken;
+        page.counted += found;
+        // As many as were asked for: there may be more.
+        page.stopped |= found == wanted;
+        let profile = self.profile.segment_mut(at).nodes;
+        profile[root.index()].documents_out += found;
+        profile[root.index()].terms = Some(walked);
+        if let Some(started) = started {
+            profile[root.index()].time_ns += started.elapsed().as_nanos() as u64;
+        }
+        Ok(true)
+    }
+
     /// Opens what the plan left unread in one segment, and begins to evaluate windows there.
     fn evaluation(&mut self, at: usize) -> Result<Evaluation<'_, 's>> {
+        let started = self.profile.timed().then(Instant::now);
         let profile = self.profile.segment_mut(at);
-        self.lists[at].open(&self.plan.leaves, &mut self.plan.segments[at])?;
+        let Plan { leaves, expansions, segments, nodes, .. } = &mut self.plan;
+        self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
+        for (leaf, walked, bytes_read) in self.lists[at].expanded() {
+            let of_leaf = |node: &Node| node.operator.leaf() == Some(leaf);
+            if let Some(node) = nodes.iter().position(of_leaf) {
+                profile.nodes[node].terms = Some(walked);
+                profile.nodes[node].bytes_read += bytes_read;
+                if let Some(started) = started {
+                    // Of several, the first bears the time of all.
+                    let first = self.lists[at].expanded().next().is_some_and(|(of, ..)| of == leaf);
+                    let elapsed = started.elapsed().as_nanos() as u64;
+                    profile.nodes[node].time_ns += if first { elapsed } else { 0 };
+                }
+            }
+        }
         Ok(Evaluation::new(
             &self.plan,
             &self.plan.segments[at],
             &mut self.lists[at],
             &mut self.slots,
             &mut self.steps,
+            &mut self.counter,
             profile,
         ))
     }

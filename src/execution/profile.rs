@@ -1,6 +1,7 @@
 //! What happened while a plan ran: counted always, timed on demand.
 
 use crate::bitmap::ContainerKind;
+use crate::expansion::TermsWalked;
 use crate::format::terms::PostingsAt;
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
@@ -30,6 +31,8 @@ pub(crate) struct NodeProfile {
     /// Containers of a leaf that nothing had to touch.
     pub(crate) skipped: u64,
     pub(crate) bytes_read: u64,
+    /// What finding the terms of a pattern took.
+    pub(crate) terms: Option<TermsWalked>,
     /// Without the time of the inputs; 0 unless timed.
     pub(crate) time_ns: u64,
     /// Whether the operator has seen all of its documents.
@@ -100,7 +103,9 @@ impl Profile {
             let nodes = self.segment_mut(at).nodes;
             let root = plan.root();
             for (id, node) in plan.nodes.iter().enumerate() {
-                if let Operator::TermScan(leaf) | Operator::Exists(leaf) = node.operator {
+                if let Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) =
+                    node.operator
+                {
                     nodes[id].count_list(&part.leaves[leaf.index()].postings);
                 }
             }
@@ -163,6 +168,7 @@ fn mark_complete(
     let all_came = documents_out == part.estimate(id).upper;
     let complete = match &plan.node(id).operator {
         Operator::TermScan(_) | Operator::Exists(_) => all_came,
+        Operator::Expand(_) => ran_to_end || all_came,
         Operator::All | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {
             let asked = ran_to_end && !answered && !partial;
@@ -171,6 +177,12 @@ fn mark_complete(
                 inputs_complete &= mark_complete(plan, part, nodes, *input, asked);
             }
             ran_to_end || all_came || inputs_complete
+        }
+        Operator::AtLeast { any, .. } => {
+            for input in plan.inputs(any) {
+                mark_complete(plan, part, nodes, *input, ran_to_end && !answered);
+            }
+            ran_to_end || all_came
         }
         Operator::Intersect { all, none } => {
             for input in plan.inputs(all).iter().chain(plan.inputs(none)) {

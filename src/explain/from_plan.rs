@@ -5,9 +5,10 @@
 
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment,
+    ExplainTree, FacetActual, NodeSegment, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
+use crate::expansion::TermsWalked;
 use crate::facet::FacetProfile;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
@@ -75,7 +76,9 @@ impl Explaining<'_, '_> {
         let query = match &node.operator {
             Operator::All => Query::All,
             Operator::Nothing { .. } => Query::Nothing,
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => self.leaf_query(*leaf),
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+                self.leaf_query(*leaf)
+            }
             Operator::Intersect { all, none } => {
                 let wanted: Vec<Query> = plan.inputs(all).iter().map(&mut child).collect();
                 let excluded: Vec<Query> = plan.inputs(none).iter().map(&mut child).collect();
@@ -84,6 +87,12 @@ impl Explaining<'_, '_> {
                     false => Query::group(wanted, vec![], excluded),
                 }
             }
+            Operator::AtLeast { minimum, any } => Query::Group {
+                must: vec![],
+                should: plan.inputs(any).iter().map(&mut child).collect(),
+                must_not: vec![],
+                minimum: Some(*minimum),
+            },
             Operator::Union { any } => {
                 Query::any_of(plan.inputs(any).iter().map(&mut child).collect::<Vec<_>>())
             }
@@ -105,7 +114,7 @@ impl Explaining<'_, '_> {
         };
         let mut explained = ExplainNode::new(self.operator(id), label);
         explained.field = match node.operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
                 Some(self.schema.get(plan.leaf(leaf).0).name.clone())
             }
             _ => None,
@@ -139,6 +148,8 @@ impl Explaining<'_, '_> {
             }
             Operator::TermScan(_) => "TermScan",
             Operator::Exists(_) => "Exists",
+            Operator::Expand(_) => "Expand",
+            Operator::AtLeast { .. } => "AtLeast",
             Operator::Intersect { all, none } if all.len() < 2 && !none.is_empty() => "Difference",
             Operator::Intersect { .. } => "Intersect",
             Operator::Union { .. } => "Union",
@@ -148,6 +159,9 @@ impl Explaining<'_, '_> {
     fn leaf_query(&self, leaf: LeafId) -> Query {
         let (field, term) = self.plan.leaf(leaf);
         let field = self.schema.get(field);
+        if let Some(expansion) = self.plan.expansion(leaf) {
+            return Query::of_terms(expansion).in_field(&*field.name);
+        }
         match term {
             None => Query::exists(&*field.name),
             Some(term) => {
@@ -184,8 +198,8 @@ impl Explaining<'_, '_> {
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) => {
-                postings(&part.leaves[leaf.index()].postings).into()
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+                postings(&part.leaves[leaf.index()].postings)
             }
             Operator::Intersect { all, none } => {
                 let mut inputs = self.plan.inputs(all).iter().chain(self.plan.inputs(none));
@@ -203,6 +217,7 @@ impl Explaining<'_, '_> {
                 }
             }
             Operator::Union { .. } => "largest container first".into(),
+            Operator::AtLeast { .. } => "count how many inputs hold each document".into(),
         }
     }
 
@@ -262,6 +277,14 @@ impl Explaining<'_, '_> {
             Rule::CountIsKnown => ("the dictionary, statistics and headers say it; no postings are read".into(), "read the postings"),
             Rule::EveryDocument(all) => (format!("every document has {}, so it is no condition", leaf(all)), "read it"),
             Rule::DropFromUnion(absent) => (format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
+            Rule::UniteTerms { terms } => {
+                let reason = format!("one pass over {terms} terms or so sets a bit for each document; nothing is planned for each of them");
+                (reason, "an operator for each term")
+            }
+            Rule::SmallestOfTerms { documents } => {
+                let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
+                (reason, "unite the lists")
+            }
             Rule::StopAtPage { documents } => {
                 let reason = format!("the page is full after {documents} documents; further windows are only counted, or not visited");
                 (reason, "collect every document")
@@ -343,7 +366,8 @@ fn estimate(estimate: &estimate::Estimate) -> Estimate {
 }
 
 fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
-    let has_inputs = matches!(node.operator, Operator::Intersect { .. } | Operator::Union { .. });
+    let has_inputs = node.operator.leaf().is_none()
+        && !matches!(node.operator, Operator::All | Operator::Nothing { .. });
     Actual {
         documents: profile.documents_out,
         documents_in: has_inputs.then_some(profile.documents_in),
@@ -355,20 +379,33 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             run: profile.runs,
             skipped: profile.skipped,
         },
+        terms: profile.terms.map(|TermsWalked { visited, expanded, cut }| TermCounts {
+            visited,
+            expanded,
+            cut,
+        }),
         complete: profile.complete,
     }
 }
 
-fn postings(postings: &Postings<'_>) -> &'static str {
-    match postings {
+fn postings(postings: &Postings<'_>) -> String {
+    let algorithm = match postings {
         Postings::Absent => "absent",
         Postings::Everything => "every document",
         Postings::Inline(_) => "inline in the dictionary",
         Postings::Short(_) => "short list",
+        Postings::Terms(terms) => {
+            let n_terms = match terms.n_terms {
+                Some(n_terms) => n_terms.to_string(),
+                None => format!("{} or more", terms.walked.expanded),
+            };
+            return format!("lists of {n_terms} terms united in a bitmap");
+        }
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
             "roaring containers"
         }
-    }
+    };
+    algorithm.into()
 }
 
 /// The different ones of several names, in their order.

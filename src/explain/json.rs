@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, SCHEMA_VERSION,
+    ExplainTree, FacetActual, NodeSegment, SCHEMA_VERSION, TermCounts,
 };
 
 impl ExplainTree {
@@ -80,6 +80,13 @@ impl Json {
             json.field("time_ns").number(actual.time_ns);
             json.field("bytes_read").number(actual.bytes_read);
             json.field("containers").containers(&actual.containers);
+            if let Some(TermCounts { visited, expanded, cut }) = actual.terms {
+                json.field("terms").object(|json| {
+                    json.field("visited").number(visited);
+                    json.field("expanded").number(expanded);
+                    json.field("cut").boolean(cut);
+                });
+            }
             json.field("complete").boolean(actual.complete);
         });
     }

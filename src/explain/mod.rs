@@ -26,7 +26,7 @@
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
 //!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
 //!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
-//!                      "complete": true},
+//!                      "terms": {"visited": 90, "expanded": 12, "cut": false}, "complete": true},
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
@@ -41,7 +41,7 @@
 //! ```
 //!
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
-//! its end, `documents_in` where a node has inputs. `field`, `predicate`, `algorithm`,
+//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
@@ -134,8 +134,22 @@ pub struct Actual {
     pub bytes_read: u64,
     /// Roaring containers by kind, and those that did not need to be read.
     pub containers: ContainerCounts,
+    /// Terms of the dictionary, where the node stands for those of a pattern.
+    pub terms: Option<TermCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
+}
+
+/// Terms that a node which stands for those of a pattern went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TermCounts {
+    /// Terms looked at, whether they match the pattern or not.
+    pub visited: u64,
+    /// Terms that match it.
+    pub expanded: u64,
+    /// Whether the node stopped before the last of them, because no more were needed or allowed.
+    pub cut: bool,
 }
 
 /// Roaring containers that a node touched, by kind, and those it could leave alone.
@@ -322,6 +336,7 @@ impl Default for Actual {
             time_ns: 0,
             bytes_read: 0,
             containers: ContainerCounts::default(),
+            terms: None,
             complete: true,
         }
     }
@@ -338,6 +353,14 @@ impl Actual {
         self.time_ns = self.time_ns.saturating_add(other.time_ns);
         self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
         self.containers.add(&other.containers);
+        self.terms = match (self.terms, other.terms) {
+            (Some(a), Some(b)) => Some(TermCounts {
+                visited: a.visited + b.visited,
+                expanded: a.expanded + b.expanded,
+                cut: a.cut || b.cut,
+            }),
+            (one, None) | (None, one) => one,
+        };
         self.complete &= other.complete;
     }
 }
@@ -412,6 +435,7 @@ pub(crate) mod sample {
             documents_in: Some(4_430),
             time_ns: 3_100,
             bytes_read: 812,
+            terms: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
         };

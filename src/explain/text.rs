@@ -204,6 +204,11 @@ impl Page<'_> {
         };
         parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
         parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
+        if let Some(terms) = &actual.terms {
+            let cut = if terms.cut { ", then cut" } else { "" };
+            let (expanded, visited) = (Count(terms.expanded, "term"), Grouped(terms.visited));
+            parts.push(plain(format!("{expanded} of {visited} visited{cut}")));
+        }
         let containers = &actual.containers;
         let kinds = [
             (containers.array, "array"),

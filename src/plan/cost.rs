@@ -132,6 +132,22 @@ pub(crate) fn and_count_ns(a: f64, b: f64, windows: f32) -> f32 {
     visited * VISIT_NS + windows * Kernel::of(in_a, in_b).pair_ns(in_a, in_b)
 }
 
+/// Stepping over `terms` of a dictionary and setting a bit for each of their `documents`.
+pub(crate) fn expand_ns(terms: u64, documents: u64) -> f32 {
+    terms as f32 * (ENUMERATE_TERM_NS + OPEN_LIST_NS) + documents as f32 * (VARINT_NS + SET_NS)
+}
+
+/// The same with each term looked up and read by itself.
+pub(crate) fn expand_each_ns(terms: u64, documents: u64, windows: f32) -> f32 {
+    let windows = windows.min(documents as f32 / terms.max(1) as f32);
+    expand_ns(terms, documents) + terms as f32 * (LOOKUP_NS + windows * VISIT_NS)
+}
+
+/// Counting for each document how many sets it is in.
+pub(crate) fn count_each_ns(sizes: impl Iterator<Item = f64>) -> f32 {
+    2.0 * SET_NS * sizes.sum::<f64>() as f32
+}
+
 /// Writing a set of `documents` to memory.
 pub(crate) fn write_ns(documents: f64, windows: f32) -> f32 {
     if documents as f32 / windows > ARRAY_MAX {

@@ -41,6 +41,10 @@ pub(crate) enum Rule {
     EveryDocument(LeafId),
     /// A term that no document has adds nothing to a union.
     DropFromUnion(LeafId),
+    /// The documents of a pattern are united as its terms are met.
+    UniteTerms { terms: u64 },
+    /// Of the documents of a pattern only the smallest are looked for.
+    SmallestOfTerms { documents: u64 },
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }
@@ -59,6 +63,8 @@ impl Rule {
             Rule::CountIsKnown => "count is known",
             Rule::EveryDocument(_) => "every document has it",
             Rule::DropFromUnion(_) => "no document has it",
+            Rule::UniteTerms { .. } => "unite the terms",
+            Rule::SmallestOfTerms { .. } => "smallest documents",
             Rule::StopAtPage { .. } => "stop at the page",
         }
     }

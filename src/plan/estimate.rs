@@ -32,6 +32,11 @@ pub(crate) enum EstimateSource {
     FieldStatistics,
     /// The bounds of the inputs meet.
     Bounds,
+    /// Independence of the terms that a pattern stands for, between bounds from all of their
+    /// document frequencies.
+    Terms,
+    /// The same, from the first of the terms.
+    FirstTerms,
     /// Independence inside each container, between bounds from the containers' cardinalities.
     Containers,
     /// Independence over whole segments, between bounds from the sizes of the inputs.
@@ -46,6 +51,8 @@ impl EstimateSource {
             EstimateSource::DocumentFrequency => "document frequency",
             EstimateSource::FieldStatistics => "field statistics",
             EstimateSource::Bounds => "bounds meet",
+            EstimateSource::Terms => "document frequencies of its terms",
+            EstimateSource::FirstTerms => "its first terms",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
         }
@@ -116,6 +123,33 @@ impl Span {
             result.documents *= 1.0 - input.documents / width;
         }
         result
+    }
+
+    /// Everything in `minimum` of `any`, 2 or more, among `w` documents.
+    pub(crate) fn at_least(minimum: u32, any: impl Iterator<Item = Span>, w: u32) -> Span {
+        let width = f64::from(w.max(1));
+        // The part of documents in exactly so many inputs; the last entry is in as many or more.
+        let mut parts = vec![0.0; minimum as usize + 1];
+        parts[0] = 1.0;
+        let (mut lower, mut upper, mut n) = (0u64, 0u64, 0u64);
+        for input in any {
+            lower += u64::from(input.lower);
+            upper += u64::from(input.upper);
+            n += 1;
+            let p = input.documents / width;
+            for at in (1..parts.len()).rev() {
+                let stays = if at + 1 == parts.len() { 1.0 } else { 1.0 - p };
+                parts[at] = parts[at] * stays + parts[at - 1] * p;
+            }
+            parts[0] *= 1.0 - p;
+        }
+        let (minimum, w) = (u64::from(minimum), u64::from(w));
+        // Documents in fewer inputs are in at most minimum - 1, the others in at most all.
+        let surplus = lower.saturating_sub((minimum - 1) * w);
+        let lower = surplus.div_ceil((n + 1).saturating_sub(minimum).max(1)).min(w) as u32;
+        let upper = (upper / minimum).min(w) as u32;
+        let documents = parts.last().map_or(0.0, |part| part * width);
+        Span { lower: lower.min(upper), upper, documents }
     }
 
     /// Everything in any of `any`, among `w` documents.
@@ -199,6 +233,10 @@ mod tests {
                 nested,
                 (0..40).map(|i| [a[i], b[i], c[i]].contains(&true) && (!a[i] || !b[i] || c[i]))
             ));
+            let two = Span::at_least(2, [x, y, z].into_iter(), w);
+            let n = |i: usize| [a[i], b[i], c[i]].iter().filter(|has| **has).count();
+            prop_assert!(holds(two, (0..40).map(|i| n(i) >= 2)));
+            prop_assert!((0.0..=40.0).contains(&two.documents));
             let outside = Span::intersect(std::iter::empty(), [or].into_iter(), w);
             prop_assert!(holds(outside, (0..40).map(|i| !(a[i] || b[i] || c[i]))));
         }

@@ -1,7 +1,8 @@
 //! The leaves of a plan in one segment: what the dictionary and the headers say about one set.
 
-use super::estimate::Span;
+use super::estimate::{EstimateSource, Span};
 use crate::error::Result;
+use crate::expansion::{Expansion, TermsWalked, Walk};
 use crate::format::postings::{LongList, SHORT_DOCS_MAX};
 use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
 use crate::segment::file::Section;
@@ -32,7 +33,26 @@ pub(crate) enum Postings<'s> {
     LongUnread(TermInfo),
     /// The documents that have a value, where the statistics said enough.
     PresenceUnread,
+    /// The lists of several terms, united when the plan is executed.
+    Terms(Box<Terms>),
 }
+
+/// The terms that a pattern stands for in one segment.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// The first of them, up to [`TERMS_KEPT`].
+    pub(crate) infos: Vec<TermInfo>,
+    /// What finding those took; `cut` where there are more.
+    pub(crate) walked: TermsWalked,
+    /// How many there are, where it is known.
+    pub(crate) n_terms: Option<u64>,
+    /// What follows for their documents.
+    span: Span,
+}
+
+/// Terms of a pattern that are found while planning, and remembered for the execution; more are
+/// found then, which takes a second walk.
+const TERMS_KEPT: usize = 1_024;
 
 impl<'s> Leaf<'s> {
     pub(crate) const ABSENT: Leaf<'s> = Leaf { documents: 0, postings: Postings::Absent };
@@ -57,6 +77,64 @@ impl<'s> Leaf<'s> {
             0 => Leaf::ABSENT,
             _ if documents == n_docs => Leaf { documents, postings: Postings::Everything },
             _ => Leaf { documents, postings: Postings::PresenceUnread },
+        }
+    }
+
+    /// The terms of a pattern, which are looked for in the dictionary.
+    pub(crate) fn of_terms(
+        expansion: &Expansion,
+        field: FieldReader<'s>,
+        n_docs: u32,
+    ) -> Result<Self> {
+        let dictionary = field.terms()?;
+        let n_terms = expansion.n_terms(&dictionary)?;
+        let mut infos = vec![];
+        let walked = expansion.walk(&dictionary, |info| {
+            infos.push(info);
+            Ok(if infos.len() < TERMS_KEPT { Walk::On } else { Walk::Stop })
+        })?;
+        if let [info] = infos[..] {
+            return Ok(Leaf::of_term(Some(info), n_docs));
+        }
+        let spans = infos.iter().map(|info| Span::exact(info.df.min(n_docs)));
+        let mut span = Span::unite(spans, n_docs);
+        if infos.is_empty() {
+            return Ok(Leaf::ABSENT);
+        }
+        if span.lower == n_docs {
+            return Ok(Leaf { documents: n_docs, postings: Postings::Everything });
+        }
+        if walked.cut {
+            // The others are taken to be like the first.
+            let more = n_terms.map_or(2.0, |n_terms| f64::from(n_terms) / infos.len() as f64);
+            let width = f64::from(n_docs);
+            span.documents = width * (1.0 - (1.0 - span.documents / width).powf(more));
+            span.upper = n_docs;
+        }
+        let documents = (span.documents.round() as u32).clamp(span.lower, span.upper);
+        let n_terms = match walked.cut {
+            true => n_terms.map(u64::from),
+            false => Some(walked.expanded),
+        };
+        let terms = Box::new(Terms { infos, walked, n_terms, span });
+        Ok(Leaf { documents, postings: Postings::Terms(terms) })
+    }
+
+    /// What is known of the whole segment.
+    #[inline]
+    pub(crate) fn whole(&self) -> Span {
+        match &self.postings {
+            Postings::Terms(terms) => terms.span,
+            _ => Span::exact(self.documents),
+        }
+    }
+
+    /// Where that comes from, for the terms of a pattern.
+    pub(crate) fn source(&self) -> EstimateSource {
+        match &self.postings {
+            Postings::Terms(terms) if terms.walked.cut => EstimateSource::FirstTerms,
+            Postings::Terms(_) => EstimateSource::Terms,
+            _ => EstimateSource::DocumentFrequency,
         }
     }
 
@@ -97,6 +175,15 @@ impl<'s> Leaf<'s> {
                 // As many as the other windows cannot hold must be here.
                 let lower = self.documents.saturating_sub(n_docs - w);
                 Span { lower, upper, documents: f64::from(self.documents) * share }
+            }
+            Postings::Terms(terms) => {
+                let Span { lower, upper, documents } = terms.span;
+                let share = f64::from(w) / f64::from(n_docs.max(1));
+                Span {
+                    lower: lower.saturating_sub(n_docs - w),
+                    upper: upper.min(w),
+                    documents: documents * share,
+                }
             }
         }
     }

@@ -19,6 +19,7 @@ pub(crate) mod estimate;
 pub(crate) mod leaf;
 mod planner;
 
+use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
 use decision::Decision;
@@ -73,6 +74,7 @@ pub(crate) struct Plan<'s> {
     pub(crate) leaves: Vec<LeafKey>,
     /// The bytes of all terms, one after the other.
     pub(crate) terms: Vec<u8>,
+    pub(crate) expansions: Vec<Expansion>,
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
@@ -138,11 +140,15 @@ pub(crate) enum Operator {
     TermScan(LeafId),
     /// Documents that have a value in a field.
     Exists(LeafId),
+    /// Documents that have one of the terms that a pattern stands for.
+    Expand(LeafId),
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
     /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
     Intersect { all: Range<u32>, none: Range<u32> },
     /// Documents in any input.
     Union { any: Range<u32> },
+    /// Documents in so many inputs.
+    AtLeast { minimum: u32, any: Range<u32> },
 }
 
 /// What a leaf reads.
@@ -152,12 +158,16 @@ pub(crate) enum LeafKey {
     Term { field: FieldId, term: Range<u32> },
     /// The documents that have a value.
     Presence { field: FieldId },
+    /// The terms that one of [`Plan::expansions`] stands for.
+    Expansion { field: FieldId, nth: u32 },
 }
 
 impl LeafKey {
     pub(crate) fn field(&self) -> FieldId {
         match self {
-            LeafKey::Term { field, .. } | LeafKey::Presence { field } => *field,
+            LeafKey::Term { field, .. }
+            | LeafKey::Presence { field }
+            | LeafKey::Expansion { field, .. } => *field,
         }
     }
 }
@@ -198,6 +208,19 @@ pub(crate) enum FacetOrder {
     Dictionary,
 }
 
+impl Operator {
+    /// What it reads, where it has no inputs.
+    #[inline]
+    pub(crate) fn leaf(&self) -> Option<LeafId> {
+        match self {
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+                Some(*leaf)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<'s> Plan<'s> {
     #[inline]
     pub(crate) fn root(&self) -> NodeId {
@@ -214,13 +237,22 @@ impl<'s> Plan<'s> {
         &self.inputs[range.start as usize..range.end as usize]
     }
 
-    /// The field and the bytes of the term that a leaf reads; no term where it reads presence.
+    /// The pattern of a leaf that reads the terms of one.
+    pub(crate) fn expansion(&self, id: LeafId) -> Option<&Expansion> {
+        match self.leaves[id.index()] {
+            LeafKey::Expansion { nth, .. } => self.expansions.get(nth as usize),
+            _ => None,
+        }
+    }
+
+    /// The field and the bytes of the term that a leaf reads; no term where it reads presence or
+    /// several.
     pub(crate) fn leaf(&self, id: LeafId) -> (FieldId, Option<&[u8]>) {
         match &self.leaves[id.index()] {
             LeafKey::Term { field, term } => {
                 (*field, Some(&self.terms[term.start as usize..term.end as usize]))
             }
-            LeafKey::Presence { field } => (*field, None),
+            LeafKey::Presence { field } | LeafKey::Expansion { field, .. } => (*field, None),
         }
     }
 
@@ -233,6 +265,7 @@ impl<'s> Plan<'s> {
             inputs,
             leaves,
             terms,
+            expansions: vec![],
             segments: Vec::with_capacity(n_segments),
             decisions: vec![],
             facets: vec![],

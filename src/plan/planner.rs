@@ -6,9 +6,10 @@ use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::{
     FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions,
-    PlanScratch, SegmentPlan,
+    PlanScratch, SegmentPlan, Total,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::{DocSet, EXPANSION_BYTES_MAX};
 use crate::query::Normal;
 use crate::segment::reader::SegmentReader;
 use std::ops::Range;
@@ -36,6 +37,7 @@ pub(crate) fn plan<'s>(
         plan.look_up(segment, base, options)?;
         base += u64::from(segment.n_docs());
     }
+    plan.check_expansions()?;
     plan.order_inputs();
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
@@ -64,6 +66,11 @@ impl<'s> Plan<'s> {
                 let term = start..self.terms.len() as u32;
                 Operator::TermScan(self.add_leaf(LeafKey::Term { field: *field, term }))
             }
+            Normal::Expand { field, terms } => {
+                let nth = self.expansions.len() as u32;
+                self.expansions.push(terms.clone());
+                Operator::Expand(self.add_leaf(LeafKey::Expansion { field: *field, nth }))
+            }
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
@@ -73,6 +80,9 @@ impl<'s> Plan<'s> {
                 Operator::Intersect { all, none }
             }
             Normal::Or(any) => Operator::Union { any: self.add_inputs(any, depth)? },
+            Normal::AtLeast { minimum, any } => {
+                Operator::AtLeast { minimum: *minimum, any: self.add_inputs(any, depth)? }
+            }
         };
         self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
         Ok(())
@@ -109,6 +119,10 @@ impl<'s> Plan<'s> {
                 LeafKey::Presence { .. } => {
                     let statistics = reader.statistics()?;
                     leaves[at] = Leaf::of_presence(statistics.n_docs_with_value, n_docs);
+                }
+                LeafKey::Expansion { nth, .. } => {
+                    let expansion = &self.expansions[*nth as usize];
+                    leaves[at] = Leaf::of_terms(expansion, reader, n_docs)?;
                 }
                 LeafKey::Term { field, .. } if self.is_first_of_field(at) => {
                     let of_field = || {
@@ -155,6 +169,27 @@ impl<'s> Plan<'s> {
         Ok(())
     }
 
+    /// The documents of patterns are united in memory, a bit for each of their segment.
+    fn check_expansions(&self) -> Result<()> {
+        let in_segment = |part: &SegmentPlan<'_>| {
+            let is_united = |leaf: &&Leaf<'_>| matches!(leaf.postings, Postings::Terms(_));
+            part.leaves.iter().filter(is_united).count() as u64 * DocSet::bytes_for(part.n_docs)
+        };
+        let bytes = match self.expansions.is_empty() {
+            true => 0,
+            false => self.segments.iter().map(in_segment).sum(),
+        };
+        if bytes > EXPANSION_BYTES_MAX {
+            return Err(Error::new(ErrorKind::LimitExceeded, "planning the patterns of a query")
+                .expected(format!(
+                    "at most {EXPANSION_BYTES_MAX} bytes for their documents (limit EXPANSION_BYTES_MAX)"
+                ))
+                .found(bytes.to_string())
+                .hint("fewer prefixes, wildcards and fuzzy words in one query take less"));
+        }
+        Ok(())
+    }
+
     /// Whether no leaf before this one reads a term of the same field.
     fn is_first_of_field(&self, at: usize) -> bool {
         let field = self.leaves[at].field();
@@ -175,7 +210,7 @@ impl<'s> Plan<'s> {
         whole.clear();
         for node in &self.nodes {
             let span = self.combine(&node.operator, &whole, part.n_docs, |leaf| {
-                Span::exact(part.leaves[leaf.index()].documents)
+                part.leaves[leaf.index()].whole()
             });
             whole.push(span);
         }
@@ -205,6 +240,7 @@ impl<'s> Plan<'s> {
                     Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
                     Operator::TermScan(_) => EstimateSource::DocumentFrequency,
                     Operator::Exists(_) => EstimateSource::FieldStatistics,
+                    Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
                     _ if sums.is_empty() => EstimateSource::Independence,
                     _ => EstimateSource::Containers,
                 };
@@ -235,9 +271,10 @@ impl<'s> Plan<'s> {
         match operator {
             Operator::All => Span::exact(w),
             Operator::Nothing { .. } => Span::NOTHING,
-            Operator::TermScan(at) | Operator::Exists(at) => leaf(*at),
+            Operator::TermScan(at) | Operator::Exists(at) | Operator::Expand(at) => leaf(*at),
             Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
             Operator::Union { any } => Span::unite(of(any), w),
+            Operator::AtLeast { minimum, any } => Span::at_least(*minimum, of(any), w),
         }
     }
 
@@ -268,6 +305,9 @@ impl<'s> Plan<'s> {
             let cost_ns = match &node.operator {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
+                Operator::Expand(leaf) => {
+                    cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
+                }
                 Operator::TermScan(_) | Operator::Exists(_) => {
                     cost::scan_ns(node.estimate.documents, windows)
                 }
@@ -275,6 +315,7 @@ impl<'s> Plan<'s> {
                     cost::intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
                 }
                 Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
+                Operator::AtLeast { any, .. } => cost::count_each_ns(self.sizes(any)),
             };
             self.nodes[at].cost_ns = cost_ns;
         }
@@ -294,7 +335,7 @@ impl<'s> Plan<'s> {
             Goal::Count => {}
             Goal::Page { offset, limit, .. } => {
                 let documents = offset.saturating_add(limit);
-                if documents < node.estimate.documents {
+                if documents < node.estimate.documents && !self.takes_smallest(root) {
                     let share = documents as f32 / node.estimate.documents as f32;
                     self.record(root, Rule::StopAtPage { documents }, reading * share, reading);
                 }
@@ -307,6 +348,7 @@ impl<'s> Plan<'s> {
                     self.decide_intersection(id, all.clone(), none.clone());
                 }
                 Operator::Union { any } => self.decide_union(id, any.clone()),
+                Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
                 _ => {}
             }
         }
@@ -323,7 +365,8 @@ impl<'s> Plan<'s> {
         }
         for at in all.clone() {
             let input = self.node(self.inputs[at as usize]);
-            if let Operator::TermScan(leaf) | Operator::Exists(leaf) = input.operator
+            if let Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) =
+                input.operator
                 && self.is_everything(leaf)
             {
                 self.record(id, Rule::EveryDocument(leaf), 0.0, input.cost_ns);
@@ -381,6 +424,46 @@ impl<'s> Plan<'s> {
         }
     }
 
+    fn decide_expansion(&mut self, id: NodeId, leaf: LeafId) {
+        let terms = self.n_terms(leaf);
+        if terms < 2 {
+            return;
+        }
+        let Node { estimate, cost_ns, .. } = *self.node(id);
+        if let Goal::Page { offset, limit, .. } = self.goal
+            && self.takes_smallest(id)
+        {
+            let documents = offset.saturating_add(limit);
+            self.record(
+                id,
+                Rule::SmallestOfTerms { documents },
+                cost::expand_ns(terms, 0),
+                cost_ns,
+            );
+            return;
+        }
+        let windows = cost::windows(u32::try_from(self.n_docs()).unwrap_or(u32::MAX));
+        let each = cost::expand_each_ns(terms, estimate.documents, windows);
+        self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
+    }
+
+    /// Whether only the smallest documents of a pattern are looked for.
+    fn takes_smallest(&self, id: NodeId) -> bool {
+        id == self.root()
+            && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
+            && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
+    }
+
+    /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.
+    fn n_terms(&self, leaf: LeafId) -> u64 {
+        let terms = self.segments.iter().map(|part| match &part.leaves[leaf.index()].postings {
+            Postings::Terms(terms) => terms.n_terms.unwrap_or(terms.walked.expanded),
+            Postings::Absent => 0,
+            _ => 1,
+        });
+        terms.sum()
+    }
+
     /// Whether the plan itself is the answer.
     fn is_answered(&self) -> bool {
         self.goal == Goal::Count && self.node(self.root()).estimate.known().is_some()
@@ -394,7 +477,7 @@ impl<'s> Plan<'s> {
     /// The leaf of an input that no document of any segment has.
     fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
         match self.node(input).operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf)
+            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf)
                 if self.node(input).estimate.is_empty() =>
             {
                 Some(leaf)

@@ -4,6 +4,7 @@ use std::ops::RangeBounds;
 
 use super::{Boost, Fuzziness, Place, Proximity, Query, Score, Tie};
 use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::WildcardPiece;
 
 impl Query {
     /// A word in the default fields.
@@ -332,63 +333,6 @@ impl GroupBuilder {
                 None => must.into_iter().chain(should).next().unwrap_or(Query::All),
             },
             _ => Query::Group { must, should, must_not, minimum },
-        }
-    }
-}
-
-/// A part of a wildcard pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WildcardPiece {
-    /// This character.
-    Char(char),
-    /// One character.
-    One,
-    /// Any number of characters.
-    Any,
-}
-
-impl WildcardPiece {
-    /// A backslash at the end stands for itself.
-    pub(crate) fn parse(pattern: &str) -> Vec<WildcardPiece> {
-        let mut chars = pattern.chars();
-        let mut pieces = vec![];
-        while let Some(c) = chars.next() {
-            pieces.push(match c {
-                '*' => WildcardPiece::Any,
-                '?' => WildcardPiece::One,
-                '\\' => WildcardPiece::Char(chars.next().unwrap_or('\\')),
-                _ => WildcardPiece::Char(c),
-            });
-        }
-        pieces
-    }
-
-    /// With as few backslashes as possible.
-    pub(super) fn print(pieces: &[WildcardPiece]) -> String {
-        let mut pattern = String::new();
-        for piece in pieces {
-            piece.print_to(&mut pattern);
-        }
-        pattern
-    }
-
-    pub(super) fn print_to(self, pattern: &mut String) {
-        match self {
-            WildcardPiece::Any => pattern.push('*'),
-            WildcardPiece::One => pattern.push('?'),
-            WildcardPiece::Char(c) => {
-                if matches!(c, '*' | '?' | '\\') {
-                    pattern.push('\\');
-                }
-                pattern.push(c);
-            }
-        }
-    }
-
-    fn literal(self) -> Option<char> {
-        match self {
-            WildcardPiece::Char(c) => Some(c),
-            WildcardPiece::One | WildcardPiece::Any => None,
         }
     }
 }

@@ -75,6 +75,7 @@
 
 mod build;
 mod caret;
+mod expand;
 mod lexer;
 mod parser;
 mod print;
@@ -85,6 +86,10 @@ mod weight;
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range};
 
+pub use crate::expansion::{
+    EXPANSION_BYTES_MAX, FUZZY_CHARS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
+    WILDCARD_BYTES_MAX,
+};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 use std::ops::Bound;
 
-use super::build::WildcardPiece;
 use super::{Boost, Fuzziness, Proximity, Query, Tie, lexer};
+use crate::expansion::WildcardPiece;
 
 /// How tightly a printed query holds together, from the loosest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

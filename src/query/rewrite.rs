@@ -16,6 +16,7 @@ use std::ops::Range;
 use super::{CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
 use crate::analysis::{Analyzers, PlacedTerm, Slot};
 use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::schema::{Field, FieldKind, Schema};
 
@@ -42,6 +43,8 @@ pub(crate) enum Normal {
     Nothing { reason: String },
     /// Documents with this term in this field.
     Term { field: FieldId, term: Vec<u8> },
+    /// Documents with one of the terms that a pattern stands for.
+    Expand { field: FieldId, terms: Expansion },
     /// Documents that have the field.
     Exists(FieldId),
     /// Documents that match all of `all` and none of `none`.
@@ -51,6 +54,9 @@ pub(crate) enum Normal {
     And { all: Vec<Normal>, none: Vec<Normal> },
     /// Documents that match one of these; at least two.
     Or(Vec<Normal>),
+    /// Documents that match so many of these: at least two, and fewer than there are. Here `And`
+    /// may be without `all`.
+    AtLeast { minimum: u32, any: Vec<Normal> },
 }
 
 /// What [`rewrite`] made of a query.
@@ -70,7 +76,7 @@ pub(crate) struct Rewritten {
 /// hand beyond the parser's limits or beyond [`TERMS_MAX`].
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_limits(query)?;
-    let mut rewriter = Rewriter { schema, analyzers, notes: vec![], n_terms: 0 };
+    let mut rewriter = Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![] };
     let normal = rewriter.query(query)?;
     Ok(Rewritten { normal, notes: rewriter.notes })
 }
@@ -97,8 +103,17 @@ impl Normal {
                     FieldKind::Keyword => Query::value(&*field.name, text),
                 }
             }
+            Normal::Expand { field, terms } => {
+                Query::of_terms(terms).in_field(&*schema.get(*field).name)
+            }
             Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
             Normal::Or(any) => Query::any_of(queries(any)),
+            Normal::AtLeast { minimum, any } => Query::Group {
+                must: vec![],
+                should: queries(any),
+                must_not: vec![],
+                minimum: Some(*minimum),
+            },
             Normal::And { all, none } => {
                 let all = queries(all);
                 let should = if all.is_empty() { vec![] } else { vec![Query::all_of(all)] };
@@ -132,11 +147,13 @@ fn check_limits(query: &Query) -> Result<()> {
     Ok(())
 }
 
-struct Rewriter<'a> {
-    schema: &'a Schema,
-    analyzers: &'a Analyzers,
+pub(super) struct Rewriter<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) analyzers: &'a Analyzers,
     notes: Vec<String>,
     n_terms: usize,
+    /// The default fields, the innermost last, where the query has its own.
+    fields: Vec<Vec<FieldId>>,
 }
 
 impl Rewriter<'_> {
@@ -161,8 +178,28 @@ impl Rewriter<'_> {
                 let query = self.query(query)?;
                 Ok(self.and(vec![], vec![query]))
             }
-            Query::Group { must, should, must_not, minimum: None } => {
-                self.group(must, should, must_not)
+            Query::Group { must, should, must_not, minimum } => {
+                self.group(must, should, must_not, *minimum)
+            }
+            Query::DisMax { any, .. } => {
+                let any = self.queries(any)?;
+                Ok(self.or(any))
+            }
+            // What changes scores changes no matches.
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.query(query),
+            Query::Prefix { field, .. }
+            | Query::Wildcard { field, .. }
+            | Query::Regex { field, .. }
+            | Query::Fuzzy { field, .. }
+            | Query::Range { field, .. }
+            | Query::InSet { field, .. } => self.expand(field.as_deref(), query),
+            Query::Fields { fields, query } => {
+                let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
+                let ids = ids.collect::<Result<_>>()?;
+                self.fields.push(ids);
+                let result = self.query(query);
+                self.fields.pop();
+                result
             }
             other => Err(not_yet(other)),
         }
@@ -172,14 +209,22 @@ impl Rewriter<'_> {
         queries.iter().map(|query| self.query(query)).collect()
     }
 
-    fn group(&mut self, must: &[Query], should: &[Query], must_not: &[Query]) -> Result<Normal> {
+    fn group(
+        &mut self,
+        must: &[Query],
+        should: &[Query],
+        must_not: &[Query],
+        minimum: Option<u32>,
+    ) -> Result<Normal> {
         let mut all = self.queries(must)?;
         let noted = self.notes.len();
         // Looked at even where they are dropped: a field that does not exist is an error anywhere.
         let any = self.queries(should)?;
-        if must.is_empty() && !should.is_empty() {
+        if let Some(minimum @ 1..) = minimum {
+            all.push(self.at_least(minimum, any));
+        } else if must.is_empty() && !should.is_empty() && minimum.is_none() {
             all = vec![self.or(any)];
-        } else if !should.is_empty() {
+        } else if !should.is_empty() && !must.is_empty() {
             self.notes.truncate(noted);
             let dropped: Vec<_> = should.iter().map(|query| format!("'{query}'")).collect();
             self.note(format!(
@@ -199,16 +244,25 @@ impl Rewriter<'_> {
         quoted: bool,
         place: &Place,
     ) -> Result<Normal> {
-        let named;
-        let fields = match field {
-            Some(name) => {
-                named = [self.field(name, place)?];
-                &named[..]
-            }
-            None => self.schema.default_field_ids(),
-        };
+        self.in_each_field(field, text, place, |this, field| this.terms(field, text, quoted, place))
+    }
+
+    /// What `meaning` says of one field, or of all default fields as alternatives.
+    pub(super) fn in_each_field(
+        &mut self,
+        field: Option<&str>,
+        text: &str,
+        place: &Place,
+        mut meaning: impl FnMut(&mut Self, FieldId) -> Result<Normal>,
+    ) -> Result<Normal> {
+        if let Some(name) = field {
+            let field = self.field(name, place)?;
+            return meaning(self, field);
+        }
+        let own = self.fields.last().cloned();
+        let fields = own.as_deref().unwrap_or(self.schema.default_field_ids());
         if let [field] = fields {
-            return self.terms(*field, text, quoted, place);
+            return meaning(self, *field);
         }
         if fields.is_empty() {
             return Err(located(&place.text, Error::new(ErrorKind::Query, "looking up a word"))
@@ -216,13 +270,19 @@ impl Rewriter<'_> {
                 .found(format!("'{text}' alone"))
                 .hint(format!("name one of {}", self.names())));
         }
-        let any = fields.iter().map(|field| self.terms(*field, text, quoted, place));
+        let any = fields.iter().map(|field| meaning(self, *field));
         let any = any.collect::<Result<_>>()?;
         Ok(self.or(any))
     }
 
     /// What a text means in one field.
-    fn terms(&mut self, id: FieldId, text: &str, quoted: bool, place: &Place) -> Result<Normal> {
+    pub(super) fn terms(
+        &mut self,
+        id: FieldId,
+        text: &str,
+        quoted: bool,
+        place: &Place,
+    ) -> Result<Normal> {
         let field = self.schema.get(id);
         if field.kind == FieldKind::Text && self.analyzers.synonyms_of(field).is_some() {
             // Of quotes around several words below.
@@ -357,14 +417,14 @@ impl Rewriter<'_> {
         }
     }
 
-    fn note(&mut self, note: String) {
+    pub(super) fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
     /// What matches all of `all` and none of `none`, from nodes that are normal.
-    fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
+    pub(super) fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
         if none.is_empty() && are_few_terms(&all) {
             return match distinct(all) {
                 mut one if one.len() == 1 => one.remove(0),
@@ -409,7 +469,7 @@ impl Rewriter<'_> {
     }
 
     /// What matches one of `any`, from nodes that are normal.
-    fn or(&mut self, any: Vec<Normal>) -> Normal {
+    pub(super) fn or(&mut self, any: Vec<Normal>) -> Normal {
         if !any.is_empty() && are_few_terms(&any) {
             return match distinct(any) {
                 mut one if one.len() == 1 => one.remove(0),
@@ -444,6 +504,30 @@ impl Rewriter<'_> {
         }
     }
 
+    /// What matches `minimum` of `any`, from nodes that are normal; the same one twice counts twice.
+    fn at_least(&mut self, mut minimum: u32, any: Vec<Normal>) -> Normal {
+        let asked = any.len();
+        let mut kept = vec![];
+        for query in any {
+            match query {
+                Normal::Nothing { .. } => {}
+                Normal::All => minimum -= 1,
+                other => kept.push(other),
+            }
+            if minimum == 0 {
+                return Normal::All;
+            }
+        }
+        match kept.len() as u64 {
+            n if u64::from(minimum) > n => {
+                nothing(format!("no document can match {minimum} of {asked} alternatives"))
+            }
+            n if u64::from(minimum) == n => self.and(kept, vec![]),
+            _ if minimum == 1 => self.or(kept),
+            _ => Normal::AtLeast { minimum, any: kept },
+        }
+    }
+
     /// `a OR NOT b` as `NOT (b AND NOT a)`.
     fn or_not(&mut self, positive: Vec<Normal>, negative: Vec<Vec<Normal>>) -> Normal {
         let noted = self.notes.len();
@@ -474,7 +558,7 @@ fn distinct(mut queries: Vec<Normal>) -> Vec<Normal> {
     queries
 }
 
-fn nothing(reason: impl Into<String>) -> Normal {
+pub(super) fn nothing(reason: impl Into<String>) -> Normal {
     Normal::Nothing { reason: reason.into() }
 }
 
@@ -504,7 +588,7 @@ fn flatten_all(all: Vec<Normal>, none: &mut Vec<Normal>) -> Result<Vec<Normal>, 
 
 fn field_of_term(query: &Normal) -> Option<FieldId> {
     match query {
-        Normal::Term { field, .. } => Some(*field),
+        Normal::Term { field, .. } | Normal::Expand { field, .. } => Some(*field),
         _ => None,
     }
 }
@@ -541,7 +625,9 @@ fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
     let whole: HashSet<&Normal> = any.iter().collect();
     let kept = any.iter().map(|query| match query {
         Normal::And { all, .. } => !all.iter().any(|query| is_part_of(query, &whole)),
-        Normal::Term { field, .. } => !whole.contains(&Normal::Exists(*field)),
+        Normal::Term { field, .. } | Normal::Expand { field, .. } => {
+            !whole.contains(&Normal::Exists(*field))
+        }
         _ => true,
     });
     let kept = kept.collect();
@@ -585,17 +671,7 @@ fn not_yet(query: &Query) -> Error {
     let (what, place) = match query {
         Query::Phrase { prefix: true, place, .. } => ("phrases with an open end (\"…\"*)", place),
         Query::Phrase { place, .. } => ("phrases with slop (\"…\"~2)", place),
-        Query::Prefix { place, .. } => ("prefixes (word*)", place),
-        Query::Wildcard { place, .. } => ("wildcards (w?ld*c)", place),
-        Query::Regex { place, .. } => ("regular expressions (/…/)", place),
-        Query::Fuzzy { place, .. } => ("fuzzy words (word~1)", place),
-        Query::Range { place, .. } => ("ranges ([a TO b])", place),
-        Query::InSet { place, .. } => ("lists of values (IN [a b])", place),
-        Query::Group { .. } => ("minimum numbers of alternatives ((a b c)~2)", &none),
-        Query::DisMax { .. } => ("best alternatives (MAX [a b])", &none),
-        Query::Boost { .. } => ("boosts (a^2)", &none),
-        Query::ConstantScore { .. } => ("constant scores (a^=2)", &none),
-        _ => ("lists of fields ({a b}:c)", &none),
+        _ => ("this", &none),
     };
     let what = format!("{what} in a query are not supported yet");
     located(&place.text, Error::new(ErrorKind::Unsupported, what))
@@ -603,7 +679,7 @@ fn not_yet(query: &Query) -> Error {
 }
 
 /// Adds the place where one is known.
-fn located(place: &Option<Range<usize>>, error: Error) -> Error {
+pub(super) fn located(place: &Option<Range<usize>>, error: Error) -> Error {
     match place {
         Some(span) => error.at_span(span.clone()),
         None => error,
@@ -611,7 +687,7 @@ fn located(place: &Option<Range<usize>>, error: Error) -> Error {
 }
 
 /// The start of a text, for a message.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     const CHARS_SHOWN: usize = 60;
     match text.char_indices().nth(CHARS_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -888,6 +964,12 @@ mod tests {
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
             Query::Not(query) => !asked(query, doc),
+            Query::DisMax { any: queries, .. } => any(queries),
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => asked(query, doc),
+            Query::Group { must, should, must_not, minimum: Some(minimum) } => {
+                let n = should.iter().filter(|query| asked(query, doc)).count();
+                all(must) && n >= *minimum as usize && !any(must_not)
+            }
             Query::Group { must, should, must_not, .. } => {
                 let enough = !must.is_empty() || should.is_empty() || any(should);
                 all(must) && enough && !any(must_not)
@@ -904,12 +986,19 @@ mod tests {
                 let terms = doc.0[field.index()].as_ref();
                 terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == term))
             }
+            Normal::Expand { field, terms } => doc.0[field.index()]
+                .iter()
+                .flatten()
+                .any(|term| crate::query::expand::tests::is_meant(terms.pattern(), term)),
             Normal::Exists(field) => doc.0[field.index()].is_some(),
             Normal::And { all, none } => {
                 all.iter().all(|query| matches(query, doc))
                     && !none.iter().any(|query| matches(query, doc))
             }
             Normal::Or(any) => any.iter().any(|query| matches(query, doc)),
+            Normal::AtLeast { minimum, any } => {
+                any.iter().filter(|query| matches(query, doc)).count() >= *minimum as usize
+            }
         }
     }
 
@@ -922,11 +1011,18 @@ mod tests {
         };
         match normal {
             Normal::All | Normal::Nothing { .. } => root,
-            Normal::Term { .. } | Normal::Exists(_) => true,
+            Normal::Term { .. } | Normal::Expand { .. } | Normal::Exists(_) => true,
             Normal::Or(any) => {
                 any.len() > 1
                     && below(any)
                     && !any.iter().any(|query| matches!(query, Normal::Or(_)))
+            }
+            Normal::AtLeast { minimum, any } => {
+                (2..any.len()).contains(&(*minimum as usize))
+                    && any.iter().all(|query| {
+                        !matches!(query, Normal::All | Normal::Nothing { .. })
+                            && is_normal(query, true)
+                    })
             }
             Normal::And { all, none } => {
                 let is_and = |query: &Normal| matches!(query, Normal::And { .. });
@@ -959,12 +1055,17 @@ mod tests {
                 some().prop_map(Query::And),
                 some().prop_map(Query::Or),
                 inner.clone().prop_map(|query| Query::Not(Box::new(query))),
-                (some(), some(), some()).prop_map(|(must, should, must_not)| Query::Group {
-                    must,
-                    should,
-                    must_not,
-                    minimum: None,
-                }),
+                (some(), some(), some(), prop::option::of(0u32..4)).prop_map(
+                    |(must, should, must_not, minimum)| Query::Group {
+                        must,
+                        should,
+                        must_not,
+                        minimum,
+                    }
+                ),
+                some().prop_map(|any| Query::DisMax { any, tie: super::super::Tie::ZERO }),
+                inner.clone().prop_map(Query::filter),
+                inner.clone().prop_map(|query| query.boosted(2.0).unwrap()),
             ]
         })
     }

@@ -6,6 +6,7 @@ mod analysis;
 mod cli;
 mod damage;
 mod disk_full;
+mod expansions;
 mod facets;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]

@@ -1,6 +1,7 @@
 //! The oracle: an index that looks at every document for every query.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, RangeBounds};
 use treepie::query::Query;
 use treepie::{Document, FieldKind, Schema};
 
@@ -58,12 +59,54 @@ impl NaiveIndex {
                 }
                 found
             }
+            Query::Prefix { field, text, .. } => {
+                let text = |kind| in_case(text, kind);
+                self.any_term(field, |term, kind| term.starts_with(&text(kind)))
+            }
+            Query::Wildcard { field, pattern, .. } => self.any_term(field, |term, kind| {
+                let pattern: Vec<char> = in_case(pattern, kind).chars().collect();
+                fits(&pattern, &term.chars().collect::<Vec<_>>())
+            }),
+            Query::Fuzzy { field, text, fuzziness, .. } => self.any_term(field, |term, kind| {
+                let text: Vec<char> = in_case(text, kind).chars().collect();
+                let term: Vec<char> = term.chars().collect();
+                let fixed = text.len().min(fuzziness.prefix_len as usize);
+                term.len() >= fixed
+                    && term[..fixed] == text[..fixed]
+                    && distance(&text[fixed..], &term[fixed..], fuzziness.transpositions)
+                        <= usize::from(fuzziness.distance)
+            }),
+            Query::Range { field, lower, upper, .. } => self.any_term(field, |term, kind| {
+                let bound = |bound: &Bound<String>| match bound {
+                    Bound::Included(text) => Bound::Included(in_case(text, kind)),
+                    Bound::Excluded(text) => Bound::Excluded(in_case(text, kind)),
+                    Bound::Unbounded => Bound::Unbounded,
+                };
+                (bound(lower), bound(upper)).contains(&term.to_string())
+            }),
+            Query::InSet { field, values, .. } => self.any_term(field, |term, kind| {
+                values.iter().any(|value| in_case(value, kind) == term)
+            }),
             Query::Exists { field, .. } => {
                 self.present.get(field).cloned().unwrap_or_else(|| vec![false; self.n_docs])
             }
             Query::And(queries) => all(queries),
             Query::Or(queries) => any(queries),
             Query::Not(query) => self.matches(query).into_iter().map(|hit| !hit).collect(),
+            Query::DisMax { any: queries, .. } => any(queries),
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.matches(query),
+            Query::Group { must, should, must_not, minimum: Some(minimum) } => {
+                let mut counts = vec![0; self.n_docs];
+                for query in should {
+                    counts
+                        .iter_mut()
+                        .zip(self.matches(query))
+                        .for_each(|(n, hit)| *n += u32::from(hit));
+                }
+                let enough = counts.into_iter().map(|n| n >= *minimum);
+                let wanted = enough.zip(all(must)).map(|(a, b)| a && b);
+                wanted.zip(any(must_not)).map(|(a, b)| a && !b).collect()
+            }
             Query::Group { must, should, must_not, .. } => {
                 let wanted = match must.is_empty() && !should.is_empty() {
                     true => any(should),
@@ -73,6 +116,26 @@ impl NaiveIndex {
             }
             other => panic!("the oracle does not know {other:?}"),
         }
+    }
+
+    /// Documents with a term of one of the fields that `is_meant`.
+    pub(crate) fn any_term(
+        &self,
+        field: &Option<String>,
+        is_meant: impl Fn(&str, FieldKind) -> bool,
+    ) -> Vec<bool> {
+        let fields: Vec<_> = match field {
+            Some(field) => vec![self.schema.field(field).unwrap()],
+            None => self.schema.default_fields().collect(),
+        };
+        let mut found = vec![false; self.n_docs];
+        for ((name, term), docs) in &self.terms {
+            let field = fields.iter().find(|field| field.name == *name);
+            if field.is_some_and(|field| is_meant(term, field.kind)) {
+                found.iter_mut().zip(docs).for_each(|(found, has)| *found |= has);
+            }
+        }
+        found
     }
 
     fn term(&self, field: &str, term: &str) -> Vec<bool> {
@@ -101,6 +164,43 @@ impl NaiveIndex {
         let total = matches.iter().filter(|hit| **hit).count() as u64;
         (counts, total - self.present.get(field).map_or(0, |set| both(set)))
     }
+}
+
+/// Terms of text fields are in lower case.
+fn in_case(text: &str, kind: FieldKind) -> String {
+    match kind {
+        FieldKind::Keyword => text.to_string(),
+        _ => text.to_lowercase(),
+    }
+}
+
+fn fits(pattern: &[char], text: &[char]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some(('*', rest)) => (0..=text.len()).any(|at| fits(rest, &text[at..])),
+        Some(('?', rest)) => !text.is_empty() && fits(rest, &text[1..]),
+        Some((c, rest)) => text.first() == Some(c) && fits(rest, &text[1..]),
+    }
+}
+
+/// Characters to insert, delete, replace or, if asked, swap.
+fn distance(a: &[char], b: &[char], transpositions: bool) -> usize {
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            if i == 0 || j == 0 {
+                table[i][j] = i + j;
+                continue;
+            }
+            let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            table[i][j] = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+            let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if transpositions && is_swap {
+                table[i][j] = table[i][j].min(table[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    table[a.len()][b.len()]
 }
 
 fn terms_of(schema: &Schema, field: &str, text: &str) -> BTreeSet<String> {

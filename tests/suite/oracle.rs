@@ -4,7 +4,7 @@
 use crate::naive::NaiveIndex;
 use std::sync::LazyLock;
 use treepie::explain::ExplainTree;
-use treepie::query::Query;
+use treepie::query::{Fuzziness, Query};
 use treepie::storage::ReadMode;
 use treepie::{Document, Index, Schema, Searcher, TotalMode};
 
@@ -99,7 +99,7 @@ fn fill(index: &Index, segments: &[&[Document]]) -> Searcher {
 
 fn leaf(random: &mut Random) -> Query {
     let size = SIZES[random.below(SIZES.len())];
-    match random.below(12) {
+    match random.below(18) {
         0 => Query::word("absent"),
         1 => Query::word_in("text", "every"),
         2 => Query::value("tag", format!("Tag {}", random.below(80))),
@@ -109,6 +109,11 @@ fn leaf(random: &mut Random) -> Query {
         6 => Query::word(format!("run{size} first{size}")),
         7 | 8 => Query::word_in("text", format!("run{size}")),
         9 => Query::word_in("text", format!("first{size}")),
+        11 => Query::prefix(["spread", "run65", "first4", "first2"][random.below(4)]),
+        12 => Query::wildcard(["run?", "*65536", "s*5?", "tag*"][random.below(4)]),
+        13 => Query::fuzzy(format!("run{size}"), Fuzziness::new(1)).unwrap(),
+        14 => Query::wildcard(["T?g 1*", "*3"][random.below(2)]).in_field("tag"),
+        15 => Query::in_set((0..5).map(|_| format!("Tag {}", random.below(90)))).in_field("tag"),
         _ => Query::word(format!("spread{size}")),
     }
 }
@@ -123,6 +128,12 @@ fn query(random: &mut Random, depth: usize) -> Query {
     };
     let (a, b, c) = (some(0, 2), some(1, 3), some(0, 2));
     match random.below(4) {
+        _ if random.below(5) == 0 => Query::Group {
+            must: if random.below(2) == 0 { vec![] } else { a },
+            should: [b, c].concat(),
+            must_not: vec![],
+            minimum: Some(random.below(4) as u32),
+        },
         0 => Query::And(b),
         1 => Query::Or(b),
         2 => Query::not(query(random, depth - 1)),

@@ -133,7 +133,7 @@ mod verify;
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
 use index::{Floor, Index, IndexBuilder, prefix_of};
-pub(crate) use stream::{TermSearch, TermStream};
+pub(crate) use stream::{TermInfos, TermSearch, TermStream};
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
@@ -588,14 +588,12 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
+    /// What is known of the terms with these ordinals.
+    pub(crate) fn infos(&self, ordinals: Range<u32>) -> TermInfos<'s, S> {
+        TermInfos::new(*self, ordinals)
+    }
+
     /// The terms that `automaton` accepts, in order.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "wildcards, regular expressions and fuzzy words will use it; queries refuse them so far"
-        )
-    )]
     pub(crate) fn search<A: fst::Automaton>(&self, automaton: A) -> TermSearch<'s, S, A> {
         TermSearch::new(*self, automaton)
     }

@@ -52,15 +52,13 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 
     /// How many terms are left.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "estimates of prefixes and ranges will use it; queries refuse them so far"
-        )
-    )]
     pub(crate) fn len(&self) -> u32 {
         self.left.end - self.left.start
+    }
+
+    /// The ordinals of the terms that are left.
+    pub(crate) fn ordinals(&self) -> Range<u32> {
+        self.left.clone()
     }
 
     /// The first term that is left.
@@ -151,6 +149,50 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 }
 
+/// What is known of the terms with ordinals in a range, in their order: no key is decoded.
+#[derive(Debug)]
+pub(crate) struct TermInfos<'s, S> {
+    dictionary: TermDictionary<S>,
+    left: Range<u32>,
+    /// The block that is being walked, the next of its terms, and its info.
+    front: Option<(Block<'s>, u32, InfoCursor)>,
+}
+
+impl<'s, S: Source<'s>> TermInfos<'s, S> {
+    pub(super) fn new(dictionary: TermDictionary<S>, ordinals: Range<u32>) -> Self {
+        TermInfos { dictionary, left: ordinals, front: None }
+    }
+
+    /// The next of them.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<TermInfo>> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        if self.front.as_ref().is_none_or(|(block, index, _)| *index == block.count) {
+            self.load_front()?;
+        }
+        let Some((block, index, infos)) = &mut self.front else {
+            return Ok(None);
+        };
+        let dictionary = &self.dictionary;
+        let info = block.info(infos, *index).map_err(|damage| dictionary.damage(block, damage))?;
+        *index += 1;
+        self.left.start += 1;
+        Ok(Some(info))
+    }
+
+    fn load_front(&mut self) -> Result<()> {
+        let ordinal = self.left.start;
+        let number = self.dictionary.index.block_of(ordinal)?;
+        let (block, first_ordinal) = self.dictionary.block(number)?;
+        let index = self.dictionary.index_in(&block, first_ordinal, ordinal)?;
+        let infos = block.infos();
+        self.front = Some((block, index, infos));
+        Ok(())
+    }
+}
+
 /// How far a search looks ahead for the smallest byte string that may match.
 const LOOK_AHEAD: usize = 8;
 
@@ -170,6 +212,9 @@ pub(crate) struct TermSearch<'s, S, A: Automaton> {
     dead: Option<usize>,
     front: Option<Front<'s>>,
     is_done: bool,
+    /// Terms looked at, and how many may be.
+    visited: u64,
+    visited_max: u64,
 }
 
 impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
@@ -184,16 +229,34 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
             dead: None,
             front: None,
             is_done,
+            visited: 0,
+            visited_max: u64::MAX,
         }
     }
 
+    /// Ends the search, as if there were no more terms, after looking at so many.
+    pub(crate) fn visiting_at_most(mut self, n_terms: u64) -> Self {
+        self.visited_max = n_terms;
+        self
+    }
+
+    /// How many terms were looked at, accepted or not; those in blocks that were passed over were not.
+    pub(crate) fn visited(&self) -> u64 {
+        self.visited
+    }
+
+    /// Whether there were more terms to look at than allowed.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.visited > self.visited_max
+    }
+
     /// The next term that is accepted.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "wildcards, regular expressions and fuzzy words will use it")
-    )]
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         while self.load_front()? {
+            self.visited += 1;
+            if self.is_exhausted() {
+                break;
+            }
             let Some(front) = &mut self.front else { break };
             let dictionary = &self.dictionary;
             let damage = |damage| dictionary.damage(&front.block, damage);

@@ -1,0 +1,249 @@
+//! Automata over the bytes of terms: a fixed beginning before another automaton, and regular
+//! expressions as deterministic automata of bounded size.
+
+use std::fmt;
+
+use fst::Automaton;
+use regex_automata::dfa::{Automaton as _, StartError, dense};
+use regex_automata::util::primitives::StateID;
+use regex_automata::util::{start, syntax};
+use regex_automata::{Anchored, MatchKind, nfa::thompson};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes that the automaton of a regular expression may take, and that making it may.
+pub const REGEX_BYTES_MAX: usize = 1 << 20;
+/// Brackets and repetitions inside each other in a regular expression.
+pub const REGEX_NEST_MAX: u32 = 50;
+
+/// Takes a fixed beginning, then what another automaton takes.
+pub(super) struct AfterPrefix<A> {
+    prefix: Vec<u8>,
+    rest: A,
+}
+
+/// How far an [`AfterPrefix`] is.
+#[derive(Clone, Copy)]
+pub(super) enum AfterPrefixState<S> {
+    /// So many bytes of the beginning have been taken.
+    In(usize),
+    Rest(S),
+    Dead,
+}
+
+impl<A: Automaton> AfterPrefix<A> {
+    pub(super) fn new(prefix: Vec<u8>, rest: A) -> Self {
+        AfterPrefix { prefix, rest }
+    }
+
+    fn taken(&self, len: usize) -> AfterPrefixState<A::State> {
+        match len == self.prefix.len() {
+            true => AfterPrefixState::Rest(self.rest.start()),
+            false => AfterPrefixState::In(len),
+        }
+    }
+}
+
+impl<A: Automaton> Automaton for AfterPrefix<A> {
+    type State = AfterPrefixState<A::State>;
+
+    fn start(&self) -> Self::State {
+        self.taken(0)
+    }
+
+    fn is_match(&self, state: &Self::State) -> bool {
+        matches!(state, AfterPrefixState::Rest(state) if self.rest.is_match(state))
+    }
+
+    #[inline]
+    fn can_match(&self, state: &Self::State) -> bool {
+        match state {
+            AfterPrefixState::In(_) => true,
+            AfterPrefixState::Rest(state) => self.rest.can_match(state),
+            AfterPrefixState::Dead => false,
+        }
+    }
+
+    #[inline]
+    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
+        match state {
+            AfterPrefixState::Rest(state) => AfterPrefixState::Rest(self.rest.accept(state, byte)),
+            AfterPrefixState::In(len) if self.prefix[*len] == byte => self.taken(len + 1),
+            AfterPrefixState::In(_) | AfterPrefixState::Dead => AfterPrefixState::Dead,
+        }
+    }
+}
+
+/// A regular expression that must match a whole term.
+pub(super) struct RegexAutomaton {
+    dfa: dense::DFA<Vec<u32>>,
+    start: StateID,
+}
+
+impl RegexAutomaton {
+    pub(super) fn new(pattern: &str) -> Result<Self> {
+        let dfa = dense::Builder::new()
+            .configure(
+                dense::Config::new()
+                    .start_kind(regex_automata::dfa::StartKind::Anchored)
+                    .match_kind(MatchKind::All)
+                    .accelerate(false)
+                    .dfa_size_limit(Some(REGEX_BYTES_MAX))
+                    .determinize_size_limit(Some(REGEX_BYTES_MAX)),
+            )
+            .thompson(thompson::Config::new().nfa_size_limit(Some(REGEX_BYTES_MAX)))
+            .syntax(syntax::Config::new().nest_limit(REGEX_NEST_MAX))
+            .build(pattern)
+            .map_err(|error| refused(pattern, &error))?;
+        let config = start::Config::new().anchored(Anchored::Yes);
+        match dfa.start_state(&config) {
+            Ok(start) => Ok(RegexAutomaton { dfa, start }),
+            Err(error) => Err(no_start(&error)),
+        }
+    }
+}
+
+impl Automaton for RegexAutomaton {
+    type State = StateID;
+
+    fn start(&self) -> StateID {
+        self.start
+    }
+
+    #[inline]
+    fn is_match(&self, state: &StateID) -> bool {
+        self.dfa.is_match_state(self.dfa.next_eoi_state(*state))
+    }
+
+    #[inline]
+    fn can_match(&self, state: &StateID) -> bool {
+        !self.dfa.is_dead_state(*state) && !self.dfa.is_quit_state(*state)
+    }
+
+    #[inline]
+    fn accept(&self, state: &StateID, byte: u8) -> StateID {
+        self.dfa.next_state(*state, byte)
+    }
+}
+
+impl fmt::Debug for RegexAutomaton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RegexAutomaton").field("bytes", &self.dfa.memory_usage()).finish()
+    }
+}
+
+#[cold]
+fn refused(pattern: &str, error: &dense::BuildError) -> Error {
+    let what = "reading a regular expression";
+    // Two limits are told apart from everything else; the syntax errors of that crate are of
+    // several lines with carets, of which the last says what is wrong.
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let text = cause.to_string();
+    let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    if reason.contains("maximum number of nested") {
+        return Error::new(ErrorKind::LimitExceeded, what)
+            .expected(format!("at most {REGEX_NEST_MAX} levels (limit REGEX_NEST_MAX)"))
+            .found("more brackets and repetitions inside each other");
+    }
+    if error.is_size_limit_exceeded() || reason.contains("limit") {
+        return Error::new(ErrorKind::LimitExceeded, what)
+            .expected(format!(
+                "an automaton of at most {REGEX_BYTES_MAX} bytes (limit REGEX_BYTES_MAX)"
+            ))
+            .found(format!("more for {} bytes of pattern: {reason}", pattern.len()))
+            .hint("fewer or shorter repetitions make it smaller");
+    }
+    Error::new(ErrorKind::Query, what).found(reason)
+}
+
+#[cold]
+fn no_start(error: &StartError) -> Error {
+    Error::new(ErrorKind::Query, "reading a regular expression").found(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepts(automaton: &impl Automaton, text: &str) -> bool {
+        let mut state = automaton.start();
+        for byte in text.bytes() {
+            if !automaton.can_match(&state) {
+                return false;
+            }
+            state = automaton.accept(&state, byte);
+        }
+        automaton.is_match(&state)
+    }
+
+    #[test]
+    fn a_regular_expression_matches_the_whole_term() {
+        let cases = [
+            ("ab+c", "abbc", true),
+            ("ab+c", "xabc", false),
+            ("ab+c", "abcx", false),
+            ("a|ab", "ab", true),
+            ("", "", true),
+            ("", "a", false),
+            ("^ab$", "ab", true),
+            ("(?i)straße", "STRASSE", false),
+            ("(?i)é", "É", true),
+            (".", "東", true),
+            ("..", "東", false),
+            (r"\w+", "naïve", true),
+            (r"\pL{1,3}", "añb", true),
+            ("[^a]*", "bcd", true),
+        ];
+        for (pattern, text, expected) in cases {
+            let automaton = RegexAutomaton::new(pattern).unwrap();
+            assert_eq!(accepts(&automaton, text), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_explode_are_refused_by_the_name_of_the_limit() {
+        let deep = format!("{}a{}", "(".repeat(60), ")".repeat(60));
+        let long = "(a{1000}){1000}";
+        let bytes = "limit REGEX_BYTES_MAX";
+        let cases = [
+            ("(a|b)*a(a|b){18}", bytes),
+            (r"\pL{1,2000}", bytes),
+            (long, bytes),
+            ("((a{100}){100}){100}", bytes),
+            (&deep, "limit REGEX_NEST_MAX"),
+        ];
+        for (pattern, limit) in cases {
+            let error = RegexAutomaton::new(pattern).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{pattern}: {error}");
+            assert!(error.to_string().contains(limit), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_expression_says_why() {
+        let cases = [
+            ("a(", "unclosed group"),
+            ("[z-a]", "invalid character class range"),
+            ("*", "repetition"),
+        ];
+        for (pattern, reason) in cases {
+            let error = RegexAutomaton::new(pattern).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Query, "{pattern}");
+            assert!(error.to_string().contains(reason), "{pattern}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_fixed_beginning_is_taken_first() {
+        let rest = RegexAutomaton::new("c?").unwrap();
+        let automaton = AfterPrefix::new(b"ab".to_vec(), rest);
+        for (text, expected) in
+            [("ab", true), ("abc", true), ("a", false), ("abd", false), ("xb", false), ("", false)]
+        {
+            assert_eq!(accepts(&automaton, text), expected, "{text}");
+        }
+    }
+}

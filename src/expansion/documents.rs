@@ -1,0 +1,349 @@
+//! The documents of many terms, united where nothing else is needed of them.
+
+use crate::bitmap::Container;
+use crate::error::{Error, Result};
+use crate::format::postings::{LongList, PostingList};
+use crate::format::terms::{PostingsAt, TermInfo};
+use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
+
+/// Documents of one window: those that share their upper 16 bits.
+const WINDOW: u32 = 1 << 16;
+
+/// The bits of one window, as a roaring bitmap container has them.
+pub(crate) type WindowBits = [[u8; 8]; 1024];
+
+/// A set of documents of one segment, a bit for each.
+#[derive(Default)]
+pub(crate) struct DocSet {
+    n_docs: u32,
+    len: u32,
+    windows: Vec<WindowBits>,
+    /// How many documents each window holds.
+    cardinalities: Vec<u32>,
+    /// Bytes of postings that went in.
+    bytes_read: u64,
+}
+
+impl DocSet {
+    /// Bytes that a set of documents among `n_docs` takes.
+    pub(crate) fn bytes_for(n_docs: u32) -> u64 {
+        u64::from(n_docs.div_ceil(WINDOW)) * size_of::<WindowBits>() as u64
+    }
+
+    /// Empties the set, which is from now on one among `n_docs` documents.
+    pub(crate) fn reset(&mut self, n_docs: u32) {
+        let n_windows = n_docs.div_ceil(WINDOW) as usize;
+        for (window, cardinality) in self.windows.iter_mut().zip(&mut self.cardinalities) {
+            if *cardinality > 0 {
+                *window = [[0; 8]; 1024];
+                *cardinality = 0;
+            }
+        }
+        self.windows.resize(n_windows, [[0; 8]; 1024]);
+        self.cardinalities.resize(n_windows, 0);
+        (self.n_docs, self.len, self.bytes_read) = (n_docs, 0, 0);
+    }
+
+    /// Bytes of memory that the set holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        self.windows.capacity() * size_of::<WindowBits>()
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> u32 {
+        self.len
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len == self.n_docs
+    }
+
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// How many documents window `key` holds.
+    #[inline]
+    pub(crate) fn cardinality(&self, key: u32) -> u32 {
+        self.cardinalities.get(key as usize).copied().unwrap_or(0)
+    }
+
+    /// The first window from `key` on that holds any.
+    #[inline]
+    pub(crate) fn next_window(&self, key: u32) -> Option<u32> {
+        let from = self.cardinalities.get(key as usize..)?;
+        from.iter().position(|cardinality| *cardinality > 0).map(|skipped| key + skipped as u32)
+    }
+
+    /// The documents of window `key`.
+    #[inline]
+    pub(crate) fn window(&self, key: u32) -> Container<'_> {
+        match self.windows.get(key as usize) {
+            Some(bits) => Container::Bitmap(bits),
+            None => Container::Array(&[]),
+        }
+    }
+
+    /// Adds the documents of several terms, until every document is there.
+    pub(crate) fn add_terms(&mut self, field: FieldReader<'_>, infos: &[TermInfo]) -> Result<()> {
+        for info in infos {
+            if self.is_full() {
+                break;
+            }
+            self.add_term(field, info)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the documents of a term.
+    pub(crate) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
+        if let PostingsAt::Inline(docs) = &info.postings {
+            return self.add_docs(docs.as_slice());
+        }
+        if let PostingsAt::Section { len, .. } = info.postings
+            && info.df as usize <= crate::format::postings::SHORT_DOCS_MAX
+        {
+            self.bytes_read += u64::from(len);
+        }
+        match field.postings(info)? {
+            PostingList::Short(list) => self.add_docs(list.as_slice()),
+            PostingList::Long(list) => self.add_list(&list),
+        }
+    }
+
+    fn add_docs(&mut self, docs: &[u32]) -> Result<()> {
+        for &doc in docs {
+            let (key, low) = ((doc >> 16) as usize, doc as u16);
+            let Some(bits) = self.windows.get_mut(key).filter(|_| doc < self.n_docs) else {
+                return Err(self.past_the_end());
+            };
+            let new = set(bits, low);
+            self.cardinalities[key] += new;
+            self.len += new;
+        }
+        Ok(())
+    }
+
+    fn add_list(&mut self, list: &LongList<'_, Section<'_>>) -> Result<()> {
+        self.bytes_read += list.header_len() as u64;
+        for nth in 0..list.n_containers() {
+            let key = usize::from(list.key(nth));
+            let Some(room) = self.window_len(key) else { return Err(self.past_the_end()) };
+            if self.cardinalities[key] == room {
+                continue;
+            }
+            let payload = list.payload(nth)?;
+            self.bytes_read += payload.len() as u64;
+            let bits = &mut self.windows[key];
+            let before = self.cardinalities[key];
+            let after = match list.container(nth, &payload)? {
+                Container::Array(values) => {
+                    let values = values.iter().map(|value| u16::from_le_bytes(*value));
+                    before + values.map(|low| set(bits, low)).sum::<u32>()
+                }
+                container => {
+                    unite(bits, container);
+                    bits.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
+                }
+            };
+            self.cardinalities[key] = after;
+            self.len += after - before;
+            // The last window has room for fewer than its bits.
+            if room < WINDOW && bits_from(bits, room) {
+                return Err(self.past_the_end());
+            }
+        }
+        Ok(())
+    }
+
+    /// How many documents of the segment window `key` covers.
+    fn window_len(&self, key: usize) -> Option<u32> {
+        let start = u32::try_from(key).ok()?.checked_mul(WINDOW)?;
+        let left = self.n_docs.checked_sub(start).filter(|left| *left > 0)?;
+        Some(left.min(WINDOW))
+    }
+
+    #[cold]
+    fn past_the_end(&self) -> Error {
+        past_the_end(self.n_docs)
+    }
+}
+
+#[cold]
+fn past_the_end(n_docs: u32) -> Error {
+    Error::corrupt("reading a posting list")
+        .expected(format!("documents below {n_docs}"))
+        .found("a document past the segment's end")
+}
+
+/// Sets a bit; 1 where it was not set before.
+#[inline]
+fn set(bits: &mut WindowBits, low: u16) -> u32 {
+    let byte = &mut bits[usize::from(low >> 6)][usize::from(low >> 3 & 7)];
+    let mask = 1 << (low & 7);
+    let new = u32::from(*byte & mask == 0);
+    *byte |= mask;
+    new
+}
+
+fn unite(bits: &mut WindowBits, container: Container<'_>) {
+    match container {
+        Container::Bitmap(other) => {
+            for (word, other) in bits.iter_mut().zip(other) {
+                *word = (u64::from_le_bytes(*word) | u64::from_le_bytes(*other)).to_le_bytes();
+            }
+        }
+        other => {
+            for low in other.iter() {
+                set(bits, low);
+            }
+        }
+    }
+}
+
+/// Whether any bit from `from` on is set.
+fn bits_from(bits: &WindowBits, from: u32) -> bool {
+    let (word, bit) = (from as usize / 64, from % 64);
+    let in_word = |at: usize| bits.get(at).map_or(0, |word| u64::from_le_bytes(*word));
+    in_word(word) >> bit != 0 || (word + 1..bits.len()).any(|at| in_word(at) != 0)
+}
+
+impl std::fmt::Debug for DocSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DocSet({} of {})", self.len, self.n_docs)
+    }
+}
+
+/// The smallest documents seen so far, ascending.
+pub(super) struct Smallest {
+    k: usize,
+    docs: Vec<u32>,
+}
+
+impl Smallest {
+    /// Keeps the smallest `k` in `docs`, which is emptied first.
+    pub(super) fn new(k: usize, mut docs: Vec<u32>) -> Self {
+        docs.clear();
+        Smallest { k, docs }
+    }
+
+    pub(super) fn finish(self) -> Vec<u32> {
+        self.docs
+    }
+
+    /// Whether nothing can be smaller: the documents are the first of the segment.
+    pub(super) fn is_settled(&self) -> bool {
+        self.docs.len() == self.k
+            && self.docs.last().is_none_or(|last| *last as usize + 1 == self.k)
+    }
+
+    /// Adds those documents of a term that are small enough; its list is left at the first that is not.
+    pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
+        match field.postings(info)? {
+            PostingList::Short(list) => {
+                for &doc in list.as_slice() {
+                    if !self.offer(doc) {
+                        break;
+                    }
+                }
+            }
+            PostingList::Long(list) => {
+                for nth in 0..list.n_containers() {
+                    let high = u32::from(list.key(nth)) << 16;
+                    if !self.takes(high) {
+                        break;
+                    }
+                    let payload = list.payload(nth)?;
+                    for low in list.container(nth, &payload)?.iter() {
+                        if !self.offer(high | u32::from(low)) {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a document that is not there yet would be kept.
+    #[inline]
+    fn takes(&self, doc: u32) -> bool {
+        self.docs.len() < self.k || self.docs.last().is_some_and(|last| doc < *last)
+    }
+
+    /// Takes a document if it is one of the smallest; `false` where greater ones need not be offered.
+    #[inline]
+    fn offer(&mut self, doc: u32) -> bool {
+        if !self.takes(doc) {
+            return self.docs.last() == Some(&doc);
+        }
+        if let Err(at) = self.docs.binary_search(&doc) {
+            self.docs.truncate(self.k - 1);
+            self.docs.insert(at, doc);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_smallest_of_several_lists_are_kept(
+            lists in prop::collection::vec(prop::collection::btree_set(0u32..60, 0..20), 0..6),
+            k in 1usize..12,
+        ) {
+            let mut smallest = Smallest::new(k, vec![7]);
+            for list in &lists {
+                list.iter().all(|doc| smallest.offer(*doc));
+            }
+            let all: BTreeSet<u32> = lists.into_iter().flatten().collect();
+            let expected: Vec<u32> = all.into_iter().take(k).collect();
+            let settled = expected.len() == k && expected[k - 1] as usize == k - 1;
+            prop_assert_eq!(smallest.is_settled(), settled);
+            prop_assert_eq!(smallest.finish(), expected);
+        }
+
+        #[test]
+        fn a_set_holds_what_went_in(
+            docs in prop::collection::vec(0u32..70_000, 0..200),
+            again in prop::collection::vec(0u32..70_000, 0..20),
+        ) {
+            let mut set = DocSet::default();
+            set.reset(70_000);
+            for round in [docs, again] {
+                set.add_docs(&round).unwrap();
+                let expected: BTreeSet<u32> = round.into_iter().collect();
+                prop_assert_eq!(set.len() as usize, expected.len());
+                let mut found = vec![];
+                let mut key = 0;
+                while let Some(next) = set.next_window(key) {
+                    let lows: Vec<u16> = set.window(next).iter().collect();
+                    prop_assert_eq!(set.cardinality(next) as usize, lows.len());
+                    found.extend(lows.into_iter().map(|low| next << 16 | u32::from(low)));
+                    key = next + 1;
+                }
+                prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+                set.reset(70_000);
+            }
+        }
+    }
+
+    #[test]
+    fn documents_past_the_end_are_refused() {
+        let mut set = DocSet::default();
+        set.reset(10);
+        assert!(set.add_docs(&[9]).is_ok());
+        assert!(set.add_docs(&[10]).is_err());
+        assert!(set.add_docs(&[1 << 20]).is_err());
+        let mut bits = [[0; 8]; 1024];
+        super::set(&mut bits, 100);
+        assert!(bits_from(&bits, 100) && !bits_from(&bits, 101));
+    }
+}

@@ -1,0 +1,271 @@
+//! Leaves that stand for many terms → [`Normal::Expand`]: what a prefix, a pattern or a list means
+//! in a field.
+//!
+//! A keyword field has its values as they are. In a text field a prefix, a fuzzy word and the ends
+//! of a range become what the field's analyzer makes of them, where that is one term, so that they
+//! meet the terms of documents; where it is several, all but the last must match as they are. Of a
+//! wildcard only the case is adapted, because its pieces are no words, and a regular expression is
+//! taken as it is written: terms of text fields are mostly in lower case.
+
+use std::ops::Bound;
+
+use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::{Fuzziness, Place, Query};
+use crate::error::Result;
+use crate::expansion::{Expansion, TermPattern, WildcardPiece};
+use crate::ids::FieldId;
+use crate::schema::FieldKind;
+
+/// What a leaf stands for, before a field is chosen.
+type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
+
+impl Rewriter<'_> {
+    /// A leaf that stands for many terms, in its field or in all default fields.
+    pub(super) fn expand(&mut self, field: Option<&str>, query: &Query) -> Result<Normal> {
+        let (text, place): (&str, &Place) = match query {
+            Query::Prefix { text, place, .. } | Query::Fuzzy { text, place, .. } => (text, place),
+            Query::Wildcard { pattern, place, .. } | Query::Regex { pattern, place, .. } => {
+                (pattern, place)
+            }
+            Query::Range { place, .. } | Query::InSet { place, .. } => ("", place),
+            _ => return Ok(nothing("no pattern")),
+        };
+        self.in_each_field(field, text, place, |this, field| {
+            this.expand_in(field, query).map_err(|error| located(&place.text, error))
+        })
+    }
+
+    fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Normal> {
+        let is_text = self.schema.get(field).kind == FieldKind::Text;
+        let pattern = match query {
+            Query::Prefix { text, .. } => {
+                return self.last_of_words(field, text, &|text| TermPattern::Prefix(text.into()));
+            }
+            Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
+                return self.terms(field, text, false, place);
+            }
+            Query::Fuzzy { text, fuzziness, .. } => {
+                let Fuzziness { distance, prefix_len, transpositions } = *fuzziness;
+                return self.last_of_words(field, text, &|text| TermPattern::Fuzzy {
+                    text,
+                    distance,
+                    prefix_len,
+                    transpositions,
+                });
+            }
+            Query::Wildcard { pattern, .. } => {
+                let pieces = WildcardPiece::parse(pattern).into_iter();
+                TermPattern::Wildcard(pieces.flat_map(|piece| in_case(piece, is_text)).collect())
+            }
+            Query::Regex { pattern, .. } => TermPattern::Regex(pattern.clone()),
+            Query::Range { lower, upper, .. } => {
+                let bound = |bound: &Bound<String>| match bound {
+                    Bound::Included(text) => self.one_term(field, text).map(Bound::Included),
+                    Bound::Excluded(text) => self.one_term(field, text).map(Bound::Excluded),
+                    Bound::Unbounded => Ok(Bound::Unbounded),
+                };
+                TermPattern::Range(bound(lower)?, bound(upper)?)
+            }
+            Query::InSet { values, .. } => return self.one_of(field, values),
+            _ => return Ok(nothing("no pattern")),
+        };
+        self.expanded(field, pattern)
+    }
+
+    fn expanded(&mut self, field: FieldId, pattern: TermPattern) -> Result<Normal> {
+        Ok(Normal::Expand { field, terms: Expansion::new(pattern)? })
+    }
+
+    /// The terms of a text, of which the last stands for others.
+    fn last_of_words(&mut self, id: FieldId, text: &str, pattern: Pattern<'_>) -> Result<Normal> {
+        let field = self.schema.get(id);
+        let mut terms = self.tokens(id, text)?;
+        let Some(last) = terms.pop() else {
+            if text.is_empty() {
+                return self.expanded(id, pattern(String::new()));
+            }
+            let reason =
+                format!("'{}' has no letter or digit to find in '{}'", shortened(text), field.name);
+            self.note(format!("{reason}, so it matches nothing"));
+            return Ok(nothing(reason));
+        };
+        if !terms.is_empty() {
+            self.note(format!(
+                "'{}' is several words in '{}': all of {}, {last} must match, in any order, and only the last stands for others",
+                shortened(text),
+                field.name,
+                shortened(&terms.join(", ")),
+            ));
+        }
+        let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
+        let mut all: Vec<Normal> = terms.into_iter().map(term).collect();
+        all.push(self.expanded(id, pattern(last))?);
+        Ok(self.and(all, vec![]))
+    }
+
+    /// Documents with one of these values: those of one term each in one walk.
+    fn one_of(&mut self, id: FieldId, values: &[String]) -> Result<Normal> {
+        let (mut set, mut any) = (vec![], vec![]);
+        for value in values {
+            let mut terms = self.tokens(id, value)?;
+            match terms.len() {
+                1 => set.extend(terms.pop().map(String::into_bytes)),
+                _ => any.push(self.terms(id, value, false, &Place::default())?),
+            }
+        }
+        set.sort_unstable();
+        set.dedup();
+        match set.len() {
+            0 => {}
+            1 => any.extend(set.pop().map(|term| Normal::Term { field: id, term })),
+            _ => any.push(self.expanded(id, TermPattern::Set(set))?),
+        }
+        if any.is_empty() {
+            return Ok(nothing("no value is in an empty list"));
+        }
+        Ok(self.or(any))
+    }
+
+    /// What stands in the dictionary for a text that is one word.
+    fn one_term(&self, id: FieldId, text: &str) -> Result<Vec<u8>> {
+        Ok(match &mut self.tokens(id, text)?[..] {
+            [term] => std::mem::take(term).into_bytes(),
+            _ => text.to_lowercase().into_bytes(),
+        })
+    }
+
+    /// The terms of a text in a field.
+    fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
+        let field = self.schema.get(id);
+        match (field.kind, self.analyzers.plain_word(field, text)) {
+            (FieldKind::Keyword, _) => Ok(vec![text.to_owned()]),
+            (FieldKind::Text, Some(word)) => Ok(vec![word]),
+            (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
+        }
+    }
+}
+
+/// A piece as it is in the terms of a text field.
+fn in_case(piece: WildcardPiece, is_text: bool) -> impl Iterator<Item = WildcardPiece> {
+    let (other, chars) = match piece {
+        WildcardPiece::Char(c) if is_text => (None, Some(c.to_lowercase())),
+        other => (Some(other), None),
+    };
+    other.into_iter().chain(chars.into_iter().flatten().map(WildcardPiece::Char))
+}
+
+impl Query {
+    /// The leaf that stands for the same terms.
+    pub(crate) fn of_terms(terms: &Expansion) -> Self {
+        to_query(terms.pattern())
+    }
+}
+
+fn to_query(pattern: &TermPattern) -> Query {
+    let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+    let bound = |bound: &Bound<Vec<u8>>| match bound {
+        Bound::Included(bytes) => Bound::Included(text(bytes)),
+        Bound::Excluded(bytes) => Bound::Excluded(text(bytes)),
+        Bound::Unbounded => Bound::Unbounded,
+    };
+    match pattern {
+        TermPattern::Prefix(prefix) => Query::prefix(text(prefix)),
+        TermPattern::Range(lower, upper) => Query::range((bound(lower), bound(upper))),
+        TermPattern::Set(values) => Query::in_set(values.iter().map(text)),
+        TermPattern::Wildcard(pieces) => Query::Wildcard {
+            field: None,
+            pattern: WildcardPiece::print(pieces),
+            place: Place::default(),
+        },
+        TermPattern::Regex(pattern) => Query::regex(pattern),
+        TermPattern::Fuzzy { text, distance, prefix_len, transpositions } => Query::Fuzzy {
+            field: None,
+            text: text.clone(),
+            fuzziness: Fuzziness {
+                distance: *distance,
+                prefix_len: *prefix_len,
+                transpositions: *transpositions,
+            },
+            place: Place::default(),
+        },
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::analysis::Analyzers;
+    use crate::error::ErrorKind;
+    use crate::query::{ParseOptions, parse, rewrite};
+    use crate::schema::Schema;
+
+    /// Whether a pattern stands for a term, for the patterns that the laws use.
+    pub(crate) fn is_meant(pattern: &TermPattern, term: &str) -> bool {
+        match pattern {
+            TermPattern::Prefix(prefix) => term.as_bytes().starts_with(prefix),
+            TermPattern::Set(values) => values.iter().any(|value| value == term.as_bytes()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn rewritten(text: &str) -> Result<(String, Vec<String>)> {
+        let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
+        let query = parse(text, &ParseOptions::default())?;
+        let rewritten = rewrite(&query, &schema, &Analyzers::default())?;
+        Ok((rewritten.normal.display(&schema).to_string(), rewritten.notes))
+    }
+
+    #[test]
+    fn patterns_meet_the_terms_of_their_field() {
+        let cases = [
+            ("PAR*", "title:par*"),
+            ("kind:PAR*", "kind:PAR*"),
+            ("AC/D*", "title:ac AND title:d*"),
+            ("title:--*", "NOT *"),
+            ("**", "title:**"),
+            ("kind:**", "kind:**"),
+            ("PaRis~1", "title:paris~1"),
+            ("PaRis~0", "title:paris"),
+            ("kind:PaRis~2/1!", "kind:PaRis~2/1!"),
+            ("P?Ri*", "title:p?ri*"),
+            ("kind:P?Ri*", "kind:P?Ri*"),
+            ("/Pa.*/", "title:/Pa.*/"),
+            ("[Aa TO Bb}", "title:[aa TO bb}"),
+            ("kind:[\"A b\" TO *]", "kind:[\"A b\" TO *]"),
+            ("IN [B a A]", "title:IN [a b]"),
+            ("IN [B]", "title:b"),
+            ("IN [B a-c -- d]", "title:a AND title:c OR title:IN [b d]"),
+            ("kind:IN [B a-c]", "kind:IN [B a-c]"),
+            ("a* a*", "title:a*"),
+            ("a* AND title:*", "title:a*"),
+            ("a* OR title:*", "title:*"),
+            ("a* AND NOT a*", "NOT *"),
+            ("{title kind}:Ab*", "title:ab* OR kind:Ab*"),
+            ("{kind}:(Ab title:C)", "kind:\"Ab\" OR title:c"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(rewritten(text).unwrap().0, expected, "{text}");
+        }
+        let (_, notes) = rewritten("AC/D*").unwrap();
+        assert!(notes[0].contains("only the last stands for others"), "{notes:?}");
+    }
+
+    #[test]
+    fn patterns_that_are_refused_say_where() {
+        let cases = [
+            ("a OR /b(/", ErrorKind::Query, "unclosed group", 5..9),
+            ("a /(a|b)*a(a|b){18}/", ErrorKind::LimitExceeded, "REGEX_BYTES_MAX", 2..20),
+            ("{no}:a*", ErrorKind::Query, "one of the fields title, kind", 0..0),
+        ];
+        for (text, kind, message, span) in cases {
+            let error = rewritten(text).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(message), "{error}");
+            assert_eq!(error.span().unwrap_or(0..0), span, "{error}");
+        }
+        let long = "x".repeat(200);
+        for text in [format!("{long}~1"), format!("*{long}")] {
+            assert_eq!(rewritten(&text).unwrap_err().kind(), ErrorKind::LimitExceeded, "{text}");
+        }
+    }
+}
