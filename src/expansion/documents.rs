@@ -13,6 +13,9 @@ const WINDOW: u32 = 1 << 16;
 /// The bits of one window, as a roaring bitmap container has them.
 pub(crate) type WindowBits = [[u8; 8]; 1024];
 
+/// A set of this many documents or more is cleared window by window.
+const TOUCHED_MAX: usize = 8_192;
+
 /// A set of documents of one segment, a bit for each.
 #[derive(Default)]
 pub(crate) struct DocSet {
@@ -21,6 +24,8 @@ pub(crate) struct DocSet {
     windows: Vec<WindowBits>,
     /// How many documents each window holds.
     cardinalities: Vec<u32>,
+    /// Where bits were set, as long as that is cheaper to clear than whole windows.
+    touched: Vec<u32>,
     /// Bytes of postings that went in.
     bytes_read: u64,
 }
@@ -34,12 +39,19 @@ impl DocSet {
     /// Empties the set, which is from now on one among `n_docs` documents.
     pub(crate) fn reset(&mut self, n_docs: u32) {
         let n_windows = n_docs.div_ceil(WINDOW) as usize;
+        if self.touched.len() == self.len as usize {
+            for doc in &self.touched {
+                self.windows[(doc >> 16) as usize][usize::from(*doc as u16 >> 6)] = [0; 8];
+            }
+            self.cardinalities.fill(0);
+        }
         for (window, cardinality) in self.windows.iter_mut().zip(&mut self.cardinalities) {
             if *cardinality > 0 {
                 *window = [[0; 8]; 1024];
                 *cardinality = 0;
             }
         }
+        self.touched.clear();
         self.windows.resize(n_windows, [[0; 8]; 1024]);
         self.cardinalities.resize(n_windows, 0);
         (self.n_docs, self.len, self.bytes_read) = (n_docs, 0, 0);
@@ -121,6 +133,9 @@ impl DocSet {
             let new = set(bits, low);
             self.cardinalities[key] += new;
             self.len += new;
+            if new > 0 && self.touched.len() < TOUCHED_MAX {
+                self.touched.push(doc);
+            }
         }
         Ok(())
     }
@@ -312,7 +327,10 @@ mod tests {
 
         #[test]
         fn a_set_holds_what_went_in(
-            docs in prop::collection::vec(0u32..70_000, 0..200),
+            docs in prop_oneof![
+                9 => prop::collection::vec(0u32..70_000, 0..200),
+                1 => (TOUCHED_MAX as u32 - 5..TOUCHED_MAX as u32 + 5).prop_map(|n| (60_000..60_000 + n).collect()),
+            ],
             again in prop::collection::vec(0u32..70_000, 0..20),
         ) {
             let mut set = DocSet::default();

@@ -176,10 +176,13 @@ fn bounds_hold(node: &ExplainNode, query: &Query) {
     node.children.iter().for_each(|child| bounds_hold(child, query));
 }
 
+/// Whether a term matches, said without the expression.
+type IsMeant<'a> = &'a dyn Fn(&str) -> bool;
+
 #[test]
 fn regular_expressions_match_whole_terms() {
     let text = Some("text".to_string());
-    let cases: [(&str, &dyn Fn(&str) -> bool); 6] = [
+    let cases: [(&str, IsMeant<'_>); 6] = [
         ("[aé]+", &|term| term.chars().all(|c| "aé".contains(c))),
         ("com(ma|et)", &|term| ["comma", "comet"].contains(&term)),
         (".*東", &|term| term.ends_with('東')),
