@@ -62,7 +62,8 @@ impl Resources {
     }
 
     /// Bytes of runs merged in one range: as many ranges as threads are under way, one more waits,
-    /// and each needs its input, its output and the longest list decoded.
+    /// and each needs its input, its output and the longest list decoded. Beside them stand, as long
+    /// as a field is merged, the lengths of all its documents, a byte each.
     fn range_bytes(&self) -> u64 {
         (self.memory_bytes / (12 * (self.threads() + 1))).max(64 << 10) as u64
     }

@@ -75,8 +75,8 @@ pub(crate) fn one(engine: &str, titles: &str, dir: &str, threads: &str, mib: &st
     Ok(())
 }
 
-/// Titles stored and indexed without positions, frequencies or lengths, which is what treepie
-/// keeps; treepie indexes the qualifier as a second field, tantivy is spared that.
+/// Titles stored and indexed without positions, frequencies or lengths, as by treepie here;
+/// treepie indexes the qualifier as a second field, tantivy is spared that.
 fn with_tantivy(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Result<()> {
     let mut schema = SchemaBuilder::new();
     let title = schema.add_text_field("title", words_only() | STORED);
@@ -97,7 +97,12 @@ fn with_tantivy(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Resu
 }
 
 fn with_treepie(titles: &Path, dir: &Path, threads: usize, bytes: usize) -> Result<()> {
-    let index = Index::create(dir, treepie::Schema::wikipedia_titles())?;
+    let preset = treepie::Schema::wikipedia_titles();
+    let fields = preset.fields().iter().cloned();
+    let schema = fields.fold(treepie::Schema::builder(), |schema, field| {
+        schema.field(field.detail(treepie::Detail::Documents))
+    });
+    let index = Index::create(dir, schema.build()?)?;
     let options = WriterOptions::new().threads(threads).memory_bytes(bytes);
     let mut writer = index.writer_with(options)?;
     let format = LineFormat::wikipedia_titles();

@@ -569,6 +569,13 @@ fn interrogate(sections: &Sections, what: &str) {
         let automaton = || fst::automaton::Str::new(word).starts_with();
         (word, accepted(dictionary.search(automaton())), dictionary.get(word.as_bytes()))
     });
+    // The occurrences of every term that was still found; a lookup goes through another block.
+    for (_, _, info) in all.as_deref().unwrap_or_default() {
+        if let PostingsAt::Inline(docs) = info.postings {
+            let occurrences = dictionary.occurrences(&docs);
+            assert!(!is_sound || occurrences.is_ok_and(|bytes| !bytes.is_empty()), "{what}");
+        }
+    }
     if is_sound {
         let all = all.unwrap();
         assert_eq!(all.len(), dictionary.n_terms() as usize, "{what}");
