@@ -1,0 +1,310 @@
+//! Pruned search against the sum over every document, computed from a plain model of the corpus.
+
+use super::*;
+use crate::analysis::Analyzers;
+use crate::document::Document;
+use crate::format::lengths::{code_of, score_part};
+use crate::ids::{DocId, FieldId};
+use crate::ranking::bm25::{FieldScoring, Parameters};
+use crate::ranking::top::Scored;
+use crate::schema::Schema;
+use crate::segment::reader::SegmentReader;
+use crate::segment::snapshot::Snapshot;
+use crate::storage::{MemoryStorage, Storage};
+use crate::writer::{Existing, IndexWriter, WriterOptions};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+const FIELDS: [FieldId; 2] = [FieldId(0), FieldId(1)];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) % u64::from(n.max(1))) as u32
+    }
+}
+
+/// Documents as plain maps, and the segments that were made of them.
+struct Corpus {
+    /// For each field and word the documents, in the whole snapshot, and how often it is there.
+    postings: [BTreeMap<String, Vec<(u64, u32)>>; 2],
+    /// For each field the code of the length of each document.
+    lengths: [Vec<u8>; 2],
+    snapshot: Snapshot,
+}
+
+impl Corpus {
+    /// Writes `n_docs` documents, a segment for as many as are given; `lists` are field, word and the
+    /// documents of the word with its frequencies.
+    fn new(segments: &[u32], lists: &[(usize, &str, Vec<(u32, u32)>)]) -> Corpus {
+        let n_docs: u32 = segments.iter().sum();
+        let mut texts =
+            [vec![String::new(); n_docs as usize], vec![String::new(); n_docs as usize]];
+        let mut lengths = [vec![0u32; n_docs as usize], vec![0u32; n_docs as usize]];
+        let mut postings = [BTreeMap::new(), BTreeMap::new()];
+        for (field, word, docs) in lists {
+            let docs: BTreeMap<u32, u32> = docs.iter().copied().filter(|d| d.0 < n_docs).collect();
+            for (doc, frequency) in &docs {
+                for _ in 0..*frequency {
+                    write!(texts[*field][*doc as usize], "{word} ").unwrap();
+                }
+                lengths[*field][*doc as usize] += frequency;
+            }
+            let of_word = docs.into_iter().map(|(doc, n)| (u64::from(doc), n)).collect::<Vec<_>>();
+            assert!(postings[*field].insert((*word).to_owned(), of_word).is_none());
+        }
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let schema = Schema::builder().text("title").text("body").build().unwrap();
+        let mut doc = 0;
+        for n in segments {
+            let options = WriterOptions::new().threads(1);
+            let analyzers = Arc::new(Analyzers::default());
+            let (storage, schema) = (Arc::clone(&storage), Some(schema.clone()));
+            let flag = Arc::default();
+            let mut writer =
+                IndexWriter::open(storage, schema, analyzers, Existing::Keep, flag, options)
+                    .unwrap();
+            for _ in 0..*n {
+                let [title, body] = texts.each_mut().map(|texts| std::mem::take(&mut texts[doc]));
+                writer.add(Document::new().with("title", title).with("body", body)).unwrap();
+                doc += 1;
+            }
+            writer.commit().unwrap();
+        }
+        let snapshot = Snapshot::open(&*storage).unwrap();
+        let lengths = lengths.map(|lengths| lengths.into_iter().map(code_of).collect());
+        Corpus { postings, lengths, snapshot }
+    }
+
+    fn scoring(&self, parameters: Parameters) -> [FieldScoring; 2] {
+        FIELDS.map(|field| FieldScoring::of(field, self.snapshot.readers(), parameters).unwrap())
+    }
+
+    /// All documents that match in the order of their scores, each scored by itself.
+    fn expected(&self, query: &Query, scoring: &[FieldScoring; 2]) -> Vec<Scored> {
+        let mut sums: BTreeMap<u64, (f32, usize)> = BTreeMap::new();
+        for word in &query.words {
+            let postings = &self.postings[word.field][&word.text];
+            for (doc, frequency) in postings {
+                let code = self.lengths[word.field][*doc as usize];
+                let k = scoring[word.field].k_by_code[usize::from(code)];
+                let score = self.weight(word, scoring) * score_part(*frequency, k);
+                let sum = sums.entry(*doc).or_insert((0.0, 0));
+                *sum = (sum.0 + score, sum.1 + 1);
+            }
+        }
+        let needed = if query.all { query.words.len() } else { 1 };
+        let matching = sums.into_iter().filter(|(_, (_, n))| *n >= needed);
+        let mut found: Vec<_> =
+            matching.map(|(doc, (score, _))| Scored::new(score, DocId(doc))).collect();
+        found.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.doc().0.cmp(&b.doc().0)));
+        found
+    }
+
+    fn weight(&self, word: &Word, scoring: &[FieldScoring; 2]) -> f32 {
+        let df = self.postings[word.field][&word.text].len() as u64;
+        scoring[word.field].weight(df, word.boost)
+    }
+
+    /// The clauses of a segment; of those that must all match `None` where a word is not there.
+    fn clauses<'s, 'f>(
+        &self,
+        segment: SegmentReader<'s>,
+        query: &Query,
+        scoring: &'f [FieldScoring; 2],
+    ) -> Option<Vec<Clause<'s, 'f>>> {
+        let mut clauses = vec![];
+        for word in &query.words {
+            let field = segment.field(FIELDS[word.field]);
+            let info = field.terms().unwrap().get(word.text.as_bytes()).unwrap();
+            match info {
+                Some(info) => clauses.push(Clause {
+                    list: field.ranked(&info).unwrap(),
+                    weight: self.weight(word, scoring),
+                    lengths: field.lengths().unwrap().unwrap(),
+                    scoring: &scoring[word.field],
+                }),
+                None if query.all => return None,
+                None => {}
+            }
+        }
+        Some(clauses)
+    }
+
+    fn found(
+        &self,
+        query: &Query,
+        k: usize,
+        scoring: &[FieldScoring; 2],
+        scratch: &mut Scratch,
+    ) -> (Vec<Scored>, Vec<Pruning>) {
+        let mut top = Top::new(k, vec![]);
+        let (mut base, mut prunings) = (0, vec![]);
+        for segment in self.snapshot.readers() {
+            if let Some(clauses) = self.clauses(segment, query, scoring) {
+                let find = if query.all { all_of } else { any_of };
+                prunings.push(find(&clauses, base, &mut top, scratch).unwrap());
+            }
+            base += u64::from(segment.n_docs());
+        }
+        (top.into_sorted(), prunings)
+    }
+
+    fn check(&self, query: &Query, scoring: &[FieldScoring; 2], scratch: &mut Scratch) {
+        let expected = self.expected(query, scoring);
+        for k in [1, 3, 10, 100, 1000] {
+            let (found, prunings) = self.found(query, k, scoring, scratch);
+            let best = &expected[..k.min(expected.len())];
+            assert_eq!(found, best, "the {k} best of {query:?}: {prunings:?}");
+        }
+    }
+
+    /// Random queries of one to `words_max` words, which may be the same.
+    fn check_random(&self, n: u32, words_max: u32, seed: u64) {
+        let mut random = Random(seed);
+        let mut scratch = Scratch::default();
+        let words: Vec<(usize, &String)> = (self.postings.iter().enumerate())
+            .flat_map(|(field, lists)| lists.keys().map(move |word| (field, word)))
+            .collect();
+        let usual = self.scoring(Parameters::default());
+        let unusual = self.scoring(Parameters { k1: 0.9, b: 0.4 });
+        let flat = self.scoring(Parameters { k1: 2.0, b: 0.0 });
+        for nth in 0..n {
+            let boosts = [1.0, 1.0, 1.0, 2.5, 0.01];
+            let mut word = || {
+                let (field, text) = words[random.below(words.len() as u32) as usize];
+                let boost = boosts[random.below(boosts.len() as u32) as usize];
+                Word { field, text: text.clone(), boost }
+            };
+            let n_words = 1 + nth % words_max;
+            let words = (0..n_words).map(|_| word()).collect();
+            let scoring = [&usual, &usual, &unusual, &flat][random.below(4) as usize];
+            let query = Query { words, all: random.below(2) == 0 };
+            self.check(&query, scoring, &mut scratch);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Query {
+    words: Vec<Word>,
+    all: bool,
+}
+
+#[derive(Debug)]
+struct Word {
+    field: usize,
+    text: String,
+    boost: f32,
+}
+
+/// `n` documents of a window, spread evenly, with the frequencies of a text.
+fn spread(random: &mut Random, window: u32, n: u32) -> Vec<(u32, u32)> {
+    let step = WINDOW / n;
+    let shift = random.below(step);
+    (0..n).map(|nth| (window * WINDOW + nth * step + shift, frequency(random))).collect()
+}
+
+/// Documents by chance, one in `one_in`.
+fn sample(random: &mut Random, n_docs: u32, one_in: u32) -> Vec<(u32, u32)> {
+    let docs = (0..n_docs).filter(|_| random.below(one_in) == 0).collect::<Vec<_>>();
+    docs.into_iter().map(|doc| (doc, frequency(random))).collect()
+}
+
+fn frequency(random: &mut Random) -> u32 {
+    match random.below(1000) {
+        0 => 1 + random.below(300),
+        1..40 => 1 + random.below(20),
+        40..200 => 2 + random.below(3),
+        _ => 1,
+    }
+}
+
+/// Lists of all kinds: around the borders of short and long lists and of all kinds of containers.
+fn long_texts() -> Vec<(usize, &'static str, Vec<(u32, u32)>)> {
+    let random = &mut Random(7);
+    let n_docs = 2 * WINDOW + 40_000;
+    let mut lists = vec![];
+    for (word, n) in [("p1", 1), ("p4", 4), ("p5", 5), ("p255", 255), ("p256", 256), ("p257", 257)]
+    {
+        lists.push((0, word, spread(random, 0, n)));
+    }
+    let mut container = |word, cardinalities: [u32; 3]| {
+        let windows = (0..).zip(cardinalities).filter(|(_, n)| *n > 0);
+        let docs = windows.flat_map(|(window, n)| spread(random, window, n)).collect::<Vec<_>>();
+        (0, word, docs)
+    };
+    lists.push(container("c128", [128, 129, 0]));
+    lists.push(container("c129", [0, 128, 1024]));
+    lists.push(container("c1023", [1023, 1024, 0]));
+    lists.push(container("c1024", [1024, 1023, 128]));
+    lists.push(container("c4096", [4096, 4097, 300]));
+    lists.push(container("c4097", [4097, 4096, 1]));
+    lists.push(container("c9000", [9000, 0, 2000]));
+    for (word, one_in) in [("s2", 2), ("s5", 5), ("s20", 20), ("s70", 70), ("s200", 200)] {
+        lists.push((0, word, sample(random, n_docs, one_in)));
+    }
+    lists.push((0, "all", (0..n_docs).map(|doc| (doc, 1 + u32::from(doc % 9 == 0))).collect()));
+    lists.push((0, "run", (20_000..100_000).map(|doc| (doc, 1)).collect()));
+    lists.push((0, "runs", (0..n_docs).filter(|d| d % 1000 < 300).map(|d| (d, 1)).collect()));
+    lists.push((0, "shortruns", (0..n_docs).filter(|d| d % 20_000 < 60).map(|d| (d, 2)).collect()));
+    for (word, one_in) in [("b3", 3), ("b100", 100), ("b3000", 3000)] {
+        lists.push((1, word, sample(random, n_docs, one_in)));
+    }
+    lists
+}
+
+/// Few words a document, so that nearly all scores are equal to others.
+fn titles() -> Vec<(usize, &'static str, Vec<(u32, u32)>)> {
+    let random = &mut Random(11);
+    let n_docs = 6 * WINDOW;
+    let mut lists = vec![];
+    let words = [
+        ("t100", 100),
+        ("t150", 150),
+        ("t300", 300),
+        ("t500", 500),
+        ("t1000", 1000),
+        ("t1500", 1500),
+        ("t5000", 5000),
+        ("t100000", 100_000),
+    ];
+    for (word, one_in) in words {
+        let docs = sample(random, n_docs, one_in);
+        lists.push((0, word, docs.iter().map(|(doc, n)| (*doc, 1 + n / 20)).collect()));
+    }
+    let clustered = (0..n_docs).filter(|doc| doc / 3000 % 9 == 0 && doc % 3 == 0);
+    lists.push((0, "clustered", clustered.map(|doc| (doc, 1)).collect()));
+    lists
+}
+
+#[test]
+fn long_texts_of_one_segment_agree_with_scoring_everything() {
+    Corpus::new(&[2 * WINDOW + 40_000], &long_texts()).check_random(120, 7, 1);
+}
+
+#[test]
+fn segments_agree_with_scoring_everything_by_the_statistics_of_all() {
+    Corpus::new(&[40_000, WINDOW + 9, 300, 60_000], &long_texts()).check_random(60, 5, 2);
+}
+
+#[test]
+fn titles_with_equal_scores_agree_with_scoring_everything() {
+    Corpus::new(&[5 * WINDOW + 77], &titles()).check_random(120, 5, 3);
+}
+
+#[test]
+fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
+    let corpus = Corpus::new(&[70_000], &long_texts());
+    let scoring = corpus.scoring(Parameters::default());
+    let words: Vec<&String> = corpus.postings[0].keys().collect();
+    for n in [31, 32, 33, 70] {
+        let word = |nth: usize| words[nth % words.len()].clone();
+        let words = (0..n).map(|nth| Word { field: 0, text: word(nth), boost: 1.0 }).collect();
+        let query = Query { words, all: false };
+        corpus.check(&query, &scoring, &mut Scratch::default());
+    }
+}
