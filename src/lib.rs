@@ -85,8 +85,8 @@ pub use ids::DocId;
 pub use index::{Index, IndexOptions};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, FacetCounts, Fields, Hit, Hits, PreparedCount, Relation, SearchBuilder, Searcher,
-    Total, TotalMode, Value,
+    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, PreparedCount, Relation,
+    SearchBuilder, Searcher, Total, TotalMode, Value,
 };
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,

@@ -7,12 +7,17 @@
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Counted, Execution, ExecutionScratch};
+use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{self, FacetProfile};
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
-use crate::query::{self, ParseOptions, Query};
+use crate::query::{self, Normal, ParseOptions, Query};
+use crate::ranking;
+use crate::ranking::bm25::Parameters;
+pub use crate::ranking::prepared::Explanation;
+use crate::ranking::prepared::Ranked;
+use crate::ranking::top::Top;
 use crate::schema::{FieldKind, Schema};
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
@@ -134,7 +139,76 @@ impl Searcher {
             count_only: false,
             fields: None,
             facets: vec![],
+            order: Order::default(),
+            after: None,
+            parameters: vec![],
         }
+    }
+
+    /// How the score of a document comes about, as a tree of numbers; `None` where it does not match.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// let explanation = searcher.explain_score(&query, hit.doc)?.expect("a hit matches");
+    /// assert_eq!(Some(explanation.value), hit.score);
+    /// println!("{explanation}");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has; as [`count`](Self::count).
+    pub fn explain_score(&self, query: &Query, doc: DocId) -> Result<Option<Explanation>> {
+        let mut base = 0;
+        for (at, segment) in self.segments().enumerate() {
+            let here = doc.0 - base;
+            if here < u64::from(segment.n_docs()) {
+                let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
+                let is_in = match self.matches(&normal)?.get(at) {
+                    Some(MatchSet::Some(windows)) => windows.contains(here as u32),
+                    Some(MatchSet::Everything) => true,
+                    None => false,
+                };
+                let ranked = self.ranked(query, &[])?;
+                return match is_in {
+                    true => ranked.segment(at)?.explain(here as u32),
+                    false => Ok(None),
+                };
+            }
+            base += u64::from(segment.n_docs());
+        }
+        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+
+    /// Looks up what scoring a query needs.
+    fn ranked(&self, query: &Query, parameters: &[(FieldId, Parameters)]) -> Result<Ranked<'_>> {
+        let scored = query::scoring(query, self.schema(), &self.0.analyzers)?;
+        let of_field = |field| {
+            let own = parameters.iter().find(|(other, _)| *other == field);
+            own.map_or_else(Parameters::default, |(_, parameters)| *parameters)
+        };
+        Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
+    }
+
+    /// Everything that matches, by segment.
+    fn matches(&self, normal: &Normal) -> Result<Matches> {
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
+        let (scratch, execution) = self.scratch();
+        let plan = plan::plan(normal, self.segments(), &options, scratch)?;
+        let mut execution = Execution::new(plan, false, execution);
+        let matches = execution.page_and_matches(&mut vec![])?.1;
+        self.recycle(execution);
+        Ok(matches)
     }
 
     /// How many documents match.
@@ -274,6 +348,20 @@ pub struct SearchBuilder<'a> {
     count_only: bool,
     fields: Option<Vec<String>>,
     facets: Vec<(String, usize)>,
+    order: Order,
+    after: Option<(f32, DocId)>,
+    parameters: Vec<(String, Parameters)>,
+}
+
+/// In what order hits come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// The best first, by BM25; where scores are equal, the smaller number.
+    #[default]
+    Score,
+    /// As they were added. Nothing is scored, and reading stops when the page is full.
+    Document,
 }
 
 impl SearchBuilder<'_> {
@@ -292,6 +380,26 @@ impl SearchBuilder<'_> {
     /// How far matches are counted (default [`TotalMode::Exact`]).
     pub fn total(mut self, total: TotalMode) -> Self {
         self.total = total;
+        self
+    }
+
+    /// In what order hits come (default [`Order::Score`]).
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Goes on after a hit of an earlier page, the last of it, by its score and number: as
+    /// [`offset`](Self::offset) and without keeping what comes before. By score only.
+    pub fn after(mut self, score: f32, doc: DocId) -> Self {
+        self.after = Some((score, doc));
+        self
+    }
+
+    /// The parameters of BM25 for one field: how soon more of the same word adds nothing (`k1`, 0 or more, default
+    /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75).
+    pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
+        self.parameters.push((field.into(), Parameters { k1, b }));
         self
     }
 
@@ -322,11 +430,22 @@ impl SearchBuilder<'_> {
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
-        let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
-        let found = self.execute(&mut execution)?;
-        self.searcher.recycle(execution);
+        let ranked = self.ranked()?;
+        let (found, scores) = match &ranked {
+            Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
+                self.best(ranked)?
+            }
+            _ => {
+                let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
+                let found = self.execute(&mut execution)?;
+                self.searcher.recycle(execution);
+                let score = ranked.as_ref().and_then(Ranked::constant);
+                let scores = vec![score; found.docs.len()];
+                (found, scores)
+            }
+        };
         let mut hits = Vec::with_capacity(found.docs.len());
-        for doc in found.docs {
+        for (doc, score) in found.docs.into_iter().zip(scores) {
             let mut stored = match &fields {
                 Some(fields) if fields.is_empty() => Fields::new(),
                 _ => self.searcher.document(doc)?,
@@ -334,9 +453,51 @@ impl SearchBuilder<'_> {
             if let Some(fields) = &fields {
                 stored.retain(|name, _| fields.iter().any(|field| field == name));
             }
-            hits.push(Hit { doc, score: None, fields: stored });
+            hits.push(Hit { doc, score, fields: stored });
         }
         Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
+    }
+
+    /// What scoring needs, where hits are wanted and their scores matter.
+    fn ranked(&self) -> Result<Option<Ranked<'_>>> {
+        let mut parameters = vec![];
+        for (name, own) in &self.parameters {
+            let is_sound = own.k1 >= 0.0 && own.k1.is_finite() && (0.0..=1.0).contains(&own.b);
+            if !is_sound {
+                return Err(Error::new(ErrorKind::Usage, format!("ranking by the field '{name}'"))
+                    .expected("k1 of 0 or more and b of 0 to 1")
+                    .found(format!("k1 {} and b {}", own.k1, own.b)));
+            }
+            parameters.push((self.field(name)?, *own));
+        }
+        match (self.order, self.count_only || self.limit == 0) {
+            (Order::Score, false) => self.searcher.ranked(self.query, &parameters).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The best documents of the page with their scores, and what else was asked for.
+    fn best(&self, ranked: &Ranked<'_>) -> Result<(Found, Vec<Option<f32>>)> {
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+        let options = PlanOptions { goal, ..self.options(false)? };
+        let mut execution = self.searcher.execution(self.query, &options)?;
+        let mut found = Found::default();
+        let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+        found.total = self.total_of(counted);
+        let wanted = self.offset.saturating_add(self.limit).min(counted.documents);
+        let mut top = Top::new(usize::try_from(wanted).unwrap_or(usize::MAX), vec![]);
+        if let Some((score, doc)) = self.after {
+            top = top.after(ranking::search::after(score, doc));
+        }
+        let segments = &execution.plan().segments;
+        ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+        self.count_facets(&execution, &matches, &mut found)?;
+        self.searcher.recycle(execution);
+        let best = top.into_sorted();
+        let page =
+            best.get(usize::try_from(self.offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+        found.docs.extend(page.iter().map(|scored| scored.doc()));
+        Ok((found, page.iter().map(|scored| Some(scored.score())).collect()))
     }
 
     /// How the search would be answered, without touching postings.
@@ -435,9 +596,19 @@ impl SearchBuilder<'_> {
         }
         let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
         found.total = self.total_of(counted);
+        self.count_facets(execution, &matches, &mut found)?;
+        Ok(found)
+    }
+
+    fn count_facets(
+        &self,
+        execution: &Execution<'_>,
+        matches: &Matches,
+        found: &mut Found,
+    ) -> Result<()> {
         for facet in &execution.plan().facets {
             let field = self.searcher.schema().get(facet.field);
-            let counts = facet::count_terms(&execution.plan().segments, facet, &matches)?;
+            let counts = facet::count_terms(&execution.plan().segments, facet, matches)?;
             found.facet_profiles.push(counts.profile);
             let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
             let other = match field.kind {
@@ -457,7 +628,7 @@ impl SearchBuilder<'_> {
                 missing: counts.missing,
             });
         }
-        Ok(found)
+        Ok(())
     }
 
     fn total_of(&self, counted: Counted) -> Total {

@@ -80,6 +80,7 @@ mod lexer;
 mod parser;
 mod print;
 mod rewrite;
+mod scoring;
 mod walk;
 mod weight;
 
@@ -95,6 +96,7 @@ pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
 pub use rewrite::TERMS_MAX;
 pub(crate) use rewrite::{Normal, rewrite};
+pub(crate) use scoring::{Scored, scoring};
 pub use weight::{Boost, Score, Tie};
 
 /// A question: which documents match, and with what score.

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
-use super::{CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
+use super::{Boost, CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
 use crate::analysis::{Analyzers, PlacedTerm, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::Expansion;
@@ -76,7 +76,7 @@ pub(crate) struct Rewritten {
 /// hand beyond the parser's limits or beyond [`TERMS_MAX`].
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_limits(query)?;
-    let mut rewriter = Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![] };
+    let mut rewriter = Rewriter::new(schema, analyzers);
     let normal = rewriter.query(query)?;
     Ok(Rewritten { normal, notes: rewriter.notes })
 }
@@ -156,8 +156,14 @@ pub(super) struct Rewriter<'a> {
     fields: Vec<Vec<FieldId>>,
 }
 
+impl<'a> Rewriter<'a> {
+    pub(super) fn new(schema: &'a Schema, analyzers: &'a Analyzers) -> Self {
+        Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![] }
+    }
+}
+
 impl Rewriter<'_> {
-    fn query(&mut self, query: &Query) -> Result<Normal> {
+    pub(super) fn query(&mut self, query: &Query) -> Result<Normal> {
         match query {
             Query::All => Ok(Normal::All),
             Query::Nothing => Ok(nothing("NOT * excludes every document")),
@@ -194,15 +200,25 @@ impl Rewriter<'_> {
             | Query::Range { field, .. }
             | Query::InSet { field, .. } => self.expand(field.as_deref(), query),
             Query::Fields { fields, query } => {
-                let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
-                let ids = ids.collect::<Result<_>>()?;
-                self.fields.push(ids);
+                self.push_fields(fields)?;
                 let result = self.query(query);
-                self.fields.pop();
+                self.pop_fields();
                 result
             }
             other => Err(not_yet(other)),
         }
+    }
+
+    /// Makes these the default fields until [`pop_fields`](Self::pop_fields).
+    pub(super) fn push_fields(&mut self, fields: &[(String, Boost)]) -> Result<Vec<FieldId>> {
+        let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
+        let ids: Vec<_> = ids.collect::<Result<_>>()?;
+        self.fields.push(ids.clone());
+        Ok(ids)
+    }
+
+    pub(super) fn pop_fields(&mut self) {
+        self.fields.pop();
     }
 
     fn queries(&mut self, queries: &[Query]) -> Result<Vec<Normal>> {

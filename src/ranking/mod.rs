@@ -16,7 +16,10 @@
 //! (1994), with an idf that is never negative, as in Lucene; lengths are Lucene's one-byte codes.
 
 pub(crate) mod bm25;
+mod cursor;
+pub(crate) mod prepared;
 pub(crate) mod pruned;
+pub(crate) mod search;
 pub(crate) mod top;
 
 use crate::format::lengths::Lengths;

@@ -14,6 +14,8 @@ pub(crate) struct Top {
     kept: Vec<Scored>,
     /// What a document must be better than: the k-th best, or nothing.
     floor: Scored,
+    /// What a document must be worse than, on a later page.
+    ceiling: Option<Scored>,
 }
 
 /// A document and its score; greater is better.
@@ -46,7 +48,18 @@ impl Top {
     /// Room for `k`, with the allocation of an earlier one.
     pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
         kept.clear();
-        Top { k, kept, floor: Self::NONE }
+        Top { k, kept, floor: Self::NONE, ceiling: None }
+    }
+
+    /// Only takes what is worse than this: the last hit of the page before.
+    pub(crate) fn after(mut self, last: Scored) -> Self {
+        self.ceiling = Some(last);
+        self
+    }
+
+    /// How many are wanted.
+    pub(crate) fn k(&self) -> usize {
+        self.k
     }
 
     /// The score below which nothing enters any more; one that is equal may, with a smaller number.
@@ -64,6 +77,10 @@ impl Top {
     /// Says that there are k documents with at least this score, whether or not they were offered yet.
     /// Every document with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
+        if self.ceiling.is_some() {
+            // Those k documents may be on the pages before.
+            return;
+        }
         self.floor = self.floor.max(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
     }
 
@@ -72,7 +89,8 @@ impl Top {
     pub(crate) fn push(&mut self, score: f32, doc: DocId) {
         debug_assert!(score >= 0.0);
         let scored = Scored::new(score, doc);
-        if scored > self.floor && self.k > 0 {
+        if scored > self.floor && self.k > 0 && self.ceiling.is_none_or(|ceiling| scored < ceiling)
+        {
             self.kept.push(scored);
             if self.kept.len() >= (2 * self.k).max(self.k + 16) {
                 self.cut();

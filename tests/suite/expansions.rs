@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
 use treepie::query::{Fuzziness, Query};
-use treepie::{Document, ErrorKind, FieldKind, Index, Schema, Searcher, TotalMode};
+use treepie::{Document, ErrorKind, FieldKind, Index, Order, Schema, Searcher, TotalMode};
 
 const N_DOCS: usize = 3_000;
 const QUERIES: usize = 600;
@@ -149,7 +149,8 @@ fn check_against(query: &Query, expected: &[u64]) {
             (7, 2_000, TotalMode::Exact),
             (0, 10_000, TotalMode::Unknown),
         ] {
-            let search = searcher.search(query).offset(offset).limit(limit).total(total);
+            let search = searcher.search(query).order(Order::Document);
+            let search = search.offset(offset).limit(limit).total(total);
             let hits = search.fields([] as [&str; 0]).run().unwrap();
             let docs: Vec<u64> = hits.hits.iter().map(|hit| hit.doc.0).collect();
             let page = expected.iter().skip(offset as usize).take(limit as usize);

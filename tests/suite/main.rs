@@ -14,3 +14,4 @@ mod interrupted;
 mod naive;
 mod oracle;
 mod plans;
+mod ranking;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use treepie::explain::ExplainTree;
 use treepie::query::{Fuzziness, Query};
 use treepie::storage::ReadMode;
-use treepie::{Document, Index, Schema, Searcher, TotalMode};
+use treepie::{Document, Index, Order, Schema, Searcher, TotalMode};
 
 /// More than two windows of 65,536 documents, and a third that is not full.
 const N_DOCS: usize = 140_000;
@@ -159,8 +159,14 @@ fn check(corpus: &Corpus, query: &Query, random: &mut Random) {
         assert_eq!(prepared.count().unwrap(), total, "count of {query}");
         assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
 
-        let search =
-            || searcher.search(query).offset(offset as u64).limit(limit as u64).fields::<&str>([]);
+        let search = || {
+            searcher
+                .search(query)
+                .order(Order::Document)
+                .offset(offset as u64)
+                .limit(limit as u64)
+                .fields::<&str>([])
+        };
         let mut page = search();
         if with_facets {
             page = page.facet(facet, facet_limit);

@@ -1,0 +1,251 @@
+//! [`Query`] → [`Scored`]: what each clause adds to the score of a document.
+//!
+//! Which documents match is the business of [`Normal`], where clauses may be dropped, merged and moved as long as
+//! the set stays the same. A score remembers what that forgets: how often a word was asked for, what weighs how much, and
+//! which clauses only add to it. Both are made by the same analysis, so they mean the same terms.
+//!
+//! What has no frequency to score by (prefixes, patterns, ranges, values, existence) adds its weight, as one does
+//! for `*`. A word in several fields adds what it has in each.
+
+use super::Query;
+use super::rewrite::{Normal, Rewriter};
+use crate::analysis::Analyzers;
+use crate::error::Result;
+use crate::ids::FieldId;
+use crate::schema::Schema;
+
+/// How a document that matches is scored: in the order of the clauses in the query.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scored {
+    /// A term, by how often and in how long a document it is, and how rare it is.
+    Term { field: FieldId, term: Vec<u8>, boost: f32 },
+    /// The same for every document in a set.
+    Constant { matching: Normal, score: f32 },
+    /// The sum over what matches: all of `must`, none of `must_not`, at least `minimum` of `should`.
+    Sum { must: Vec<Scored>, should: Vec<Scored>, must_not: Vec<Normal>, minimum: u32 },
+    /// The best of what matches, and `tie` times the others.
+    Max { any: Vec<Scored>, tie: f32 },
+}
+
+/// Finds out how the documents that match `query` are scored.
+///
+/// # Errors
+///
+/// As [`rewrite`](super::rewrite): a query that can be rewritten can be scored.
+pub(crate) fn scoring(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Scored> {
+    let mut builder = Builder { rewriter: Rewriter::new(schema, analyzers), boosts: vec![] };
+    builder.scored(query, 1.0)
+}
+
+struct Builder<'a> {
+    rewriter: Rewriter<'a>,
+    /// The weights of the default fields, the innermost last, where the query has its own.
+    boosts: Vec<Vec<(FieldId, f32)>>,
+}
+
+impl Builder<'_> {
+    fn scored(&mut self, query: &Query, boost: f32) -> Result<Scored> {
+        Ok(match query {
+            Query::And(all) => sum(self.all(all, boost)?, vec![], vec![], 0),
+            Query::Or(any) => sum(vec![], self.all(any, boost)?, vec![], 1),
+            Query::Group { must, should, must_not, minimum } => {
+                let minimum = minimum.unwrap_or(u32::from(must.is_empty() && !should.is_empty()));
+                let must_not = must_not.iter().map(|query| self.rewriter.query(query));
+                let must_not = must_not.collect::<Result<_>>()?;
+                sum(self.all(must, boost)?, self.all(should, boost)?, must_not, minimum)
+            }
+            Query::DisMax { any, tie } => {
+                Scored::Max { any: self.all(any, boost)?, tie: tie.get() }
+            }
+            Query::Boost { query, boost: factor } => {
+                self.scored(query, finite(boost * factor.get()))?
+            }
+            Query::ConstantScore { query, score } => {
+                self.constant(query, finite(boost * score.get()))?
+            }
+            Query::Not(_) | Query::Nothing => self.constant(query, 0.0)?,
+            Query::All | Query::Exists { .. } => self.constant(query, boost)?,
+            Query::Fields { fields, query } => {
+                let weights = fields.iter().map(|(_, boost)| boost.get());
+                let ids = self.rewriter.push_fields(fields)?;
+                self.boosts.push(ids.into_iter().zip(weights).collect());
+                let result = self.scored(query, boost);
+                self.boosts.pop();
+                self.rewriter.pop_fields();
+                result?
+            }
+            leaf => {
+                let matching = self.rewriter.query(leaf)?;
+                let names_field = names_field(leaf);
+                self.matched(matching, boost, names_field)
+            }
+        })
+    }
+
+    fn all(&mut self, queries: &[Query], boost: f32) -> Result<Vec<Scored>> {
+        queries.iter().map(|query| self.scored(query, boost)).collect()
+    }
+
+    fn constant(&mut self, query: &Query, score: f32) -> Result<Scored> {
+        Ok(Scored::Constant { matching: self.rewriter.query(query)?, score })
+    }
+
+    /// What a leaf stands for: terms, each by itself, of the fields that it names or of the default ones.
+    fn matched(&self, matching: Normal, boost: f32, names_field: bool) -> Scored {
+        let weight = |field: FieldId| match self.boosts.last() {
+            Some(boosts) if !names_field => {
+                let own = boosts.iter().find(|(other, _)| *other == field);
+                finite(boost * own.map_or(1.0, |(_, boost)| *boost))
+            }
+            _ => boost,
+        };
+        match matching {
+            Normal::Term { field, term } => Scored::Term { field, term, boost: weight(field) },
+            Normal::Expand { field, .. } => Scored::Constant { score: weight(field), matching },
+            Normal::And { all, none } if none.is_empty() && !all.is_empty() => {
+                let all = all.into_iter().map(|part| self.matched(part, boost, names_field));
+                sum(all.collect(), vec![], vec![], 0)
+            }
+            Normal::Or(any) => {
+                let any = any.into_iter().map(|part| self.matched(part, boost, names_field));
+                sum(vec![], any.collect(), vec![], 1)
+            }
+            other => Scored::Constant { matching: other, score: boost },
+        }
+    }
+}
+
+/// Whether a leaf says itself in which field it is meant.
+fn names_field(leaf: &Query) -> bool {
+    match leaf {
+        Query::Word { field, .. }
+        | Query::Phrase { field, .. }
+        | Query::Prefix { field, .. }
+        | Query::Wildcard { field, .. }
+        | Query::Regex { field, .. }
+        | Query::Fuzzy { field, .. }
+        | Query::Range { field, .. }
+        | Query::InSet { field, .. } => field.is_some(),
+        _ => true,
+    }
+}
+
+/// A sum with no sum inside that could as well be part of it, and every term once: asking twice for a word
+/// gives it twice the weight.
+fn sum(must: Vec<Scored>, should: Vec<Scored>, must_not: Vec<Normal>, minimum: u32) -> Scored {
+    let mut all = vec![];
+    for part in must {
+        match part {
+            Scored::Sum { must, should, must_not, .. }
+                if should.is_empty() && must_not.is_empty() =>
+            {
+                all.extend(must);
+            }
+            other => all.push(other),
+        }
+    }
+    let mut any = vec![];
+    for part in should {
+        match part {
+            // One of one of these is one of these.
+            Scored::Sum { must, should, must_not, minimum: 1 }
+                if minimum <= 1 && must.is_empty() && must_not.is_empty() =>
+            {
+                any.extend(should);
+            }
+            other => any.push(other),
+        }
+    }
+    let mut all = once_each(all);
+    // Where a number of alternatives must match, each occurrence counts.
+    let mut any = if minimum <= 1 { once_each(any) } else { any };
+    if must_not.is_empty() {
+        match (all.len(), any.len(), minimum) {
+            (1, 0, 0) => return all.remove(0),
+            (0, 1, 1) => return any.remove(0),
+            _ => {}
+        }
+    }
+    Scored::Sum { must: all, should: any, must_not, minimum }
+}
+
+/// The same terms, each where it stands first, with the sum of its weights.
+fn once_each(parts: Vec<Scored>) -> Vec<Scored> {
+    let mut places = std::collections::HashMap::new();
+    let mut kept: Vec<Scored> = Vec::with_capacity(parts.len());
+    for part in parts {
+        if let Scored::Term { field, term, boost } = &part {
+            let place = *places.entry((*field, term.clone())).or_insert(kept.len());
+            if let Some(Scored::Term { boost: sum, .. }) = kept.get_mut(place) {
+                *sum = finite(*sum + boost);
+                continue;
+            }
+        }
+        kept.push(part);
+    }
+    kept
+}
+
+/// Weights are multiplied without ever becoming infinite: then one document could not be told from another.
+fn finite(weight: f32) -> f32 {
+    weight.min(WEIGHT_MAX)
+}
+
+/// Leaves room for the sum of thousands of clauses and their idf.
+const WEIGHT_MAX: f32 = 1e30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{ParseOptions, parse};
+
+    fn scored(text: &str) -> String {
+        let schema = Schema::builder().text("title").text("body").build().unwrap();
+        let query = parse(text, &ParseOptions::default()).unwrap();
+        show(&scoring(&query, &schema, &Analyzers::default()).unwrap())
+    }
+
+    /// Terms with their fields' initials and boosts.
+    fn show(scored: &Scored) -> String {
+        let join = |parts: &[Scored], sign: &str| {
+            parts.iter().map(|part| format!("{sign}{}", show(part))).collect::<Vec<_>>()
+        };
+        match scored {
+            Scored::Term { field, term, boost } => {
+                let name = if field.0 == 0 { "t" } else { "b" };
+                format!("{name}:{}^{boost}", String::from_utf8_lossy(term))
+            }
+            Scored::Constant { score, .. } => format!("={score}"),
+            Scored::Sum { must, should, must_not, minimum } => {
+                let mut parts = [join(must, "+"), join(should, "")].concat();
+                parts.extend(must_not.iter().map(|_| "-".to_owned()));
+                format!("({})~{minimum}", parts.join(" "))
+            }
+            Scored::Max { any, tie } => format!("max({})~{tie}", join(any, "").join(" ")),
+        }
+    }
+
+    #[test]
+    fn clauses_add_up_in_the_order_of_the_query() {
+        for (text, expected) in [
+            ("title:a", "t:a^1"),
+            ("title:a AND title:b", "(+t:a^1 +t:b^1)~0"),
+            ("title:b OR title:a", "(t:b^1 t:a^1)~1"),
+            ("+title:a title:b -title:c", "(+t:a^1 t:b^1 -)~0"),
+            ("title:a title:b title:a", "(t:a^2 t:b^1)~1"),
+            ("title:(a AND (b AND c))", "(+t:a^1 +t:b^1 +t:c^1)~0"),
+            ("title:(a AND (b OR c))", "(+t:a^1 +(t:b^1 t:c^1)~1)~0"),
+            ("a", "(t:a^1 b:a^1)~1"),
+            ("title:a^3 title:b^2", "(t:a^3 t:b^2)~1"),
+            ("(title:a^3 title:b)^2", "(t:a^6 t:b^2)~1"),
+            ("title:ab* title:b", "(=1 t:b^1)~1"),
+            ("title:(a b)^=4", "=4"),
+            ("{title^3 body}:x", "(t:x^3 b:x^1)~1"),
+            ("MAX [title:a title:b]~0.5", "max(t:a^1 t:b^1)~0.5"),
+            ("NOT title:a", "=0"),
+            ("*", "=1"),
+        ] {
+            assert_eq!(scored(text), expected, "{text}");
+        }
+    }
+}

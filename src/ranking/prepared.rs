@@ -1,0 +1,389 @@
+//! A query ready to be scored over one snapshot.
+
+use super::Clause;
+use super::bm25::{FieldScoring, Parameters, idf};
+use super::cursor::TermCursor;
+use crate::error::Result;
+use crate::execution::{MatchSet, Matches};
+use crate::format::terms::TermInfo;
+use crate::ids::FieldId;
+use crate::query::{Normal, Scored};
+use crate::segment::reader::SegmentReader;
+use std::fmt;
+
+/// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
+#[derive(Debug)]
+pub(crate) struct Ranked<'s> {
+    segments: Vec<SegmentReader<'s>>,
+    fields: Vec<FieldScoring>,
+    terms: Vec<RankedTerm>,
+    /// What matches each constant part, by segment.
+    sets: Vec<Matches>,
+    root: Node,
+}
+
+#[derive(Debug)]
+struct RankedTerm {
+    /// Index into `fields`.
+    field: usize,
+    term: Vec<u8>,
+    df: u64,
+    boost: f32,
+    weight: f32,
+    /// By segment; none where it has no document.
+    infos: Vec<Option<TermInfo>>,
+}
+
+/// [`Scored`], resolved.
+#[derive(Debug)]
+enum Node {
+    Term(usize),
+    Set { set: usize, score: f32, label: String },
+    Sum { must: Vec<Node>, should: Vec<Node>, must_not: Vec<usize>, minimum: u32 },
+    Max { any: Vec<Node>, tie: f32 },
+}
+
+/// Queries whose best documents can be found without scoring all that match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Every document that matches has this score: any will do.
+    Constant,
+    /// Terms of which one must match.
+    AnyOf,
+    /// Terms that must all match.
+    AllOf,
+    /// Anything else.
+    Tree,
+}
+
+impl<'s> Ranked<'s> {
+    /// Looks up what `scored` needs. `matches` finds the documents of a constant part.
+    pub(crate) fn new(
+        scored: &Scored,
+        segments: Vec<SegmentReader<'s>>,
+        parameters: impl Fn(FieldId) -> Parameters,
+        mut matches: impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Self> {
+        let mut ranked =
+            Ranked { segments, fields: vec![], terms: vec![], sets: vec![], root: Node::NOTHING };
+        // The whole query is a set that its caller knows already.
+        ranked.root = match scored {
+            Scored::Constant { score, matching } => {
+                let label = ranked.label(matching);
+                Node::Set { set: usize::MAX, score: *score, label }
+            }
+            other => ranked.node(other, &parameters, &mut matches)?,
+        };
+        Ok(ranked)
+    }
+
+    fn node(
+        &mut self,
+        scored: &Scored,
+        parameters: &impl Fn(FieldId) -> Parameters,
+        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Node> {
+        let mut nodes = |this: &mut Self, parts: &[Scored]| -> Result<Vec<Node>> {
+            parts.iter().map(|part| this.node(part, parameters, matches)).collect()
+        };
+        Ok(match scored {
+            Scored::Term { field, term, boost } => {
+                self.term(*field, term, *boost, parameters, matches)?
+            }
+            Scored::Constant { matching, score } => self.set(matching, *score, matches)?,
+            Scored::Sum { must, should, must_not, minimum } => {
+                let must = nodes(self, must)?;
+                let should = nodes(self, should)?;
+                let mut excluded = vec![];
+                for normal in must_not {
+                    self.sets.push(matches(normal)?);
+                    excluded.push(self.sets.len() - 1);
+                }
+                Node::Sum { must, should, must_not: excluded, minimum: *minimum }
+            }
+            Scored::Max { any, tie } => Node::Max { any: nodes(self, any)?, tie: *tie },
+        })
+    }
+
+    fn set(
+        &mut self,
+        matching: &Normal,
+        score: f32,
+        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Node> {
+        self.sets.push(matches(matching)?);
+        Ok(Node::Set { set: self.sets.len() - 1, score, label: self.label(matching) })
+    }
+
+    fn label(&self, matching: &Normal) -> String {
+        let schema = self.segments.first().map(|segment| segment.schema());
+        schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
+    }
+
+    fn term(
+        &mut self,
+        field: FieldId,
+        term: &[u8],
+        boost: f32,
+        parameters: &impl Fn(FieldId) -> Parameters,
+        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Node> {
+        let place = match self.fields.iter().position(|scoring| scoring.field == field) {
+            Some(place) => place,
+            None => {
+                let segments = self.segments.iter().copied();
+                self.fields.push(FieldScoring::of(field, segments, parameters(field))?);
+                self.fields.len() - 1
+            }
+        };
+        let mut infos = Vec::with_capacity(self.segments.len());
+        for segment in &self.segments {
+            infos.push(segment.field(field).terms()?.get(term)?);
+        }
+        let df = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+        let keeps_frequencies = self
+            .segments
+            .first()
+            .is_none_or(|segment| segment.field(field).detail().has_frequencies());
+        if !keeps_frequencies {
+            // Once in a document of one word: nothing but rarity tells such documents apart.
+            let score = boost * idf(self.fields[place].n_docs, df);
+            return self.set(&Normal::Term { field, term: term.to_vec() }, score, matches);
+        }
+        let weight = self.fields[place].weight(df, boost);
+        self.terms.push(RankedTerm { field: place, term: term.to_vec(), df, boost, weight, infos });
+        Ok(Node::Term(self.terms.len() - 1))
+    }
+
+    /// How its best documents can be found.
+    pub(crate) fn shape(&self) -> Shape {
+        let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
+        match &self.root {
+            Node::Set { .. } => Shape::Constant,
+            Node::Term(_) => Shape::AnyOf,
+            Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
+                match (must.is_empty(), should.is_empty()) {
+                    (true, false) if *minimum <= 1 && are_terms(should) => Shape::AnyOf,
+                    (false, true) if are_terms(must) => Shape::AllOf,
+                    _ => Shape::Tree,
+                }
+            }
+            _ => Shape::Tree,
+        }
+    }
+
+    /// The score of every document, where all have the same.
+    pub(crate) fn constant(&self) -> Option<f32> {
+        match &self.root {
+            Node::Set { score, .. } => Some(*score),
+            _ => None,
+        }
+    }
+
+    /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
+    /// documents there are left out.
+    pub(crate) fn clauses(&self, segment: usize) -> Result<Vec<Clause<'s, '_>>> {
+        let mut clauses = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            let Some(info) = &term.infos[segment] else { continue };
+            let scoring = &self.fields[term.field];
+            let reader = self.segments[segment].field(scoring.field);
+            let list = reader.ranked(info)?;
+            if let Some(lengths) = reader.lengths()? {
+                clauses.push(Clause { list, weight: term.weight, lengths, scoring });
+            }
+        }
+        Ok(clauses)
+    }
+
+    /// How many terms the query has.
+    pub(crate) fn n_terms(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Gets ready to score documents of one segment.
+    pub(crate) fn segment(&self, segment: usize) -> Result<SegmentScorer<'_, 's>> {
+        let mut cursors = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            cursors.push(match &term.infos[segment] {
+                None => None,
+                Some(info) => {
+                    let scoring = &self.fields[term.field];
+                    let reader = self.segments[segment].field(scoring.field);
+                    let lengths = reader.lengths()?;
+                    lengths
+                        .map(|lengths| {
+                            Ok::<_, crate::error::Error>(TermCursor::new(
+                                reader.ranked(info)?,
+                                lengths,
+                            ))
+                        })
+                        .transpose()?
+                }
+            });
+        }
+        Ok(SegmentScorer { ranked: self, segment, cursors })
+    }
+}
+
+impl Node {
+    /// Stands where nothing was looked up yet.
+    const NOTHING: Node = Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+}
+
+/// Scores documents of one segment, in ascending order.
+#[derive(Debug)]
+pub(crate) struct SegmentScorer<'r, 's> {
+    ranked: &'r Ranked<'s>,
+    segment: usize,
+    cursors: Vec<Option<TermCursor<'s>>>,
+}
+
+impl SegmentScorer<'_, '_> {
+    /// The score of a document; `None` where it does not match.
+    pub(crate) fn score(&mut self, doc: u32) -> Result<Option<f32>> {
+        let ranked = self.ranked;
+        self.node(&ranked.root, doc)
+    }
+
+    fn node(&mut self, node: &Node, doc: u32) -> Result<Option<f32>> {
+        match node {
+            Node::Term(at) => {
+                let term = &self.ranked.terms[*at];
+                let Some(cursor) = &mut self.cursors[*at] else { return Ok(None) };
+                let part = cursor.part(doc, &self.ranked.fields[term.field].k_by_code)?;
+                Ok(part.map(|found| term.weight * found.part))
+            }
+            Node::Set { set, score, .. } => Ok(self.is_in(*set, doc).then_some(*score)),
+            Node::Sum { must, should, must_not, minimum } => {
+                if must_not.iter().any(|set| self.is_in(*set, doc)) {
+                    return Ok(None);
+                }
+                let mut sum = 0.0;
+                for part in must {
+                    match self.node(part, doc)? {
+                        Some(score) => sum += score,
+                        None => return Ok(None),
+                    }
+                }
+                let mut n_matching = 0;
+                for part in should {
+                    if let Some(score) = self.node(part, doc)? {
+                        sum += score;
+                        n_matching += 1;
+                    }
+                }
+                Ok((n_matching >= *minimum).then_some(sum))
+            }
+            Node::Max { any, tie } => {
+                let (mut best, mut others) = (None::<f32>, 0.0);
+                for part in any {
+                    let Some(score) = self.node(part, doc)? else { continue };
+                    match best {
+                        Some(so_far) if score <= so_far => others += score,
+                        so_far => {
+                            others += so_far.unwrap_or(0.0);
+                            best = Some(score);
+                        }
+                    }
+                }
+                Ok(best.map(|best| best + tie * others))
+            }
+        }
+    }
+
+    fn is_in(&self, set: usize, doc: u32) -> bool {
+        match self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment)) {
+            Some(MatchSet::Some(windows)) => windows.contains(doc),
+            // The set that is the whole query is not kept: its documents come from there.
+            Some(MatchSet::Everything) | None => true,
+        }
+    }
+
+    /// How the score of a document comes about; `None` where it does not match.
+    pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
+        let ranked = self.ranked;
+        self.explain_node(&ranked.root, doc)
+    }
+
+    fn explain_node(&mut self, node: &Node, doc: u32) -> Result<Option<Explanation>> {
+        let Some(value) = self.node(node, doc)? else { return Ok(None) };
+        let (what, nodes) = match node {
+            Node::Term(at) => return self.explain_term(*at, value, doc),
+            Node::Set { label, .. } => (format!("{label} matches"), vec![]),
+            Node::Sum { must, should, .. } => {
+                ("sum of".to_owned(), must.iter().chain(should).collect())
+            }
+            Node::Max { any, tie } => {
+                (format!("best of, and {tie} times the others"), any.iter().collect::<Vec<_>>())
+            }
+        };
+        let mut parts = vec![];
+        for node in nodes {
+            parts.extend(self.explain_node(node, doc)?);
+        }
+        Ok(Some(Explanation { value, what, parts }))
+    }
+
+    fn explain_term(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+        let term = &self.ranked.terms[at];
+        let scoring = &self.ranked.fields[term.field];
+        let Some(cursor) = &mut self.cursors[at] else { return Ok(None) };
+        let Some(found) = cursor.part(doc, &scoring.k_by_code)? else { return Ok(None) };
+        let name = match self.ranked.segments.first() {
+            Some(segment) => segment.schema().get(scoring.field).name.clone(),
+            None => Default::default(),
+        };
+        let text = String::from_utf8_lossy(&term.term);
+        let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
+        let bm25 = scoring.bm25;
+        let length = crate::format::lengths::length_of(found.length_code);
+        let weight = Explanation {
+            value: term.weight,
+            what: "weight: boost × idf × (k1 + 1)".into(),
+            parts: vec![
+                leaf(term.boost, "boost".into()),
+                leaf(
+                    idf(scoring.n_docs, term.df),
+                    format!(
+                        "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents",
+                        term.df, scoring.n_docs
+                    ),
+                ),
+                leaf(bm25.k1 + 1.0, format!("k1 + 1, with k1 = {}", bm25.k1)),
+            ],
+        };
+        let part = leaf(
+            found.part,
+            format!(
+                "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {}, b {}, length {length}, average {}",
+                found.frequency, bm25.b, bm25.average
+            ),
+        );
+        let parts = vec![weight, part];
+        Ok(Some(Explanation { value, what: format!("{name}:{text}, weight × part"), parts }))
+    }
+}
+
+/// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the
+/// value exactly, in `f32` and in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The number.
+    pub value: f32,
+    /// What it is.
+    pub what: String,
+    /// What it is made of, in order.
+    pub parts: Vec<Explanation>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut todo = vec![(self, 0)];
+        while let Some((this, depth)) = todo.pop() {
+            writeln!(f, "{:indent$}{} {}", "", this.value, this.what, indent = 2 * depth)?;
+            todo.extend(this.parts.iter().rev().map(|part| (part, depth + 1)));
+        }
+        Ok(())
+    }
+}

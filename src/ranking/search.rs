@@ -1,0 +1,42 @@
+//! The best of what matches, by scoring all of it.
+
+use super::prepared::Ranked;
+use super::top::{Scored, Top};
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::ids::DocId;
+use crate::plan::SegmentPlan;
+
+/// Scores every document of `matches`, which are those of the whole query by segment, and offers it to `top`.
+pub(crate) fn score_all(
+    ranked: &Ranked<'_>,
+    segments: &[SegmentPlan<'_>],
+    matches: &[MatchSet],
+    top: &mut Top,
+) -> Result<()> {
+    for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
+        let mut scorer = ranked.segment(at)?;
+        let mut offer = |doc: u32| -> Result<()> {
+            if let Some(score) = scorer.score(doc)? {
+                top.push(score, DocId(segment.base + u64::from(doc)));
+            }
+            Ok(())
+        };
+        match matches {
+            MatchSet::Everything => (0..segment.n_docs).try_for_each(offer)?,
+            MatchSet::Some(windows) => {
+                for window in windows.windows() {
+                    let high = window.key << 16;
+                    let mut lows = windows.documents(window).iter();
+                    lows.try_for_each(|low| offer(high | u32::from(low)))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What comes after a page: worse than its last hit.
+pub(crate) fn after(score: f32, doc: DocId) -> Scored {
+    Scored::new(score, doc)
+}

@@ -1,0 +1,237 @@
+//! Scores and their order against a naive scorer that looks at every document.
+
+use std::collections::BTreeMap;
+use treepie::query::{Query, Tie};
+use treepie::{DocId, Document, Index, Order, Schema, Searcher, WriterOptions};
+
+const FIELDS: [&str; 2] = ["title", "body"];
+
+/// Every document's words, by field.
+struct Naive(Vec<[Vec<String>; 2]>);
+
+impl Naive {
+    /// The score of a document; `None` where it does not match. Clauses add up in their order, in `f32`.
+    fn score(&self, query: &Query, doc: usize, boost: f32) -> Option<f32> {
+        let sum = |queries: &[Query]| {
+            let scores = queries.iter().map(|query| self.score(query, doc, boost));
+            scores.flatten().fold((0, 0.0), |(n, sum), score| (n + 1, sum + score))
+        };
+        match query {
+            Query::Word { field: Some(field), text, .. } => self.term(field, text, doc, boost),
+            Query::And(all) => {
+                let (n, score) = sum(all);
+                (n == all.len()).then_some(score)
+            }
+            Query::Or(any) => {
+                let (n, score) = sum(any);
+                (n > 0).then_some(score)
+            }
+            Query::Group { must, should, must_not, minimum } => {
+                let (n_must, of_must) = sum(must);
+                if n_must < must.len() || sum(must_not).0 > 0 {
+                    return None;
+                }
+                let scores = should.iter().map(|query| self.score(query, doc, boost));
+                let matching: Vec<f32> = scores.flatten().collect();
+                let alone = u32::from(must.is_empty() && !should.is_empty());
+                let enough = matching.len() >= minimum.unwrap_or(alone) as usize;
+                enough.then(|| matching.iter().fold(of_must, |sum, score| sum + score))
+            }
+            Query::DisMax { any, tie } => {
+                let scores = any.iter().map(|query| self.score(query, doc, boost));
+                let mut scores: Vec<f32> = scores.flatten().collect();
+                scores.sort_by(|a, b| b.total_cmp(a));
+                let (best, others) = scores.split_first()?;
+                assert!(others.len() <= 1, "the order of the others would matter");
+                Some(best + tie.get() * others.iter().sum::<f32>())
+            }
+            Query::Boost { query, boost: factor } => self.score(query, doc, boost * factor.get()),
+            Query::ConstantScore { query, score } => {
+                self.score(query, doc, 1.0).map(|_| score.get() * boost)
+            }
+            Query::Not(query) => self.score(query, doc, 1.0).is_none().then_some(0.0),
+            Query::All => Some(boost),
+            other => panic!("the naive scorer does not know {other}"),
+        }
+    }
+
+    fn term(&self, field: &str, word: &str, doc: usize, boost: f32) -> Option<f32> {
+        let field = FIELDS.iter().position(|name| *name == field).unwrap();
+        let with_field = || self.0.iter().map(|doc| &doc[field]).filter(|words| !words.is_empty());
+        let n_docs = with_field().count() as f64;
+        let n_tokens: usize = with_field().map(Vec::len).sum();
+        let df =
+            with_field().filter(|words| words.iter().any(|other| other == word)).count() as f64;
+        let words = &self.0[doc][field];
+        let frequency = words.iter().filter(|other| *other == word).count() as f32;
+        if frequency == 0.0 {
+            return None;
+        }
+        let idf = (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32;
+        let average = (n_tokens as f64 / n_docs) as f32;
+        let k = 1.2 * (1.0 - 0.75 + 0.75 * words.len() as f32 / average);
+        Some(boost * idf * (1.2 + 1.0) * (frequency / (frequency + k)))
+    }
+
+    /// What matches, the best first.
+    fn ranked(&self, query: &Query) -> Vec<(f32, u64)> {
+        let scores = (0..self.0.len())
+            .filter_map(|doc| self.score(query, doc, 1.0).map(|score| (score, doc as u64)));
+        let mut scores: Vec<_> = scores.collect();
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scores
+    }
+}
+
+/// Numbers that look random: a linear congruential generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    /// A word; a few are in most texts and most are in few.
+    fn word(&mut self) -> String {
+        let most = [3, 12, 60][self.below(3)];
+        format!("w{}", self.below(most))
+    }
+
+    fn text(&mut self) -> Vec<String> {
+        // Below 40 words lengths are exact.
+        (0..self.below(30)).map(|_| self.word()).collect()
+    }
+
+    fn query(&mut self, depth: usize) -> Query {
+        let word = |this: &mut Self| Query::word_in(FIELDS[this.below(2)], this.word());
+        let some = |this: &mut Self, n: usize| -> Vec<Query> {
+            (0..1 + this.below(n)).map(|_| this.query(depth - 1)).collect()
+        };
+        if depth == 0 {
+            return word(self);
+        }
+        match self.below(11) {
+            0..3 => Query::any_of((0..1 + self.below(5)).map(|_| word(self))),
+            3..5 => Query::all_of((0..1 + self.below(3)).map(|_| word(self))),
+            5 => Query::any_of(some(self, 3)),
+            6 => Query::all_of(some(self, 3)),
+            7 => {
+                let mut group = Query::boolean().must(word(self)).should(self.query(depth - 1));
+                if self.below(2) == 0 {
+                    group = group.must_not(word(self));
+                }
+                group.build()
+            }
+            8 => Query::best_of([self.query(depth - 1), word(self)], Tie::new(0.5).unwrap()),
+            9 => self.query(depth - 1).boosted([0.5, 3.0, 1e20][self.below(3)]).unwrap(),
+            _ => self.query(depth - 1).constant_score(2.5).unwrap(),
+        }
+    }
+}
+
+/// An index of random documents in so many segments.
+fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Searcher) {
+    let schema = Schema::builder().text("title").text("body").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer_with(WriterOptions::default()).unwrap();
+    let mut docs = vec![];
+    for nth in 0..n_docs {
+        if nth > 0 && nth % n_docs.div_ceil(n_segments) == 0 {
+            writer.commit().unwrap();
+        }
+        let texts = [random.text(), random.text()];
+        let mut document = Document::new();
+        for (field, words) in FIELDS.into_iter().zip(&texts) {
+            if !words.is_empty() {
+                document = document.with(field, words.join(" "));
+            }
+        }
+        writer.add(document).unwrap();
+        docs.push(texts);
+    }
+    writer.commit().unwrap();
+    (Naive(docs), index.searcher().unwrap())
+}
+
+/// The same to a few units in the last place: the naive scorer multiplies weights in another order.
+fn nearly(a: f32, b: f32) -> bool {
+    (a - b).abs() <= 4.0 * f32::EPSILON * a.abs().max(b.abs())
+}
+
+#[test]
+fn random_queries_rank_like_the_naive_scorer() {
+    let mut random = Random(7);
+    for (n_docs, n_segments) in [(1, 1), (40, 1), (700, 1), (700, 5), (3_000, 2)] {
+        let (naive, searcher) = corpus(&mut random, n_docs, n_segments);
+        for _ in 0..120 {
+            let depth = random.below(3);
+            let query = random.query(depth);
+            let expected = naive.ranked(&query);
+            let limit = [1, 3, 10, 100, 1_000][random.below(5)];
+            let offset = [0, 0, 2][random.below(3)];
+            check(&searcher, &query, &expected, offset, limit);
+        }
+    }
+}
+
+fn check(searcher: &Searcher, query: &Query, expected: &[(f32, u64)], offset: u64, limit: u64) {
+    let page = searcher.search(query).offset(offset).limit(limit).fields::<&str>([]).run().unwrap();
+    assert_eq!(page.total.value, expected.len() as u64, "{query}");
+    let expected = &expected[expected.len().min(offset as usize)..];
+    assert_eq!(page.hits.len(), expected.len().min(limit as usize), "{query}");
+    let by_doc: BTreeMap<u64, f32> = expected.iter().map(|(score, doc)| (*doc, *score)).collect();
+    let scores: Vec<(f32, u64)> =
+        page.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
+    for (nth, (score, doc)) in scores.iter().enumerate() {
+        assert!(nearly(*score, expected[nth].0), "{query}: {score} at {nth}, {:?}", expected[nth]);
+        let own = by_doc.get(doc).unwrap_or_else(|| panic!("{query}: {doc} does not belong here"));
+        assert!(nearly(*score, *own), "{query}: {score} of {doc}, not {own}");
+    }
+    let in_order = |a: &(f32, u64), b: &(f32, u64)| a.0 > b.0 || a.0 == b.0 && a.1 < b.1;
+    assert!(scores.is_sorted_by(in_order), "{query}: {scores:?}");
+    if let Some((score, doc)) = scores.first() {
+        let explained = searcher.explain_score(query, DocId(*doc)).unwrap().unwrap();
+        assert_eq!(explained.value.to_bits(), score.to_bits(), "{query}\n{explained}");
+        let rest = searcher.search(query).limit(limit).after(*score, DocId(*doc));
+        let rest = rest.fields::<&str>([]).run().unwrap();
+        let next = rest.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0));
+        assert_eq!(next.take(scores.len() - 1).collect::<Vec<_>>(), scores[1..], "{query}");
+    }
+}
+
+#[test]
+fn scores_do_not_depend_on_the_segments() {
+    let answers = [1, 4].map(|n_segments| {
+        let mut random = Random(3);
+        let (_, searcher) = corpus(&mut random, 500, n_segments);
+        let query = searcher.parse("title:w1 body:w2 title:w0").unwrap();
+        let hits = searcher.search(&query).limit(500).run().unwrap().hits;
+        hits.iter().map(|hit| (hit.score.unwrap().to_bits(), hit.doc)).collect::<Vec<_>>()
+    });
+    assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn nothing_is_scored_in_document_order() {
+    let (_, searcher) = corpus(&mut Random(5), 50, 2);
+    let query = searcher.parse("title:w1 OR body:w1").unwrap();
+    let hits = searcher.search(&query).order(Order::Document).limit(50).run().unwrap().hits;
+    assert!(hits.iter().all(|hit| hit.score.is_none()));
+    assert!(hits.is_sorted_by_key(|hit| hit.doc));
+}
+
+#[test]
+fn parameters_are_checked_and_used() {
+    let (_, searcher) = corpus(&mut Random(5), 300, 1);
+    let query = searcher.parse("title:w1").unwrap();
+    for (k1, b) in [(-1.0, 0.5), (f32::NAN, 0.5), (f32::INFINITY, 0.5), (1.2, 1.5), (1.2, f32::NAN)]
+    {
+        let error = searcher.search(&query).bm25("title", k1, b).run().unwrap_err();
+        assert!(error.to_string().contains("'title'"), "{error}");
+    }
+    // With k1 0 neither frequency nor length matter, so that every hit has the same score.
+    let hits = searcher.search(&query).bm25("title", 0.0, 0.75).limit(300).run().unwrap().hits;
+    assert!(hits.len() > 10 && hits.iter().all(|hit| hit.score == hits[0].score));
+}
