@@ -39,10 +39,6 @@ mod doc_check;
 pub(crate) mod envelope;
 pub(crate) mod header;
 pub(crate) mod image;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "top-k and phrases will use the rest; nothing ranks so far")
-)]
 pub(crate) mod lengths;
 pub(crate) mod manifest;
 pub(crate) mod occurrences;
