@@ -16,7 +16,7 @@ use crate::query::{self, Normal, ParseOptions, Query};
 use crate::ranking;
 use crate::ranking::bm25::Parameters;
 pub use crate::ranking::prepared::Explanation;
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::{Ranked, Shape};
 use crate::ranking::top::Top;
 use crate::schema::{FieldKind, Schema};
 use crate::segment::reader::SegmentReader;
@@ -478,26 +478,49 @@ impl SearchBuilder<'_> {
 
     /// The best documents of the page with their scores, and what else was asked for.
     fn best(&self, ranked: &Ranked<'_>) -> Result<(Found, Vec<Option<f32>>)> {
-        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-        let options = PlanOptions { goal, ..self.options(false)? };
-        let mut execution = self.searcher.execution(self.query, &options)?;
         let mut found = Found::default();
-        let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
-        found.total = self.total_of(counted);
-        let wanted = self.offset.saturating_add(self.limit).min(counted.documents);
-        let mut top = Top::new(usize::try_from(wanted).unwrap_or(usize::MAX), vec![]);
-        if let Some((score, doc)) = self.after {
-            top = top.after(ranking::search::after(score, doc));
-        }
-        let segments = &execution.plan().segments;
-        ranking::search::score_all(ranked, segments, &matches, &mut top)?;
-        self.count_facets(&execution, &matches, &mut found)?;
-        self.searcher.recycle(execution);
+        let page_end = self.offset.saturating_add(self.limit);
+        let shape = ranked.shape();
+        let is_pruned = matches!(shape, Shape::AnyOf | Shape::AllOf) && self.facets.is_empty();
+        let top = if is_pruned {
+            if self.total != TotalMode::Unknown {
+                // Counting everything costs less than knowing where to stop.
+                let count = self.searcher.count(self.query)?;
+                found.total = Total { value: count, relation: Relation::Exact };
+            }
+            let mut top = self.top(page_end.min(self.searcher.n_docs()));
+            ranking::search::find_best(ranked, shape, &mut top)?;
+            top
+        } else {
+            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+            let options = PlanOptions { goal, ..self.options(false)? };
+            let mut execution = self.searcher.execution(self.query, &options)?;
+            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+            found.total = self.total_of(counted);
+            let mut top = self.top(page_end.min(counted.documents));
+            let segments = &execution.plan().segments;
+            ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+            self.count_facets(&execution, &matches, &mut found)?;
+            self.searcher.recycle(execution);
+            top
+        };
         let best = top.into_sorted();
-        let page =
-            best.get(usize::try_from(self.offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+        if is_pruned && self.total == TotalMode::Unknown {
+            found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
+        }
+        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let page = best.get(start..).unwrap_or_default();
         found.docs.extend(page.iter().map(|scored| scored.doc()));
         Ok((found, page.iter().map(|scored| Some(scored.score())).collect()))
+    }
+
+    /// Room for the `k` best documents, as far as they come after an earlier page.
+    fn top(&self, k: u64) -> Top {
+        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), vec![]);
+        match self.after {
+            Some((score, doc)) => top.after(ranking::search::after(score, doc)),
+            None => top,
+        }
     }
 
     /// How the search would be answered, without touching postings.

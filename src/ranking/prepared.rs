@@ -196,6 +196,10 @@ impl<'s> Ranked<'s> {
         Ok(clauses)
     }
 
+    pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {
+        &self.segments
+    }
+
     /// How many terms the query has.
     pub(crate) fn n_terms(&self) -> usize {
         self.terms.len()
