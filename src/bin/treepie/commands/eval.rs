@@ -3,7 +3,10 @@
 use std::{collections::HashSet, io::Write, path::PathBuf};
 
 use serde_json::{Map, Value, json};
-use treepie::{Error, ErrorKind, Fields, Searcher, TotalMode, query::Query};
+use treepie::{
+    Error, ErrorKind, FieldKind, Fields, Schema, Searcher, TotalMode, analysis::Analyzers,
+    query::Query,
+};
 
 use super::open;
 use crate::{
@@ -102,7 +105,7 @@ fn rank(
     topic: &Topic,
     id_field: &str,
 ) -> Result<Vec<(String, Option<f32>)>, Error> {
-    let query = any_word(&topic.text);
+    let query = any_word(searcher.schema(), &topic.text)?;
     let search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
     let found = search.fields([id_field]).run()?;
     let mut names = HashSet::new();
@@ -128,12 +131,17 @@ fn name_of(fields: &Fields, id_field: &str) -> Option<String> {
     values.next().filter(|_| values.next().is_none()).map(str::to_owned)
 }
 
-/// A query for any of the words of a plain text. Words are told apart here, because one that an
-/// analyzer splits means a phrase; what is inside a word is left to the analyzers of the fields.
-fn any_word(text: &str) -> Query {
-    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    let words = text.split(|c| !inside(c)).filter(|word| word.contains(char::is_alphanumeric));
-    Query::any_of(words.map(|word| Query::word(word.trim_matches(['\'', '’']))))
+/// A query for any of the words of a plain text, as each default field tells words apart: what the
+/// query language takes for a phrase, as "time-sharing", is two words here.
+fn any_word(schema: &Schema, text: &str) -> Result<Query, Error> {
+    let mut words = vec![];
+    for field in schema.default_fields().filter(|field| field.kind == FieldKind::Text) {
+        Analyzers::default().query_time(field)?.for_each_token(text, |token| {
+            let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
+            words.push(Query::word_in(&*field.name, written));
+        });
+    }
+    Ok(Query::any_of(words))
 }
 
 fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {
@@ -218,13 +226,16 @@ fn object_of(figures: &Measures) -> impl Iterator<Item = (String, Value)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use treepie::Field;
 
     #[test]
     fn a_text_is_any_of_its_words() {
-        let query = any_word("What about TSS (time-sharing), 'quoted' or Euler's -- +AND?");
-        let expected =
-            ["What", "about", "TSS", "time", "sharing", "quoted", "or", "Euler's", "AND"];
-        assert_eq!(query, Query::any_of(expected.map(Query::word)));
-        assert_eq!(any_word(" -- ' "), Query::Nothing);
+        let analyzed = Field::new("text", FieldKind::Text).analyzer("english");
+        let schema = Schema::builder().keyword("id").field(analyzed).build().unwrap();
+        let text = "What about TSS (time-sharing), i.e. 'quoted' or Euler's -- +AND?";
+        let expected = ["What", "about", "TSS", "time", "sharing", "i.e", "quoted", "Euler's"];
+        let expected = Query::any_of(expected.map(|word| Query::word_in("text", word)));
+        assert_eq!(any_word(&schema, text).unwrap(), expected);
+        assert_eq!(any_word(&schema, " -- ' ").unwrap(), Query::Nothing);
     }
 }
