@@ -62,6 +62,11 @@ impl Top {
         self.k
     }
 
+    /// How many are kept.
+    pub(crate) fn k(&self) -> usize {
+        self.k
+    }
+
     /// The score below which nothing enters any more; one that is equal may, with a smaller number.
     #[inline]
     pub(crate) fn threshold(&self) -> f32 {

@@ -1,19 +1,47 @@
 //! The k best documents of a segment by the sum of their score parts, found without scoring the rest.
+//!
+//! Every long list says of each block of 64 documents what its best posting can add to a score at most
+//! ([`format::ranked`](crate::format::ranked)). These bounds, as whole numbers of 16 bits ([`bounds`]), are
+//! added over the lists of a query, and what cannot reach the worst kept score is never looked at: windows
+//! of 65,536 documents by the best of their containers, then blocks ([`blocks`]), then documents of a
+//! block. Where all words must match and one has few documents in a window, its documents are looked up in
+//! the other lists instead ([`lists`]). Results are those of scoring everything ([`exhaustive`]), to the
+//! last bit of every score and the order of equal ones.
 
+mod blocks;
+mod bounds;
 mod exhaustive;
+mod lists;
+mod parts;
 #[cfg(test)]
 mod tests;
 
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use blocks::{Blocks, OpenWindow, WINDOWS_MAX};
+use bounds::{CLAUSES_MAX, Scale};
+use lists::Common;
+use parts::{Opened, Parts, Window};
+use std::cmp::Reverse;
 
 /// Documents of a container, the range in which lists are combined.
 const WINDOW: u32 = 1 << 16;
 
+/// Postings of the shortest list of a window from which on it has a code for each block.
+const DENSE_MIN: u32 = 1024;
+
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pruning {
+    /// Windows of 65,536 documents in which enough of the lists have postings.
+    pub(crate) windows_considered: u64,
+    /// Of these, the ones left out because of their best codes.
+    pub(crate) windows_skipped: u64,
+    /// Blocks of 64 documents whose bounds were added up.
+    pub(crate) blocks_considered: u64,
+    /// Of these, the ones that were looked into.
+    pub(crate) blocks_scored: u64,
     /// Documents whose score was computed.
     pub(crate) documents_scored: u64,
 }
@@ -21,25 +49,45 @@ pub(crate) struct Pruning {
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    parts: Parts,
+    opened: Vec<Opened<'static, 'static>>,
+    windows: Vec<OpenWindow>,
+    blocks: Blocks,
+    common: Common,
     exhaustive: exhaustive::Sums,
 }
 
 impl Scratch {
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.exhaustive.bytes()
+        size_of::<Self>()
+            + self.parts.bytes()
+            + self.opened.capacity() * size_of::<Opened<'_, '_>>()
+            + self.windows.capacity() * size_of::<OpenWindow>()
+            + self.blocks.bytes()
+            + self.common.bytes()
+            + self.exhaustive.bytes()
     }
 }
 
+/// A query in one segment.
+struct Query<'q, 's, 'f> {
+    clauses: &'q [Clause<'s, 'f>],
+    scale: Scale,
+    /// The number of the segment's first document.
+    base: u64,
+}
+
 /// Offers to `top` every document that matches a clause and can be among its best. `base` is the number of
-/// the segment's first document.
+/// the segment's first document. Counts on `top` taking whatever is good enough: a document that is not
+/// offered may be left out because of others that are.
 pub(crate) fn any_of(
     clauses: &[Clause<'_, '_>],
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    exhaustive::any_of(clauses, base, top, &mut scratch.exhaustive)
+    find::<false>(clauses, base, top, scratch)
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best.
@@ -49,5 +97,134 @@ pub(crate) fn all_of(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    exhaustive::all_of(clauses, base, top, &mut scratch.exhaustive)
+    match clauses.len() {
+        0 | 1 => find::<false>(clauses, base, top, scratch),
+        _ => find::<true>(clauses, base, top, scratch),
+    }
+}
+
+fn find<const ALL: bool>(
+    clauses: &[Clause<'_, '_>],
+    base: u64,
+    top: &mut Top,
+    scratch: &mut Scratch,
+) -> Result<Pruning> {
+    let Scratch { parts, opened, windows, blocks, common, exhaustive } = scratch;
+    let scale = match clauses.len() {
+        0 => return Ok(Pruning::default()),
+        1..=CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
+        _ => None,
+    };
+    let Some(scale) = scale else {
+        let find = if ALL { exhaustive::all_of } else { exhaustive::any_of };
+        return find(clauses, base, top, exhaustive);
+    };
+    parts.divide(clauses, if ALL { clauses.len() } else { 1 });
+    // Good ones first, so that few of the others are opened.
+    parts.windows.sort_by_key(|window| Reverse(window.bound));
+    let query = Query { clauses, scale, base };
+    let mut search = Search {
+        query,
+        parts,
+        opened: recycled(std::mem::take(opened)),
+        windows,
+        blocks,
+        pruning: Pruning::default(),
+    };
+    let found = match ALL {
+        true => search.all_of(common, top),
+        false => search.any_of(top),
+    };
+    let pruning = search.pruning;
+    *opened = recycled(search.opened);
+    found.map(|()| pruning)
+}
+
+/// An empty vector of the same type but for lifetimes, with the memory of another.
+fn recycled<A, B>(mut from: Vec<A>) -> Vec<B> {
+    from.clear();
+    // The standard library collects in place where sizes are equal; elsewhere it would allocate anew.
+    from.into_iter().map(|_| -> B { unreachable!("the vector is empty") }).collect()
+}
+
+/// A query on its way through the windows of a segment.
+struct Search<'q, 's, 'f> {
+    query: Query<'q, 's, 'f>,
+    parts: &'q Parts,
+    opened: Vec<Opened<'q, 's>>,
+    windows: &'q mut Vec<OpenWindow>,
+    blocks: &'q mut Blocks,
+    pruning: Pruning,
+}
+
+impl Search<'_, '_, '_> {
+    fn any_of(&mut self, top: &mut Top) -> Result<()> {
+        let windows = &self.parts.windows;
+        self.pruning.windows_considered = windows.len() as u64;
+        self.start();
+        for window in windows {
+            if self.is_too_weak(window, top) {
+                continue;
+            }
+            self.open(window)?;
+            if self.windows.len() == WINDOWS_MAX {
+                self.offer_blocks::<false>(top)?;
+            }
+        }
+        self.offer_blocks::<false>(top)
+    }
+
+    fn all_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
+        let windows = &self.parts.windows;
+        self.pruning.windows_considered = windows.len() as u64;
+        // Windows with a short list cost little, and show how good the best are.
+        for window in windows.iter().filter(|window| window.n_least < DENSE_MIN) {
+            if self.is_too_weak(window, top) {
+                continue;
+            }
+            self.start();
+            self.open(window)?;
+            let lead = (0..self.opened.len()).min_by_key(|nth| self.opened[*nth].n_postings());
+            if let Some(lead) = lead {
+                let (query, pruning) = (&self.query, &mut self.pruning);
+                common.offer(query, window.key, &self.opened, lead, top, pruning)?;
+            }
+        }
+        self.start();
+        for window in windows.iter().filter(|window| window.n_least >= DENSE_MIN) {
+            if self.is_too_weak(window, top) {
+                continue;
+            }
+            self.open(window)?;
+            if self.windows.len() == WINDOWS_MAX {
+                self.offer_blocks::<true>(top)?;
+            }
+        }
+        self.offer_blocks::<true>(top)
+    }
+
+    fn is_too_weak(&mut self, window: &Window, top: &Top) -> bool {
+        let skip = window.bound < self.query.scale.limit(top.threshold());
+        self.pruning.windows_skipped += u64::from(skip);
+        skip
+    }
+
+    fn start(&mut self) {
+        self.opened.clear();
+        self.windows.clear();
+    }
+
+    fn open(&mut self, window: &Window) -> Result<()> {
+        let start = self.opened.len();
+        self.parts.open(self.query.clauses, window, &mut self.opened)?;
+        self.windows.push(OpenWindow { key: window.key, opened: start..self.opened.len() });
+        Ok(())
+    }
+
+    fn offer_blocks<const ALL: bool>(&mut self, top: &mut Top) -> Result<()> {
+        let (windows, opened) = (&self.windows[..], &self.opened[..]);
+        self.blocks.offer::<ALL>(&self.query, windows, opened, top, &mut self.pruning)?;
+        self.start();
+        Ok(())
+    }
 }

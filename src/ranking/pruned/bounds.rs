@@ -1,0 +1,145 @@
+//! Upper bounds of scores as whole numbers of 16 bits, so that those of many blocks are added at once.
+//!
+//! With n clauses, the best possible score M = Σ mᵗ of all of them is 65,535 − 258 n *units*. A clause
+//! whose best is m has the weight W = max(256, ⌈m / M × units × 256 / 255⌉), and what its code c adds to a
+//! bound is ⌊c × 256 × W / 65,536⌋, which no more than one unit is missing from, and which is not 0 unless
+//! c is: so sums never pass 16 bits, and a block without the word shows.
+//!
+//! A block is left out if the sum of its units is below the [`limit`](Scale::limit): then what it is short
+//! of the worst kept score is more than the n units that were rounded away and what `f32` rounds in
+//! the sum of a score, for which a factor of 1 − 10⁻⁵ stands. It is *below*, never equal: which of two
+//! documents with equal scores is better is not for bounds to say.
+
+use crate::format::lengths::Bm25;
+use crate::ranking::bm25::FieldScoring;
+
+/// Clauses that there are bounds for.
+pub(super) const CLAUSES_MAX: usize = 32;
+
+/// What 1 is reduced by for the rounding of up to [`CLAUSES_MAX`] products and sums.
+const ROUNDING: f64 = 1.0 - 1e-5;
+
+/// How scores become units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    units_per_score: f64,
+    units: f64,
+    n_clauses: u32,
+}
+
+impl Scale {
+    /// From the best that each clause can add; `None` where that cannot be computed with.
+    pub(super) fn new(maxima: impl ExactSizeIterator<Item = f64>) -> Option<Scale> {
+        let n_clauses = maxima.len() as u32;
+        let units = 65_535.0 - 258.0 * f64::from(n_clauses);
+        let sum: f64 = maxima.sum();
+        let units_per_score = units / sum;
+        let is_sound = n_clauses as usize <= CLAUSES_MAX && sum > 0.0 && sum.is_finite();
+        (is_sound && units_per_score.is_finite()).then_some(Scale {
+            units_per_score,
+            units,
+            n_clauses,
+        })
+    }
+
+    /// What the codes of a clause are multiplied with.
+    pub(super) fn weight(&self, max: f64) -> u16 {
+        let weight = (max * self.units_per_score * (256.0 / 255.0)).ceil();
+        weight.clamp(256.0, 65_535.0) as u16
+    }
+
+    /// What a known score part adds, rounded down as sums of codes are.
+    pub(super) fn exact(&self, score: f32) -> u16 {
+        (f64::from(score) * self.units_per_score).clamp(1.0, self.units) as u16
+    }
+
+    /// The sum of units below which no document enters whose score must not be below `score`.
+    #[inline]
+    pub(super) fn limit(&self, score: f32) -> u32 {
+        let limit = (f64::from(score) * self.units_per_score * ROUNDING) as u32;
+        limit.saturating_sub(self.n_clauses)
+    }
+}
+
+/// What a code adds to the bound of a block.
+#[inline(always)]
+pub(super) fn units(code: u8, weight: u16) -> u16 {
+    ((u32::from(u16::from(code) << 8) * u32::from(weight)) >> 16) as u16
+}
+
+/// The smallest code that adds at least `needed` units; 256 where none does.
+pub(super) fn code_for(needed: u32, weight: u16) -> u32 {
+    // The smallest c with c × 256 × weight ≥ needed × 65,536.
+    needed.saturating_mul(256).div_ceil(u32::from(weight)).min(256)
+}
+
+/// How score parts differ from those that codes were computed of: at most, and at least, by these factors.
+///
+/// The ratio of tf / (tf + K') to tf / (tf + K) is (tf + K) / (tf + K'), which is between 1 and its value
+/// for tf = 1. So the extremes over all lengths, and 1, are bounds of it.
+pub(super) fn changes(codes_of: &Bm25, scoring: &FieldScoring) -> (f64, f64) {
+    if *codes_of == scoring.bm25 {
+        return (1.0, 1.0);
+    }
+    let (mut most, mut least) = (1.0f64, 1.0f64);
+    for (before, now) in codes_of.k_by_code().iter().zip(&scoring.k_by_code) {
+        let ratio = (1.0 + f64::from(*before)) / (1.0 + f64::from(*now));
+        (most, least) = (most.max(ratio), least.min(ratio));
+    }
+    (most, least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::lengths::score_part;
+    use crate::ids::FieldId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_score_passes_the_bound_of_its_codes(
+            clauses in prop::collection::vec((1e-3f32..50.0, 0.05f32..1.0, 0u32..=255), 1..=CLAUSES_MAX),
+            share in 0.0f32..=1.0,
+        ) {
+            // Score parts just below what a code says, and others.
+            let best = |&(weight, max, _): &(f32, f32, u32)| f64::from(weight) * f64::from(max);
+            let scale = Scale::new(clauses.iter().map(best)).unwrap();
+            let (mut sum, mut bound) = (0.0f32, 0u32);
+            for clause in &clauses {
+                let (weight, max, code) = *clause;
+                let part = (f64::from(code) * f64::from(max) / 255.0) as f32;
+                let part = if share < 0.5 { part } else { part * share };
+                sum += weight * part;
+                let units = units(code as u8, scale.weight(best(clause)));
+                prop_assert!(code == 0 || units > 0);
+                bound += u32::from(units);
+            }
+            prop_assert!(bound <= 65_535);
+            prop_assert!(bound >= scale.limit(sum));
+        }
+
+        #[test]
+        fn the_code_for_some_units_is_the_smallest(needed in 0u32..70_000, weight in 256u16..) {
+            let least = (0..=255).find(|code| u32::from(units(*code, weight)) >= needed);
+            prop_assert_eq!(code_for(needed, weight), least.map_or(256, u32::from));
+        }
+
+        #[test]
+        fn other_parameters_change_no_part_by_more(
+            (k1, b, average) in (0.0f32..3.0, 0.0f32..=1.0, 0.5f32..2000.0),
+            (k1_now, b_now, average_now) in (0.0f32..3.0, 0.0f32..=1.0, 0.5f32..2000.0),
+            frequency in 1u32..1000,
+        ) {
+            let before = Bm25 { k1, b, average };
+            let bm25 = Bm25 { k1: k1_now, b: b_now, average: average_now };
+            let k_by_code = bm25.k_by_code();
+            let scoring = FieldScoring { field: FieldId(0), bm25, k_by_code, n_docs: 1 };
+            let (most, least) = changes(&before, &scoring);
+            for (k, now) in before.k_by_code().iter().zip(&k_by_code) {
+                let ratio = f64::from(score_part(frequency, *now)) / f64::from(score_part(frequency, *k));
+                prop_assert!(ratio <= most * (1.0 + 1e-6) && ratio >= least * (1.0 - 1e-6));
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What the lists of a query have in each window, with what it can add to a score at most.
+
+use super::WINDOW;
+use super::bounds::{Scale, changes, units};
+use super::exhaustive::past_the_end;
+use crate::bitmap::{Container, ContainerKind};
+use crate::bytes::Bytes;
+use crate::error::Result;
+use crate::format::lengths::score_part;
+use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
+use crate::ranking::Clause;
+use crate::ranking::top::Top;
+use crate::segment::file::Section;
+use std::ops::Range;
+
+/// The lists of a query, without their bytes.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) terms: Vec<Term>,
+    /// The containers of all long lists.
+    containers: Vec<RankedContainer>,
+    /// What each posting of the short lists scores, and its units.
+    scores: Vec<f32>,
+    units: Vec<u16>,
+    /// In the order of their documents until they are sorted.
+    pub(super) windows: Vec<Window>,
+    of_windows: Vec<Part>,
+}
+
+/// A clause.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    /// What it adds to a score at most.
+    best: f64,
+    /// What its codes are multiplied with.
+    pub(super) weight: u16,
+    /// Its place in `containers`, or in `scores` and `units`.
+    range: Range<usize>,
+    /// How far it has been divided into windows.
+    at: usize,
+}
+
+/// A window that a list has postings in.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub(super) key: u32,
+    /// Units that no document of it passes.
+    pub(super) bound: u32,
+    /// Postings of the list that has fewest there.
+    pub(super) n_least: u32,
+    parts: Range<usize>,
+}
+
+/// What a clause has in a window: a container, or some documents of a short list.
+#[derive(Clone, Debug)]
+struct Part {
+    clause: usize,
+    at: Range<usize>,
+}
+
+impl Parts {
+    pub(super) fn bytes(&self) -> usize {
+        self.terms.capacity() * size_of::<Term>()
+            + self.containers.capacity() * size_of::<RankedContainer>()
+            + self.scores.capacity() * size_of::<f32>()
+            + self.units.capacity() * size_of::<u16>()
+            + self.windows.capacity() * size_of::<Window>()
+            + self.of_windows.capacity() * size_of::<Part>()
+    }
+
+    /// Takes stock of the lists; `None` where there are no bounds to compute with. Tells `top` how good
+    /// the best of each list are at least, if documents of one list are results.
+    pub(super) fn prepare(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        is_union: bool,
+        top: &mut Top,
+    ) -> Result<Option<Scale>> {
+        self.terms.clear();
+        self.containers.clear();
+        self.scores.clear();
+        self.units.clear();
+        for clause in clauses {
+            let term = match &clause.list {
+                RankedList::Short(list) => {
+                    let start = self.scores.len();
+                    let mut best = 0.0f32;
+                    for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
+                        let code = clause.lengths.code(doc)?;
+                        let k = clause.scoring.k_by_code[usize::from(code)];
+                        let score = clause.weight * score_part(frequency, k);
+                        best = best.max(score);
+                        self.scores.push(score);
+                    }
+                    Term {
+                        best: best.into(),
+                        weight: 0,
+                        range: start..self.scores.len(),
+                        at: start,
+                    }
+                }
+                RankedList::Long(list) => {
+                    let start = self.containers.len();
+                    self.containers.extend(list.containers());
+                    let (most, least) = changes(&clause.lengths.bm25(), clause.scoring);
+                    let weight = f64::from(clause.weight) * f64::from(list.max_part());
+                    if is_union && let Some(kth) = kth_code(list, top.k()) {
+                        // What products in f32 may round away.
+                        let least = least * (1.0 - 1e-6);
+                        top.raise((weight * f64::from(kth) / 255.0 * least) as f32);
+                    }
+                    let range = start..self.containers.len();
+                    Term { best: weight * most, weight: 0, range, at: start }
+                }
+            };
+            self.terms.push(term);
+        }
+        let Some(scale) = Scale::new(self.terms.iter().map(|term| term.best)) else {
+            return Ok(None);
+        };
+        for term in &mut self.terms {
+            term.weight = scale.weight(term.best);
+        }
+        self.units.extend(self.scores.iter().map(|score| scale.exact(*score)));
+        Ok(Some(scale))
+    }
+
+    /// Divides the lists into windows that at least `needed` of them have postings in.
+    pub(super) fn divide(&mut self, clauses: &[Clause<'_, '_>], needed: usize) {
+        self.windows.clear();
+        self.of_windows.clear();
+        let Parts { terms, containers, units: short_units, windows, of_windows, .. } = self;
+        let key_of = |clause: &Clause<'_, '_>, term: &Term| match &clause.list {
+            _ if term.at == term.range.end => None,
+            RankedList::Short(list) => {
+                list.docs().get(term.at - term.range.start).map(|doc| doc / WINDOW)
+            }
+            RankedList::Long(_) => containers.get(term.at).map(|it| u32::from(it.key)),
+        };
+        loop {
+            let keys = clauses.iter().zip(terms.iter()).filter_map(|(c, term)| key_of(c, term));
+            let Some(key) = keys.min() else { return };
+            let start = of_windows.len();
+            let (mut bound, mut n_least) = (0, u32::MAX);
+            for (nth, (clause, term)) in clauses.iter().zip(terms.iter_mut()).enumerate() {
+                if key_of(clause, term) != Some(key) {
+                    continue;
+                }
+                let at = term.at;
+                match &clause.list {
+                    RankedList::Short(_) => {
+                        while key_of(clause, term) == Some(key) {
+                            term.at += 1;
+                        }
+                        let best = short_units[at..term.at].iter().max();
+                        bound += best.map_or(0, |units| u32::from(*units));
+                        n_least = n_least.min((term.at - at) as u32);
+                    }
+                    RankedList::Long(_) => {
+                        term.at += 1;
+                        let container = &containers[at];
+                        bound += u32::from(units(container.max_code, term.weight));
+                        n_least = n_least.min(container.cardinality);
+                    }
+                }
+                of_windows.push(Part { clause: nth, at: at..term.at });
+            }
+            if of_windows.len() - start >= needed {
+                windows.push(Window { key, bound, n_least, parts: start..of_windows.len() });
+            } else {
+                of_windows.truncate(start);
+            }
+        }
+    }
+
+    /// Reads what the lists have in a window, and appends it to `opened` in the order of the clauses.
+    pub(super) fn open<'q, 's>(
+        &'q self,
+        clauses: &'q [Clause<'s, '_>],
+        window: &Window,
+        opened: &mut Vec<Opened<'q, 's>>,
+    ) -> Result<()> {
+        for part in &self.of_windows[window.parts.clone()] {
+            let weight = self.terms[part.clause].weight;
+            let (best, postings) = match &clauses[part.clause].list {
+                RankedList::Short(list) => {
+                    let first = self.terms[part.clause].range.start;
+                    let of_docs = &self.units[part.at.clone()];
+                    let postings = Postings::Short {
+                        docs: &list.docs()[part.at.start - first..part.at.end - first],
+                        scores: &self.scores[part.at.clone()],
+                        units: of_docs,
+                    };
+                    (of_docs.iter().max().copied().unwrap_or_default(), postings)
+                }
+                RankedList::Long(list) => {
+                    let container = &self.containers[part.at.start];
+                    let best = units(container.max_code, weight);
+                    (best, Postings::Long(LongPart::open(list, container)?))
+                }
+            };
+            opened.push(Opened { clause: part.clause, weight, best, postings });
+        }
+        Ok(())
+    }
+}
+
+/// The code that `k` postings of a list have at least, if it is known.
+pub(super) fn kth_code(list: &RankedLong<'_, Section<'_>>, k: usize) -> Option<u8> {
+    let nth = KTH.iter().position(|kth| k <= *kth)?;
+    Some(list.kth_codes()[nth]).filter(|code| *code > 0)
+}
+
+/// What a clause has in a window, to be read.
+#[derive(Debug)]
+pub(super) struct Opened<'q, 's> {
+    pub(super) clause: usize,
+    /// What its codes are multiplied with.
+    pub(super) weight: u16,
+    /// Units that none of its postings passes.
+    pub(super) best: u16,
+    pub(super) postings: Postings<'q, 's>,
+}
+
+impl Opened<'_, '_> {
+    pub(super) fn n_postings(&self) -> u32 {
+        match &self.postings {
+            Postings::Short { docs, .. } => docs.len() as u32,
+            Postings::Long(postings) => postings.cardinality,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Postings<'q, 's> {
+    /// Documents of the segment, what each scores, and that in units.
+    Short {
+        docs: &'q [u32],
+        scores: &'q [f32],
+        units: &'q [u16],
+    },
+    Long(LongPart<'s>),
+}
+
+/// A container with its codes and its directory.
+#[derive(Debug)]
+pub(super) struct LongPart<'s> {
+    payload: Bytes<'s>,
+    kind: ContainerKind,
+    pub(super) cardinality: u32,
+    /// The rank of its first posting in the list.
+    pub(super) first_rank: u32,
+    pub(super) codes: Codes<'s>,
+    pub(super) directory: Directory<'s>,
+}
+
+impl<'s> LongPart<'s> {
+    pub(super) fn open(
+        list: &RankedLong<'s, Section<'s>>,
+        container: &RankedContainer,
+    ) -> Result<Self> {
+        let payload = list.list().payload(container.nth)?;
+        let kind = list.list().container(container.nth, &payload)?.kind();
+        Ok(LongPart {
+            payload,
+            kind,
+            cardinality: container.cardinality,
+            first_rank: container.first_rank,
+            codes: list.codes(container)?,
+            directory: list.directory(container)?,
+        })
+    }
+
+    /// The documents.
+    #[inline]
+    pub(super) fn container(&self) -> Container<'_> {
+        match self.kind {
+            ContainerKind::Array => Container::Array(self.payload.as_chunks().0),
+            ContainerKind::Bitmap => match self.payload.as_chunks().0.first_chunk() {
+                Some(words) => Container::Bitmap(words),
+                None => Container::Array(&[]),
+            },
+            ContainerKind::Run => {
+                Container::Run(self.payload.get(2..).unwrap_or_default().as_chunks().0)
+            }
+        }
+    }
+
+    /// The postings of a block of 64 documents as bits, and the rank of the first in the list.
+    #[inline]
+    pub(super) fn block(&self, block: usize) -> (u64, u32) {
+        let (word, rank) = self.directory.block(self.container(), block);
+        (word, self.first_rank + rank)
+    }
+}
+
+/// Adds up what a document scores, clause by clause.
+#[derive(Debug)]
+pub(super) struct Sum {
+    doc: u32,
+    score: Option<f32>,
+    /// K of the document in the field of this clause.
+    k: Option<(usize, f32)>,
+}
+
+impl Sum {
+    #[inline]
+    pub(super) fn of(doc: u32) -> Self {
+        Sum { doc, score: None, k: None }
+    }
+
+    /// Adds what is already known.
+    #[inline]
+    pub(super) fn add(&mut self, score: f32) {
+        self.score = Some(self.score.map_or(score, |before| before + score));
+    }
+
+    /// Adds the posting of clause `nth` with this rank in its list.
+    #[inline]
+    pub(super) fn add_posting(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        nth: usize,
+        list: &RankedLong<'_, Section<'_>>,
+        rank: u32,
+    ) -> Result<()> {
+        let clause = &clauses[nth];
+        let k = match self.k {
+            Some((other, k)) if std::ptr::eq(clauses[other].scoring, clause.scoring) => k,
+            _ => {
+                if self.doc >= clause.lengths.n_docs() {
+                    return Err(past_the_end());
+                }
+                let code = clause.lengths.code(self.doc)?;
+                clause.scoring.k_by_code[usize::from(code)]
+            }
+        };
+        self.k = Some((nth, k));
+        let frequency = list.frequencies().get(rank)?;
+        self.add(clause.weight * score_part(frequency, k));
+        Ok(())
+    }
+
+    /// The sum; 0 where nothing was added.
+    #[inline]
+    pub(super) fn score(&self) -> f32 {
+        self.score.unwrap_or_default()
+    }
+}
