@@ -5,12 +5,13 @@ use crate::ids::DocId;
 /// Keeps the k best of all documents that are offered: the higher score first, the smaller number
 /// first where scores are equal. The order in which they are offered does not matter.
 ///
-/// Documents are numbers in the snapshot; scores are not negative and not NaN. Room for 2 k is kept, and
-/// offering costs a comparison where the document is not good enough.
+/// Documents are numbers in the snapshot; scores are not negative and not NaN. Offering costs a comparison
+/// where the document is not good enough, and log k of them where it is: the worst that is kept is always
+/// known, because whoever prunes lives by it.
 #[derive(Debug)]
 pub(crate) struct Top {
     k: usize,
-    /// Unordered: the k best, and what came since they were last sorted out.
+    /// As they came; from k on a heap whose first is the worst.
     kept: Vec<Scored>,
     /// What a document must be better than: the k-th best, or nothing.
     floor: Scored,
@@ -45,7 +46,7 @@ impl Top {
     /// Worse than every document with a score.
     const NONE: Scored = Scored { score_bits: 0, reversed_doc: 0 };
 
-    /// Room for `k`, with the allocation of an earlier one.
+    /// For `k`, with the allocation of an earlier one.
     pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
         kept.clear();
         Top { k, kept, floor: Self::NONE, ceiling: None }
@@ -58,11 +59,6 @@ impl Top {
     }
 
     /// How many are wanted.
-    pub(crate) fn k(&self) -> usize {
-        self.k
-    }
-
-    /// How many are kept.
     pub(crate) fn k(&self) -> usize {
         self.k
     }
@@ -94,30 +90,50 @@ impl Top {
     pub(crate) fn push(&mut self, score: f32, doc: DocId) {
         debug_assert!(score >= 0.0);
         let scored = Scored::new(score, doc);
-        if scored > self.floor && self.k > 0 && self.ceiling.is_none_or(|ceiling| scored < ceiling)
-        {
-            self.kept.push(scored);
-            if self.kept.len() >= (2 * self.k).max(self.k + 16) {
-                self.cut();
-            } else if self.kept.len() == self.k {
-                self.floor =
-                    self.kept.iter().copied().min().map_or(self.floor, |min| self.floor.max(min));
-            }
+        if scored > self.floor && self.ceiling.is_none_or(|ceiling| scored < ceiling) {
+            self.keep(scored);
         }
     }
 
-    /// Lets go of all but the k best.
-    #[cold]
-    fn cut(&mut self) {
-        let (_, kth, _) = self.kept.select_nth_unstable_by(self.k - 1, |a, b| b.cmp(a));
-        self.floor = self.floor.max(*kth);
-        self.kept.truncate(self.k);
+    fn keep(&mut self, scored: Scored) {
+        if self.kept.len() < self.k {
+            self.kept.push(scored);
+            if self.kept.len() < self.k {
+                return;
+            }
+            // Ascending order is that of a heap.
+            self.kept.sort_unstable();
+        } else {
+            self.replace_worst(scored);
+        }
+        if let Some(worst) = self.kept.first() {
+            self.floor = self.floor.max(*worst);
+        }
+    }
+
+    /// Puts a document in the place of the worst, and the next worse above it.
+    fn replace_worst(&mut self, scored: Scored) {
+        let (kept, mut at) = (&mut self.kept[..], 0);
+        if kept.first().is_none_or(|worst| scored <= *worst) {
+            return;
+        }
+        loop {
+            let children = 2 * at + 1..(2 * at + 3).min(kept.len());
+            let worse = children.min_by_key(|child| kept[*child]);
+            match worse.filter(|child| kept[*child] < scored) {
+                Some(child) => {
+                    kept[at] = kept[child];
+                    at = child;
+                }
+                None => break,
+            }
+        }
+        kept[at] = scored;
     }
 
     /// The best, in order.
     pub(crate) fn into_sorted(mut self) -> Vec<Scored> {
         self.kept.sort_unstable_by(|a, b| b.cmp(a));
-        self.kept.truncate(self.k);
         self.kept
     }
 }

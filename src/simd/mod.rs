@@ -1,7 +1,7 @@
 //! Kernels where vector instructions pay, each beside the portable twin that defines its result.
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
-//! 65,536 bits, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
+//! 65,536 bits, [`sums`] adds up bounds, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
 //! owned containers run through the same code. The instruction set is asked for at run time (the
 //! standard library keeps the answer, asking costs a load and a test); a machine without it, or of
 //! another architecture, takes the portable twin. Tests hold both equal on random and edge inputs.
@@ -15,3 +15,4 @@
 pub(crate) mod arrays;
 pub(crate) mod bitmaps;
 pub(crate) mod prefetch;
+pub(crate) mod sums;

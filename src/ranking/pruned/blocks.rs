@@ -6,17 +6,16 @@
 //! bits of a block; the order is that of Mallia, Suel and Tonellotto, *Faster Learned Sparse Retrieval with
 //! Block-Max Pruning*, 2024).
 
-use super::bounds::{CLAUSES_MAX, units};
+use super::bounds::CLAUSES_MAX;
 use super::parts::{LongPart, Opened, Postings, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
+use crate::simd::sums::{self, BLOCKS, units};
 use std::ops::Range;
 
-/// Blocks of a window.
-const BLOCKS: usize = 1024;
 /// Windows whose blocks are put in one order.
 pub(super) const WINDOWS_MAX: usize = 8;
 /// Steps from the best sum down to the least that matters; 4 and 16 are not better.
@@ -65,8 +64,7 @@ impl Blocks {
         for (sums, window) in self.sums.iter_mut().zip(windows) {
             add_up::<ALL>(sums, &opened[window.opened.clone()]);
         }
-        let sums = &self.sums[..windows.len()];
-        let best = sums.as_flattened().iter().fold(0, |best, sum| best.max(*sum));
+        let best = self.sums[..windows.len()].iter().map(sums::max).max().unwrap_or_default();
         pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
         let (best, mut level) = (u32::from(best), u32::from(best));
         for band in 1.. {
@@ -79,7 +77,9 @@ impl Blocks {
                 level = limit;
             }
             self.candidates.clear();
-            select(self.sums[..windows.len()].as_flattened(), level as u16, &mut self.candidates);
+            for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..windows.len()]) {
+                sums::select(sums, level as u16, first, &mut self.candidates);
+            }
             for nth in 0..self.candidates.len() {
                 let candidate = self.candidates[nth] as usize;
                 let sum = std::mem::take(&mut self.sums[candidate / BLOCKS][candidate % BLOCKS]);
@@ -108,9 +108,9 @@ fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) 
             && let Some(codes) = postings.codes.dense()
         {
             match is_first {
-                true => set_units(sums, codes, part.weight),
-                false if ALL => add_units_to_all(sums, codes, part.weight),
-                false => add_units(sums, codes, part.weight),
+                true => sums::set(sums, codes, part.weight),
+                false if ALL => sums::add_to_all(sums, codes, part.weight),
+                false => sums::add(sums, codes, part.weight),
             }
             is_first = false;
         }
@@ -145,26 +145,6 @@ fn block_of(doc: u32) -> usize {
     (doc % WINDOW) as usize / 64
 }
 
-fn set_units(sums: &mut [u16; BLOCKS], codes: &[u8; BLOCKS], weight: u16) {
-    for (sum, code) in sums.iter_mut().zip(codes) {
-        *sum = units(*code, weight);
-    }
-}
-
-fn add_units(sums: &mut [u16; BLOCKS], codes: &[u8; BLOCKS], weight: u16) {
-    for (sum, code) in sums.iter_mut().zip(codes) {
-        *sum = sum.wrapping_add(units(*code, weight));
-    }
-}
-
-/// A block that one of the lists is not in has no sum.
-fn add_units_to_all(sums: &mut [u16; BLOCKS], codes: &[u8; BLOCKS], weight: u16) {
-    for (sum, code) in sums.iter_mut().zip(codes) {
-        let more = units(*code, weight);
-        *sum = if *sum == 0 || more == 0 { 0 } else { sum.wrapping_add(more) };
-    }
-}
-
 fn scatter(sums: &mut [u16; BLOCKS], postings: &LongPart<'_>, codes: &[u8], weight: u16) {
     use crate::bitmap::Container;
     match postings.container() {
@@ -178,18 +158,6 @@ fn scatter(sums: &mut [u16; BLOCKS], postings: &LongPart<'_>, codes: &[u8], weig
             for (value, code) in other.iter().zip(codes) {
                 let block = usize::from(value >> 6);
                 sums[block] = sums[block].wrapping_add(units(*code, weight));
-            }
-        }
-    }
-}
-
-/// Appends the numbers of the sums that are at least `level`.
-fn select(sums: &[u16], level: u16, candidates: &mut Vec<u32>) {
-    const STEP: usize = 32;
-    for (nth, sums) in sums.as_chunks::<STEP>().0.iter().enumerate() {
-        if sums.iter().fold(0, |best, sum| best.max(*sum)) >= level {
-            for (at, _) in sums.iter().enumerate().filter(|(_, sum)| **sum >= level) {
-                candidates.push((nth * STEP + at) as u32);
             }
         }
     }
@@ -331,41 +299,6 @@ impl Block {
                 self.ranks[nth] = rank;
                 self.units[nth] = if word == 0 { 0 } else { units(code, part.weight) };
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_are_those_of_single_blocks() {
-        let codes: [u8; BLOCKS] =
-            std::array::from_fn(|nth| (nth * 7 % 256) as u8 * u8::from(nth % 3 > 0));
-        let more: [u8; BLOCKS] =
-            std::array::from_fn(|nth| (nth * 11 % 251) as u8 * u8::from(nth % 5 > 0));
-        let (mut any, mut all) = ([9; BLOCKS], [9; BLOCKS]);
-        set_units(&mut any, &codes, 300);
-        set_units(&mut all, &codes, 300);
-        add_units(&mut any, &more, 40_000);
-        add_units_to_all(&mut all, &more, 40_000);
-        for nth in 0..BLOCKS {
-            let sum = units(codes[nth], 300) + units(more[nth], 40_000);
-            assert_eq!(any[nth], sum);
-            let is_in_both = codes[nth] > 0 && more[nth] > 0;
-            assert_eq!(all[nth], if is_in_both { sum } else { 0 });
-        }
-    }
-
-    #[test]
-    fn blocks_of_at_least_a_level_are_selected() {
-        let sums: Vec<u16> = (0..2 * BLOCKS).map(|nth| (nth * 37 % 65_536) as u16).collect();
-        for level in [1, 36, 37, 5000, 65_535] {
-            let mut found = vec![];
-            select(&sums, level, &mut found);
-            let expected = (0..sums.len()).filter(|nth| sums[*nth] >= level);
-            assert_eq!(found, expected.map(|nth| nth as u32).collect::<Vec<_>>());
         }
     }
 }

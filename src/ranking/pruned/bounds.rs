@@ -61,12 +61,6 @@ impl Scale {
     }
 }
 
-/// What a code adds to the bound of a block.
-#[inline(always)]
-pub(super) fn units(code: u8, weight: u16) -> u16 {
-    ((u32::from(u16::from(code) << 8) * u32::from(weight)) >> 16) as u16
-}
-
 /// The smallest code that adds at least `needed` units; 256 where none does.
 pub(super) fn code_for(needed: u32, weight: u16) -> u32 {
     // The smallest c with c × 256 × weight ≥ needed × 65,536.
@@ -94,6 +88,7 @@ mod tests {
     use super::*;
     use crate::format::lengths::score_part;
     use crate::ids::FieldId;
+    use crate::simd::sums::units;
     use proptest::prelude::*;
 
     proptest! {

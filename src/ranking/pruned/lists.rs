@@ -1,6 +1,6 @@
 //! Documents that all lists have, found by the shortest of them.
 
-use super::bounds::{CLAUSES_MAX, code_for, units};
+use super::bounds::{CLAUSES_MAX, code_for};
 use super::parts::{LongPart, Opened, Postings, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
@@ -9,6 +9,7 @@ use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::arrays;
+use crate::simd::sums::{count_codes, units};
 
 /// Codes that are compared at once.
 const STEP: usize = 32;
@@ -83,7 +84,7 @@ impl Common {
         };
         let n_leads = match cut {
             0..=1 => values.len(),
-            _ => codes.iter().map(|code| usize::from(u32::from(*code) >= cut)).sum(),
+            _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
         };
         if let Some(Postings::Long(second)) =
             probe.others.first().map(|nth| &probe.opened[*nth].postings)

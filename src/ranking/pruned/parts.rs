@@ -1,7 +1,7 @@
 //! What the lists of a query have in each window, with what it can add to a score at most.
 
 use super::WINDOW;
-use super::bounds::{Scale, changes, units};
+use super::bounds::{Scale, changes};
 use super::exhaustive::past_the_end;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
@@ -11,6 +11,7 @@ use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, 
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
+use crate::simd::sums::units;
 use std::ops::Range;
 
 /// The lists of a query, without their bytes.
