@@ -70,6 +70,7 @@ mod segment;
 mod writer;
 mod expansion;
 pub mod query;
+mod phrase;
 mod plan;
 mod execution;
 mod ranking;

@@ -9,7 +9,8 @@
 
 use std::{fs, path::Path};
 
-const READ_PATH: &[&str] = &["expansion", "query", "plan", "execution", "explain", "facet"];
+const READ_PATH: &[&str] =
+    &["expansion", "query", "phrase", "plan", "execution", "explain", "facet"];
 const WRITE_PATH: &[&str] = &["writer"];
 
 /// A word and the only places under `src/` that may contain it.

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analyzer;
 use crate::analysis::spec::{is_built_in, is_name};
-use crate::analysis::synonyms::{Slot, Synonyms, placed, slots};
+use crate::analysis::synonyms::{PlacedTerm, Slot, Synonyms, placed, slots};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
 
@@ -75,6 +75,15 @@ impl Analyzers {
     pub fn query_slots(&self, field: &Field, text: &str) -> Result<Vec<Slot>> {
         let tokens = placed(text, &mut self.query_time(field)?);
         Ok(slots(tokens, self.synonyms_of(field)))
+    }
+
+    /// The terms of a query's text in a field, by position.
+    ///
+    /// # Errors
+    ///
+    /// As [`index_time`](Self::index_time).
+    pub(crate) fn query_terms(&self, field: &Field, text: &str) -> Result<Vec<PlacedTerm>> {
+        Ok(placed(text, &mut self.query_time(field)?))
     }
 
     /// What words of queries in a field also stand for.

@@ -8,6 +8,7 @@ use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::error::Result;
+use crate::phrase::PhraseReader;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
 
@@ -67,11 +68,24 @@ pub(super) struct Evaluation<'e, 's> {
     slots: &'e mut [Option<ContainerBuf>],
     steps: &'e mut Vec<Step>,
     counter: &'e mut Counter,
+    /// By phrase of the plan; none where no document has all of the words.
+    phrases: &'e mut [Option<PhraseReader<'s>>],
+    /// The documents of a window that have all words of a phrase, then those that have it.
+    lows: &'e mut Vec<u16>,
     profile: SegmentProfile<'e>,
     /// Time that inputs took since the operator being evaluated began.
     inputs_ns: u64,
     /// Every document of the last window, as a run.
     last_window: [[u8; 4]; 1],
+}
+
+/// Memory that evaluations use one after the other.
+#[derive(Debug)]
+pub(super) struct Workspace<'e> {
+    pub(super) slots: &'e mut [Option<ContainerBuf>],
+    pub(super) steps: &'e mut Vec<Step>,
+    pub(super) counter: &'e mut Counter,
+    pub(super) lows: &'e mut Vec<u16>,
 }
 
 /// How many of several sets hold each document of a window.
@@ -120,17 +134,29 @@ impl<'e, 's> Evaluation<'e, 's> {
         plan: &'e Plan<'s>,
         part: &'e SegmentPlan<'s>,
         lists: &'e mut Lists<'s>,
-        slots: &'e mut [Option<ContainerBuf>],
-        steps: &'e mut Vec<Step>,
-        counter: &'e mut Counter,
+        phrases: &'e mut [Option<PhraseReader<'s>>],
+        workspace: Workspace<'e>,
         profile: SegmentProfile<'e>,
     ) -> Self {
+        let Workspace { slots, steps, counter, lows } = workspace;
         // What an earlier run left when it ended in an error.
         steps.clear();
         let last = part.window_len(part.n_windows().saturating_sub(1)).saturating_sub(1);
         let [low, high] = (last as u16).to_le_bytes();
         let last_window = [[0, 0, low, high]];
-        Evaluation { plan, part, lists, slots, steps, counter, profile, inputs_ns: 0, last_window }
+        Evaluation {
+            plan,
+            part,
+            lists,
+            slots,
+            steps,
+            counter,
+            phrases,
+            lows,
+            profile,
+            inputs_ns: 0,
+            last_window,
+        }
     }
 
     /// Records that the number of documents of an operator was known.
@@ -198,7 +224,9 @@ impl<'e, 's> Evaluation<'e, 's> {
                 }
                 Some(key)
             }
-            Operator::Union { any } | Operator::AtLeast { any, .. } => {
+            Operator::Union { any }
+            | Operator::AtLeast { any, .. }
+            | Operator::Phrase { input: any, .. } => {
                 plan.inputs(any).iter().filter_map(|input| self.next_window(*input, from)).min()
             }
         }
@@ -217,6 +245,10 @@ impl<'e, 's> Evaluation<'e, 's> {
             }
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
+            }
+            Operator::Phrase { nth, input } => {
+                let input = plan.inputs(input).first().copied();
+                self.phrase(id, *nth as usize, input, key, want)?
             }
             Operator::Union { any } => self.unite(id, plan.inputs(any), key, want)?,
             Operator::AtLeast { minimum, any } => {
@@ -416,6 +448,47 @@ impl<'e, 's> Evaluation<'e, 's> {
             })?,
         };
         *self.counter = counter;
+        Ok(chunk)
+    }
+
+    /// The documents of the input where the words of a phrase stand as it wants them.
+    fn phrase(
+        &mut self,
+        id: NodeId,
+        nth: usize,
+        input: Option<NodeId>,
+        key: u32,
+        want: Want,
+    ) -> Result<Chunk<'s>> {
+        let Some(input) = input else { return Ok(Chunk::EMPTY) };
+        let chunk = self.evaluate(input, key, Want::Documents)?;
+        self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+        let mut lows = std::mem::take(self.lows);
+        lows.clear();
+        lows.extend(self.resolve(chunk)?.iter());
+        let Some(Some(reader)) = self.phrases.get_mut(nth) else {
+            *self.lows = lows;
+            return Ok(Chunk::EMPTY);
+        };
+        let before = reader.work();
+        let mut n_found = 0;
+        for at in 0..lows.len() {
+            let low = lows[at];
+            if reader.matches(key << 16 | u32::from(low))? {
+                lows[n_found] = low;
+                n_found += 1;
+            }
+        }
+        self.profile.nodes[id.index()].placed(reader.work(), before);
+        lows.truncate(n_found);
+        let chunk = match want {
+            Want::Count => Chunk::counted(n_found as u32),
+            Want::Documents => self.write(id, [Chunk::EMPTY; 2], |_, out| {
+                out.set_sorted(lows.iter().copied());
+                Ok(())
+            })?,
+        };
+        *self.lows = lows;
         Ok(chunk)
     }
 

@@ -19,10 +19,11 @@ use crate::bitmap::ContainerBuf;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
+use crate::phrase::PhraseReader;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
-use boolean::{Chunk, Counter, Evaluation, Step, Want};
+use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::Lists;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
@@ -40,6 +41,9 @@ pub(crate) struct Execution<'s> {
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
     counter: Counter,
+    /// By segment and phrase, opened when the segment is first read.
+    phrases: Vec<Vec<Option<PhraseReader<'s>>>>,
+    lows: Vec<u16>,
     /// Memory for the documents of patterns that nothing uses yet.
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
@@ -84,6 +88,8 @@ impl<'s> Execution<'s> {
             slots,
             steps,
             counter: Counter::default(),
+            phrases: plan.segments.iter().map(|_| vec![]).collect(),
+            lows: vec![],
             doc_sets,
             smallest,
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
@@ -297,6 +303,28 @@ impl<'s> Execution<'s> {
         Ok(true)
     }
 
+    /// Opens the lists of the words of phrases in one segment, once.
+    fn open_phrases(&mut self, at: usize) -> Result<()> {
+        let (plan, readers) = (&self.plan, &mut self.phrases[at]);
+        let part = &plan.segments[at];
+        if readers.is_empty() {
+            for phrase in &plan.phrases {
+                let infos: Vec<_> =
+                    phrase.leaves.iter().map(|leaf| part.infos[leaf.index()]).collect();
+                let field = part.segment.field(phrase.field);
+                match PhraseReader::open(field, &infos, &phrase.spec) {
+                    Ok(reader) => readers.push(reader),
+                    Err(error) => {
+                        // The next run tries again.
+                        readers.clear();
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Opens what the plan left unread in one segment, and begins to evaluate windows there.
     fn evaluation(&mut self, at: usize) -> Result<Evaluation<'_, 's>> {
         let started = self.profile.timed().then(Instant::now);
@@ -316,13 +344,19 @@ impl<'s> Execution<'s> {
                 }
             }
         }
+        self.open_phrases(at)?;
+        let profile = self.profile.segment_mut(at);
         Ok(Evaluation::new(
             &self.plan,
             &self.plan.segments[at],
             &mut self.lists[at],
-            &mut self.slots,
-            &mut self.steps,
-            &mut self.counter,
+            &mut self.phrases[at],
+            Workspace {
+                slots: &mut self.slots,
+                steps: &mut self.steps,
+                counter: &mut self.counter,
+                lows: &mut self.lows,
+            },
             profile,
         ))
     }

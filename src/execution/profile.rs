@@ -3,6 +3,7 @@
 use crate::bitmap::ContainerKind;
 use crate::expansion::TermsWalked;
 use crate::format::terms::PostingsAt;
+use crate::phrase::PhraseWork;
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
 use std::time::{Duration, Instant};
@@ -33,6 +34,10 @@ pub(crate) struct NodeProfile {
     pub(crate) bytes_read: u64,
     /// What finding the terms of a pattern took.
     pub(crate) terms: Option<TermsWalked>,
+    /// Documents in which words were placed.
+    pub(crate) placed: u64,
+    /// Positions that were read for that.
+    pub(crate) positions: u64,
     /// Without the time of the inputs; 0 unless timed.
     pub(crate) time_ns: u64,
     /// Whether the operator has seen all of its documents.
@@ -135,6 +140,13 @@ impl SegmentProfile<'_> {
 }
 
 impl NodeProfile {
+    /// Adds what a reader of positions did between two moments.
+    pub(super) fn placed(&mut self, after: PhraseWork, before: PhraseWork) {
+        self.placed += after.documents - before.documents;
+        self.positions += after.positions - before.positions;
+        self.bytes_read += after.bytes - before.bytes;
+    }
+
     /// Adds what follows from the list of a leaf: containers left alone, and what was read of it
     /// besides containers.
     fn count_list(&mut self, postings: &Postings<'_>) {
@@ -178,7 +190,7 @@ fn mark_complete(
             }
             ran_to_end || all_came || inputs_complete
         }
-        Operator::AtLeast { any, .. } => {
+        Operator::AtLeast { any, .. } | Operator::Phrase { input: any, .. } => {
             for input in plan.inputs(any) {
                 mark_complete(plan, part, nodes, *input, ran_to_end && !answered);
             }

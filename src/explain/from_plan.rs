@@ -5,17 +5,18 @@
 
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, TermCounts,
+    ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::expansion::TermsWalked;
 use crate::facet::FacetProfile;
+use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, Plan, SegmentPlan, Total,
+    FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan, Total,
 };
 use crate::query::Query;
 use crate::schema::{FieldKind, Schema};
@@ -93,6 +94,15 @@ impl Explaining<'_, '_> {
                 must_not: vec![],
                 minimum: Some(*minimum),
             },
+            Operator::Phrase { nth, input } => {
+                let inputs: Vec<Query> = plan.inputs(input).iter().map(&mut child).collect();
+                let phrase = &plan.phrases[*nth as usize];
+                let query = self.phrase_query(phrase);
+                match phrase.alone {
+                    true => query,
+                    false => Query::all_of(std::iter::once(query).chain(inputs)),
+                }
+            }
             Operator::Union { any } => {
                 Query::any_of(plan.inputs(any).iter().map(&mut child).collect::<Vec<_>>())
             }
@@ -107,6 +117,9 @@ impl Explaining<'_, '_> {
         let label = match &node.operator {
             Operator::All => format!("all {} documents", plan.n_docs()),
             Operator::Nothing { reason } => reason.clone(),
+            Operator::Phrase { nth, .. } => {
+                shortened(&self.phrase_query(&plan.phrases[*nth as usize]).to_string())
+            }
             Operator::Intersect { .. } | Operator::Union { .. } if !short => {
                 format!("{} inputs", children.len())
             }
@@ -116,6 +129,9 @@ impl Explaining<'_, '_> {
         explained.field = match node.operator {
             Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
                 Some(self.schema.get(plan.leaf(leaf).0).name.clone())
+            }
+            Operator::Phrase { nth, .. } => {
+                Some(self.schema.get(plan.phrases[nth as usize].field).name.clone())
             }
             _ => None,
         };
@@ -143,17 +159,24 @@ impl Explaining<'_, '_> {
         match &node.operator {
             Operator::All => "All",
             Operator::Nothing { .. } => "Nothing",
-            Operator::Intersect { .. } | Operator::Union { .. } if node.estimate.is_empty() => {
+            Operator::Intersect { .. } | Operator::Union { .. } | Operator::Phrase { .. }
+                if node.estimate.is_empty() =>
+            {
                 "Nothing"
             }
             Operator::TermScan(_) => "TermScan",
             Operator::Exists(_) => "Exists",
             Operator::Expand(_) => "Expand",
             Operator::AtLeast { .. } => "AtLeast",
+            Operator::Phrase { .. } => "Phrase",
             Operator::Intersect { all, none } if all.len() < 2 && !none.is_empty() => "Difference",
             Operator::Intersect { .. } => "Intersect",
             Operator::Union { .. } => "Union",
         }
+    }
+
+    fn phrase_query(&self, phrase: &PhrasePlan) -> Query {
+        phrase.spec.to_query(&self.schema.get(phrase.field).name)
     }
 
     fn leaf_query(&self, leaf: LeafId) -> Query {
@@ -217,6 +240,9 @@ impl Explaining<'_, '_> {
                 }
             }
             Operator::Union { .. } => "largest container first".into(),
+            Operator::Phrase { nth, .. } => {
+                phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
+            }
             Operator::AtLeast { .. } => "count how many inputs hold each document".into(),
         }
     }
@@ -284,6 +310,9 @@ impl Explaining<'_, '_> {
             Rule::SmallestOfTerms { documents } => {
                 let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
                 (reason, "unite the lists")
+            }
+            Rule::PositionsLast => {
+                ("only documents that every other condition leaves are opened for positions, one word after the other".into(), "place the words in every document of the rarest one")
             }
             Rule::StopAtPage { documents } => {
                 let reason = format!("the page is full after {documents} documents; further windows are only counted, or not visited");
@@ -384,6 +413,8 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             expanded,
             cut,
         }),
+        positions: matches!(node.operator, Operator::Phrase { .. })
+            .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         complete: profile.complete,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, SCHEMA_VERSION, TermCounts,
+    ExplainTree, FacetActual, NodeSegment, PositionCounts, SCHEMA_VERSION, TermCounts,
 };
 
 impl ExplainTree {
@@ -85,6 +85,12 @@ impl Json {
                     json.field("visited").number(visited);
                     json.field("expanded").number(expanded);
                     json.field("cut").boolean(cut);
+                });
+            }
+            if let Some(PositionCounts { candidates, positions }) = actual.positions {
+                json.field("positions").object(|json| {
+                    json.field("candidates").number(candidates);
+                    json.field("positions").number(positions);
                 });
             }
             json.field("complete").boolean(actual.complete);

@@ -26,7 +26,8 @@
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
 //!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
 //!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
-//!                      "terms": {"visited": 90, "expanded": 12, "cut": false}, "complete": true},
+//!                      "terms": {"visited": 90, "expanded": 12, "cut": false},
+//!                      "positions": {"candidates": 209, "positions": 1204}, "complete": true},
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
@@ -41,7 +42,7 @@
 //! ```
 //!
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
-//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern. `field`, `predicate`, `algorithm`,
+//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern, `positions` where it looks for a phrase. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
@@ -136,6 +137,8 @@ pub struct Actual {
     pub containers: ContainerCounts,
     /// Terms of the dictionary, where the node stands for those of a pattern.
     pub terms: Option<TermCounts>,
+    /// What was read to place words, where the node looks for a phrase.
+    pub positions: Option<PositionCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
 }
@@ -150,6 +153,16 @@ pub struct TermCounts {
     pub expanded: u64,
     /// Whether the node stopped before the last of them, because no more were needed or allowed.
     pub cut: bool,
+}
+
+/// What a node that looks for a phrase has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PositionCounts {
+    /// Documents with all of the words, in which these were placed.
+    pub candidates: u64,
+    /// Positions of the words in these documents, as far as they had to be read.
+    pub positions: u64,
 }
 
 /// Roaring containers that a node touched, by kind, and those it could leave alone.
@@ -337,6 +350,7 @@ impl Default for Actual {
             bytes_read: 0,
             containers: ContainerCounts::default(),
             terms: None,
+            positions: None,
             complete: true,
         }
     }
@@ -358,6 +372,13 @@ impl Actual {
                 visited: a.visited + b.visited,
                 expanded: a.expanded + b.expanded,
                 cut: a.cut || b.cut,
+            }),
+            (one, None) | (None, one) => one,
+        };
+        self.positions = match (self.positions, other.positions) {
+            (Some(a), Some(b)) => Some(PositionCounts {
+                candidates: a.candidates + b.candidates,
+                positions: a.positions + b.positions,
             }),
             (one, None) | (None, one) => one,
         };
@@ -436,6 +457,7 @@ pub(crate) mod sample {
             time_ns: 3_100,
             bytes_read: 812,
             terms: None,
+            positions: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
         };

@@ -209,6 +209,11 @@ impl Page<'_> {
             let (expanded, visited) = (Count(terms.expanded, "term"), Grouped(terms.visited));
             parts.push(plain(format!("{expanded} of {visited} visited{cut}")));
         }
+        if let Some(counts) = &actual.positions {
+            let candidates = Count(counts.candidates, "candidate");
+            let positions = Count(counts.positions, "position");
+            parts.push(plain(format!("{positions} of {candidates}")));
+        }
         let containers = &actual.containers;
         let kinds = [
             (containers.array, "array"),

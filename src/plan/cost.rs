@@ -4,6 +4,8 @@
 //! an AMD Zen 3 with AVX2, caches warm; the portable kernels cost 1.3 to 5 times as much. They
 //! order alternatives and are shown beside them. No answer depends on them.
 
+use crate::query::{PhraseSpec, Proximity};
+
 /// Looking one word up in a dictionary.
 pub(crate) const LOOKUP_NS: f32 = 300.0;
 /// Stepping over one term of a dictionary.
@@ -28,6 +30,10 @@ const SET_NS: f32 = 1.1;
 const WRITE_BITMAP_NS: f32 = 150.0;
 /// Writing one document number into a result.
 const WRITE_NS: f32 = 1.0;
+/// Reading the positions of two words in a document and comparing them.
+const POSITIONS_NS: f32 = 70.0;
+/// The share of documents with two words where one stands behind the other.
+const PHRASE_SHARE: f64 = 0.2;
 /// The price of visiting one container: finding it, checking its place, choosing the kernel.
 const VISIT_NS: f32 = 12.0;
 
@@ -146,6 +152,24 @@ pub(crate) fn expand_each_ns(terms: u64, documents: u64, windows: f32) -> f32 {
 /// Counting for each document how many sets it is in.
 pub(crate) fn count_each_ns(sizes: impl Iterator<Item = f64>) -> f32 {
     2.0 * SET_NS * sizes.sum::<f64>() as f32
+}
+
+/// Placing the words of a phrase in so many documents that have them all.
+pub(crate) fn place_ns(documents: f64, words: usize) -> f32 {
+    // Most documents are given up after two words.
+    documents as f32 * POSITIONS_NS * (1.0 + 0.1 * words.saturating_sub(2) as f32)
+}
+
+/// How many of the documents that have the words are expected to have the phrase: of those of two
+/// words of the benchmark game a fifth had.
+pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
+    let slop = match phrase.proximity {
+        Proximity::Exact => 0,
+        Proximity::Slop(slop) | Proximity::Ordered(slop) | Proximity::Near(slop) => slop,
+    };
+    // A word more makes it rarer, room for other words more frequent.
+    let exact = PHRASE_SHARE.powi(phrase.len().saturating_sub(1).min(8) as i32);
+    1.0 - (1.0 - exact).powf(1.0 + f64::from(slop))
 }
 
 /// Writing a set of `documents` to memory.

@@ -45,6 +45,8 @@ pub(crate) enum Rule {
     UniteTerms { terms: u64 },
     /// Of the documents of a pattern only the smallest are looked for.
     SmallestOfTerms { documents: u64 },
+    /// Positions are read only of documents that have every word.
+    PositionsLast,
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }
@@ -65,6 +67,7 @@ impl Rule {
             Rule::DropFromUnion(_) => "no document has it",
             Rule::UniteTerms { .. } => "unite the terms",
             Rule::SmallestOfTerms { .. } => "smallest documents",
+            Rule::PositionsLast => "positions last",
             Rule::StopAtPage { .. } => "stop at the page",
         }
     }

@@ -37,6 +37,8 @@ pub(crate) enum EstimateSource {
     Terms,
     /// The same, from the first of the terms.
     FirstTerms,
+    /// A guess of how many documents with the words have the phrase.
+    ShareOfPhrases,
     /// Independence inside each container, between bounds from the containers' cardinalities.
     Containers,
     /// Independence over whole segments, between bounds from the sizes of the inputs.
@@ -53,6 +55,7 @@ impl EstimateSource {
             EstimateSource::Bounds => "bounds meet",
             EstimateSource::Terms => "document frequencies of its terms",
             EstimateSource::FirstTerms => "its first terms",
+            EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
         }
@@ -150,6 +153,12 @@ impl Span {
         let upper = (upper / minimum).min(w) as u32;
         let documents = parts.last().map_or(0.0, |part| part * width);
         Span { lower: lower.min(upper), upper, documents }
+    }
+
+    /// An unknown part of this, expected to be a `share` of it.
+    #[inline]
+    pub(crate) fn share(self, share: f64) -> Span {
+        Span { lower: 0, upper: self.upper, documents: self.documents * share }
     }
 
     /// Everything in any of `any`, among `w` documents.

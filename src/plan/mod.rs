@@ -20,13 +20,16 @@ pub(crate) mod leaf;
 mod planner;
 
 use crate::expansion::Expansion;
+use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
+use crate::query::PhraseSpec;
 use crate::segment::reader::SegmentReader;
 use decision::Decision;
 use estimate::{Estimate, Span};
 use leaf::Leaf;
 pub(crate) use planner::plan;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Documents that one container of a roaring bitmap covers; also called a window.
 pub(crate) const WINDOW: u32 = 1 << 16;
@@ -75,6 +78,7 @@ pub(crate) struct Plan<'s> {
     /// The bytes of all terms, one after the other.
     pub(crate) terms: Vec<u8>,
     pub(crate) expansions: Vec<Expansion>,
+    pub(crate) phrases: Vec<PhrasePlan>,
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
@@ -145,6 +149,9 @@ pub(crate) enum Operator {
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
     /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
     Intersect { all: Range<u32>, none: Range<u32> },
+    /// Documents of the only input, which all have the words, where these stand as one of
+    /// [`Plan::phrases`] wants them.
+    Phrase { nth: u32, input: Range<u32> },
     /// Documents in any input.
     Union { any: Range<u32> },
     /// Documents in so many inputs.
@@ -172,6 +179,17 @@ impl LeafKey {
     }
 }
 
+/// A phrase, and what reads its words.
+#[derive(Clone, Debug)]
+pub(crate) struct PhrasePlan {
+    pub(crate) field: FieldId,
+    pub(crate) spec: Arc<PhraseSpec>,
+    /// By term of the phrase.
+    pub(crate) leaves: Vec<LeafId>,
+    /// Whether the documents it looks at are those with its words, and no other condition.
+    pub(crate) alone: bool,
+}
+
 /// The part of a plan that belongs to one segment.
 #[derive(Debug)]
 pub(crate) struct SegmentPlan<'s> {
@@ -180,6 +198,8 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) base: u64,
     pub(crate) n_docs: u32,
     pub(crate) leaves: Vec<Leaf<'s>>,
+    /// What the dictionary says of each leaf's term; nothing in a plan without phrases.
+    pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
 }
@@ -266,6 +286,7 @@ impl<'s> Plan<'s> {
             leaves,
             terms,
             expansions: vec![],
+            phrases: vec![],
             segments: Vec::with_capacity(n_segments),
             decisions: vec![],
             facets: vec![],

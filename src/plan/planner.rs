@@ -5,13 +5,15 @@ use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::{
-    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, Plan, PlanOptions,
-    PlanScratch, SegmentPlan, Total,
+    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, PhrasePlan, Plan,
+    PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{DocSet, EXPANSION_BYTES_MAX};
+use crate::ids::FieldId;
 use crate::query::Normal;
 use crate::segment::reader::SegmentReader;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
@@ -60,12 +62,7 @@ impl<'s> Plan<'s> {
         let operator = match normal {
             Normal::All => Operator::All,
             Normal::Nothing { reason } => Operator::Nothing { reason: reason.clone() },
-            Normal::Term { field, term } => {
-                let start = self.terms.len() as u32;
-                self.terms.extend_from_slice(term);
-                let term = start..self.terms.len() as u32;
-                Operator::TermScan(self.add_leaf(LeafKey::Term { field: *field, term }))
-            }
+            Normal::Term { field, term } => Operator::TermScan(self.add_term(*field, term)),
             Normal::Expand { field, terms } => {
                 let nth = self.expansions.len() as u32;
                 self.expansions.push(terms.clone());
@@ -73,6 +70,12 @@ impl<'s> Plan<'s> {
             }
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
+            }
+            Normal::Phrase { .. } => {
+                return self.add_phrases(std::slice::from_ref(normal), &[], depth);
+            }
+            Normal::And { all, none } if all.iter().any(is_phrase) => {
+                return self.add_phrases(all, none, depth);
             }
             Normal::And { all, none } => {
                 let all = self.add_inputs(all, depth)?;
@@ -84,8 +87,87 @@ impl<'s> Plan<'s> {
                 Operator::AtLeast { minimum: *minimum, any: self.add_inputs(any, depth)? }
             }
         };
-        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
+        self.push_node(operator);
         Ok(())
+    }
+
+    fn push_node(&mut self, operator: Operator) {
+        self.nodes.push(Node { operator, estimate: Estimate::NOTHING, order: 0.0, cost_ns: 0.0 });
+    }
+
+    /// Adds what matches all of `all`, some of which are phrases, and none of `none`: one
+    /// intersection of all words and other inputs, and on top of it the phrases one by one, so that
+    /// positions are read of no document that another condition excludes.
+    fn add_phrases(&mut self, all: &[Normal], none: &[Normal], depth: usize) -> Result<()> {
+        let first = self.pending.len();
+        let first_phrase = self.phrases.len();
+        let mut leaves: HashMap<(FieldId, &[u8]), LeafId> = HashMap::new();
+        for input in all {
+            let Normal::Phrase { field, phrase } = input else { continue };
+            let mut plan =
+                PhrasePlan { field: *field, spec: phrase.clone(), leaves: vec![], alone: false };
+            for term in &phrase.terms {
+                let leaf = match leaves.get(&(*field, &term[..])) {
+                    Some(leaf) => *leaf,
+                    None => {
+                        let leaf = self.add_term(*field, term);
+                        self.push_node(Operator::TermScan(leaf));
+                        self.pending.push(self.root());
+                        leaves.insert((*field, term), leaf);
+                        leaf
+                    }
+                };
+                plan.leaves.push(leaf);
+            }
+            if let Some((_, terms)) = &phrase.last {
+                let terms = Normal::Expand { field: *field, terms: terms.clone() };
+                self.add_operator(&terms, depth + 1)?;
+                self.pending.push(self.root());
+            }
+            self.phrases.push(plan);
+        }
+        // Of those that follow some may be inside of other inputs.
+        let own = first_phrase..self.phrases.len();
+        let is_there = |input: &Normal| match input {
+            Normal::Term { field, term } => leaves.contains_key(&(*field, &term[..])),
+            other => is_phrase(other),
+        };
+        for input in all.iter().filter(|input| !is_there(input)) {
+            self.add_operator(input, depth + 1)?;
+            self.pending.push(self.root());
+        }
+        let none_is_empty = none.is_empty();
+        let none = self.add_inputs(none, depth)?;
+        let start = self.inputs.len() as u32;
+        self.inputs.extend(self.pending.drain(first..));
+        let mut input = start..self.inputs.len() as u32;
+        if input.len() > 1 || !none.is_empty() {
+            self.push_node(Operator::Intersect { all: input, none });
+            input = self.only_input();
+        }
+        if all.len() == 1 && none_is_empty {
+            self.phrases[first_phrase].alone = true;
+        }
+        for nth in own {
+            let operator = Operator::Phrase { nth: nth as u32, input };
+            self.push_node(operator);
+            input = self.only_input();
+        }
+        Ok(())
+    }
+
+    /// The operator added last, as an input.
+    fn only_input(&mut self) -> Range<u32> {
+        let start = self.inputs.len() as u32;
+        self.inputs.push(self.root());
+        start..start + 1
+    }
+
+    fn add_term(&mut self, field: FieldId, term: &[u8]) -> LeafId {
+        let start = self.terms.len() as u32;
+        self.terms.extend_from_slice(term);
+        let term = start..self.terms.len() as u32;
+        self.add_leaf(LeafKey::Term { field, term })
     }
 
     fn add_inputs(&mut self, inputs: &[Normal], depth: usize) -> Result<Range<u32>> {
@@ -113,6 +195,10 @@ impl<'s> Plan<'s> {
     ) -> Result<()> {
         let n_docs = segment.n_docs();
         let mut leaves: Vec<_> = self.leaves.iter().map(|_| Leaf::ABSENT).collect();
+        let mut infos = match self.phrases.is_empty() {
+            true => vec![],
+            false => vec![None; leaves.len()],
+        };
         for (at, key) in self.leaves.iter().enumerate() {
             let reader = segment.field(key.field());
             match key {
@@ -139,6 +225,9 @@ impl<'s> Plan<'s> {
                         if let (Some(info), Some(place)) = (info, places.next()) {
                             reader.prefetch_postings(&info)?;
                             leaves[place] = Leaf::of_term(Some(info), n_docs);
+                            if let Some(slot) = infos.get_mut(place) {
+                                *slot = Some(info);
+                            }
                         }
                         Ok(())
                     })?;
@@ -155,7 +244,7 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part = SegmentPlan { segment, base, n_docs, leaves, estimates: vec![] };
+        let mut part = SegmentPlan { segment, base, n_docs, leaves, infos, estimates: vec![] };
         self.estimate(&mut part, options);
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
@@ -241,6 +330,7 @@ impl<'s> Plan<'s> {
                     Operator::TermScan(_) => EstimateSource::DocumentFrequency,
                     Operator::Exists(_) => EstimateSource::FieldStatistics,
                     Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
+                    Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
                     _ if sums.is_empty() => EstimateSource::Independence,
                     _ => EstimateSource::Containers,
                 };
@@ -273,6 +363,10 @@ impl<'s> Plan<'s> {
             Operator::Nothing { .. } => Span::NOTHING,
             Operator::TermScan(at) | Operator::Exists(at) | Operator::Expand(at) => leaf(*at),
             Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
+            Operator::Phrase { nth, input } => {
+                let share = cost::phrase_share(&self.phrases[*nth as usize].spec);
+                of(input).next().unwrap_or(Span::NOTHING).share(share)
+            }
             Operator::Union { any } => Span::unite(of(any), w),
             Operator::AtLeast { minimum, any } => Span::at_least(*minimum, of(any), w),
         }
@@ -316,6 +410,10 @@ impl<'s> Plan<'s> {
                 }
                 Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
                 Operator::AtLeast { any, .. } => cost::count_each_ns(self.sizes(any)),
+                Operator::Phrase { nth, input } => {
+                    let documents = self.sizes(input).sum();
+                    cost::place_ns(documents, self.phrases[*nth as usize].spec.len())
+                }
             };
             self.nodes[at].cost_ns = cost_ns;
         }
@@ -349,6 +447,7 @@ impl<'s> Plan<'s> {
                 }
                 Operator::Union { any } => self.decide_union(id, any.clone()),
                 Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
+                Operator::Phrase { nth, .. } => self.decide_phrase(id, *nth as usize),
                 _ => {}
             }
         }
@@ -447,6 +546,21 @@ impl<'s> Plan<'s> {
         self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
     }
 
+    fn decide_phrase(&mut self, id: NodeId, nth: usize) {
+        let Node { estimate, cost_ns, .. } = *self.node(id);
+        if estimate.is_empty() {
+            return;
+        }
+        let PhrasePlan { spec, leaves, .. } = &self.phrases[nth];
+        let of_leaf = |leaf: &LeafId| -> f64 {
+            let documents = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].documents;
+            self.segments.iter().map(|part| f64::from(documents(part))).sum()
+        };
+        let smallest = leaves.iter().map(of_leaf).fold(f64::INFINITY, f64::min);
+        let each = cost::place_ns(smallest, spec.len());
+        self.record(id, Rule::PositionsLast, cost_ns, each);
+    }
+
     /// Whether only the smallest documents of a pattern are looked for.
     fn takes_smallest(&self, id: NodeId) -> bool {
         id == self.root()
@@ -527,6 +641,10 @@ impl<'s> Plan<'s> {
         }
         Ok(())
     }
+}
+
+fn is_phrase(normal: &Normal) -> bool {
+    matches!(normal, Normal::Phrase { .. })
 }
 
 fn first_two(mut sizes: impl Iterator<Item = f64>) -> Option<(f64, f64)> {

@@ -9,6 +9,7 @@
 
 use std::ops::Bound;
 
+use super::phrase::Shape;
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
 use super::{Fuzziness, Place, Query};
 use crate::error::Result;
@@ -38,11 +39,11 @@ impl Rewriter<'_> {
     fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Normal> {
         let is_text = self.schema.get(field).kind == FieldKind::Text;
         let pattern = match query {
-            Query::Prefix { text, .. } => {
-                return self.last_of_words(field, text, &|text| TermPattern::Prefix(text.into()));
+            Query::Prefix { text, place, .. } => {
+                return self.words(field, text, Shape::PREFIX, place);
             }
             Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
-                return self.terms(field, text, false, place);
+                return self.words(field, text, Shape::WORD, place);
             }
             Query::Fuzzy { text, fuzziness, .. } => {
                 let Fuzziness { distance, prefix_len, transpositions } = *fuzziness;
@@ -110,7 +111,7 @@ impl Rewriter<'_> {
             let mut terms = self.tokens(id, value)?;
             match terms.len() {
                 1 => set.extend(terms.pop().map(String::into_bytes)),
-                _ => any.push(self.terms(id, value, false, &Place::default())?),
+                _ => any.push(self.words(id, value, Shape::WORD, &Place::default())?),
             }
         }
         set.sort_unstable();
@@ -220,7 +221,8 @@ pub(super) mod tests {
         let cases = [
             ("PAR*", "title:par*"),
             ("kind:PAR*", "kind:PAR*"),
-            ("AC/D*", "title:ac AND title:d*"),
+            ("AC/D*", "title:\"ac d\"*"),
+            ("AC/D~1", "title:ac AND title:d~1"),
             ("title:--*", "NOT *"),
             ("**", "title:**"),
             ("kind:**", "kind:**"),
@@ -234,7 +236,7 @@ pub(super) mod tests {
             ("kind:[\"A b\" TO *]", "kind:[\"A b\" TO *]"),
             ("IN [B a A]", "title:IN [a b]"),
             ("IN [B]", "title:b"),
-            ("IN [B a-c -- d]", "title:a AND title:c OR title:IN [b d]"),
+            ("IN [B a-c -- d]", "title:\"a c\" OR title:IN [b d]"),
             ("kind:IN [B a-c]", "kind:IN [B a-c]"),
             ("a* a*", "title:a*"),
             ("a* AND title:*", "title:a*"),
@@ -247,6 +249,8 @@ pub(super) mod tests {
             assert_eq!(rewritten(text).unwrap().0, expected, "{text}");
         }
         let (_, notes) = rewritten("AC/D*").unwrap();
+        assert!(notes[0].contains("ac d must stand next to each other"), "{notes:?}");
+        let (_, notes) = rewritten("AC/D~1").unwrap();
         assert!(notes[0].contains("only the last stands for others"), "{notes:?}");
     }
 

@@ -33,8 +33,8 @@
 //! | written | matches |
 //! |---|---|
 //! | `*`, `field:*` | every document, every document that has a value in the field |
-//! | `word` | the terms that the field's analyzer makes of it |
-//! | `"of mice"` | the words one after the other; in a keyword field exactly this value |
+//! | `word` | the term that the field's analyzer makes of it; of several (`AC/DC`) a phrase |
+//! | `"of mice"` | the words one after the other; in a keyword field exactly this value, in a field without positions all of the words |
 //! | `"of mice"~2` | the words at most 2 moves away from that: a word between them is one, two neighbours that change places are two |
 //! | `"of mice"~>2` | the words in this order with at most 2 others between them |
 //! | `"of mice"~<>2` | the words in any order with at most 2 others between them |
@@ -78,6 +78,7 @@ mod caret;
 mod expand;
 mod lexer;
 mod parser;
+mod phrase;
 mod print;
 mod rewrite;
 mod scoring;
@@ -94,6 +95,10 @@ pub use crate::expansion::{
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
+pub(crate) use phrase::PhraseSpec;
+pub use phrase::{
+    NEAR_WORDS_MAX, PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX, READINGS_MAX,
+};
 pub use rewrite::TERMS_MAX;
 pub(crate) use rewrite::{Normal, rewrite};
 pub(crate) use scoring::{Scored, scoring};
@@ -268,9 +273,11 @@ pub enum Proximity {
     #[default]
     Exact,
     /// At most so many moves away from that, in any order: `"a b"~2`. With p(i) the position of
-    /// word i, the greatest p(i) - i is at most this much more than the least.
+    /// word i, the greatest p(i) - i is at most this much more than the least, as in Lucene. Words
+    /// that are the same stand in different places, here and below.
     Slop(u32),
     /// In this order, with at most so many other words between the first and the last: `"a b"~>2`.
+    /// The places of words that the field's analyzer leaves out, stop words say, are not counted.
     Ordered(u32),
     /// In any order, with at most so many other words between the first and the last: `"a b"~<>2`.
     Near(u32),

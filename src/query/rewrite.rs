@@ -12,9 +12,11 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Boost, CLAUSES_MAX, DEPTH_MAX, Place, Proximity, Query};
-use crate::analysis::{Analyzers, PlacedTerm, Slot};
+use super::phrase::{PhraseSpec, Shape};
+use super::{Boost, CLAUSES_MAX, DEPTH_MAX, Place, Query};
+use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
@@ -45,6 +47,8 @@ pub(crate) enum Normal {
     Term { field: FieldId, term: Vec<u8> },
     /// Documents with one of the terms that a pattern stands for.
     Expand { field: FieldId, terms: Expansion },
+    /// Documents with these words of this field, standing as they should.
+    Phrase { field: FieldId, phrase: Arc<PhraseSpec> },
     /// Documents that have the field.
     Exists(FieldId),
     /// Documents that match all of `all` and none of `none`.
@@ -71,9 +75,9 @@ pub(crate) struct Rewritten {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Query`] for a field that the schema does not have, [`ErrorKind::Unsupported`] for
-/// quotes around several words of a text field, [`ErrorKind::LimitExceeded`] for a tree built by
-/// hand beyond the parser's limits or beyond [`TERMS_MAX`].
+/// [`ErrorKind::Query`] for a field that the schema does not have, [`ErrorKind::LimitExceeded`] for
+/// a tree built by hand beyond the parser's limits or beyond [`TERMS_MAX`], and for a phrase with
+/// slop of too many words.
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
     check_limits(query)?;
     let mut rewriter = Rewriter::new(schema, analyzers);
@@ -103,6 +107,7 @@ impl Normal {
                     FieldKind::Keyword => Query::value(&*field.name, text),
                 }
             }
+            Normal::Phrase { field, phrase } => phrase.to_query(&schema.get(*field).name),
             Normal::Expand { field, terms } => {
                 Query::of_terms(terms).in_field(&*schema.get(*field).name)
             }
@@ -167,9 +172,12 @@ impl Rewriter<'_> {
         match query {
             Query::All => Ok(Normal::All),
             Query::Nothing => Ok(nothing("NOT * excludes every document")),
-            Query::Word { field, text, place } => self.clause(field.as_deref(), text, false, place),
-            Query::Phrase { field, text, prefix: false, proximity: Proximity::Exact, place } => {
-                self.clause(field.as_deref(), text, true, place)
+            Query::Word { field, text, place } => {
+                self.clause(field.as_deref(), text, Shape::WORD, place)
+            }
+            Query::Phrase { field, text, prefix, proximity, place } => {
+                let shape = Shape { quoted: true, prefix: *prefix, proximity: *proximity };
+                self.clause(field.as_deref(), text, shape, place)
             }
             Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?)),
             Query::And(all) => {
@@ -205,7 +213,6 @@ impl Rewriter<'_> {
                 self.pop_fields();
                 result
             }
-            other => Err(not_yet(other)),
         }
     }
 
@@ -257,10 +264,10 @@ impl Rewriter<'_> {
         &mut self,
         field: Option<&str>,
         text: &str,
-        quoted: bool,
+        shape: Shape,
         place: &Place,
     ) -> Result<Normal> {
-        self.in_each_field(field, text, place, |this, field| this.terms(field, text, quoted, place))
+        self.in_each_field(field, text, place, |this, field| this.words(field, text, shape, place))
     }
 
     /// What `meaning` says of one field, or of all default fields as alternatives.
@@ -291,97 +298,11 @@ impl Rewriter<'_> {
         Ok(self.or(any))
     }
 
-    /// What a text means in one field.
-    pub(super) fn terms(
-        &mut self,
-        id: FieldId,
-        text: &str,
-        quoted: bool,
-        place: &Place,
-    ) -> Result<Normal> {
-        let field = self.schema.get(id);
-        if field.kind == FieldKind::Text && self.analyzers.synonyms_of(field).is_some() {
-            // Of quotes around several words below.
-            if !quoted || self.analyzers.query_time(field)?.tokens(text).len() == 1 {
-                let slots = self.analyzers.query_slots(field, text)?;
-                if !slots.is_empty() {
-                    return self.slots(id, slots, text, place);
-                }
-            }
-        }
-        if field.kind == FieldKind::Text
-            && self.n_terms < TERMS_MAX
-            && let Some(term) = self.analyzers.plain_word(field, text)
-        {
-            self.n_terms += 1;
-            return Ok(Normal::Term { field: id, term: term.into_bytes() });
-        }
-        let terms = match field.kind {
-            FieldKind::Keyword => vec![text.to_owned()],
-            FieldKind::Text => self.analyzers.query_time(field)?.tokens(text),
-        };
-        self.count_terms(terms.len(), place)?;
-        match terms.len() {
-            0 => {
-                let reason = format!(
-                    "'{}' has {} to find in '{}'",
-                    shortened(text),
-                    match text.contains(char::is_alphanumeric) {
-                        true => "no term left by the analyzer",
-                        false => "no letter or digit",
-                    },
-                    field.name
-                );
-                self.note(format!("{reason}, so it matches nothing"));
-                return Ok(Normal::Nothing { reason });
-            }
-            1 => {}
-            _ if quoted => return Err(self.no_phrases(field, &terms, place)),
-            _ => self.note(format!(
-                "'{}' is several words in '{}': all of {} must match, in any order",
-                shortened(text),
-                field.name,
-                shortened(&terms.join(", ")),
-            )),
-        }
-        let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
-        if let [_] = &terms[..] {
-            return Ok(terms.into_iter().map(term).next().unwrap_or(Normal::All));
-        }
-        Ok(self.and(terms.into_iter().map(term).collect(), vec![]))
+    pub(super) fn has_room_for_terms(&self) -> bool {
+        self.n_terms < TERMS_MAX
     }
 
-    /// What a text with synonyms means in one field: all of its slots, each by any of its alternatives.
-    fn slots(
-        &mut self,
-        id: FieldId,
-        slots: Vec<Slot>,
-        text: &str,
-        place: &Place,
-    ) -> Result<Normal> {
-        let alternatives = || slots.iter().flat_map(|slot| &slot.alternatives);
-        self.count_terms(alternatives().map(|any| any.terms.len()).sum(), place)?;
-        if alternatives().count() > 1 || alternatives().any(|any| any.terms.len() > 1) {
-            let spelled: Vec<String> = alternatives()
-                .map(|any| any.terms.iter().map(|at| &*at.term).collect::<Vec<_>>().join(" "))
-                .collect();
-            let field = &self.schema.get(id).name;
-            let (text, spelled) = (shortened(text), shortened(&spelled.join(", ")));
-            self.note(format!("with synonyms, '{text}' is looked up in '{field}' as {spelled}"));
-        }
-        let mut all = vec![];
-        for slot in slots {
-            let mut any = vec![];
-            for alternative in slot.alternatives {
-                let term = |at: PlacedTerm| Normal::Term { field: id, term: at.term.into_bytes() };
-                any.push(self.and(alternative.terms.into_iter().map(term).collect(), vec![]));
-            }
-            all.push(self.or(any));
-        }
-        Ok(self.and(all, vec![]))
-    }
-
-    fn count_terms(&mut self, n: usize, place: &Place) -> Result<()> {
+    pub(super) fn count_terms(&mut self, n: usize, place: &Place) -> Result<()> {
         self.n_terms += n;
         if self.n_terms <= TERMS_MAX {
             return Ok(());
@@ -390,23 +311,6 @@ impl Rewriter<'_> {
             .expected(format!("at most {TERMS_MAX} terms (limit TERMS_MAX)"))
             .found(format!("{} or more", self.n_terms));
         Err(located(&place.text, error))
-    }
-
-    fn no_phrases(&self, field: &Field, terms: &[String], place: &Place) -> Error {
-        let words: String = terms.iter().map(|term| format!(" +{term}")).collect();
-        let error = Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "phrases (several words in quotes on the text field '{}') are not supported yet",
-                field.name
-            ),
-        )
-        .hint(format!(
-            "write {}:({}) for all of the words in any order",
-            field.name,
-            shortened(words.trim_start())
-        ));
-        located(&place.text, error)
     }
 
     fn field(&self, name: &str, place: &Place) -> Result<FieldId> {
@@ -604,7 +508,9 @@ fn flatten_all(all: Vec<Normal>, none: &mut Vec<Normal>) -> Result<Vec<Normal>, 
 
 fn field_of_term(query: &Normal) -> Option<FieldId> {
     match query {
-        Normal::Term { field, .. } | Normal::Expand { field, .. } => Some(*field),
+        Normal::Term { field, .. }
+        | Normal::Expand { field, .. }
+        | Normal::Phrase { field, .. } => Some(*field),
         _ => None,
     }
 }
@@ -641,9 +547,9 @@ fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
     let whole: HashSet<&Normal> = any.iter().collect();
     let kept = any.iter().map(|query| match query {
         Normal::And { all, .. } => !all.iter().any(|query| is_part_of(query, &whole)),
-        Normal::Term { field, .. } | Normal::Expand { field, .. } => {
-            !whole.contains(&Normal::Exists(*field))
-        }
+        Normal::Term { field, .. }
+        | Normal::Expand { field, .. }
+        | Normal::Phrase { field, .. } => !whole.contains(&Normal::Exists(*field)),
         _ => true,
     });
     let kept = kept.collect();
@@ -678,20 +584,6 @@ fn shrink_alternatives(all: &mut Vec<Normal>, none: &[Normal]) -> bool {
     }
     *all = kept;
     changed
-}
-
-/// A part of the language that parses and prints, and cannot be answered so far.
-#[cold]
-fn not_yet(query: &Query) -> Error {
-    let none = Place::default();
-    let (what, place) = match query {
-        Query::Phrase { prefix: true, place, .. } => ("phrases with an open end (\"…\"*)", place),
-        Query::Phrase { place, .. } => ("phrases with slop (\"…\"~2)", place),
-        _ => ("this", &none),
-    };
-    let what = format!("{what} in a query are not supported yet");
-    located(&place.text, Error::new(ErrorKind::Unsupported, what))
-        .hint("write \\ before a character that is meant literally")
 }
 
 /// Adds the place where one is known.
@@ -744,7 +636,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::{Analyzer, Synonyms};
-    use crate::query::{ParseOptions, parse};
+    use crate::query::{ParseOptions, Proximity, parse};
 
     fn schema() -> Schema {
         Schema::builder().text("title").text("body").keyword("kind").build().unwrap()
@@ -764,8 +656,14 @@ mod tests {
             ("kind:Abc", "kind:\"Abc\""),
             ("kind:\"A b\"", "kind:\"A b\""),
             ("title:\"Abc!\"", "title:abc"),
-            ("title:AC/DC", "title:ac AND title:dc"),
-            ("title:la-la", "title:la"),
+            ("title:AC/DC", "title:\"ac dc\""),
+            ("title:\"of Mice, of men\"~2", "title:\"of mice of men\"~2"),
+            ("title:\"of Mi\"*", "title:\"of mi\"*"),
+            ("title:\"Mi\"*~>3", "title:mi*"),
+            ("kind:\"A b\"*~2", "kind:A\\ b*"),
+            ("title:\"a b\" AND title:*", "title:\"a b\""),
+            ("title:\"a b\" AND NOT title:\"a b\"", "NOT *"),
+            ("title:la-la", "title:\"la la\""),
             ("title:(a AND (b AND (c AND a)))", "title:a AND title:b AND title:c"),
             ("title:(a OR (b OR a))", "title:a OR title:b"),
             ("title:(a AND (b OR c) -d)", "title:a AND (title:b OR title:c) -title:d"),
@@ -805,7 +703,7 @@ mod tests {
             ("title:a", ""),
             (
                 "title:AC/DC",
-                "'AC/DC' is several words in 'title': all of ac, dc must match, in any order",
+                "'AC/DC' is several words in 'title': ac dc must stand next to each other",
             ),
             (
                 "title:(+a b (c d))",
@@ -845,12 +743,14 @@ mod tests {
             Ok::<_, Error>(rewritten.normal.display(&schema()).to_string())
         };
         for (text, expected) in [
-            ("title:usa", "title:usa OR (title:united AND title:states)"),
+            ("title:usa", "title:usa OR title:\"united states\""),
             ("title:tv", "title:television"),
             ("title:\"tv\"", "title:television"),
-            ("title:\"usa\"", "title:usa OR (title:united AND title:states)"),
+            ("title:\"usa\"", "title:usa OR title:\"united states\""),
+            ("title:\"the usa now\"", "title:\"the usa now\" OR title:\"the united states now\""),
+            ("title:\"United States\"~1", "title:\"united states\"~1 OR title:usa"),
             ("body:tv", "body:tv"),
-            ("title:TV-x", "title:television AND title:x"),
+            ("title:TV-x", "title:\"television x\""),
             ("title:\"?\"", "NOT *"),
         ] {
             let expected = parse(expected, &ParseOptions::default()).unwrap();
@@ -858,8 +758,6 @@ mod tests {
             let expected = expected.display(&schema()).to_string();
             assert_eq!(rewritten(text).unwrap(), expected, "{text}");
         }
-        let phrase = rewritten("title:\"united states\"").unwrap_err();
-        assert_eq!(phrase.kind(), ErrorKind::Unsupported);
     }
 
     #[test]
@@ -900,12 +798,6 @@ mod tests {
             "dropped, but wrong all the same"
         );
 
-        let phrase = error("title:a \"Of Mice\"");
-        assert_eq!(phrase.kind(), ErrorKind::Unsupported);
-        assert_eq!(phrase.span(), Some(8..17));
-        assert!(phrase.to_string().contains("write title:(+of +mice) for"), "{phrase}");
-        assert!(error("kind:x OR body:\"a b\"").to_string().contains("not supported yet"));
-
         let keywords = Schema::builder().keyword("kind").build().unwrap();
         let error = rewrite(&Query::word("a"), &keywords, &Analyzers::default()).unwrap_err();
         assert!(error.to_string().contains("no default fields"), "{error}");
@@ -943,7 +835,14 @@ mod tests {
 
     /// Every document there can be with two words and two values.
     fn universe() -> Vec<Doc> {
-        let texts = [None, Some(vec![]), Some(vec!["a"]), Some(vec!["b"]), Some(vec!["a", "b"])];
+        let texts = [
+            None,
+            Some(vec![]),
+            Some(vec!["a"]),
+            Some(vec!["b"]),
+            Some(vec!["a", "b"]),
+            Some(vec!["b", "a"]),
+        ];
         let mut docs = vec![];
         for title in &texts {
             for body in &texts[..3] {
@@ -972,7 +871,10 @@ mod tests {
                     let terms = Analyzer::default().tokens(text);
                     match field {
                         2 => has(2, text),
-                        _ => !terms.is_empty() && terms.iter().all(|term| has(field, term)),
+                        _ if terms.is_empty() => false,
+                        _ => doc.0[field].as_ref().is_some_and(|words| {
+                            words.windows(terms.len()).any(|words| words == &terms[..])
+                        }),
                     }
                 })
             }
@@ -1002,6 +904,17 @@ mod tests {
                 let terms = doc.0[field.index()].as_ref();
                 terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == term))
             }
+            Normal::Phrase { field, phrase } => {
+                assert!(phrase.last.is_none() && phrase.proximity == Proximity::Exact);
+                let terms = doc.0[field.index()].as_deref().unwrap_or_default();
+                (0..terms.len()).any(|start| {
+                    phrase.words.iter().all(|word| {
+                        let term = terms.get(start + word.offset as usize);
+                        let wanted = &phrase.terms[word.term as usize];
+                        term.is_some_and(|term| term.as_bytes() == wanted)
+                    })
+                })
+            }
             Normal::Expand { field, terms } => doc.0[field.index()]
                 .iter()
                 .flatten()
@@ -1027,7 +940,10 @@ mod tests {
         };
         match normal {
             Normal::All | Normal::Nothing { .. } => root,
-            Normal::Term { .. } | Normal::Expand { .. } | Normal::Exists(_) => true,
+            Normal::Term { .. }
+            | Normal::Expand { .. }
+            | Normal::Phrase { .. }
+            | Normal::Exists(_) => true,
             Normal::Or(any) => {
                 any.len() > 1
                     && below(any)

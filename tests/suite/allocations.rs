@@ -91,7 +91,7 @@ fn a_planned_count_taken_again_allocates_nothing() {
     let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
     let mut writer = index.writer().unwrap();
     for n in 0..20_000u32 {
-        let mut title = String::from("every");
+        let mut title = String::from("every one");
         for (word, modulus) in
             [("two", 2), ("three", 3), ("forty", 40), ("rare", 900), ("single", 20_000)]
         {
@@ -121,6 +121,10 @@ fn a_planned_count_taken_again_allocates_nothing() {
         "every AND (two OR rare) AND NOT (forty OR single)",
         "absent OR two",
         "absent AND two",
+        "\"two three\"",
+        "\"every one two\" AND \"three forty\"",
+        "\"forty two\"~<>3 OR \"three for\"*",
+        "\"every absent\"",
         "*",
     ];
     for query in queries {

@@ -38,7 +38,7 @@ enum Answer {
 }
 
 /// Lists of every encoding: `all` and `even` are long, `n3` is short, `w7` lies in the dictionary.
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 14] = [
     "all",
     "even",
     "n3",
@@ -51,6 +51,8 @@ const QUERIES: [&str; 12] = [
     "kind:\"\"",
     "kind:*",
     "NOT all",
+    "\"all even\" OR \"word0 word2 word4\"~>3",
+    "\"all even n2\"~1 -\"odd n\"*",
 ];
 const DOCS: u64 = 600 + 24;
 

@@ -13,5 +13,6 @@ mod inspect;
 mod interrupted;
 mod naive;
 mod oracle;
+mod phrases;
 mod plans;
 mod ranking;

@@ -1,15 +1,17 @@
 //! The oracle: an index that looks at every document for every query.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::{Bound, RangeBounds};
-use treepie::query::Query;
-use treepie::{Document, FieldKind, Schema};
+use treepie::query::{Proximity, Query};
+use treepie::{Detail, Document, FieldKind, Schema};
 
 pub(crate) struct NaiveIndex {
     schema: Schema,
     n_docs: usize,
     /// Whether each document has a term, by field and term.
     terms: BTreeMap<(String, String), Vec<bool>>,
+    /// The words of each document in order, by field.
+    texts: BTreeMap<String, Vec<Vec<String>>>,
     /// Whether each document has a value, by field.
     present: BTreeMap<String, Vec<bool>>,
 }
@@ -17,16 +19,21 @@ pub(crate) struct NaiveIndex {
 impl NaiveIndex {
     pub(crate) fn new(schema: &Schema, docs: &[Document]) -> Self {
         let (mut terms, mut present) = (BTreeMap::new(), BTreeMap::new());
+        let mut texts: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
         let nobody = || vec![false; docs.len()];
         for (doc, document) in docs.iter().enumerate() {
             for (field, value) in document.iter() {
                 present.entry(field.into()).or_insert_with(nobody)[doc] = true;
-                for term in terms_of(schema, field, value) {
+                let words = words_of(schema, field, value);
+                let of_field =
+                    texts.entry(field.into()).or_insert_with(|| vec![vec![]; docs.len()]);
+                of_field[doc].extend(words.iter().cloned());
+                for term in words {
                     terms.entry((field.into(), term)).or_insert_with(nobody)[doc] = true;
                 }
             }
         }
-        NaiveIndex { schema: schema.clone(), n_docs: docs.len(), terms, present }
+        NaiveIndex { schema: schema.clone(), n_docs: docs.len(), terms, texts, present }
     }
 
     /// For every document whether it matches.
@@ -44,24 +51,14 @@ impl NaiveIndex {
         match query {
             Query::All => vec![true; self.n_docs],
             Query::Nothing => vec![false; self.n_docs],
-            Query::Word { field, text, .. } | Query::Phrase { field, text, .. } => {
-                let fields: Vec<&str> = match field {
-                    Some(field) => vec![field],
-                    None => self.schema.default_fields().map(|field| &*field.name).collect(),
-                };
-                let mut found = vec![false; self.n_docs];
-                for field in fields {
-                    let terms = terms_of(&self.schema, field, text);
-                    let sets: Vec<_> = terms.iter().map(|term| self.term(field, term)).collect();
-                    for (doc, found) in found.iter_mut().enumerate() {
-                        *found |= !sets.is_empty() && sets.iter().all(|set| set[doc]);
-                    }
-                }
-                found
+            Query::Word { field, text, .. } => {
+                self.phrase(field.as_deref(), text, false, Proximity::Exact)
+            }
+            Query::Phrase { field, text, prefix, proximity, .. } => {
+                self.phrase(field.as_deref(), text, *prefix, *proximity)
             }
             Query::Prefix { field, text, .. } => {
-                let text = |kind| in_case(text, kind);
-                self.any_term(field, |term, kind| term.starts_with(&text(kind)))
+                self.phrase(field.as_deref(), text, true, Proximity::Exact)
             }
             Query::Wildcard { field, pattern, .. } => self.any_term(field, |term, kind| {
                 let pattern: Vec<char> = in_case(pattern, kind).chars().collect();
@@ -138,6 +135,45 @@ impl NaiveIndex {
         found
     }
 
+    /// Documents where the words of a text stand as a phrase wants them.
+    fn phrase(
+        &self,
+        field: Option<&str>,
+        text: &str,
+        prefix: bool,
+        proximity: Proximity,
+    ) -> Vec<bool> {
+        let fields: Vec<&str> = match field {
+            Some(field) => vec![field],
+            None => self.schema.default_fields().map(|field| &*field.name).collect(),
+        };
+        let mut found = vec![false; self.n_docs];
+        for field in fields {
+            let words = words_of(&self.schema, field, text);
+            let Some((last, others)) = words.split_last() else {
+                if prefix && text.is_empty() {
+                    let all = self.any_term(&Some(field.into()), |_, _| true);
+                    found.iter_mut().zip(all).for_each(|(found, has)| *found |= has);
+                }
+                continue;
+            };
+            let others: Vec<_> = others.iter().map(|term| self.term(field, term)).collect();
+            let last = match prefix {
+                true => self.any_term(&Some(field.into()), |term, _| term.starts_with(last)),
+                false => self.term(field, last),
+            };
+            let has_positions = self.schema.field(field).unwrap().detail == Detail::Positions;
+            for (doc, found) in found.iter_mut().enumerate() {
+                let all = others.iter().all(|set| set[doc]) && last[doc];
+                *found |= all
+                    && (words.len() == 1
+                        || !has_positions
+                        || stand(&words, &self.texts[field][doc], prefix, proximity));
+            }
+        }
+        found
+    }
+
     fn term(&self, field: &str, term: &str) -> Vec<bool> {
         let key = (field.to_string(), term.to_string());
         self.terms.get(&key).cloned().unwrap_or_else(|| vec![false; self.n_docs])
@@ -203,9 +239,59 @@ fn distance(a: &[char], b: &[char], transpositions: bool) -> usize {
     table[a.len()][b.len()]
 }
 
-fn terms_of(schema: &Schema, field: &str, text: &str) -> BTreeSet<String> {
+/// Whether words stand in a text as a phrase wants them: tries every way to place them.
+pub(crate) fn stand(words: &[String], text: &[String], prefix: bool, proximity: Proximity) -> bool {
+    fn try_all(
+        words: &[String],
+        text: &[String],
+        prefix: bool,
+        proximity: Proximity,
+        places: &mut Vec<usize>,
+    ) -> bool {
+        let n = words.len();
+        if places.len() == n {
+            let moves = |at: usize| places[at] as i64 - at as i64;
+            let spread = |values: &mut dyn Iterator<Item = i64>| {
+                let values: Vec<i64> = values.collect();
+                values.iter().max().unwrap() - values.iter().min().unwrap()
+            };
+            let width = spread(&mut (0..n).map(|at| places[at] as i64));
+            let others = width + 1 - n as i64;
+            return match proximity {
+                Proximity::Exact => spread(&mut (0..n).map(moves)) == 0,
+                Proximity::Slop(slop) => spread(&mut (0..n).map(moves)) <= i64::from(slop),
+                Proximity::Ordered(slop) => {
+                    places.is_sorted_by(|a, b| a < b) && others <= i64::from(slop)
+                }
+                Proximity::Near(slop) => others <= i64::from(slop),
+                other => panic!("the oracle does not know {other:?}"),
+            };
+        }
+        let at = places.len();
+        let open = prefix && at + 1 == n;
+        (0..text.len()).any(|place| {
+            let fits = match open {
+                true => text[place].starts_with(&words[at]),
+                false => text[place] == words[at],
+            };
+            // The same word of the query does not stand twice in one place; one that is open is
+            // another word.
+            let taken = !open && (0..at).any(|i| places[i] == place && words[i] == words[at]);
+            let strays = proximity == Proximity::Exact && at > 0 && place != places[0] + at;
+            fits && !taken && !strays && {
+                places.push(place);
+                let found = try_all(words, text, prefix, proximity, places);
+                places.pop();
+                found
+            }
+        })
+    }
+    try_all(words, text, prefix, proximity, &mut vec![])
+}
+
+fn words_of(schema: &Schema, field: &str, text: &str) -> Vec<String> {
     match schema.field(field).map(|field| field.kind) {
-        Some(FieldKind::Keyword) => [text.to_string()].into(),
+        Some(FieldKind::Keyword) => vec![text.to_string()],
         _ => text
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())

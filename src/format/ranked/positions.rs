@@ -115,13 +115,13 @@ pub(crate) struct Positions<S> {
 }
 
 impl<'s, S: Source<'s>> Positions<S> {
-    /// Replaces `positions` by those of the document of this rank, ascending.
+    /// Replaces `positions` by those of the document of this rank, ascending; how many bytes they take.
     pub(crate) fn get(
         &self,
         frequencies: &Frequencies<S>,
         rank: u32,
         positions: &mut Vec<u32>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         positions.clear();
         let place = self.place(frequencies, rank)?;
         let bytes = self.source.bytes(place.bytes())?;
@@ -135,7 +135,7 @@ impl<'s, S: Source<'s>> Positions<S> {
             positions.push(last);
             bit += place.width as usize;
         }
-        Ok(())
+        Ok(bytes.len())
     }
 
     /// Where the bits of a posting are; inside of `packed`, so that no more than those are read.

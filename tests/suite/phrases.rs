@@ -1,0 +1,239 @@
+//! Phrases over texts of few words, so that they abound: every kind of them, in one segment and in
+//! several, mapped and read, against an index that tries every way to place the words.
+
+use std::sync::LazyLock;
+
+use crate::naive::NaiveIndex;
+use treepie::explain::ExplainNode;
+use treepie::query::{Proximity, Query};
+use treepie::storage::ReadMode;
+use treepie::{Detail, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, Searcher};
+
+const N_DOCS: usize = 1_600;
+const QUERIES: usize = 300;
+const WORDS: [&str; 7] = ["to", "be", "or", "not", "bee", "beer", "tobacco"];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+
+    /// The first words more often than the last.
+    fn word(&mut self) -> &'static str {
+        let n = 1 + self.below(WORDS.len());
+        WORDS[self.below(n)]
+    }
+
+    fn text(&mut self, words_max: usize) -> String {
+        let n = self.below(words_max + 1);
+        (0..n).map(|_| self.word()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+struct Corpus {
+    naive: NaiveIndex,
+    searchers: [Searcher; 3],
+}
+
+static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
+    let schema = Schema::builder()
+        .text("text")
+        .field(Field::new("bag", FieldKind::Text).detail(Detail::Frequencies))
+        .keyword("tag")
+        .build()
+        .unwrap();
+    let mut random = Random(11);
+    let docs: Vec<Document> = (0..N_DOCS)
+        .map(|doc| {
+            let mut text = random.text(12);
+            if doc % 50 == 0 {
+                // Words of few documents, whose lists are short.
+                text += &format!(" rare{} to be rarer or", doc % 200);
+            }
+            let mut document = Document::new().with("text", text).with("bag", random.text(5));
+            if doc % 3 == 0 {
+                document.push("tag", "to be");
+            }
+            document
+        })
+        .collect();
+    let naive = NaiveIndex::new(&schema, &docs);
+    let fill = |index: &Index, parts: &[&[Document]]| {
+        let mut writer = index.writer().unwrap();
+        for part in parts {
+            part.iter().for_each(|document| writer.add(document.clone()).unwrap());
+            writer.commit().unwrap();
+        }
+        index.searcher().unwrap()
+    };
+    let one = fill(&Index::in_memory(schema.clone()), &[&docs]);
+    let parts = [&docs[..7], &docs[7..700], &docs[700..]];
+    let several = fill(&Index::in_memory(schema.clone()), &parts);
+    let directory = std::env::temp_dir().join(format!("treepie-phrases-{}", std::process::id()));
+    let read = Index::options().read_mode(ReadMode::Pread).overwrite(&directory, schema).unwrap();
+    let read = fill(&read, &[&docs[..800], &docs[800..]]);
+    std::fs::remove_dir_all(directory).unwrap();
+    Corpus { naive, searchers: [one, several, read] }
+});
+
+fn phrase(random: &mut Random) -> Query {
+    let n = 1 + random.below(4);
+    let mut words: Vec<String> = (0..n).map(|_| random.word().to_string()).collect();
+    if random.below(8) == 0 {
+        words.push(["rare0", "rare100", "rarer", "absent"][random.below(4)].to_string());
+    }
+    let slop = random.below(4) as u32;
+    let proximity = match random.below(5) {
+        0 | 1 => Proximity::Exact,
+        2 => Proximity::Slop(slop),
+        3 => Proximity::Ordered(slop),
+        _ => Proximity::Near(slop),
+    };
+    let mut query = Query::near(words.join(" "), proximity);
+    if let Query::Phrase { prefix, text, .. } = &mut query
+        && random.below(4) == 0
+    {
+        *prefix = true;
+        text.truncate(text.len() - random.below(2));
+    }
+    match random.below(10) {
+        0 => Query::word(words.join("-")),
+        1 => query.in_field("bag"),
+        2 => query.in_field("tag"),
+        _ => query.in_field("text"),
+    }
+}
+
+fn query(random: &mut Random) -> Query {
+    let (a, b) = (phrase(random), phrase(random));
+    let word = Query::word_in("text", random.word());
+    match random.below(9) {
+        0 => Query::And(vec![a, b]),
+        1 => Query::Or(vec![a, b, word]),
+        2 => Query::group(vec![word], vec![], vec![a]),
+        3 => Query::group(vec![a, word], vec![], vec![b]),
+        4 => Query::not(a),
+        5 => Query::Group {
+            must: vec![],
+            should: vec![a, b, word],
+            must_not: vec![],
+            minimum: Some(2),
+        },
+        _ => a,
+    }
+}
+
+#[test]
+fn random_phrases_match_like_trying_every_way_to_place_the_words() {
+    let mut random = Random(0x5EED);
+    let mut found = 0;
+    for _ in 0..QUERIES {
+        let query = query(&mut random);
+        let matches = CORPUS.naive.matches(&query);
+        let docs: Vec<u64> =
+            (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
+        found += usize::from(!docs.is_empty());
+        for searcher in &CORPUS.searchers {
+            let mut prepared = searcher.prepare(&query).unwrap();
+            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
+            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "again {query}");
+            let page = searcher.search(&query).limit(5_000).facet("tag", 5).run().unwrap();
+            let mut page_docs: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
+            page_docs.sort_unstable();
+            assert_eq!(page_docs, docs, "{query}");
+            let (buckets, missing) = CORPUS.naive.facet("tag", 5, &matches);
+            let counts: Vec<_> =
+                page.facets[0].buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
+            assert_eq!((counts, page.facets[0].missing), (buckets, missing), "facet of {query}");
+            let short = searcher.search(&query).order(Order::Document).limit(3).offset(1);
+            let short = short.run().unwrap();
+            let short: Vec<u64> = short.hits.iter().map(|hit| hit.doc.0).collect();
+            assert_eq!(short, docs.iter().copied().skip(1).take(3).collect::<Vec<_>>(), "{query}");
+            check_plan(&searcher.search(&query).count_only().analyze().unwrap().plan, &query);
+        }
+    }
+    assert!(found > QUERIES / 2, "{found} of {QUERIES} found anything");
+}
+
+fn check_plan(plan: &ExplainNode, query: &Query) {
+    for node in plan.iter() {
+        let (estimate, actual) = (&node.estimate, node.actual.as_ref().unwrap());
+        assert!(actual.documents <= estimate.upper, "{} in {query}", node.label);
+        assert!(
+            !actual.complete || estimate.lower <= actual.documents,
+            "{} in {query}",
+            node.label
+        );
+        if let Some(positions) = actual.positions {
+            assert!(actual.documents <= positions.candidates, "{} in {query}", node.label);
+            assert!(Some(positions.candidates) <= actual.documents_in, "{} in {query}", node.label);
+        }
+    }
+}
+
+#[test]
+fn a_plan_says_what_was_placed() {
+    let searcher = &CORPUS.searchers[0];
+    let query = searcher.parse("+text:\"to be\" +text:rarer -text:\"be or\"").unwrap();
+    let tree = searcher.search(&query).count_only().analyze().unwrap();
+    let phrase = tree.plan.iter().find(|node| node.operator == "Phrase").unwrap();
+    assert_eq!(phrase.label, "text:\"to be\"");
+    assert_eq!(phrase.field.as_deref(), Some("text"));
+    let actual = phrase.actual.as_ref().unwrap();
+    let positions = actual.positions.unwrap();
+    // Not one document is opened for positions that another condition excludes.
+    assert_eq!(Some(positions.candidates), actual.documents_in);
+    assert!(positions.candidates <= 50, "{positions:?}");
+    assert!(positions.positions >= 2 * positions.candidates, "{positions:?}");
+    assert_eq!(phrase.children[0].operator, "Intersect");
+    assert!(phrase.decisions.iter().any(|decision| decision.rule == "positions last"));
+    let json = tree.to_json();
+    assert!(
+        json.contains(&format!("\"positions\": {{\"candidates\": {}", positions.candidates))
+            || json.contains(&format!("\"positions\":{{\"candidates\":{}", positions.candidates)),
+        "{json}"
+    );
+    assert!(tree.to_string().contains("positions of"), "{tree}");
+}
+
+#[test]
+fn a_field_without_positions_takes_all_words_and_says_so() {
+    let searcher = &CORPUS.searchers[1];
+    let phrase = searcher.parse("bag:\"not to be\"").unwrap();
+    let words = searcher.parse("bag:(+to +be +not)").unwrap();
+    assert_eq!(searcher.count(&phrase).unwrap(), searcher.count(&words).unwrap());
+    let plan = searcher.explain(&phrase).unwrap().to_string();
+    assert!(plan.contains("'bag' keeps no positions"), "{plan}");
+    assert!(!plan.contains("Phrase"), "{plan}");
+}
+
+#[test]
+fn a_thousand_words_are_a_phrase_and_too_many_near_each_other_are_refused() {
+    let schema = Schema::builder().text("text").build().unwrap();
+    let index = Index::in_memory(schema);
+    let words = |from: usize, n: usize| -> String {
+        (from..from + n).map(|word| format!("w{}", word % 900)).collect::<Vec<_>>().join(" ")
+    };
+    let mut writer = index.writer().unwrap();
+    for from in [0, 1, 17] {
+        writer.add(Document::new().with("text", words(from, 1_500))).unwrap();
+    }
+    writer.add(Document::new().with("text", "w1 ".repeat(3_000))).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let count = |query: &Query| searcher.count(query);
+    assert_eq!(count(&Query::phrase(words(1, 1_000))).unwrap(), 2);
+    assert_eq!(count(&Query::phrase(words(510, 1_000))).unwrap(), 1);
+    assert_eq!(count(&Query::phrase("w1 ".repeat(1_000))).unwrap(), 1);
+    assert_eq!(count(&Query::near("w1 ".repeat(200), Proximity::Slop(1_000))).unwrap(), 1);
+    let error = count(&Query::near(words(0, 1_000), Proximity::Near(3))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert!(error.to_string().contains("NEAR_WORDS_MAX"), "{error}");
+    let error = count(&Query::phrase(words(0, 5_000))).unwrap_err();
+    assert!(error.to_string().contains("TERMS_MAX"), "{error}");
+}
