@@ -297,6 +297,6 @@ mod tests {
         ] {
             assert!(count(&words, &lists, proximity, 9) > 0, "{proximity:?}");
         }
-        assert_eq!(count(&words, &[vec![u32::MAX], vec![3]], Proximity::Exact, 9), 0);
+        assert_eq!(count(&words, &[vec![u32::MAX], vec![4]], Proximity::Exact, 9), 0);
     }
 }
