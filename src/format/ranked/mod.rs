@@ -138,7 +138,7 @@ mod short;
 mod tests;
 
 pub(crate) use directory::Directory;
-pub(crate) use frequencies::Frequencies;
+pub(crate) use frequencies::{Frequencies, FrequencyGroup};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Positions;
 pub(crate) use short::RankedShort;

@@ -7,25 +7,46 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
-use super::parts::{LongPart, Opened, Postings, Sum};
+use super::parts::{Opened, Postings, Sum};
 use super::{Pruning, Query, WINDOW};
+use crate::bitmap::Container;
 use crate::error::Result;
-use crate::format::ranked::RankedList;
+use crate::format::ranked::{Codes, RankedList};
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS, units};
+use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Windows whose blocks are put in one order.
-pub(super) const WINDOWS_MAX: usize = 8;
+/// Windows whose blocks are put in one order: those with a sum for every block, and all.
+pub(super) const SUMMED_MAX: usize = 8;
+pub(super) const WINDOWS_MAX: usize = 32;
 /// Steps from the best sum down to the least that matters; 4 and 16 are not better.
 const BANDS: u32 = 8;
+/// Bits of the number of a block among those of all open windows.
+const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
+const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
+/// Blocks that are looked into before the others are put in order.
+const NOTED_FIRST: usize = 32;
+/// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
+/// add a list to it, in quarters of a nanosecond.
+const TOUCH: usize = 8;
+const COMPLETE: usize = 4;
+const SUM: usize = 1200;
+const SUM_LIST: usize = 300;
+/// Postings that are gone through in the time that one block is looked up.
+const WALK: usize = 16;
 
 /// The memory of sums and of what is found by them.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     sums: Vec<[u16; BLOCKS]>,
-    candidates: Vec<u32>,
+    /// Sums of a window with few postings, 0 between two of them; and which are not 0.
+    few: Vec<u16>,
+    touched: Vec<u16>,
+    /// Blocks that can matter: sum, window and number.
+    noted: Vec<u32>,
+    pub(super) candidates: Vec<u32>,
     block: Block,
 }
 
@@ -48,7 +69,8 @@ pub(super) struct OpenWindow {
 impl Blocks {
     pub(super) fn bytes(&self) -> usize {
         self.sums.capacity() * size_of::<[u16; BLOCKS]>()
-            + self.candidates.capacity() * size_of::<u32>()
+            + (self.few.capacity() + self.touched.capacity()) * size_of::<u16>()
+            + (self.candidates.capacity() + self.noted.capacity()) * size_of::<u32>()
     }
 
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -100,13 +122,191 @@ impl Blocks {
     }
 }
 
+impl Blocks {
+    /// Takes note of the blocks of window `nth` that can matter, if the lists without which none does have a
+    /// code for each posting: then only blocks that they touch are looked at. False, and nothing is
+    /// done, where one of them has a code for each block.
+    pub(super) fn touch_window(
+        &mut self,
+        query: &Query<'_, '_, '_>,
+        nth: usize,
+        opened: &[Opened<'_, '_>],
+        top: &Top,
+        pruning: &mut Pruning,
+    ) -> bool {
+        // Lists that add too little together need not be gone through: what is good has another word, too.
+        let mut order: [u8; CLAUSES_MAX] = std::array::from_fn(|nth| nth as u8);
+        let order = &mut order[..opened.len()];
+        order.sort_unstable_by_key(|nth| opened[usize::from(*nth)].best);
+        let limit = query.scale.limit(top.threshold()).max(1);
+        let (mut left_out, mut n_left_out) = (0, 0);
+        for part in order.iter().map(|nth| &opened[usize::from(*nth)]) {
+            if left_out + u32::from(part.best) >= limit {
+                break;
+            }
+            left_out += u32::from(part.best);
+            n_left_out += 1;
+        }
+        let essential = &order[n_left_out..];
+        let is_dense = |nth: &u8| opened[usize::from(*nth)].codes_by_block().is_some();
+        if essential.iter().any(is_dense) {
+            return false;
+        }
+        let (left_out, essential) = order.split_at(n_left_out);
+        let n_essential = postings(opened, essential);
+        let touching = n_essential * TOUCH + (n_essential * left_out.len()) * COMPLETE;
+        if touching > SUM + opened.len() * SUM_LIST {
+            return false;
+        }
+        self.few.resize(BLOCKS, 0);
+        self.touched.clear();
+        for nth in essential {
+            self.touch(&opened[usize::from(*nth)]);
+        }
+        for nth in left_out {
+            self.complete(&opened[usize::from(*nth)]);
+        }
+        pruning.blocks_considered += self.touched.len() as u64;
+        for block in &self.touched {
+            let sum = std::mem::take(&mut self.few[usize::from(*block)]);
+            if u32::from(sum) >= limit {
+                let place = (nth * BLOCKS) as u32 + u32::from(*block);
+                self.noted.push(u32::from(sum) << PLACE_BITS | place);
+            }
+        }
+        true
+    }
+
+    /// Offers what can be among the best in the blocks that were noted, and forgets them.
+    pub(super) fn offer_noted(
+        &mut self,
+        query: &Query<'_, '_, '_>,
+        windows: &[OpenWindow],
+        opened: &[Opened<'_, '_>],
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        // Some of the best tell how good the best are, then few of the others are left to be sorted.
+        let n_first = NOTED_FIRST.max(top.k());
+        if self.noted.len() > 2 * n_first {
+            self.noted.select_nth_unstable_by_key(n_first, |noted| Reverse(*noted));
+            self.offer_sorted(0..n_first, query, windows, opened, top, pruning)?;
+            let limit = query.scale.limit(top.threshold());
+            self.noted.drain(..n_first);
+            self.noted.retain(|noted| noted >> PLACE_BITS >= limit);
+        }
+        self.offer_sorted(0..self.noted.len(), query, windows, opened, top, pruning)?;
+        self.noted.clear();
+        Ok(())
+    }
+
+    fn offer_sorted(
+        &mut self,
+        range: Range<usize>,
+        query: &Query<'_, '_, '_>,
+        windows: &[OpenWindow],
+        opened: &[Opened<'_, '_>],
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        let noted = &mut self.noted[range];
+        noted.sort_unstable_by_key(|noted| Reverse(*noted));
+        for noted in noted {
+            let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
+            if sum < query.scale.limit(top.threshold()) {
+                break;
+            }
+            let window = &windows[place / BLOCKS];
+            let opened = &opened[window.opened.clone()];
+            let place = Place { key: window.key, block: place % BLOCKS, sum: sum as u16 };
+            pruning.blocks_scored += 1;
+            self.block.score::<false>(query, opened, place, top, pruning)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the units of a list with a code for each posting.
+    fn touch(&mut self, part: &Opened<'_, '_>) {
+        each_posting(part, |block, units| {
+            if let Some(sum) = self.few.get_mut(block)
+                && units > 0
+            {
+                if *sum == 0 {
+                    self.touched.push(block as u16);
+                }
+                *sum = sum.wrapping_add(units);
+            }
+        });
+    }
+
+    /// Adds the units of a list to the blocks that others have touched.
+    fn complete(&mut self, part: &Opened<'_, '_>) {
+        if let Some(codes) = part.codes_by_block() {
+            for block in self.touched.iter().map(|block| usize::from(*block)) {
+                self.few[block] = self.few[block].wrapping_add(units(codes[block], part.weight));
+            }
+        } else if part.n_postings() as usize <= WALK * self.touched.len() {
+            each_posting(part, |block, units| {
+                if let Some(sum) = self.few.get_mut(block) {
+                    *sum = if *sum == 0 { 0 } else { sum.wrapping_add(units) };
+                }
+            });
+        } else {
+            for block in self.touched.iter().map(|block| usize::from(*block)) {
+                let (_, _, units) = look_up(part, block);
+                self.few[block] = self.few[block].wrapping_add(units);
+            }
+        }
+    }
+}
+
+/// How many postings some of the lists have.
+fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
+    some.iter().map(|nth| opened[usize::from(*nth)].n_postings() as usize).sum()
+}
+
+/// Calls `add` with the block of each posting of a list with a code for each, and with its units: those of
+/// a block's best posting once, 0 with the others.
+#[inline(always)]
+fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16)) {
+    match &part.postings {
+        Postings::Short { docs, units, .. } => each_block(docs, units, add),
+        Postings::Long(postings) => {
+            let codes = postings.codes.by_rank().unwrap_or_default();
+            match postings.container() {
+                Container::Array(values) => {
+                    for (value, code) in values.iter().zip(codes) {
+                        let block = usize::from(u16::from_le_bytes(*value) >> 6);
+                        add(block, units(*code, part.weight));
+                    }
+                }
+                other => {
+                    for (value, code) in other.iter().zip(codes) {
+                        add(usize::from(value >> 6), units(*code, part.weight));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls `add` with each block that has documents of a short list, and the most that one of them adds.
+fn each_block(docs: &[u32], units: &[u16], mut add: impl FnMut(usize, u16)) {
+    let mut postings = docs.iter().map(|doc| block_of(*doc)).zip(units).peekable();
+    while let Some((block, units)) = postings.next() {
+        let mut best = *units;
+        while let Some((_, more)) = postings.next_if(|next| next.0 == block) {
+            best = best.max(*more);
+        }
+        add(block, best);
+    }
+}
+
 /// Replaces `sums` by those of a window.
 fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) {
     let mut is_first = true;
     for part in opened {
-        if let Postings::Long(postings) = &part.postings
-            && let Some(codes) = postings.codes.dense()
-        {
+        if let Some(codes) = part.codes_by_block() {
             match is_first {
                 true => sums::set(sums, codes, part.weight),
                 false if ALL => sums::add_to_all(sums, codes, part.weight),
@@ -118,24 +318,12 @@ fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) 
     if is_first {
         sums.fill(0);
     }
-    for part in opened {
-        match &part.postings {
-            Postings::Long(postings) => {
-                if let Some(codes) = postings.codes.by_rank() {
-                    scatter(sums, postings, codes, part.weight);
-                }
+    for part in opened.iter().filter(|part| part.codes_by_block().is_none()) {
+        each_posting(part, |block, units| {
+            if let Some(sum) = sums.get_mut(block) {
+                *sum = sum.wrapping_add(units);
             }
-            Postings::Short { docs, units, .. } => {
-                let mut postings = docs.iter().map(|doc| block_of(*doc)).zip(*units).peekable();
-                while let Some((block, units)) = postings.next() {
-                    let mut best = *units;
-                    while let Some((_, more)) = postings.next_if(|next| next.0 == block) {
-                        best = best.max(*more);
-                    }
-                    sums[block] += best;
-                }
-            }
-        }
+        });
     }
 }
 
@@ -143,24 +331,6 @@ fn add_up<const ALL: bool>(sums: &mut [u16; BLOCKS], opened: &[Opened<'_, '_>]) 
 #[inline]
 fn block_of(doc: u32) -> usize {
     (doc % WINDOW) as usize / 64
-}
-
-fn scatter(sums: &mut [u16; BLOCKS], postings: &LongPart<'_>, codes: &[u8], weight: u16) {
-    use crate::bitmap::Container;
-    match postings.container() {
-        Container::Array(values) => {
-            for (value, code) in values.iter().zip(codes) {
-                let block = usize::from(u16::from_le_bytes(*value) >> 6);
-                sums[block] = sums[block].wrapping_add(units(*code, weight));
-            }
-        }
-        other => {
-            for (value, code) in other.iter().zip(codes) {
-                let block = usize::from(value >> 6);
-                sums[block] = sums[block].wrapping_add(units(*code, weight));
-            }
-        }
-    }
 }
 
 /// A block, and the sum of what its lists can add.
@@ -239,10 +409,7 @@ impl Block {
         let mut rest = place.sum;
         for (nth, part) in opened.iter().enumerate() {
             (self.words[nth], self.units[nth]) = (0, 0);
-            if let Postings::Long(postings) = &part.postings
-                && let Some(codes) = postings.codes.dense()
-                && codes[place.block] > 0
-            {
+            if part.codes_by_block().is_some_and(|codes| codes[place.block] > 0) {
                 self.look_up(nth, part, place.block);
                 rest = rest.wrapping_sub(self.units[nth]);
             }
@@ -251,7 +418,7 @@ impl Block {
             if rest == 0 {
                 break;
             }
-            if !matches!(&part.postings, Postings::Long(it) if it.codes.dense().is_some()) {
+            if part.codes_by_block().is_none() {
                 self.look_up(nth, part, place.block);
                 rest = rest.wrapping_sub(self.units[nth]);
             }
@@ -270,35 +437,36 @@ impl Block {
         docs
     }
 
-    /// Finds the documents of a list in a block, the rank of the first, and what they add at most.
     fn look_up(&mut self, nth: usize, part: &Opened<'_, '_>, block: usize) {
-        match &part.postings {
-            Postings::Short { docs, units, .. } => {
-                let start = docs.partition_point(|doc| block_of(*doc) < block);
-                let (mut word, mut best) = (0u64, 0);
-                for (doc, units) in docs[start..].iter().zip(&units[start..]) {
-                    if block_of(*doc) != block {
-                        break;
-                    }
-                    word |= 1 << (doc % 64);
-                    best = best.max(*units);
+        (self.words[nth], self.ranks[nth], self.units[nth]) = look_up(part, block);
+    }
+}
+
+/// The documents of a list in a block, the rank of the first, and what they add at most.
+fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
+    match &part.postings {
+        Postings::Short { docs, units, .. } => {
+            let start = docs.partition_point(|doc| block_of(*doc) < block);
+            let (mut word, mut best) = (0u64, 0);
+            for (doc, units) in docs[start..].iter().zip(&units[start..]) {
+                if block_of(*doc) != block {
+                    break;
                 }
-                (self.words[nth], self.ranks[nth], self.units[nth]) = (word, start as u32, best);
+                word |= 1 << (doc % 64);
+                best = best.max(*units);
             }
-            Postings::Long(postings) => {
-                let (word, rank) = postings.block(block);
-                let code = match (postings.codes.dense(), postings.codes.by_rank()) {
-                    (Some(codes), _) => codes[block],
-                    (_, Some(codes)) if word != 0 => {
-                        let at = rank - postings.first_rank;
-                        codes.get(at as usize).copied().unwrap_or_default()
-                    }
-                    _ => 0,
-                };
-                self.words[nth] = word;
-                self.ranks[nth] = rank;
-                self.units[nth] = if word == 0 { 0 } else { units(code, part.weight) };
+            (word, start as u32, best)
+        }
+        Postings::Long(postings) => {
+            let (word, rank) = postings.block(block);
+            if word == 0 {
+                return (0, rank, 0);
             }
+            let code = match &postings.codes {
+                Codes::Dense(codes) => codes.get(block),
+                Codes::ByRank(codes) => codes.get((rank - postings.first_rank) as usize),
+            };
+            (word, rank, units(code.copied().unwrap_or_default(), part.weight))
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::ranking::top::Top;
 use crate::segment::file::Section;
 
 /// Frequencies that are packed together.
-const GROUP: u32 = 64;
+pub(super) const GROUP: u32 = 64;
 
 /// The sums of one window.
 #[derive(Debug, Default)]

@@ -145,15 +145,15 @@ impl Probe<'_, '_, '_, '_, '_> {
         // One byte a list tells of most documents that they are not there, or not good enough.
         let mut bound = u32::from(lead_units);
         for part in self.others.iter().map(|nth| &self.opened[*nth]) {
-            match &part.postings {
-                Postings::Long(postings) if let Some(codes) = postings.codes.dense() => {
+            match part.codes_by_block() {
+                Some(codes) => {
                     let code = codes[usize::from(low >> 6)];
                     if code == 0 {
                         return Ok(());
                     }
                     bound += u32::from(units(code, part.weight));
                 }
-                _ => bound += u32::from(part.best),
+                None => bound += u32::from(part.best),
             }
         }
         if bound < self.limit() {

@@ -12,6 +12,7 @@ mod blocks;
 mod bounds;
 mod exhaustive;
 mod lists;
+mod one;
 mod parts;
 #[cfg(test)]
 mod tests;
@@ -19,17 +20,21 @@ mod tests;
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use blocks::{Blocks, OpenWindow, WINDOWS_MAX};
+use blocks::{Blocks, OpenWindow, SUMMED_MAX, WINDOWS_MAX};
 use bounds::{CLAUSES_MAX, Scale};
 use lists::Common;
 use parts::{Opened, Parts, Window};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Documents of a container, the range in which lists are combined.
 const WINDOW: u32 = 1 << 16;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
+
+/// Windows after which it is known, more or less, how good the best are.
+const FIRST_WINDOWS: usize = 4;
 
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +57,7 @@ pub(crate) struct Scratch {
     parts: Parts,
     opened: Vec<Opened<'static, 'static>>,
     windows: Vec<OpenWindow>,
+    summed: Vec<OpenWindow>,
     blocks: Blocks,
     common: Common,
     exhaustive: exhaustive::Sums,
@@ -63,7 +69,7 @@ impl Scratch {
         size_of::<Self>()
             + self.parts.bytes()
             + self.opened.capacity() * size_of::<Opened<'_, '_>>()
-            + self.windows.capacity() * size_of::<OpenWindow>()
+            + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
             + self.blocks.bytes()
             + self.common.bytes()
             + self.exhaustive.bytes()
@@ -109,10 +115,11 @@ fn find<const ALL: bool>(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    let Scratch { parts, opened, windows, blocks, common, exhaustive } = scratch;
-    let scale = match clauses.len() {
-        0 => return Ok(Pruning::default()),
-        1..=CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
+    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive } = scratch;
+    let scale = match clauses {
+        [] => return Ok(Pruning::default()),
+        [clause] => return one::offer(clause, base, top, &mut blocks.candidates),
+        _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
         _ => None,
     };
     let Some(scale) = scale else {
@@ -128,6 +135,7 @@ fn find<const ALL: bool>(
         parts,
         opened: recycled(std::mem::take(opened)),
         windows,
+        summed,
         blocks,
         pruning: Pruning::default(),
     };
@@ -153,6 +161,8 @@ struct Search<'q, 's, 'f> {
     parts: &'q Parts,
     opened: Vec<Opened<'q, 's>>,
     windows: &'q mut Vec<OpenWindow>,
+    /// Those of the windows that are to have a sum for every block.
+    summed: &'q mut Vec<OpenWindow>,
     blocks: &'q mut Blocks,
     pruning: Pruning,
 }
@@ -162,16 +172,33 @@ impl Search<'_, '_, '_> {
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;
         self.start();
+        let mut is_first = true;
         for window in windows {
             if self.is_too_weak(window, top) {
                 continue;
             }
-            self.open(window)?;
-            if self.windows.len() == WINDOWS_MAX {
-                self.offer_blocks::<false>(top)?;
+            let opened = self.open(window)?;
+            let (query, pruning, nth) = (&self.query, &mut self.pruning, self.windows.len() - 1);
+            let opened = &self.opened[opened];
+            let is_done = self.blocks.touch_window(query, nth, opened, top, pruning);
+            if !is_done {
+                self.summed.push(self.windows[nth].clone());
+            }
+            let room = if is_first { FIRST_WINDOWS } else { WINDOWS_MAX };
+            if self.windows.len() == room || self.summed.len() == SUMMED_MAX {
+                self.offer_any(top)?;
+                is_first = false;
             }
         }
-        self.offer_blocks::<false>(top)
+        self.offer_any(top)
+    }
+
+    fn offer_any(&mut self, top: &mut Top) -> Result<()> {
+        let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
+        self.blocks.offer_noted(query, self.windows, opened, top, pruning)?;
+        self.blocks.offer::<false>(query, self.summed, opened, top, pruning)?;
+        self.start();
+        Ok(())
     }
 
     fn all_of(&mut self, common: &mut Common, top: &mut Top) -> Result<()> {
@@ -196,11 +223,18 @@ impl Search<'_, '_, '_> {
                 continue;
             }
             self.open(window)?;
-            if self.windows.len() == WINDOWS_MAX {
-                self.offer_blocks::<true>(top)?;
+            if self.windows.len() == SUMMED_MAX {
+                self.offer_all(top)?;
             }
         }
-        self.offer_blocks::<true>(top)
+        self.offer_all(top)
+    }
+
+    fn offer_all(&mut self, top: &mut Top) -> Result<()> {
+        let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
+        self.blocks.offer::<true>(query, self.windows, opened, top, pruning)?;
+        self.start();
+        Ok(())
     }
 
     fn is_too_weak(&mut self, window: &Window, top: &Top) -> bool {
@@ -212,19 +246,15 @@ impl Search<'_, '_, '_> {
     fn start(&mut self) {
         self.opened.clear();
         self.windows.clear();
+        self.summed.clear();
     }
 
-    fn open(&mut self, window: &Window) -> Result<()> {
+    /// Opens a window behind those that are open.
+    fn open(&mut self, window: &Window) -> Result<Range<usize>> {
         let start = self.opened.len();
         self.parts.open(self.query.clauses, window, &mut self.opened)?;
-        self.windows.push(OpenWindow { key: window.key, opened: start..self.opened.len() });
-        Ok(())
-    }
-
-    fn offer_blocks<const ALL: bool>(&mut self, top: &mut Top) -> Result<()> {
-        let (windows, opened) = (&self.windows[..], &self.opened[..]);
-        self.blocks.offer::<ALL>(&self.query, windows, opened, top, &mut self.pruning)?;
-        self.start();
-        Ok(())
+        let opened = start..self.opened.len();
+        self.windows.push(OpenWindow { key: window.key, opened: opened.clone() });
+        Ok(opened)
     }
 }

@@ -11,7 +11,7 @@ use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, 
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
-use crate::simd::sums::units;
+use crate::simd::sums::{BLOCKS, units};
 use std::ops::Range;
 
 /// The lists of a query, without their bytes.
@@ -224,6 +224,15 @@ pub(super) struct Opened<'q, 's> {
 }
 
 impl Opened<'_, '_> {
+    /// The codes, if there is one for each block.
+    #[inline]
+    pub(super) fn codes_by_block(&self) -> Option<&[u8; BLOCKS]> {
+        match &self.postings {
+            Postings::Short { .. } => None,
+            Postings::Long(postings) => postings.codes.dense(),
+        }
+    }
+
     pub(super) fn n_postings(&self) -> u32 {
         match &self.postings {
             Postings::Short { docs, .. } => docs.len() as u32,
