@@ -6,6 +6,9 @@
 /// Blocks of a window.
 pub(crate) const BLOCKS: usize = 1024;
 
+/// Codes that a byte can count.
+const COUNTED: usize = 128;
+
 /// What a code adds: ⌊code × 256 × weight / 65,536⌋, one instruction for several of them.
 #[inline(always)]
 pub(crate) fn units(code: u8, weight: u16) -> u16 {
@@ -81,7 +84,7 @@ kernel! {
     /// How many codes are at least `least`.
     count_codes(codes: &[u8], least: u8) -> usize {
         let mut n = 0;
-        for codes in codes.chunks(128) {
+        for codes in codes.chunks(COUNTED) {
             let mut of_chunk = 0u8;
             for code in codes {
                 of_chunk += u8::from(*code >= least);

@@ -7,6 +7,7 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
+use super::one::Scan;
 use super::parts::{Opened, Postings, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
@@ -356,6 +357,16 @@ impl Block {
             true => self.common(opened, place.block),
             false => self.essential(opened, place, limit),
         };
+        let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
+        if let (Some(nth), None) = (lists.next(), lists.next())
+            && let RankedList::Long(list) = &query.clauses[opened[nth].clause].list
+        {
+            let clause = &query.clauses[opened[nth].clause];
+            let first = place.key * WINDOW + (place.block * 64) as u32;
+            pruning.documents_scored += u64::from(docs.count_ones());
+            let mut scan = Scan::new(clause, list, query.base, top);
+            return scan.offer_word(first, docs, self.ranks[nth]);
+        }
         while docs != 0 {
             let bit = docs.trailing_zeros();
             docs &= docs - 1;

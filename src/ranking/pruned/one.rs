@@ -40,26 +40,33 @@ pub(super) fn offer(
             pruning.documents_scored = list.docs().len() as u64;
         }
         RankedList::Long(list) => {
-            let mut scan = Scan { clause, list, base, group: None, top, pruning: &mut pruning };
-            scan.offer(candidates)?;
+            Scan::new(clause, list, base, top).offer(candidates, &mut pruning)?;
         }
     }
     Ok(pruning)
 }
 
-/// A list on its way.
-struct Scan<'a, 's, 'f> {
+/// Scores documents of one list.
+pub(super) struct Scan<'a, 's, 'f> {
     clause: &'a Clause<'s, 'f>,
     list: &'a RankedLong<'s, Section<'s>>,
     base: u64,
     /// The frequencies at hand, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
     top: &'a mut Top,
-    pruning: &'a mut Pruning,
 }
 
-impl Scan<'_, '_, '_> {
-    fn offer(&mut self, candidates: &mut Vec<u32>) -> Result<()> {
+impl<'a, 's, 'f> Scan<'a, 's, 'f> {
+    pub(super) fn new(
+        clause: &'a Clause<'s, 'f>,
+        list: &'a RankedLong<'s, Section<'s>>,
+        base: u64,
+        top: &'a mut Top,
+    ) -> Self {
+        Scan { clause, list, base, group: None, top }
+    }
+
+    fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
         let (most, least) = changes(&self.clause.lengths.bm25(), self.clause.scoring);
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
         if let Some(kth) = kth_code(self.list, self.top.k()) {
@@ -67,10 +74,10 @@ impl Scan<'_, '_, '_> {
         }
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
         for container in self.list.containers() {
-            self.pruning.windows_considered += 1;
+            pruning.windows_considered += 1;
             let cut = cut(self.top.threshold(), per_code);
             if u32::from(container.max_code) < cut {
-                self.pruning.windows_skipped += 1;
+                pruning.windows_skipped += 1;
                 continue;
             }
             let codes = self.list.codes(&container)?;
@@ -79,7 +86,7 @@ impl Scan<'_, '_, '_> {
             };
             candidates.clear();
             select_codes(codes, cut.clamp(1, 255) as u8, candidates);
-            self.pruning.blocks_considered += codes.len() as u64;
+            pruning.blocks_considered += codes.len() as u64;
             if candidates.is_empty() {
                 continue;
             }
@@ -92,64 +99,76 @@ impl Scan<'_, '_, '_> {
                 if (f64::from(code) * per_code) < f64::from(self.top.threshold()) {
                     continue;
                 }
-                self.pruning.blocks_scored += 1;
-                match part.codes.dense() {
-                    Some(_) => self.offer_block(&part, candidate, high)?,
-                    None => self.offer_from(&part, candidate, high)?,
-                }
+                pruning.blocks_scored += 1;
+                let (first, word, rank) = match part.codes.dense() {
+                    Some(_) => block(&part, candidate),
+                    None => block_from(&part, candidate),
+                };
+                pruning.documents_scored += u64::from(word.count_ones());
+                self.offer_word(high + first, word, rank)?;
             }
         }
         Ok(())
     }
 
-    /// Scores the documents of a block of which the container has a code.
-    fn offer_block(&mut self, part: &LongPart<'_>, block: usize, high: u32) -> Result<()> {
-        let (mut word, mut rank) = part.block(block);
-        while word != 0 {
-            let low = (block * 64) as u32 + word.trailing_zeros();
-            word &= word - 1;
-            self.offer_posting(high + low, rank)?;
-            rank += 1;
+    /// Scores documents of a block that begins with `first`, given as bits; they are all that the list has
+    /// there, or the score of others is of no interest. `rank` is that of the first.
+    pub(super) fn offer_word(&mut self, first: u32, word: u64, rank: u32) -> Result<()> {
+        if word == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Scores posting number `first` of a container and those that follow in the same block.
-    fn offer_from(&mut self, part: &LongPart<'_>, first: usize, high: u32) -> Result<()> {
-        let rank = part.first_rank + first as u32;
-        let Container::Array(values) = part.container() else {
-            let values = part.container().select(first as u32);
-            return values
-                .map_or(Ok(()), |low| self.offer_block(part, usize::from(low >> 6), high));
-        };
-        let block = |value: &[u8; 2]| u16::from_le_bytes(*value) >> 6;
-        let rest = values.get(first..).unwrap_or_default();
-        let same = rest.iter().take_while(|value| block(value) == block(&rest[0]));
-        for (rank, value) in (rank..).zip(same) {
-            self.offer_posting(high + u32::from(u16::from_le_bytes(*value)), rank)?;
+        let last = first + word.ilog2();
+        if last >= self.clause.lengths.n_docs() {
+            return Err(past_the_end());
+        }
+        let start = first + word.trailing_zeros();
+        let lengths = self.clause.lengths.codes(start..last + 1)?;
+        let k_by_code = &self.clause.scoring.k_by_code;
+        let (mut word, mut rank) = (word >> (start - first), rank);
+        while word != 0 {
+            let at = word.trailing_zeros();
+            word &= word - 1;
+            let frequency = self.frequency(rank)?;
+            rank += 1;
+            let code = lengths.get(at as usize).copied().ok_or_else(past_the_end)?;
+            let score = self.clause.weight * score_part(frequency, k_by_code[usize::from(code)]);
+            self.top.push(score, DocId(self.base + u64::from(start + at)));
         }
         Ok(())
     }
 
     #[inline]
-    fn offer_posting(&mut self, doc: u32, rank: u32) -> Result<()> {
-        if self.group.as_ref().is_none_or(|(nth, _)| *nth != rank / GROUP) {
-            self.group = Some((rank / GROUP, self.list.frequencies().group(rank / GROUP)?));
+    fn frequency(&mut self, rank: u32) -> Result<u32> {
+        let (nth, in_group) = (rank / GROUP, rank % GROUP);
+        if let Some((of, group)) = &self.group
+            && *of == nth
+        {
+            return Ok(if group.is_all_ones() { 1 } else { group.get(in_group) });
         }
-        let frequency = self.group.as_ref().map_or(1, |(_, group)| match group.is_all_ones() {
-            true => 1,
-            false => group.get(rank % GROUP),
-        });
-        if doc >= self.clause.lengths.n_docs() {
-            return Err(past_the_end());
-        }
-        let code = self.clause.lengths.code(doc)?;
-        let k = self.clause.scoring.k_by_code[usize::from(code)];
-        self.pruning.documents_scored += 1;
-        let score = self.clause.weight * score_part(frequency, k);
-        self.top.push(score, DocId(self.base + u64::from(doc)));
-        Ok(())
+        let group = self.list.frequencies().group(nth)?;
+        let frequency = group.get(in_group);
+        self.group = Some((nth, group));
+        Ok(frequency)
     }
+}
+
+/// The first document of a block in its window, what the list has there as bits, and the rank of that.
+fn block(part: &LongPart<'_>, block: usize) -> (u32, u64, u32) {
+    let (word, rank) = part.block(block);
+    ((block * 64) as u32, word, rank)
+}
+
+/// The same for the block that posting `nth` of a container is the first of.
+fn block_from(part: &LongPart<'_>, nth: usize) -> (u32, u64, u32) {
+    let Container::Array(values) = part.container() else {
+        let low = part.container().select(nth as u32);
+        return low.map_or((0, 0, 0), |low| block(part, usize::from(low >> 6)));
+    };
+    let mut lows = values.get(nth..).unwrap_or_default().iter().map(|v| u16::from_le_bytes(*v));
+    let Some(first) = lows.next() else { return (0, 0, 0) };
+    let same = lows.take_while(|low| low >> 6 == first >> 6);
+    let word = same.fold(1 << (first & 63), |word, low| word | 1 << (low & 63));
+    (u32::from(first & !63), word, part.first_rank + nth as u32)
 }
 
 /// The smallest code with which a score can reach the threshold; above 255 where none can.
