@@ -2,12 +2,14 @@
 
 use std::{fs, path::Path};
 
-use treepie::{BadLines, Document, Field, FieldKind, Index, LineFormat, Schema, WriterOptions};
+use treepie::{
+    BadLines, Document, Field, FieldKind, Hits, Index, LineFormat, Schema, TotalMode, WriterOptions,
+};
 
 use super::{
     corpus::{Columns, Corpus},
     engine::{Contender, Engine, Role, Top},
-    questions::{Class, Question},
+    questions::Question,
 };
 use crate::Result;
 
@@ -26,31 +28,29 @@ struct Treepie {
     searcher: treepie::Searcher,
 }
 
-/// Classes whose documents are found today.
-fn is_offered(class: Class) -> bool {
-    matches!(
-        class,
-        Class::Term | Class::And2 | Class::And3 | Class::Or2 | Class::Or3 | Class::Mixed
-    )
+impl Treepie {
+    /// The best `k`, their numbers and scores without stored fields, as the peers answer.
+    fn search(&self, question: &Question, k: usize, total: TotalMode) -> Result<Hits> {
+        let query = self.searcher.parse(&question.text)?;
+        let search = self.searcher.search(&query).limit(k as u64).total(total);
+        Ok(search.fields([] as [&str; 0]).run()?)
+    }
 }
 
 impl Engine for Treepie {
     fn count(&mut self, question: &Question) -> Result<Option<u64>> {
-        if !is_offered(question.class) {
-            return Ok(None);
-        }
         let query = self.searcher.parse(&question.text)?;
         Ok(Some(self.searcher.count(&query)?))
     }
 
-    /// Nothing is scored yet.
-    fn top(&mut self, _: &Question, _: usize) -> Result<Option<Top>> {
-        Ok(None)
+    fn top(&mut self, question: &Question, k: usize) -> Result<Option<Top>> {
+        let hits = self.search(question, k, TotalMode::Unknown)?;
+        Ok(Some(Top { n: hits.hits.len() }))
     }
 
-    /// Nothing is scored yet.
-    fn top_and_count(&mut self, _: &Question, _: usize) -> Result<Option<(Top, u64)>> {
-        Ok(None)
+    fn top_and_count(&mut self, question: &Question, k: usize) -> Result<Option<(Top, u64)>> {
+        let hits = self.search(question, k, TotalMode::Exact)?;
+        Ok(Some((Top { n: hits.hits.len() }, hits.total.value)))
     }
 }
 
