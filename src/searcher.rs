@@ -201,14 +201,19 @@ impl Searcher {
 
     /// Everything that matches, by segment.
     fn matches(&self, normal: &Normal) -> Result<Matches> {
+        let mut execution = self.collecting(normal)?;
+        let matches = execution.page_and_matches(&mut vec![])?.1;
+        self.recycle(execution);
+        Ok(matches)
+    }
+
+    /// Plans to find everything that matches.
+    fn collecting(&self, normal: &Normal) -> Result<Execution<'_>> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let (scratch, execution) = self.scratch();
         let plan = plan::plan(normal, self.segments(), &options, scratch)?;
-        let mut execution = Execution::new(plan, false, execution);
-        let matches = execution.page_and_matches(&mut vec![])?.1;
-        self.recycle(execution);
-        Ok(matches)
+        Ok(Execution::new(plan, false, execution))
     }
 
     /// How many documents match.
@@ -490,6 +495,15 @@ impl SearchBuilder<'_> {
             }
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
             ranking::search::find_best(ranked, shape, &mut top)?;
+            top
+        } else if let Some(candidates) = ranked.candidates().filter(|_| self.facets.is_empty()) {
+            let mut execution = self.searcher.collecting(&candidates)?;
+            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+            let mut top = self.top(page_end.min(counted.documents));
+            let segments = &execution.plan().segments;
+            let value = ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+            found.total = Total { value, relation: Relation::Exact };
+            self.searcher.recycle(execution);
             top
         } else {
             let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };

@@ -8,17 +8,21 @@
 //! for `*`. A word in several fields adds what it has in each.
 
 use super::Query;
+use super::phrase::PhraseSpec;
 use super::rewrite::{Normal, Rewriter};
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::ids::FieldId;
 use crate::schema::Schema;
+use std::sync::Arc;
 
 /// How a document that matches is scored: in the order of the clauses in the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Scored {
     /// A term, by how often and in how long a document it is, and how rare it is.
     Term { field: FieldId, term: Vec<u8>, boost: f32 },
+    /// A phrase, by how often it is there; its rarity is the sum of its words'.
+    Phrase { field: FieldId, phrase: Arc<PhraseSpec>, boost: f32 },
     /// The same for every document in a set.
     Constant { matching: Normal, score: f32 },
     /// The sum over what matches: all of `must`, none of `must_not`, at least `minimum` of `should`.
@@ -101,6 +105,9 @@ impl Builder<'_> {
         };
         match matching {
             Normal::Term { field, term } => Scored::Term { field, term, boost: weight(field) },
+            Normal::Phrase { field, phrase } => {
+                Scored::Phrase { field, phrase, boost: weight(field) }
+            }
             Normal::Expand { field, .. } => Scored::Constant { score: weight(field), matching },
             Normal::And { all, none } if none.is_empty() && !all.is_empty() => {
                 let all = all.into_iter().map(|part| self.matched(part, boost, names_field));
@@ -215,6 +222,7 @@ mod tests {
                 let name = if field.0 == 0 { "t" } else { "b" };
                 format!("{name}:{}^{boost}", String::from_utf8_lossy(term))
             }
+            Scored::Phrase { phrase, boost, .. } => format!("phrase of {}^{boost}", phrase.len()),
             Scored::Constant { score, .. } => format!("={score}"),
             Scored::Sum { must, should, must_not, minimum } => {
                 let mut parts = [join(must, "+"), join(should, "")].concat();
@@ -242,6 +250,7 @@ mod tests {
             ("title:(a b)^=4", "=4"),
             ("{title^3 body}:x", "(t:x^3 b:x^1)~1"),
             ("MAX [title:a title:b]~0.5", "max(t:a^1 t:b^1)~0.5"),
+            ("title:\"a b\"^2 title:a-b", "(phrase of 2^2 phrase of 2^1)~1"),
             ("NOT title:a", "=0"),
             ("*", "=1"),
         ] {

@@ -2,14 +2,18 @@
 
 use super::Clause;
 use super::bm25::{FieldScoring, Parameters, idf};
-use super::cursor::TermCursor;
+use super::cursor::{FoundTerm, TermCursor};
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
+use crate::format::lengths::{self, Lengths, score_part};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
-use crate::query::{Normal, Scored};
+use crate::phrase::PhraseReader;
+use crate::query::{Normal, PhraseSpec, Scored};
+use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::fmt;
+use std::sync::Arc;
 
 /// How the documents of a snapshot are scored: terms looked up, weights computed, sets found.
 #[derive(Debug)]
@@ -17,6 +21,7 @@ pub(crate) struct Ranked<'s> {
     segments: Vec<SegmentReader<'s>>,
     fields: Vec<FieldScoring>,
     terms: Vec<RankedTerm>,
+    phrases: Vec<RankedPhrase>,
     /// What matches each constant part, by segment.
     sets: Vec<Matches>,
     root: Node,
@@ -34,10 +39,24 @@ struct RankedTerm {
     infos: Vec<Option<TermInfo>>,
 }
 
+#[derive(Debug)]
+struct RankedPhrase {
+    /// Index into `fields`.
+    field: usize,
+    spec: Arc<PhraseSpec>,
+    boost: f32,
+    /// The sum of its words'.
+    idf: f32,
+    weight: f32,
+    /// By segment, what the dictionary says of each of its terms.
+    infos: Vec<Vec<Option<TermInfo>>>,
+}
+
 /// [`Scored`], resolved.
 #[derive(Debug)]
 enum Node {
     Term(usize),
+    Phrase(usize),
     Set { set: usize, score: f32, label: String },
     Sum { must: Vec<Node>, should: Vec<Node>, must_not: Vec<usize>, minimum: u32 },
     Max { any: Vec<Node>, tie: f32 },
@@ -52,6 +71,8 @@ pub(crate) enum Shape {
     AnyOf,
     /// Terms that must all match.
     AllOf,
+    /// A phrase.
+    Phrase,
     /// Anything else.
     Tree,
 }
@@ -64,8 +85,14 @@ impl<'s> Ranked<'s> {
         parameters: impl Fn(FieldId) -> Parameters,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
-        let mut ranked =
-            Ranked { segments, fields: vec![], terms: vec![], sets: vec![], root: Node::NOTHING };
+        let mut ranked = Ranked {
+            segments,
+            fields: vec![],
+            terms: vec![],
+            phrases: vec![],
+            sets: vec![],
+            root: Node::NOTHING,
+        };
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Scored::Constant { score, matching } => {
@@ -89,6 +116,9 @@ impl<'s> Ranked<'s> {
         Ok(match scored {
             Scored::Term { field, term, boost } => {
                 self.term(*field, term, *boost, parameters, matches)?
+            }
+            Scored::Phrase { field, phrase, boost } => {
+                self.phrase(*field, phrase, *boost, parameters)?
             }
             Scored::Constant { matching, score } => self.set(matching, *score, matches)?,
             Scored::Sum { must, should, must_not, minimum } => {
@@ -128,14 +158,7 @@ impl<'s> Ranked<'s> {
         parameters: &impl Fn(FieldId) -> Parameters,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let place = match self.fields.iter().position(|scoring| scoring.field == field) {
-            Some(place) => place,
-            None => {
-                let segments = self.segments.iter().copied();
-                self.fields.push(FieldScoring::of(field, segments, parameters(field))?);
-                self.fields.len() - 1
-            }
-        };
+        let place = self.place_of(field, parameters)?;
         let mut infos = Vec::with_capacity(self.segments.len());
         for segment in &self.segments {
             infos.push(segment.field(field).terms()?.get(term)?);
@@ -155,12 +178,72 @@ impl<'s> Ranked<'s> {
         Ok(Node::Term(self.terms.len() - 1))
     }
 
+    fn phrase(
+        &mut self,
+        field: FieldId,
+        spec: &Arc<PhraseSpec>,
+        boost: f32,
+        parameters: &impl Fn(FieldId) -> Parameters,
+    ) -> Result<Node> {
+        let place = self.place_of(field, parameters)?;
+        let mut infos = Vec::with_capacity(self.segments.len());
+        let mut df = vec![0; spec.terms.len()];
+        for segment in &self.segments {
+            let dictionary = segment.field(field).terms()?;
+            let mut of_segment = Vec::with_capacity(spec.terms.len());
+            for (term, df) in spec.terms.iter().zip(&mut df) {
+                let info = dictionary.get(term)?;
+                *df += info.map_or(0, |info| u64::from(info.df));
+                of_segment.push(info);
+            }
+            infos.push(of_segment);
+        }
+        let scoring = &self.fields[place];
+        let words = spec.words.iter().map(|word| idf(scoring.n_docs, df[word.term as usize]));
+        let idf = words.fold(0.0, |sum, idf| sum + idf);
+        let weight = boost * idf * (scoring.bm25.k1 + 1.0);
+        let spec = Arc::clone(spec);
+        self.phrases.push(RankedPhrase { field: place, spec, boost, idf, weight, infos });
+        Ok(Node::Phrase(self.phrases.len() - 1))
+    }
+
+    /// The field among those that are scored.
+    fn place_of(
+        &mut self,
+        field: FieldId,
+        parameters: &impl Fn(FieldId) -> Parameters,
+    ) -> Result<usize> {
+        if let Some(place) = self.fields.iter().position(|scoring| scoring.field == field) {
+            return Ok(place);
+        }
+        let segments = self.segments.iter().copied();
+        self.fields.push(FieldScoring::of(field, segments, parameters(field))?);
+        Ok(self.fields.len() - 1)
+    }
+
+    /// What has all words of a query that is a phrase, and perhaps not as one: scoring tells, so that
+    /// positions are read once.
+    pub(crate) fn candidates(&self) -> Option<Normal> {
+        let Node::Phrase(at) = self.root else { return None };
+        let RankedPhrase { field, spec, .. } = &self.phrases[at];
+        let field = self.fields[*field].field;
+        let term = |term: &Vec<u8>| Normal::Term { field, term: term.clone() };
+        let last =
+            spec.last.iter().map(|(_, terms)| Normal::Expand { field, terms: terms.clone() });
+        let all: Vec<_> = spec.terms.iter().map(term).chain(last).collect();
+        Some(match <[Normal; 1]>::try_from(all) {
+            Ok([one]) => one,
+            Err(all) => Normal::And { all, none: vec![] },
+        })
+    }
+
     /// How its best documents can be found.
     pub(crate) fn shape(&self) -> Shape {
         let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
         match &self.root {
             Node::Set { .. } => Shape::Constant,
             Node::Term(_) => Shape::AnyOf,
+            Node::Phrase(_) => Shape::Phrase,
             Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
                 match (must.is_empty(), should.is_empty()) {
                     (true, false) if *minimum <= 1 && are_terms(should) => Shape::AnyOf,
@@ -226,7 +309,13 @@ impl<'s> Ranked<'s> {
                 }
             });
         }
-        Ok(SegmentScorer { ranked: self, segment, cursors })
+        let mut phrases = Vec::with_capacity(self.phrases.len());
+        for phrase in &self.phrases {
+            let reader = self.segments[segment].field(self.fields[phrase.field].field);
+            let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
+            phrases.push(words.zip(reader.lengths()?));
+        }
+        Ok(SegmentScorer { ranked: self, segment, cursors, phrases })
     }
 }
 
@@ -241,6 +330,7 @@ pub(crate) struct SegmentScorer<'r, 's> {
     ranked: &'r Ranked<'s>,
     segment: usize,
     cursors: Vec<Option<TermCursor<'s>>>,
+    phrases: Vec<Option<(PhraseReader<'s>, Lengths<Section<'s>>)>>,
 }
 
 impl SegmentScorer<'_, '_> {
@@ -257,6 +347,10 @@ impl SegmentScorer<'_, '_> {
                 let Some(cursor) = &mut self.cursors[*at] else { return Ok(None) };
                 let part = cursor.part(doc, &self.ranked.fields[term.field].k_by_code)?;
                 Ok(part.map(|found| term.weight * found.part))
+            }
+            Node::Phrase(at) => {
+                let found = self.phrase(*at, doc)?;
+                Ok(found.map(|found| self.ranked.phrases[*at].weight * found.part))
             }
             Node::Set { set, score, .. } => Ok(self.is_in(*set, doc).then_some(*score)),
             Node::Sum { must, should, must_not, minimum } => {
@@ -296,6 +390,18 @@ impl SegmentScorer<'_, '_> {
         }
     }
 
+    fn phrase(&mut self, at: usize, doc: u32) -> Result<Option<FoundTerm>> {
+        let Some((reader, lengths)) = &mut self.phrases[at] else { return Ok(None) };
+        let frequency = reader.frequency(doc)?;
+        if frequency == 0 {
+            return Ok(None);
+        }
+        let length_code = lengths.code(doc)?;
+        let k_by_code = &self.ranked.fields[self.ranked.phrases[at].field].k_by_code;
+        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
+        Ok(Some(FoundTerm { frequency, length_code, part }))
+    }
+
     fn is_in(&self, set: usize, doc: u32) -> bool {
         match self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment)) {
             Some(MatchSet::Some(windows)) => windows.contains(doc),
@@ -314,6 +420,7 @@ impl SegmentScorer<'_, '_> {
         let Some(value) = self.node(node, doc)? else { return Ok(None) };
         let (what, nodes) = match node {
             Node::Term(at) => return self.explain_term(*at, value, doc),
+            Node::Phrase(at) => return self.explain_phrase(*at, value, doc),
             Node::Set { label, .. } => (format!("{label} matches"), vec![]),
             Node::Sum { must, should, .. } => {
                 ("sum of".to_owned(), must.iter().chain(should).collect())
@@ -334,39 +441,59 @@ impl SegmentScorer<'_, '_> {
         let scoring = &self.ranked.fields[term.field];
         let Some(cursor) = &mut self.cursors[at] else { return Ok(None) };
         let Some(found) = cursor.part(doc, &scoring.k_by_code)? else { return Ok(None) };
-        let name = match self.ranked.segments.first() {
-            Some(segment) => segment.schema().get(scoring.field).name.clone(),
-            None => Default::default(),
-        };
         let text = String::from_utf8_lossy(&term.term);
-        let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
-        let bm25 = scoring.bm25;
-        let length = crate::format::lengths::length_of(found.length_code);
-        let weight = Explanation {
-            value: term.weight,
-            what: "weight: boost × idf × (k1 + 1)".into(),
-            parts: vec![
-                leaf(term.boost, "boost".into()),
-                leaf(
-                    idf(scoring.n_docs, term.df),
-                    format!(
-                        "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents",
-                        term.df, scoring.n_docs
-                    ),
-                ),
-                leaf(bm25.k1 + 1.0, format!("k1 + 1, with k1 = {}", bm25.k1)),
-            ],
-        };
-        let part = leaf(
-            found.part,
-            format!(
-                "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {}, b {}, length {length}, average {}",
-                found.frequency, bm25.b, bm25.average
+        let idf = Explanation {
+            value: idf(scoring.n_docs, term.df),
+            what: format!(
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents",
+                term.df, scoring.n_docs
             ),
-        );
-        let parts = vec![weight, part];
-        Ok(Some(Explanation { value, what: format!("{name}:{text}, weight × part"), parts }))
+            parts: vec![],
+        };
+        let weight = weight(term.weight, term.boost, idf, scoring);
+        let what = format!("{}:{text}, weight × part", self.name_of(scoring.field));
+        Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
     }
+
+    fn explain_phrase(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+        let Some(found) = self.phrase(at, doc)? else { return Ok(None) };
+        let phrase = &self.ranked.phrases[at];
+        let scoring = &self.ranked.fields[phrase.field];
+        let idf = Explanation {
+            value: phrase.idf,
+            what: "idf: the sum over the words of the phrase".into(),
+            parts: vec![],
+        };
+        let weight = weight(phrase.weight, phrase.boost, idf, scoring);
+        let what = format!("{}, weight × part", phrase.spec.to_query(&self.name_of(scoring.field)));
+        Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
+    }
+
+    fn name_of(&self, field: FieldId) -> String {
+        let schema = self.ranked.segments.first().map(|segment| segment.schema());
+        schema.map_or_else(String::new, |schema| schema.get(field).name.to_string())
+    }
+}
+
+/// The weight of a clause, of its three factors.
+fn weight(value: f32, boost: f32, idf: Explanation, scoring: &FieldScoring) -> Explanation {
+    let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
+    let k1 = scoring.bm25.k1;
+    let parts =
+        vec![leaf(boost, "boost".into()), idf, leaf(k1 + 1.0, format!("k1 + 1, with k1 = {k1}"))];
+    Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }
+}
+
+/// What a frequency makes with a length.
+fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
+    let what = format!(
+        "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {}, b {}, length {}, average {}",
+        found.frequency,
+        scoring.bm25.b,
+        lengths::length_of(found.length_code),
+        scoring.bm25.average
+    );
+    Explanation { value: found.part, what, parts: vec![] }
 }
 
 /// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the

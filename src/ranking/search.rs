@@ -8,17 +8,19 @@ use crate::execution::MatchSet;
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 
-/// Scores every document of `matches`, which are those of the whole query by segment, and offers it to `top`.
+/// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
     ranked: &Ranked<'_>,
     segments: &[SegmentPlan<'_>],
     matches: &[MatchSet],
     top: &mut Top,
-) -> Result<()> {
+) -> Result<u64> {
+    let mut n_matching = 0;
     for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
         let mut scorer = ranked.segment(at)?;
         let mut offer = |doc: u32| -> Result<()> {
             if let Some(score) = scorer.score(doc)? {
+                n_matching += 1;
                 top.push(score, DocId(segment.base + u64::from(doc)));
             }
             Ok(())
@@ -34,7 +36,7 @@ pub(crate) fn score_all(
             }
         }
     }
-    Ok(())
+    Ok(n_matching)
 }
 
 /// Offers to `top` all documents that can be among its best, for a query that is nothing but terms.

@@ -22,6 +22,12 @@ impl Naive {
         };
         match query {
             Query::Word { field: Some(field), text, .. } => self.term(field, text, doc, boost),
+            Query::Phrase { field: Some(field), text, .. } => {
+                let words: Vec<&str> = text.split(' ').collect();
+                let texts = &self.docs[doc][field_number(field)];
+                let places = texts.windows(words.len()).filter(|window| *window == words);
+                self.scored(field, &words, places.count(), doc, boost)
+            }
             Query::And(all) => {
                 let (n, score) = sum(all);
                 (n == all.len()).then_some(score)
@@ -60,19 +66,32 @@ impl Naive {
     }
 
     fn term(&self, field: &str, word: &str, doc: usize, boost: f32) -> Option<f32> {
-        let field = FIELDS.iter().position(|name| *name == field).unwrap();
-        let words = &self.docs[doc][field];
-        let frequency = words.iter().filter(|other| *other == word).count() as f32;
-        if frequency == 0.0 {
-            return None;
-        }
+        let words = &self.docs[doc][field_number(field)];
+        let frequency = words.iter().filter(|other| *other == word).count();
+        self.scored(field, &[word], frequency, doc, boost)
+    }
+
+    /// What so many occurrences of a word, or of all words as a phrase, are worth.
+    fn scored(
+        &self,
+        field: &str,
+        words: &[&str],
+        frequency: usize,
+        doc: usize,
+        boost: f32,
+    ) -> Option<f32> {
+        let field = field_number(field);
         let lengths = || self.docs.iter().map(|doc| doc[field].len()).filter(|len| *len > 0);
         let (n_docs, n_tokens) = (lengths().count() as f64, lengths().sum::<usize>());
-        let df = f64::from(self.df[field][word]);
-        let idf = (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32;
+        let idf = |word: &&str| {
+            let df = f64::from(self.df[field].get(*word).copied().unwrap_or_default());
+            (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32
+        };
+        let idf: f32 = words.iter().map(idf).sum();
         let average = (n_tokens as f64 / n_docs) as f32;
-        let k = 1.2 * (1.0 - 0.75 + 0.75 * words.len() as f32 / average);
-        Some(boost * idf * (1.2 + 1.0) * (frequency / (frequency + k)))
+        let k = 1.2 * (1.0 - 0.75 + 0.75 * self.docs[doc][field].len() as f32 / average);
+        let frequency = frequency as f32;
+        (frequency > 0.0).then(|| boost * idf * (1.2 + 1.0) * (frequency / (frequency + k)))
     }
 
     /// What matches, the best first.
@@ -83,6 +102,10 @@ impl Naive {
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scores
     }
+}
+
+fn field_number(name: &str) -> usize {
+    FIELDS.iter().position(|field| *field == name).unwrap()
 }
 
 /// Numbers that look random: a linear congruential generator.
@@ -112,7 +135,11 @@ impl Random {
             (0..1 + this.below(n)).map(|_| this.query(depth - 1)).collect()
         };
         if depth == 0 {
-            return word(self);
+            let phrase = [self.word(), self.word(), self.word()][..2 + self.below(2)].join(" ");
+            return match self.below(3) {
+                0 => Query::phrase(phrase).in_field(FIELDS[self.below(2)]),
+                _ => word(self),
+            };
         }
         match self.below(11) {
             0..3 => Query::any_of((0..1 + self.below(5)).map(|_| word(self))),
