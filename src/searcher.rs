@@ -17,6 +17,7 @@ use crate::ranking;
 use crate::ranking::bm25::Parameters;
 pub use crate::ranking::prepared::Explanation;
 use crate::ranking::prepared::{Ranked, Shape};
+use crate::ranking::pruned::{self, Pruning};
 use crate::ranking::top::Top;
 use crate::schema::{FieldKind, Schema};
 use crate::segment::reader::SegmentReader;
@@ -70,6 +71,8 @@ struct Inner {
     analyzers: Arc<Analyzers>,
     /// What earlier queries left for later ones, at most one for each that ran at the same time.
     scratch: Mutex<Vec<Scratch>>,
+    /// The same for finding the best.
+    pruned: Mutex<Vec<pruned::Scratch>>,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
@@ -78,7 +81,8 @@ impl Searcher {
     /// Opens the newest commit of `storage`.
     pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
         let snapshot = Snapshot::open(&*storage)?;
-        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch: Mutex::default() })))
+        let (scratch, pruned) = Default::default();
+        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned })))
     }
 
     /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
@@ -93,8 +97,8 @@ impl Searcher {
             return Ok(None);
         }
         let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
-        let scratch = Mutex::default();
-        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot: newest, analyzers, scratch }))))
+        let (scratch, pruned, snapshot) = (Mutex::default(), Mutex::default(), newest);
+        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned }))))
     }
 
     /// The fields of the index.
@@ -321,24 +325,24 @@ impl Searcher {
 
     /// Memory that an earlier query left, or none.
     fn scratch(&self) -> Scratch {
-        self.lock_scratch().pop().unwrap_or_default()
+        lock(&self.0.scratch).pop().unwrap_or_default()
     }
 
     /// Keeps the memory of an execution for the next query.
     fn recycle(&self, execution: Execution<'_>) {
         if execution.plan().nodes.len() <= NODES_KEPT {
             let scratch = execution.into_scratch();
-            let mut kept = self.lock_scratch();
+            let mut kept = lock(&self.0.scratch);
             if kept.len() < SCRATCH_KEPT {
                 kept.push(scratch);
             }
         }
     }
+}
 
-    fn lock_scratch(&self) -> MutexGuard<'_, Vec<Scratch>> {
-        // What a panic left behind is empty vectors at the worst.
-        self.0.scratch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a panic left behind in a pool is empty vectors at the worst.
+fn lock<T>(pool: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A search with its options; from [`Searcher::search`].
@@ -486,7 +490,7 @@ impl SearchBuilder<'_> {
         let mut found = Found::default();
         let page_end = self.offset.saturating_add(self.limit);
         let shape = ranked.shape();
-        let is_pruned = matches!(shape, Shape::AnyOf | Shape::AllOf) && self.facets.is_empty();
+        let is_pruned = self.is_pruned(ranked);
         let top = if is_pruned {
             if self.total != TotalMode::Unknown {
                 // Counting everything costs less than knowing where to stop.
@@ -494,7 +498,13 @@ impl SearchBuilder<'_> {
                 found.total = Total { value: count, relation: Relation::Exact };
             }
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            ranking::search::find_best(ranked, shape, &mut top)?;
+            let mut scratch = lock(&self.searcher.0.pruned).pop().unwrap_or_default();
+            let pruning = ranking::search::find_best(ranked, shape, &mut top, &mut scratch)?;
+            found.pruning = Some(pruning);
+            let mut kept = lock(&self.searcher.0.pruned);
+            if kept.len() < SCRATCH_KEPT {
+                kept.push(scratch);
+            }
             top
         } else if let Some(candidates) = ranked.candidates().filter(|_| self.facets.is_empty()) {
             let mut execution = self.searcher.collecting(&candidates)?;
@@ -543,7 +553,10 @@ impl SearchBuilder<'_> {
     ///
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
-        let (plan, rewritten, notes) = self.searcher.plan(self.query, &self.options(true)?)?;
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
+        notes.extend(ranked.map(|ranked| self.way_of(&ranked)));
         let tree = explain::explain(&plan, self.searcher.schema(), None);
         Ok(self.worded(tree, rewritten, notes))
     }
@@ -555,17 +568,64 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run).
     pub fn analyze(self) -> Result<ExplainTree> {
         let started = Instant::now();
-        let (plan, rewritten, notes) = self.searcher.plan(self.query, &self.options(true)?)?;
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
-        let found = self.execute(&mut execution)?;
+        let found = match options.goal {
+            Goal::Count if self.facets.is_empty() => {
+                drop(execution.count()?);
+                Found::default()
+            }
+            _ => self.execute(&mut execution)?,
+        };
+        if let Some(ranked) = &ranked {
+            notes.push(self.way_of(ranked));
+            if options.goal == Goal::Count {
+                notes.extend(self.best(ranked)?.0.pruning.map(|pruning| pruning.to_string()));
+            }
+        }
+        let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
             profile: execution.profile(),
-            page_len: (!self.count_only).then_some(found.docs.len() as u64),
+            page_len: pages.then_some(found.docs.len() as u64),
             facets: &found.facet_profiles,
             total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
         let tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
+    /// the best are found otherwise.
+    fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
+        match ranked {
+            Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
+                match self.is_pruned(ranked) {
+                    true => Goal::Count,
+                    false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
+                }
+            }
+            _ => self.own_goal(),
+        }
+    }
+
+    /// Whether the best are found without looking at everything that matches.
+    fn is_pruned(&self, ranked: &Ranked<'_>) -> bool {
+        matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf) && self.facets.is_empty()
+    }
+
+    /// How the hits are put into order, for people.
+    fn way_of(&self, ranked: &Ranked<'_>) -> String {
+        let k = self.offset.saturating_add(self.limit);
+        match ranked.constant() {
+            Some(score) => format!("every match scores {score}, so hits come in document order"),
+            None if self.is_pruned(ranked) => format!(
+                "ranked by BM25: the best {k} are found by bounds of {} terms, beside the count",
+                ranked.n_terms()
+            ),
+            None => format!("ranked by BM25: every match is scored for the best {k}"),
+        }
     }
 
     fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
@@ -576,8 +636,9 @@ impl SearchBuilder<'_> {
         tree
     }
 
-    fn options(&self, for_people: bool) -> Result<PlanOptions> {
-        let goal = match self.count_only {
+    /// What the plan is asked for where nothing is ranked.
+    fn own_goal(&self) -> Goal {
+        match self.count_only {
             true => Goal::Count,
             false => Goal::Page {
                 offset: self.offset,
@@ -588,7 +649,11 @@ impl SearchBuilder<'_> {
                     TotalMode::Unknown => plan::Total::Unknown,
                 },
             },
-        };
+        }
+    }
+
+    fn options(&self, for_people: bool) -> Result<PlanOptions> {
+        let goal = self.own_goal();
         let facets = self
             .facets
             .iter()
@@ -685,6 +750,8 @@ struct Found {
     total: Total,
     facets: Vec<FacetCounts>,
     facet_profiles: Vec<FacetProfile>,
+    /// What finding the best looked at, where it did not have to score everything.
+    pruning: Option<Pruning>,
 }
 
 /// A planned count with the memory to take it; from [`Searcher::prepare`].

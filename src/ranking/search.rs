@@ -1,7 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::prepared::{Ranked, Shape};
-use super::pruned;
+use super::pruned::{self, Pruning};
 use super::top::{Scored, Top};
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -40,20 +40,25 @@ pub(crate) fn score_all(
 }
 
 /// Offers to `top` all documents that can be among its best, for a query that is nothing but terms.
-pub(crate) fn find_best(ranked: &Ranked<'_>, shape: Shape, top: &mut Top) -> Result<()> {
-    let mut scratch = pruned::Scratch::default();
+pub(crate) fn find_best(
+    ranked: &Ranked<'_>,
+    shape: Shape,
+    top: &mut Top,
+    scratch: &mut pruned::Scratch,
+) -> Result<Pruning> {
+    let mut pruning = Pruning::default();
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
         let clauses = ranked.clauses(at)?;
         match shape {
             // A term that the segment does not have is in no document with all of them.
             Shape::AllOf if clauses.len() < ranked.n_terms() => {}
-            Shape::AllOf => drop(pruned::all_of(&clauses, base, top, &mut scratch)?),
-            _ => drop(pruned::any_of(&clauses, base, top, &mut scratch)?),
+            Shape::AllOf => pruning += pruned::all_of(&clauses, base, top, scratch)?,
+            _ => pruning += pruned::any_of(&clauses, base, top, scratch)?,
         }
         base += u64::from(segment.n_docs());
     }
-    Ok(())
+    Ok(pruning)
 }
 
 /// What comes after a page: worse than its last hit.

@@ -25,6 +25,7 @@ use bounds::{CLAUSES_MAX, Scale};
 use lists::Common;
 use parts::{Opened, Parts, Window};
 use std::cmp::Reverse;
+use std::fmt;
 use std::ops::Range;
 
 /// Documents of a container, the range in which lists are combined.
@@ -49,6 +50,31 @@ pub(crate) struct Pruning {
     pub(crate) blocks_scored: u64,
     /// Documents whose score was computed.
     pub(crate) documents_scored: u64,
+}
+
+/// Adds what was done in another segment.
+impl std::ops::AddAssign for Pruning {
+    fn add_assign(&mut self, other: Pruning) {
+        self.windows_considered += other.windows_considered;
+        self.windows_skipped += other.windows_skipped;
+        self.blocks_considered += other.blocks_considered;
+        self.blocks_scored += other.blocks_scored;
+        self.documents_scored += other.documents_scored;
+    }
+}
+
+impl fmt::Display for Pruning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "scored {} documents in {} of {} blocks of 64; left out {} of {} windows of 65,536",
+            self.documents_scored,
+            self.blocks_scored,
+            self.blocks_considered,
+            self.windows_skipped,
+            self.windows_considered
+        )
+    }
 }
 
 /// The memory of finding the best, for the next time.
