@@ -43,10 +43,6 @@ pub(crate) mod lengths;
 pub(crate) mod manifest;
 pub(crate) mod occurrences;
 pub(crate) mod postings;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "top-k and phrases will use the rest; nothing ranks so far")
-)]
 pub(crate) mod ranked;
 pub(crate) mod statistics;
 pub(crate) mod stored;

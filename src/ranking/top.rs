@@ -70,7 +70,7 @@ impl Top {
     }
 
     /// Whether a document would enter.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn would_take(&self, score: f32, doc: DocId) -> bool {
         Scored::new(score, doc) > self.floor
     }

@@ -31,6 +31,7 @@ macro_rules! kernel {
         }
 
         mod $name {
+            #[allow(unused_imports, reason = "some kernels call what is beside them")]
             use super::*;
 
             #[inline(always)]

@@ -27,6 +27,9 @@ impl Random {
     }
 }
 
+/// A field, a word, and the documents it is in with its frequency in each.
+type TestList<'a> = (usize, &'a str, Vec<(u32, u32)>);
+
 /// Documents as plain maps, and the segments that were made of them.
 struct Corpus {
     /// For each field and word the documents, in the whole snapshot, and how often it is there.
@@ -39,7 +42,7 @@ struct Corpus {
 impl Corpus {
     /// Writes `n_docs` documents, a segment for as many as are given; `lists` are field, word and the
     /// documents of the word with its frequencies.
-    fn new(segments: &[u32], lists: &[(usize, &str, Vec<(u32, u32)>)]) -> Corpus {
+    fn new(segments: &[u32], lists: &[TestList<'_>]) -> Corpus {
         let n_docs: u32 = segments.iter().sum();
         let mut texts =
             [vec![String::new(); n_docs as usize], vec![String::new(); n_docs as usize]];
@@ -224,7 +227,7 @@ fn frequency(random: &mut Random) -> u32 {
 }
 
 /// Lists of all kinds: around the borders of short and long lists and of all kinds of containers.
-fn long_texts() -> Vec<(usize, &'static str, Vec<(u32, u32)>)> {
+fn long_texts() -> Vec<TestList<'static>> {
     let random = &mut Random(7);
     let n_docs = 2 * WINDOW + 40_000;
     let mut lists = vec![];
@@ -258,7 +261,7 @@ fn long_texts() -> Vec<(usize, &'static str, Vec<(u32, u32)>)> {
 }
 
 /// Few words a document, so that nearly all scores are equal to others.
-fn titles() -> Vec<(usize, &'static str, Vec<(u32, u32)>)> {
+fn titles() -> Vec<TestList<'static>> {
     let random = &mut Random(11);
     let n_docs = 6 * WINDOW;
     let mut lists = vec![];
