@@ -42,6 +42,7 @@
 //!                                 commit: sync the segment, publish the manifest, collect what is old
 //! read:   text → query (parse, rewrite) → plan → execution → hits, facet
 //!                                 plan and profile → explain → text, JSON
+//!                query and stored text → highlight
 //! ```
 //!
 //! The two paths meet in `segment` and nowhere else. [`format`](mod@format) is everything that is on disk, one
@@ -70,6 +71,7 @@ mod segment;
 mod writer;
 mod expansion;
 pub mod query;
+pub mod highlight;
 mod phrase;
 mod plan;
 mod execution;

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{self, FacetProfile};
+use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, Query};
@@ -306,6 +307,15 @@ impl Searcher {
         Err(Error::new(ErrorKind::NotFound, "fetching a document")
             .expected(format!("a number below {base}"))
             .found(doc.to_string()))
+    }
+
+    /// What marks the words of a query in stored texts; see [`highlight`](crate::highlight).
+    ///
+    /// # Errors
+    ///
+    /// As [`Highlighter::new`].
+    pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
+        Highlighter::new(query, self.schema(), &self.0.analyzers)
     }
 
     /// Plans a query and gets ready to carry the plan out.

@@ -10,7 +10,7 @@
 use std::{fs, path::Path};
 
 const READ_PATH: &[&str] =
-    &["expansion", "query", "phrase", "plan", "execution", "explain", "facet"];
+    &["expansion", "query", "highlight", "phrase", "plan", "execution", "explain", "facet"];
 const WRITE_PATH: &[&str] = &["writer"];
 
 /// A word and the only places under `src/` that may contain it.

@@ -126,6 +126,18 @@ impl Automaton for RegexAutomaton {
     }
 }
 
+/// Whether an automaton takes a whole term.
+pub(super) fn accepts<A: Automaton>(automaton: &A, term: &[u8]) -> bool {
+    let mut state = automaton.start();
+    for byte in term {
+        if !automaton.can_match(&state) {
+            return false;
+        }
+        state = automaton.accept(&state, *byte);
+    }
+    automaton.is_match(&state)
+}
+
 impl fmt::Debug for RegexAutomaton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RegexAutomaton").field("bytes", &self.dfa.memory_usage()).finish()
@@ -169,14 +181,7 @@ mod tests {
     use super::*;
 
     fn accepts(automaton: &impl Automaton, text: &str) -> bool {
-        let mut state = automaton.start();
-        for byte in text.bytes() {
-            if !automaton.can_match(&state) {
-                return false;
-            }
-            state = automaton.accept(&state, byte);
-        }
-        automaton.is_match(&state)
+        super::accepts(automaton, text.as_bytes())
     }
 
     #[test]

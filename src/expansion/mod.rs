@@ -27,7 +27,7 @@ mod wildcard;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use automaton::{AfterPrefix, RegexAutomaton};
@@ -126,6 +126,23 @@ impl Expansion {
 
     pub(crate) fn pattern(&self) -> &TermPattern {
         &self.pattern
+    }
+
+    /// Whether a term is meant.
+    pub(crate) fn matches(&self, term: &[u8]) -> bool {
+        match (&*self.pattern, self.automaton.as_deref()) {
+            (TermPattern::Prefix(prefix), _) => term.starts_with(prefix),
+            (TermPattern::Range(lower, upper), _) => {
+                (as_slice(lower), as_slice(upper)).contains(term)
+            }
+            (TermPattern::Set(values), _) => {
+                values.binary_search_by(|value| value.as_slice().cmp(term)).is_ok()
+            }
+            (_, Some(AnyAutomaton::Wildcard(automaton))) => automaton::accepts(automaton, term),
+            (_, Some(AnyAutomaton::Regex(automaton))) => automaton::accepts(&**automaton, term),
+            (_, Some(AnyAutomaton::Fuzzy(automaton))) => automaton::accepts(automaton, term),
+            (_, None) => false,
+        }
     }
 
     /// How many terms of a dictionary are meant, where two searches say it.
@@ -294,5 +311,49 @@ impl Hash for Expansion {
 impl fmt::Debug for Expansion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.pattern.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pattern_says_of_a_term_whether_it_is_meant() {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        let pieces = |text| TermPattern::Wildcard(WildcardPiece::parse(text));
+        let fuzzy = |text: &str, distance, prefix_len| TermPattern::Fuzzy {
+            text: text.into(),
+            distance,
+            prefix_len,
+            transpositions: true,
+        };
+        let cases = [
+            (TermPattern::Prefix(bytes("ab")), vec!["ab", "abc"], vec!["a", "xab", ""]),
+            (
+                TermPattern::Range(Bound::Excluded(bytes("b")), Bound::Included(bytes("d"))),
+                vec!["ba", "c", "d"],
+                vec!["b", "da", "a"],
+            ),
+            (
+                TermPattern::Range(Bound::Unbounded, Bound::Excluded(bytes("b"))),
+                vec!["", "a"],
+                vec!["b"],
+            ),
+            (TermPattern::Set(vec![bytes("a"), bytes("c")]), vec!["a", "c"], vec!["b", "ac"]),
+            (pieces("a?c*"), vec!["abc", "aécd"], vec!["ac", "xabc"]),
+            (TermPattern::Regex("a|b+".into()), vec!["a", "bb"], vec!["ab", ""]),
+            (fuzzy("abc", 1, 0), vec!["abc", "acb", "bc"], vec!["cba", "abcde"]),
+            (fuzzy("abc", 1, 2), vec!["abc", "abd"], vec!["bc", "acb"]),
+        ];
+        for (pattern, meant, others) in cases {
+            let expansion = Expansion::new(pattern).unwrap();
+            for term in meant {
+                assert!(expansion.matches(term.as_bytes()), "{expansion:?}: {term}");
+            }
+            for term in others {
+                assert!(!expansion.matches(term.as_bytes()), "{expansion:?}: {term}");
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A directory that goes when the test ends.
 struct Dir(PathBuf);
@@ -897,4 +897,40 @@ fn analyze_shows_the_tokens_of_a_spec_or_of_a_field() {
     let ran = dir.run(&["index", "l.tp", "long.jsonl", "--schema", "schema.toml"]);
     assert_eq!(ran.status, 0);
     assert!(ran.stderr.contains("1 token left out"), "{}", ran.stderr);
+}
+
+#[test]
+fn hits_show_where_they_match() {
+    let dir = Dir::with_titles();
+    let long =
+        format!("{{\"title\": \"{}Needle <b>. {}\"}}", "hay ".repeat(100), "hay ".repeat(100));
+    dir.write("long.jsonl", &long);
+    dir.ok(&["index", "t.tp", "long.jsonl", "--append", "--quiet"]);
+
+    let page = dir.run(&["search", "t.tp", "history +france", "--format", "json"]).json();
+    let hit = &page["hits"][0];
+    assert_eq!(hit["highlights"], json!({"title": ["<em>History</em> of <em>France</em>"]}));
+    let lines = dir.run(&["search", "t.tp", "needle qualifier:film", "--format", "jsonl"]);
+    let lines: Vec<Value> =
+        lines.stdout.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    let of_title = |title: &str| {
+        let own = |line: &&Value| line["fields"]["title"].as_str().unwrap().contains(title);
+        lines.iter().find(own).unwrap()["highlights"].clone()
+    };
+    assert_eq!(of_title("Texas"), json!({}));
+    let passage = of_title("Needle")["title"][0].as_str().unwrap().to_owned();
+    assert!(passage.contains("hay <em>Needle</em> &lt;b&gt;.") && passage.len() < 300, "{passage}");
+
+    let colored = dir.run(&["search", "t.tp", "france needle", "--color", "always"]).stdout;
+    assert!(colored.contains("\x1b[1mHistory of \x1b[0m\x1b[1;31mFrance\x1b[0m\n"), "{colored}");
+    assert!(colored.contains("\x1b[1;31mNeedle\x1b[0m\x1b[1m <b>.\x1b[0m"), "{colored}");
+    let plain = dir.run(&["search", "t.tp", "needle"]).stdout;
+    assert!(plain.contains("…hay ") && plain.contains(" hay Needle <b>.…\n"), "{plain}");
+
+    let none = &["search", "t.tp", "needle", "--no-highlight"][..];
+    let page = dir.run(&[none, &["--format", "json"]].concat()).json();
+    assert_eq!(page["hits"][0].get("highlights"), None);
+    let text = dir.run(&[none, &["--color", "always"]].concat()).stdout;
+    assert!(text.contains("\x1b[1mhay hay") && !text.contains("Needle"), "{text}");
 }

@@ -140,7 +140,6 @@ const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
     ("*", "--verbose", &[]),
     ("search", "--sort", &[]),
     ("search", "--select", &[]),
-    ("search", "--no-highlight", &[]),
     ("search", "--slow-ms", &[]),
     ("search", "--log", &[]),
     ("search", "--timeout", &[]),

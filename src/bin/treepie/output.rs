@@ -83,6 +83,11 @@ impl Output {
         self.styled("2", text)
     }
 
+    /// `text` as what was looked for, where colour is on.
+    pub(crate) fn marked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.styled("1;31", text)
+    }
+
     fn styled<'t>(&self, code: &str, text: &'t str) -> Cow<'t, str> {
         match self.color {
             true => Cow::Owned(format!("\x1b[{code}m{text}\x1b[0m")),

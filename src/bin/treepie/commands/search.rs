@@ -1,10 +1,11 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{io, io::Write, path::PathBuf};
+use std::{cmp::Reverse, io, io::Write, ops::Range, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
     FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
+    highlight::{Highlighter, Passage, PassageOptions},
 };
 
 use super::{explain, fields_to_json, in_query, open, parse_query, text_or_stdin};
@@ -42,6 +43,10 @@ pub(crate) struct Args {
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
     fields: Option<Vec<String>>,
+    /// Do not show where the hits match: words in colour and the best part of long texts, in json and jsonl
+    /// `highlights` with <em> around the words.
+    #[arg(long)]
+    no_highlight: bool,
     /// Also print the plan with what happened.
     #[arg(long)]
     explain: bool,
@@ -141,8 +146,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         false => None,
     };
     let found = search.run().map_err(in_query(&text))?;
-    let page =
-        Page { found: &found, fields: shown_fields(searcher.schema(), args.fields.as_deref()) };
+    let highlighter = match args.no_highlight || found.hits.is_empty() {
+        true => None,
+        false => Some(searcher.highlighter(&query).map_err(in_query(&text))?),
+    };
+    let fields = shown_fields(searcher.schema(), args.fields.as_deref());
+    let page = Page { found: &found, fields, highlighter };
     match args.format {
         Format::Text => {
             page.print_text(&mut out)?;
@@ -187,10 +196,14 @@ fn shown_fields<'s>(schema: &'s Schema, asked: Option<&[String]>) -> Vec<&'s Fie
 struct Page<'a> {
     found: &'a Hits,
     fields: Vec<&'a Field>,
+    /// Shows where the hits match, where that is wanted.
+    highlighter: Option<Highlighter>,
 }
 
 /// Columns of a value that text output shows.
 const VALUE_COLUMNS_MAX: usize = 240;
+/// Passages of a field that JSON shows.
+const PASSAGES_MAX: usize = 3;
 
 impl Page<'_> {
     fn print_text(&self, out: &mut Output) -> io::Result<()> {
@@ -217,23 +230,79 @@ impl Page<'_> {
 
     fn print_hit(&self, out: &mut Output, hit: &Hit, width: usize) -> io::Result<()> {
         let number = format!("{:>width$}", output::grouped(hit.doc.0));
-        let value = |field: &Field| {
-            let value = hit.fields.get(&field.name)?.to_string();
-            let value = terminal::printable(&value).into_owned();
-            Some(terminal::truncate(&value, VALUE_COLUMNS_MAX, "…").into_owned())
-        };
         // People know a document by its text rather than by its number.
         let is_name =
             |field: &&&Field| field.kind == FieldKind::Text && hit.fields.contains_key(&field.name);
         let name = self.fields.iter().find(is_name).or(self.fields.first());
-        let heading = name.and_then(|field| value(field)).unwrap_or_default();
-        writeln!(out, "  {}  {}", out.dim(&number), out.strong(&heading))?;
+        write!(out, "  {}  ", out.dim(&number))?;
+        for (piece, marked) in name.and_then(|field| self.pieces(field, hit)).unwrap_or_default() {
+            let piece = if marked { out.marked(&piece) } else { out.strong(&piece) };
+            write!(out, "{piece}")?;
+        }
+        writeln!(out)?;
         for field in self.fields.iter().filter(|field| name != Some(field)) {
-            if let Some(value) = value(field) {
-                writeln!(out, "  {:width$}  {} {value}", "", out.dim(&format!("{}:", field.name)))?;
+            let Some(pieces) = self.pieces(field, hit) else { continue };
+            write!(out, "  {:width$}  {} ", "", out.dim(&format!("{}:", field.name)))?;
+            for (piece, marked) in pieces {
+                write!(out, "{}", if marked { out.marked(&piece) } else { piece.into() })?;
             }
+            writeln!(out)?;
         }
         Ok(())
+    }
+
+    /// A field of a hit on one line, piece by piece, each with whether it was looked for. Of a long text that
+    /// is the best passage.
+    fn pieces(&self, field: &Field, hit: &Hit) -> Option<Vec<(String, bool)>> {
+        let mut pieces = vec![];
+        let mut push = |text: &str, marked| {
+            if !text.is_empty() {
+                pieces.push((terminal::printable(text).into_owned(), marked));
+            }
+        };
+        for (nth, text) in hit.fields.get(&field.name)?.iter().enumerate() {
+            push(if nth > 0 { ", " } else { "" }, false);
+            let max_len = match terminal::width(text) <= VALUE_COLUMNS_MAX {
+                true => text.len(),
+                false => VALUE_COLUMNS_MAX,
+            };
+            let options = PassageOptions::default().max_len(max_len).max_passages(1);
+            let Some(passage) = self.passages(field, text, &options).into_iter().next() else {
+                push(text, false);
+                continue;
+            };
+            let Range { start, end } = passage.range();
+            push(if start > 0 { "…" } else { "" }, false);
+            passage.pieces(text).for_each(|(piece, marked)| push(piece, marked));
+            push(if end < text.len() { "…" } else { "" }, false);
+        }
+        Some(cut(pieces, VALUE_COLUMNS_MAX))
+    }
+
+    fn passages(&self, field: &Field, text: &str, options: &PassageOptions) -> Vec<Passage> {
+        let highlighter = self.highlighter.as_ref();
+        highlighter.map_or(vec![], |own| own.passages(&field.name, text, options))
+    }
+
+    /// The best passages of each field that has any, as HTML.
+    fn highlights(&self, hit: &Hit) -> Map<String, Value> {
+        let options = PassageOptions::default().max_passages(PASSAGES_MAX);
+        let mut object = Map::new();
+        for field in &self.fields {
+            let Some(value) = hit.fields.get(&field.name) else { continue };
+            let passages = value.iter().flat_map(|text| {
+                let passages = self.passages(field, text, &options).into_iter();
+                passages.map(move |passage| (passage.score(), passage.to_html(text)))
+            });
+            let mut passages: Vec<_> = passages.collect();
+            passages.sort_by_key(|(score, _)| Reverse(*score));
+            passages.truncate(PASSAGES_MAX);
+            if !passages.is_empty() {
+                let html = passages.into_iter().map(|(_, html)| html).collect();
+                object.insert(field.name.clone(), html);
+            }
+        }
+        object
     }
 
     fn to_json(&self, query: &str) -> Value {
@@ -256,11 +325,17 @@ impl Page<'_> {
     }
 
     fn hit_to_json(&self, hit: &Hit) -> Value {
-        json!({
+        let mut object = json!({
             "doc": hit.doc.0,
             "score": hit.score,
             "fields": fields_to_json(&self.fields, &hit.fields),
-        })
+        });
+        if self.highlighter.is_some()
+            && let Some(object) = object.as_object_mut()
+        {
+            object.insert("highlights".into(), self.highlights(hit).into());
+        }
+        object
     }
 
     fn print_hit_rows(&self, out: &mut Output, format: Format) -> io::Result<()> {
@@ -292,6 +367,27 @@ impl Page<'_> {
         }
         table.finish()
     }
+}
+
+/// The pieces of printable text that fit into `columns`, and an ellipsis if anything is missing.
+fn cut(pieces: Vec<(String, bool)>, columns: usize) -> Vec<(String, bool)> {
+    let widths = pieces.iter().map(|(piece, _)| terminal::width(piece));
+    if widths.sum::<usize>() <= columns {
+        return pieces;
+    }
+    let mut shown = vec![];
+    let mut room = columns.saturating_sub(1);
+    for (piece, marked) in pieces {
+        let width = terminal::width(&piece);
+        if width > room {
+            shown.push((terminal::truncate(&piece, room, "").into_owned(), marked));
+            break;
+        }
+        room -= width;
+        shown.push((piece, marked));
+    }
+    shown.push(("…".to_owned(), false));
+    shown
 }
 
 fn facet_to_json(facet: &FacetCounts) -> Value {

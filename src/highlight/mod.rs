@@ -1,0 +1,134 @@
+//! Showing where a text matches: the best passages, and in them the words that were asked for.
+//!
+//! A [`Highlighter`] is made of a query once and then looks at stored texts. A text is analysed as it
+//! was when it was indexed, and its terms, not its spelling, are compared with those of the query: so
+//! `running` is marked where `run` was asked for and the field stems, `Łódź` for `lodz` where it
+//! folds. Patterns mark the words whose terms they stand for, synonyms the words found by them,
+//! and of phrases only the words that stand as the phrase wants them. What the query excludes is not
+//! marked.
+//!
+//! ```
+//! use treepie::{Document, Index, Schema, highlight::PassageOptions};
+//!
+//! let index = Index::in_memory(Schema::builder().text("title").build()?);
+//! let mut writer = index.writer()?;
+//! writer.add(Document::new().with("title", "A <short> History of France"))?;
+//! writer.commit()?;
+//!
+//! let searcher = index.searcher()?;
+//! let query = searcher.parse("histor* france -spain")?;
+//! let highlighter = searcher.highlighter(&query)?;
+//! let page = searcher.search(&query).run()?;
+//! let title = page.hits[0].fields["title"].to_string();
+//! let passages = highlighter.passages("title", &title, &PassageOptions::default());
+//! assert_eq!(passages[0].to_html(&title), "A &lt;short&gt; <em>History</em> of <em>France</em>");
+//! # Ok::<(), treepie::Error>(())
+//! ```
+//!
+//! # Passages
+//!
+//! A text of at most [`max_len`](PassageOptions::max_len) bytes is one passage. Of a longer one those
+//! stretches are taken that hold the most different words of the query, where they are as many, the
+//! earlier; they begin and end with sentences where that is near, else with words.
+//!
+//! # Cost
+//!
+//! One pass of the analyzer over the text; per token one look into a hash table, and a walk along each
+//! pattern of the query, of which the first [`PATTERNS_MAX`] a field are taken. A phrase takes a bit for each
+//! position of the text.
+
+#[cfg(test)]
+mod laws;
+mod markup;
+mod marks;
+mod passages;
+mod proximity;
+mod terms;
+
+use std::fmt;
+
+pub use markup::Passage;
+use terms::FieldTerms;
+pub use terms::PATTERNS_MAX;
+
+use crate::analysis::Analyzers;
+use crate::error::Result;
+use crate::query::Query;
+use crate::schema::Schema;
+
+/// Bytes of a passage unless [`PassageOptions::max_len`] says otherwise.
+const MAX_LEN_DEFAULT: usize = 200;
+/// Passages unless [`PassageOptions::max_passages`] says otherwise.
+const MAX_PASSAGES_DEFAULT: usize = 3;
+
+/// What a query asks for, field by field; from [`Searcher::highlighter`](crate::Searcher::highlighter)
+/// or, without an index, from [`new`](Self::new).
+#[derive(Clone)]
+pub struct Highlighter {
+    fields: Vec<(String, FieldTerms)>,
+}
+
+/// How long and how many passages may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassageOptions {
+    max_len: usize,
+    max_passages: usize,
+}
+
+impl Highlighter {
+    /// Finds the terms, patterns and phrases that count in each field.
+    ///
+    /// # Errors
+    ///
+    /// As searching for the query: [`ErrorKind::Query`](crate::ErrorKind::Query) for a field that the schema does
+    /// not have, [`ErrorKind::Analyzer`](crate::ErrorKind::Analyzer) for an analyzer that is not registered,
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a pattern that is too large.
+    pub fn new(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Self> {
+        Ok(Highlighter { fields: terms::of_query(query, schema, analyzers)? })
+    }
+
+    /// Whether anything of the query could be marked in this field.
+    pub fn marks(&self, field: &str) -> bool {
+        self.terms(field).is_some()
+    }
+
+    /// The best passages of a text of `field`, the best first; none where nothing matches.
+    pub fn passages(&self, field: &str, text: &str, options: &PassageOptions) -> Vec<Passage> {
+        match self.terms(field) {
+            Some(terms) => passages::choose(text, &terms.marks(text), options),
+            None => vec![],
+        }
+    }
+
+    fn terms(&self, field: &str) -> Option<&FieldTerms> {
+        self.fields.iter().find(|(name, _)| name == field).map(|(_, terms)| terms)
+    }
+}
+
+impl fmt::Debug for Highlighter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.fields.iter().map(|(name, terms)| (name, terms))).finish()
+    }
+}
+
+impl PassageOptions {
+    /// Bytes of text that a passage may have (default 200); at least one character is taken.
+    #[must_use]
+    pub fn max_len(mut self, max_len: usize) -> Self {
+        self.max_len = max_len.max(1);
+        self
+    }
+
+    /// How many passages are wanted of a text (default 3).
+    #[must_use]
+    pub fn max_passages(mut self, max_passages: usize) -> Self {
+        self.max_passages = max_passages;
+        self
+    }
+}
+
+impl Default for PassageOptions {
+    fn default() -> Self {
+        PassageOptions { max_len: MAX_LEN_DEFAULT, max_passages: MAX_PASSAGES_DEFAULT }
+    }
+}
