@@ -30,8 +30,8 @@ use crate::{
 /// CRoaring may be compared with.
 const ENGINES: [&str; 4] = ["tantivy", "treepie", "prepared", "CRoaring"];
 
-/// How often the engines take turns.
-const BLOCKS: usize = 3;
+/// How often each engine has its turn where it answers several rounds in a row.
+const TURNS: usize = 3;
 
 struct Question {
     class: &'static str,
@@ -62,43 +62,48 @@ pub(crate) fn compare(articles: &str, queries: &str, dir: &str, rounds: &str) ->
     let mut prepared: Vec<PreparedCount<'_>> =
         treepie_queries.iter().map(|query| Ok(treepie.prepare(query)?)).collect::<Result<_>>()?;
 
-    // µs of each engine for each question and round.
-    let mut times: Vec<[Vec<f64>; ENGINES.len()]> =
-        questions.iter().map(|_| Default::default()).collect();
-    // Each engine answers all questions several times in a row, as a process that serves queries
-    // does; then the next one, and all of that three times over, so that a change of the machine's
-    // pace meets all of them. The first answers after another engine only warm up.
-    let mut counts = vec![[0; ENGINES.len()]; questions.len()];
-    let block = rounds.div_ceil(BLOCKS);
-    for turn in 0..BLOCKS * ENGINES.len() {
-        let engine = turn % ENGINES.len();
-        for round in 0..=block {
-            for (at, question) in questions.iter().enumerate() {
-                let (time, count) = measure::time(|| match engine {
-                    0 => Ok(searcher.search(black_box(&tantivy_queries[at]), &Count)? as u64),
-                    1 => Ok(treepie.count(black_box(&treepie_queries[at]))?),
-                    2 => Ok(prepared[at].count()?),
-                    _ => Ok(croaring_count(question, black_box(&lists))),
-                })?;
-                counts[at][engine] = count;
-                if round > 0 {
-                    times[at][engine].push(time);
+    // A process that serves queries answers many in a row; one that does other things in between finds
+    // its data gone from the caches. Here the other engines are what happens in between.
+    for (what, turns) in [("several rounds in a row", TURNS), ("a round each in turn", rounds)] {
+        let mut times: Vec<[Vec<f64>; ENGINES.len()]> =
+            questions.iter().map(|_| Default::default()).collect();
+        let mut counts = vec![[0; ENGINES.len()]; questions.len()];
+        // Of several rounds the first only warms up.
+        let (first, last) = if turns < rounds { (0, rounds.div_ceil(turns)) } else { (1, 1) };
+        for engine in (0..turns).flat_map(|_| 0..ENGINES.len()) {
+            for round in first..=last {
+                for (at, question) in questions.iter().enumerate() {
+                    let (time, count) = measure::time(|| match engine {
+                        0 => Ok(searcher.search(black_box(&tantivy_queries[at]), &Count)? as u64),
+                        1 => Ok(treepie.count(black_box(&treepie_queries[at]))?),
+                        2 => Ok(prepared[at].count()?),
+                        _ => Ok(croaring_count(question, black_box(&lists))),
+                    })?;
+                    counts[at][engine] = count;
+                    if round > 0 {
+                        times[at][engine].push(time);
+                    }
                 }
             }
         }
+        compare_counts(&questions, &counts)?;
+        println!("COUNT in µs, {what}: mean of the medians of {rounds} rounds; all counts agree");
+        print_classes(&questions, &mut times);
     }
-    for (question, counts) in questions.iter().zip(&counts) {
+    Ok(())
+}
+
+fn compare_counts(questions: &[Question], counts: &[[u64; ENGINES.len()]]) -> Result<()> {
+    for (question, counts) in questions.iter().zip(counts) {
         if *counts != [counts[0]; ENGINES.len()] {
             let what = (question.class, question.words.join(" "));
             return Err(format!("{what:?}: {ENGINES:?} count {counts:?}").into());
         }
     }
-    print_classes(&questions, &mut times, rounds);
     Ok(())
 }
 
-fn print_classes(questions: &[Question], times: &mut [[Vec<f64>; ENGINES.len()]], rounds: usize) {
-    println!("COUNT in µs: mean of the medians of {rounds} rounds; all counts agree");
+fn print_classes(questions: &[Question], times: &mut [[Vec<f64>; ENGINES.len()]]) {
     print!("{:<6}{:>9}", "", "queries");
     ENGINES.iter().for_each(|engine| print!("{engine:>11}"));
     println!("{:>18}{:>19}", "tantivy/treepie", "prepared/CRoaring");
