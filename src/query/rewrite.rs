@@ -135,19 +135,27 @@ fn check_limits(query: &Query) -> Result<()> {
             .expected(what)
             .found(found.to_string()))
     };
-    let mut n_clauses = 0;
-    let mut todo = vec![(query, 1)];
-    while let Some((query, level)) = todo.pop() {
-        if level > LEVELS_MAX {
-            return too_much(format!("at most {LEVELS_MAX} levels of operators"), level);
+    let mut n_clauses = usize::from(query.is_leaf());
+    // Operators inside operators; a query of words has none, and so allocates nothing here.
+    let mut todo = vec![];
+    let mut next = Some((query, 1));
+    while let Some((query, level)) = next {
+        let mut deepest = level;
+        for child in query.children() {
+            deepest = level + 1;
+            match child.is_leaf() {
+                true => n_clauses += 1,
+                false => todo.push((child, level + 1)),
+            }
         }
-        let before = todo.len();
-        todo.extend(query.children().map(|query| (query, level + 1)));
-        n_clauses += usize::from(todo.len() == before);
+        if deepest > LEVELS_MAX {
+            return too_much(format!("at most {LEVELS_MAX} levels of operators"), deepest);
+        }
         if n_clauses > CLAUSES_MAX {
             let what = format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)");
             return too_much(what, n_clauses);
         }
+        next = todo.pop();
     }
     Ok(())
 }

@@ -39,7 +39,8 @@ impl Query {
         self.parts().into_iter().flatten()
     }
 
-    fn is_leaf(&self) -> bool {
+    /// Whether it is made of no others.
+    pub(crate) fn is_leaf(&self) -> bool {
         self.parts().iter().all(|part| part.is_empty())
     }
 

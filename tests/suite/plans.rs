@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use treepie::explain::ExplainNode;
-use treepie::{Document, Index, Schema, Searcher};
+use treepie::{Document, Index, Order, Schema, Searcher};
 
 /// 1,000 documents; each word is in those whose number its name divides.
 fn searcher() -> Searcher {
@@ -47,9 +47,10 @@ fn render(node: &ExplainNode, depth: usize, out: &mut String) {
 fn check(query: &str, count: &str, page: &str) {
     let searcher = searcher();
     let query = searcher.parse(query).unwrap();
-    for (search, expected) in
-        [(searcher.search(&query).count_only(), count), (searcher.search(&query).limit(3), page)]
-    {
+    for (search, expected) in [
+        (searcher.search(&query).count_only(), count),
+        (searcher.search(&query).order(Order::Document).limit(3), page),
+    ] {
         let mut text = String::new();
         render(&search.explain().unwrap().plan, 0, &mut text);
         let expected: String =

@@ -214,7 +214,7 @@ impl<'s, S: Source<'s>> Positions<S> {
 /// most postings that phrases look at are in the middle of a record.
 #[inline]
 fn sum_of_widths(widths: [u8; WIDTHS_LEN], n: u32) -> u32 {
-    const LOWER_HALVES: u128 = u128::from_ne_bytes([0x0F; WIDTHS_LEN]);
+    const LOWER_HALVES: u128 = u128::from_le_bytes([0x0F; WIDTHS_LEN]);
     let first = |n: u32| (1u128 << (8 * n)) - 1;
     let both = u128::from_le_bytes(widths);
     let sums = match n.checked_sub(WIDTHS_LEN as u32) {
