@@ -1,6 +1,6 @@
 //! How long the field is in each document, in one byte, and what that means for its score.
 //!
-//! Written when a field's documents are all known ([`encode`]), read by ranking ([`Lengths`]).
+//! Written when a field's documents are all known ([`encode_head`]), read by ranking ([`Lengths`]).
 //!
 //! # Layout
 //!

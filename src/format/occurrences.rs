@@ -1,6 +1,6 @@
 //! Occurrences: how often and where a term occurs in each document of a list that is read whole.
 //!
-//! Written while a run is built ([`OccurrenceWriter`]), joined by concatenation when runs are merged, read
+//! Written while a run is built ([`write()`]), joined by concatenation when runs are merged, read
 //! as [`OccurrenceReader`] by whoever ranks or places the term. Lists of more than 255 documents
 //! keep the same facts in another form, see `format::ranked`.
 //!

@@ -35,7 +35,7 @@ pub(crate) enum Scored {
 ///
 /// # Errors
 ///
-/// As [`rewrite`](super::rewrite): a query that can be rewritten can be scored.
+/// As [`rewrite`](super::rewrite()): a query that can be rewritten can be scored.
 pub(crate) fn scoring(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Scored> {
     let mut builder = Builder { rewriter: Rewriter::new(schema, analyzers), boosts: vec![] };
     builder.scored(query, 1.0)

@@ -531,7 +531,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         ))
     }
 
-    /// Appends the list's occurrences as a stream, see [`occurrences`](crate::format::occurrences).
+    /// Appends the list's occurrences as a stream, see [`occurrences`].
     pub(crate) fn append_occurrences(&self, out: &mut Vec<u8>) -> Result<()> {
         let Some(positions) = &self.positions else {
             return self
