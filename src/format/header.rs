@@ -125,7 +125,10 @@ impl Header {
             Err(Error::new(ErrorKind::UnsupportedVersion, what())
                 .expected(expected)
                 .found(found)
-                .hint("a newer treepie wrote this index; use that version"))
+                .hint(match version.0 < FORMAT_VERSION.0 {
+                    true => "an older treepie wrote this index; index again, from what `export` of that version prints",
+                    false => "a newer treepie wrote this index; use that version",
+                }))
         };
         if version.0 != FORMAT_VERSION.0 {
             let expected = format!("format version {}", FORMAT_VERSION.0);
