@@ -58,6 +58,7 @@
 pub mod error;
 mod terminal;
 mod bytes;
+mod recycle;
 mod checksum;
 mod simd;
 mod ids;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::expansion::{DocSet, Expansion, TermsWalked};
 use crate::plan::leaf::{self, Leaf, Postings};
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
+use crate::recycle::recycled;
 use std::ops::Range;
 
 /// The cursors of all leaves in one segment, and the documents of their short lists.
@@ -64,21 +65,30 @@ pub(super) enum Fetched<'s> {
     Expanded { nth: usize, key: u32 },
 }
 
+/// The memory of lists that nothing uses any more.
+#[derive(Debug, Default)]
+pub(super) struct ListsMemory {
+    cursors: Vec<Cursor<'static>>,
+    groups: Vec<Group>,
+    lows: Vec<[u8; 2]>,
+}
+
 impl<'s> Lists<'s> {
-    pub(super) fn new(n_leaves: usize) -> Self {
+    pub(super) fn new(n_leaves: usize, memory: ListsMemory) -> Self {
+        let ListsMemory { cursors, groups, lows } = memory;
         let cursor = || Cursor { place: 0, groups: 0..0, window: 0, held: Bytes::Mapped(&[]) };
-        Lists {
-            cursors: std::iter::repeat_with(cursor).take(n_leaves).collect(),
-            groups: vec![],
-            lows: vec![],
-            expanded: vec![],
-            opened: false,
-        }
+        let mut cursors = recycled(cursors);
+        cursors.extend(std::iter::repeat_with(cursor).take(n_leaves));
+        Lists { cursors, groups, lows, expanded: vec![], opened: false }
     }
 
-    /// The memory of the documents of patterns, for other ones.
-    pub(super) fn into_doc_sets(self) -> impl Iterator<Item = DocSet> {
-        self.expanded.into_iter().map(|expanded| expanded.docs)
+    /// Gives its memory back, and to `doc_sets` that of the documents of patterns.
+    pub(super) fn into_memory(self, doc_sets: &mut Vec<DocSet>) -> ListsMemory {
+        let Lists { cursors, mut groups, mut lows, expanded, .. } = self;
+        doc_sets.extend(expanded.into_iter().map(|expanded| expanded.docs));
+        groups.clear();
+        lows.clear();
+        ListsMemory { cursors: recycled(cursors), groups, lows }
     }
 
     /// What uniting the terms of patterns took: the leaf, the terms, and bytes of postings.

@@ -23,8 +23,9 @@ use crate::phrase::PhraseReader;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
+use crate::recycle::recycled;
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
-use lists::Lists;
+use lists::{Lists, ListsMemory};
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
 use std::ops::Range;
@@ -41,7 +42,7 @@ pub(crate) struct Execution<'s> {
     /// The inputs that operators under evaluation have still to visit.
     steps: Vec<Step>,
     counter: Counter,
-    /// By segment and phrase, opened when the segment is first read.
+    /// By segment and phrase, opened when the segment is first read; empty in a plan without phrases.
     phrases: Vec<Vec<Option<PhraseReader<'s>>>>,
     lows: Vec<u16>,
     /// Memory for the documents of patterns that nothing uses yet.
@@ -58,6 +59,9 @@ pub(crate) struct ExecutionScratch {
     profile: Vec<NodeProfile>,
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
+    lists: Vec<Lists<'static>>,
+    /// Of the first segment.
+    of_lists: ListsMemory,
 }
 
 /// Sets of documents of patterns that are kept from one execution to the next, and their size.
@@ -80,15 +84,21 @@ impl<'s> Execution<'s> {
     /// Prepares to carry out `plan`; with `timed` also takes the time of each operator, which costs
     /// some 50 ns for each container.
     pub(crate) fn new(plan: Plan<'s>, timed: bool, scratch: ExecutionScratch) -> Self {
-        let ExecutionScratch { mut slots, mut steps, profile, doc_sets, smallest } = scratch;
+        let ExecutionScratch { mut slots, mut steps, profile, doc_sets, smallest, .. } = scratch;
+        let (mut lists, mut memory) = (recycled(scratch.lists), scratch.of_lists);
         slots.resize_with(slots.len().max(2 * plan.nodes.len()), || None);
         steps.reserve(plan.inputs.len());
+        lists.extend(plan.segments.iter().map(|part| {
+            // Some for the first segment, none for the others.
+            Lists::new(part.leaves.len(), std::mem::take(&mut memory))
+        }));
+        let n_with_phrases = if plan.phrases.is_empty() { 0 } else { plan.segments.len() };
         Execution {
-            lists: plan.segments.iter().map(|part| Lists::new(part.leaves.len())).collect(),
+            lists,
             slots,
             steps,
             counter: Counter::default(),
-            phrases: plan.segments.iter().map(|_| vec![]).collect(),
+            phrases: std::iter::repeat_with(Vec::new).take(n_with_phrases).collect(),
             lows: vec![],
             doc_sets,
             smallest,
@@ -99,13 +109,20 @@ impl<'s> Execution<'s> {
 
     /// Ends the execution and keeps its memory for the next.
     pub(crate) fn into_scratch(self) -> (PlanScratch, ExecutionScratch) {
-        let Execution { plan, lists, mut slots, steps, mut doc_sets, smallest, profile, .. } = self;
+        let Execution {
+            plan, mut lists, mut slots, steps, mut doc_sets, smallest, profile, ..
+        } = self;
         slots.truncate(SLOTS_KEPT);
-        doc_sets.extend(lists.into_iter().flat_map(Lists::into_doc_sets));
+        let mut of_lists = ListsMemory::default();
+        for each in lists.drain(..).rev() {
+            of_lists = each.into_memory(&mut doc_sets);
+        }
+        let lists = recycled(lists);
         doc_sets.retain(|docs| docs.bytes() <= DOC_SET_BYTES_KEPT);
         doc_sets.truncate(DOC_SETS_KEPT);
         let profile = profile.into_nodes();
-        let scratch = ExecutionScratch { slots, steps, profile, doc_sets, smallest };
+        let scratch =
+            ExecutionScratch { slots, steps, profile, doc_sets, smallest, lists, of_lists };
         (plan.into_scratch(), scratch)
     }
 
@@ -305,7 +322,8 @@ impl<'s> Execution<'s> {
 
     /// Opens the lists of the words of phrases in one segment, once.
     fn open_phrases(&mut self, at: usize) -> Result<()> {
-        let (plan, readers) = (&self.plan, &mut self.phrases[at]);
+        let plan = &self.plan;
+        let Some(readers) = self.phrases.get_mut(at) else { return Ok(()) };
         let part = &plan.segments[at];
         if readers.is_empty() {
             for phrase in &plan.phrases {
@@ -350,7 +368,7 @@ impl<'s> Execution<'s> {
             &self.plan,
             &self.plan.segments[at],
             &mut self.lists[at],
-            &mut self.phrases[at],
+            self.phrases.get_mut(at).map_or(&mut [], |phrases| &mut phrases[..]),
             Workspace {
                 slots: &mut self.slots,
                 steps: &mut self.steps,

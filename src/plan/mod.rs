@@ -23,6 +23,7 @@ use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::query::PhraseSpec;
+use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use decision::Decision;
 use estimate::{Estimate, Span};
@@ -86,6 +87,8 @@ pub(crate) struct Plan<'s> {
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
     pending: Vec<NodeId>,
+    /// Memory for the first segment.
+    of_segment: OfSegment,
 }
 
 /// The memory of a plan that has been carried out, for the next one: planning a few words takes
@@ -98,6 +101,16 @@ pub(crate) struct PlanScratch {
     terms: Vec<u8>,
     spans: Vec<Span>,
     pending: Vec<NodeId>,
+    segments: Vec<SegmentPlan<'static>>,
+    /// Of the first segment: most snapshots have few, and most documents are in the first.
+    of_segment: OfSegment,
+}
+
+/// The lists of [`SegmentPlan`], empty.
+#[derive(Debug, Default)]
+struct OfSegment {
+    leaves: Vec<Leaf<'static>>,
+    estimates: Vec<Estimate>,
 }
 
 /// The place of an operator in [`Plan::nodes`].
@@ -277,8 +290,9 @@ impl<'s> Plan<'s> {
     }
 
     /// An empty plan in memory that was used before.
-    fn in_scratch(scratch: PlanScratch, goal: Goal, n_segments: usize) -> Self {
-        let PlanScratch { nodes, inputs, leaves, terms, spans, pending } = scratch;
+    fn in_scratch(scratch: PlanScratch, goal: Goal) -> Self {
+        let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =
+            scratch;
         Plan {
             goal,
             nodes,
@@ -287,11 +301,12 @@ impl<'s> Plan<'s> {
             terms,
             expansions: vec![],
             phrases: vec![],
-            segments: Vec::with_capacity(n_segments),
+            segments: recycled(segments),
             decisions: vec![],
             facets: vec![],
             spans,
             pending,
+            of_segment,
         }
     }
 
@@ -299,13 +314,20 @@ impl<'s> Plan<'s> {
     pub(crate) fn into_scratch(self) -> PlanScratch {
         let Plan { mut nodes, mut inputs, mut leaves, mut terms, mut spans, mut pending, .. } =
             self;
+        let mut segments = self.segments;
+        let of_segment = segments.first_mut().map(|first| OfSegment {
+            leaves: recycled(std::mem::take(&mut first.leaves)),
+            estimates: recycled(std::mem::take(&mut first.estimates)),
+        });
         nodes.clear();
         inputs.clear();
         leaves.clear();
         terms.clear();
         spans.clear();
         pending.clear();
-        PlanScratch { nodes, inputs, leaves, terms, spans, pending }
+        let of_segment = of_segment.unwrap_or_default();
+        let segments = recycled(segments);
+        PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment }
     }
 
     /// Documents in the snapshot.

@@ -5,13 +5,14 @@ use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::{
-    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, Operator, PhrasePlan, Plan,
-    PlanOptions, PlanScratch, SegmentPlan, Total,
+    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
+    Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{DocSet, EXPANSION_BYTES_MAX};
 use crate::ids::FieldId;
 use crate::query::Normal;
+use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,11 +29,11 @@ const WINDOW_STEPS_MAX: usize = 1 << 20;
 /// [`ErrorKind::LimitExceeded`] for a tree that is too deep; whatever reading the dictionary says.
 pub(crate) fn plan<'s>(
     normal: &Normal,
-    segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+    segments: impl Iterator<Item = SegmentReader<'s>>,
     options: &PlanOptions,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
-    let mut plan = Plan::in_scratch(scratch, options.goal, segments.len());
+    let mut plan = Plan::in_scratch(scratch, options.goal);
     plan.add_operator(normal, 0)?;
     let mut base = 0;
     for segment in segments {
@@ -194,7 +195,9 @@ impl<'s> Plan<'s> {
         options: &PlanOptions,
     ) -> Result<()> {
         let n_docs = segment.n_docs();
-        let mut leaves: Vec<_> = self.leaves.iter().map(|_| Leaf::ABSENT).collect();
+        let OfSegment { leaves, estimates } = std::mem::take(&mut self.of_segment);
+        let mut leaves = recycled(leaves);
+        leaves.extend(self.leaves.iter().map(|_| Leaf::ABSENT));
         let mut infos = match self.phrases.is_empty() {
             true => vec![],
             false => vec![None; leaves.len()],
@@ -244,7 +247,7 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part = SegmentPlan { segment, base, n_docs, leaves, infos, estimates: vec![] };
+        let mut part = SegmentPlan { segment, base, n_docs, leaves, infos, estimates };
         self.estimate(&mut part, options);
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
@@ -321,25 +324,21 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        part.estimates = whole
-            .iter()
-            .enumerate()
-            .map(|(at, whole)| {
-                let source = match self.nodes[at].operator {
-                    Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
-                    Operator::TermScan(_) => EstimateSource::DocumentFrequency,
-                    Operator::Exists(_) => EstimateSource::FieldStatistics,
-                    Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
-                    Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
-                    _ if sums.is_empty() => EstimateSource::Independence,
-                    _ => EstimateSource::Containers,
-                };
-                match sums.get(at) {
-                    Some(sum) => sum.estimate(*whole, source),
-                    None => SpanSum::of(*whole).estimate(*whole, source),
-                }
-            })
-            .collect();
+        part.estimates.extend(whole.iter().enumerate().map(|(at, whole)| {
+            let source = match self.nodes[at].operator {
+                Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
+                Operator::TermScan(_) => EstimateSource::DocumentFrequency,
+                Operator::Exists(_) => EstimateSource::FieldStatistics,
+                Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
+                Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
+                _ if sums.is_empty() => EstimateSource::Independence,
+                _ => EstimateSource::Containers,
+            };
+            match sums.get(at) {
+                Some(sum) => sum.estimate(*whole, source),
+                None => SpanSum::of(*whole).estimate(*whole, source),
+            }
+        }));
         // Document frequencies count deleted documents; where there are any, the root leaves them
         // out, and its lower bound falls by their number.
         if let Some(live) = part.segment.live() {

@@ -109,7 +109,7 @@ fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Le16, and_count_merging, and_merging, gallop};
+    use super::{Le16, and_merging, gallop};
     use std::arch::x86_64::*;
 
     /// Values compared at a time.
@@ -182,21 +182,58 @@ mod avx2 {
         #[target_feature(enable = "avx2,popcnt")]
         fn step(&mut self) {
             let (a, b) = (&self.a_blocks[self.i], &self.b_blocks[self.j]);
-            // A pair is equal in one of the two halves only, so the bits of both halves add up.
-            self.matching_bytes +=
-                (_mm256_movemask_epi8(all_pairs(load(a), load(b))) as u32).count_ones();
+            // The last values come first, from memory: where they are taken out of the vectors, as the
+            // compiler would, every step waits longer for the one before.
             let (a_last, b_last) =
                 (u16::from_le_bytes(a[BLOCK - 1]), u16::from_le_bytes(b[BLOCK - 1]));
             self.i += usize::from(a_last <= b_last);
             self.j += usize::from(b_last <= a_last);
+            // A pair is equal in one of the two halves only, so the bits of both halves add up.
+            self.matching_bytes +=
+                (_mm256_movemask_epi8(all_pairs(load(a), load(b))) as u32).count_ones();
         }
 
-        /// Counts what is left beside full blocks, one by one.
-        #[inline(always)]
+        /// Counts what is left beside full blocks.
+        #[inline]
+        #[target_feature(enable = "avx2,popcnt")]
         fn finish(&self) -> u32 {
-            self.matching_bytes / 2
-                + and_count_merging(&self.a[self.i * BLOCK..], &self.b[self.j * BLOCK..])
+            let (a, b) = (&self.a[self.i * BLOCK..], &self.b[self.j * BLOCK..]);
+            let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+            self.matching_bytes / 2 + count_few(short, long)
         }
+    }
+
+    /// How many values are in both, where `short` is less than a block.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn count_few(short: &[Le16], long: &[Le16]) -> u32 {
+        let (Some(&greatest), Some(&first)) = (short.last(), long.first()) else { return 0 };
+        let mut padded = [greatest; BLOCK];
+        padded[..short.len()].copy_from_slice(short);
+        let lanes = (1_u32 << (2 * short.len())) - 1;
+        let (few, greatest) = (load(&padded), u16::from_le_bytes(greatest));
+        let (blocks, rest) = long.as_chunks::<BLOCK>();
+        let mut matching = 0;
+        for block in blocks {
+            if u16::from_le_bytes(block[0]) > greatest {
+                return (matching & lanes).count_ones() / 2;
+            }
+            matching |= matching_lanes(few, load(block));
+        }
+        let mut last = [*rest.last().unwrap_or(&first); BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        matching |= matching_lanes(few, load(&last));
+        (matching & lanes).count_ones() / 2
+    }
+
+    /// The lanes of `a` that hold a value of `b`, two bits each.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn matching_lanes(a: __m128i, b: __m128i) -> u32 {
+        let halves = all_pairs(a, b);
+        let either =
+            _mm_or_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+        _mm_movemask_epi8(either) as u32
     }
 
     #[target_feature(enable = "avx2,popcnt")]
@@ -205,6 +242,8 @@ mod avx2 {
         let (mut i, mut j, mut n) = (0, 0, 0);
         while i < a_blocks.len() && j < b_blocks.len() {
             let (x, y) = (&a_blocks[i], &b_blocks[j]);
+            let (x_last, y_last) =
+                (u16::from_le_bytes(x[BLOCK - 1]), u16::from_le_bytes(y[BLOCK - 1]));
             let values = load(x);
             let halves = all_pairs(values, load(y));
             let equal =
@@ -219,8 +258,6 @@ mod avx2 {
             };
             store(slot, _mm_shuffle_epi8(values, load_bytes(&PACKING[matches])));
             n += matches.count_ones() as usize;
-            let (x_last, y_last) =
-                (u16::from_le_bytes(x[BLOCK - 1]), u16::from_le_bytes(y[BLOCK - 1]));
             i += usize::from(x_last <= y_last);
             j += usize::from(y_last <= x_last);
         }

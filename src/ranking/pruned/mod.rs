@@ -20,6 +20,7 @@ mod tests;
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow, SUMMED_MAX, WINDOWS_MAX};
 use bounds::{CLAUSES_MAX, Scale};
 use lists::Common;
@@ -172,13 +173,6 @@ fn find<const ALL: bool>(
     let pruning = search.pruning;
     *opened = recycled(search.opened);
     found.map(|()| pruning)
-}
-
-/// An empty vector of the same type but for lifetimes, with the memory of another.
-fn recycled<A, B>(mut from: Vec<A>) -> Vec<B> {
-    from.clear();
-    // The standard library collects in place where sizes are equal; elsewhere it would allocate anew.
-    from.into_iter().map(|_| -> B { unreachable!("the vector is empty") }).collect()
 }
 
 /// A query on its way through the windows of a segment.
