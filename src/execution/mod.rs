@@ -12,6 +12,7 @@
 
 mod boolean;
 mod lists;
+mod pair;
 mod profile;
 mod result;
 
@@ -26,6 +27,7 @@ use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory};
+use pair::Pair;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
 use std::ops::Range;
@@ -207,6 +209,13 @@ impl<'s> Execution<'s> {
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.answered(at, root, known);
             return Ok(known);
+        }
+        if !self.profile.timed()
+            && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
+        {
+            let Plan { leaves, expansions, segments, .. } = &mut self.plan;
+            self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
+            return pair.count(&segments[at], &mut self.lists[at]);
         }
         let mut run = self.evaluation(at)?;
         let (mut key, mut total) = (0, 0);
