@@ -210,6 +210,17 @@ impl Searcher {
         Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
     }
 
+    /// Offers to `top` what can be among the best, by bounds.
+    fn find_best(&self, ranked: &Ranked<'_>, top: &mut Top) -> Result<Pruning> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let pruning = ranking::search::find_best(ranked, ranked.shape(), top, &mut scratch)?;
+        let mut kept = lock(&self.0.pruned);
+        if kept.len() < SCRATCH_KEPT {
+            kept.push(scratch);
+        }
+        Ok(pruning)
+    }
+
     /// Everything that matches, by segment.
     fn matches(&self, normal: &Normal) -> Result<Matches> {
         let mut execution = self.collecting(normal)?;
@@ -505,22 +516,15 @@ impl SearchBuilder<'_> {
     fn best(&self, ranked: &Ranked<'_>) -> Result<(Found, Vec<Option<f32>>)> {
         let mut found = Found::default();
         let page_end = self.offset.saturating_add(self.limit);
-        let shape = ranked.shape();
         let is_pruned = self.is_pruned(ranked);
-        let top = if is_pruned {
+        let top = if is_pruned && self.facets.is_empty() {
             if self.total != TotalMode::Unknown {
                 // Counting everything costs less than knowing where to stop.
                 let count = self.searcher.count(self.query)?;
                 found.total = Total { value: count, relation: Relation::Exact };
             }
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            let mut scratch = lock(&self.searcher.0.pruned).pop().unwrap_or_default();
-            let pruning = ranking::search::find_best(ranked, shape, &mut top, &mut scratch)?;
-            found.pruning = Some(pruning);
-            let mut kept = lock(&self.searcher.0.pruned);
-            if kept.len() < SCRATCH_KEPT {
-                kept.push(scratch);
-            }
+            found.pruning = Some(self.searcher.find_best(ranked, &mut top)?);
             top
         } else if let Some(candidates) = ranked.candidates().filter(|_| self.facets.is_empty()) {
             let mut execution = self.searcher.collecting(&candidates)?;
@@ -538,14 +542,18 @@ impl SearchBuilder<'_> {
             let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
             found.total = self.total_of(counted);
             let mut top = self.top(page_end.min(counted.documents));
-            let segments = &execution.plan().segments;
-            ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+            if is_pruned {
+                found.pruning = Some(self.searcher.find_best(ranked, &mut top)?);
+            } else {
+                let segments = &execution.plan().segments;
+                ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+            }
             self.count_facets(&execution, &matches, &mut found)?;
             self.searcher.recycle(execution);
             top
         };
         let best = top.into_sorted();
-        if is_pruned && self.total == TotalMode::Unknown {
+        if is_pruned && self.facets.is_empty() && self.total == TotalMode::Unknown {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
@@ -597,7 +605,7 @@ impl SearchBuilder<'_> {
         };
         if let Some(ranked) = &ranked {
             notes.push(self.way_of(ranked));
-            if options.goal == Goal::Count {
+            if self.is_pruned(ranked) {
                 notes.extend(self.best(ranked)?.0.pruning.map(|pruning| pruning.to_string()));
             }
         }
@@ -617,7 +625,7 @@ impl SearchBuilder<'_> {
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
             Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
-                match self.is_pruned(ranked) {
+                match self.is_pruned(ranked) && self.facets.is_empty() {
                     true => Goal::Count,
                     false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
                 }
@@ -628,7 +636,7 @@ impl SearchBuilder<'_> {
 
     /// Whether the best are found without looking at everything that matches.
     fn is_pruned(&self, ranked: &Ranked<'_>) -> bool {
-        matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf) && self.facets.is_empty()
+        matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf | Shape::Tree)
     }
 
     /// How the hits are put into order, for people.
@@ -637,8 +645,8 @@ impl SearchBuilder<'_> {
         match ranked.constant() {
             Some(score) => format!("every match scores {score}, so hits come in document order"),
             None if self.is_pruned(ranked) => format!(
-                "ranked by BM25: the best {k} are found by bounds of {} terms, beside the count",
-                ranked.n_terms()
+                "ranked by BM25: the best {k} are found by bounds of {}, beside the count",
+                ranked.what_has_bounds()
             ),
             None => format!("ranked by BM25: every match is scored for the best {k}"),
         }

@@ -61,7 +61,7 @@ impl MatchSet {
 
 impl MatchWindows {
     /// Adds window `key`; windows come in ascending order, each at most once.
-    pub(super) fn push(&mut self, key: u32, cardinality: u32, documents: Container<'_>) {
+    pub(crate) fn push(&mut self, key: u32, cardinality: u32, documents: Container<'_>) {
         let Some(place) = self.places.get_mut(key as usize).filter(|_| cardinality > 0) else {
             return;
         };
@@ -103,14 +103,18 @@ impl MatchWindows {
         }
     }
 
+    /// The window with this number; `None` where nothing of it matches.
+    #[inline]
+    pub(crate) fn window(&self, key: u32) -> Option<&MatchWindow> {
+        let place = self.places.get(key as usize)?.checked_sub(1)?;
+        self.windows.get(place as usize)
+    }
+
     /// Whether a document matches.
     #[inline]
     pub(crate) fn contains(&self, doc: u32) -> bool {
-        let place = self.places.get((doc / WINDOW) as usize).and_then(|place| place.checked_sub(1));
-        place.is_some_and(|place| {
-            let window = &self.windows[place as usize];
-            self.documents(window).contains(doc as u16)
-        })
+        let window = self.window(doc / WINDOW);
+        window.is_some_and(|window| self.documents(window).contains(doc as u16))
     }
 }
 

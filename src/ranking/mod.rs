@@ -17,6 +17,7 @@
 
 pub(crate) mod bm25;
 mod cursor;
+mod node;
 pub(crate) mod prepared;
 pub(crate) mod pruned;
 pub(crate) mod search;

@@ -3,13 +3,15 @@
 use super::Clause;
 use super::bm25::{FieldScoring, Parameters, idf};
 use super::cursor::{FoundTerm, TermCursor};
+use super::node::{Node, Scores};
+use super::pruned::tree::{Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
 use crate::format::lengths::{self, Lengths, score_part};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
-use crate::query::{Normal, PhraseSpec, Scored};
+use crate::query::{Normal, PhraseSpec, Proximity, Scored};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use std::fmt;
@@ -26,6 +28,9 @@ pub(crate) struct Ranked<'s> {
     sets: Vec<Matches>,
     root: Node,
 }
+
+/// A [`Tree`] with what reads its phrases.
+type SegmentTree<'s, 'f> = (Tree<'s, 'f>, Vec<Option<PhraseReader<'s>>>);
 
 #[derive(Debug)]
 struct RankedTerm {
@@ -50,16 +55,6 @@ struct RankedPhrase {
     weight: f32,
     /// By segment, what the dictionary says of each of its terms.
     infos: Vec<Vec<Option<TermInfo>>>,
-}
-
-/// [`Scored`], resolved.
-#[derive(Debug)]
-enum Node {
-    Term(usize),
-    Phrase(usize),
-    Set { set: usize, score: f32, label: String },
-    Sum { must: Vec<Node>, should: Vec<Node>, must_not: Vec<usize>, minimum: u32 },
-    Max { any: Vec<Node>, tie: f32 },
 }
 
 /// Queries whose best documents can be found without scoring all that match.
@@ -126,13 +121,30 @@ impl<'s> Ranked<'s> {
                 let should = nodes(self, should)?;
                 let mut excluded = vec![];
                 for normal in must_not {
-                    self.sets.push(matches(normal)?);
-                    excluded.push(self.sets.len() - 1);
+                    excluded.push(self.excluded(normal, parameters, matches)?);
                 }
                 Node::Sum { must, should, must_not: excluded, minimum: *minimum }
             }
             Scored::Max { any, tie } => Node::Max { any: nodes(self, any)?, tie: *tie },
         })
+    }
+
+    /// What must not match: terms are looked up where that is needed, all else is found beforehand.
+    fn excluded(
+        &mut self,
+        normal: &Normal,
+        parameters: &impl Fn(FieldId) -> Parameters,
+        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Node> {
+        match normal {
+            Normal::Term { field, term } => self.term(*field, term, 0.0, parameters, matches),
+            Normal::Or(any) => {
+                let any = any.iter().map(|part| self.excluded(part, parameters, matches));
+                let should = any.collect::<Result<_>>()?;
+                Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum: 1 })
+            }
+            other => self.set(other, 0.0, matches),
+        }
     }
 
     fn set(
@@ -279,6 +291,57 @@ impl<'s> Ranked<'s> {
         Ok(clauses)
     }
 
+    /// A query of any shape in one segment, whose first document has the number `base`, with what reads its
+    /// phrases.
+    pub(crate) fn tree(&self, segment: usize, base: u64) -> Result<SegmentTree<'s, '_>> {
+        let mut tree = Tree {
+            root: &self.root,
+            clauses: Vec::with_capacity(self.terms.len()),
+            terms: Vec::with_capacity(self.terms.len()),
+            phrases: Vec::with_capacity(self.phrases.len()),
+            sets: Vec::with_capacity(self.sets.len()),
+            n_docs: self.segments[segment].n_docs(),
+            base,
+        };
+        for term in &self.terms {
+            let scoring = &self.fields[term.field];
+            let reader = self.segments[segment].field(scoring.field);
+            let clause = match &term.infos[segment] {
+                Some(info) => tree.add(reader, info, term.weight, scoring)?,
+                None => None,
+            };
+            tree.terms.push(clause);
+        }
+        let mut readers = Vec::with_capacity(self.phrases.len());
+        for phrase in &self.phrases {
+            let scoring = &self.fields[phrase.field];
+            let reader = self.segments[segment].field(scoring.field);
+            let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
+            let Some((words, lengths)) = words.zip(reader.lengths()?) else {
+                tree.phrases.push(None);
+                readers.push(None);
+                continue;
+            };
+            let start = tree.clauses.len();
+            for info in phrase.infos[segment].iter().flatten() {
+                tree.add(reader, info, phrase.weight, scoring)?;
+            }
+            let is_exact = phrase.spec.proximity == Proximity::Exact;
+            let (words_of, weight) = (start..tree.clauses.len(), phrase.weight);
+            tree.phrases.push(Some(TreePhrase {
+                words: words_of,
+                is_exact,
+                weight,
+                lengths,
+                scoring,
+            }));
+            readers.push(Some(words));
+        }
+        tree.sets
+            .extend(self.sets.iter().map(|set| set.get(segment).unwrap_or(&MatchSet::Everything)));
+        Ok((tree, readers))
+    }
+
     pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {
         &self.segments
     }
@@ -286,6 +349,25 @@ impl<'s> Ranked<'s> {
     /// How many terms the query has.
     pub(crate) fn n_terms(&self) -> usize {
         self.terms.len()
+    }
+
+    /// What it is that there are bounds of, for people.
+    pub(crate) fn what_has_bounds(&self) -> String {
+        let of = |n: usize, one: &str, more: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {more}")),
+        };
+        let parts = [
+            of(self.terms.len(), "term", "terms"),
+            of(self.phrases.len(), "phrase", "phrases"),
+            of(self.sets.len(), "set", "sets"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        match self.shape() {
+            Shape::Tree => format!("{}, put together as in the query", parts.join(", ")),
+            _ => parts.join(", "),
+        }
     }
 
     /// Gets ready to score documents of one segment.
@@ -319,11 +401,6 @@ impl<'s> Ranked<'s> {
     }
 }
 
-impl Node {
-    /// Stands where nothing was looked up yet.
-    const NOTHING: Node = Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
-}
-
 /// Scores documents of one segment, in ascending order.
 #[derive(Debug)]
 pub(crate) struct SegmentScorer<'r, 's> {
@@ -341,53 +418,7 @@ impl SegmentScorer<'_, '_> {
     }
 
     fn node(&mut self, node: &Node, doc: u32) -> Result<Option<f32>> {
-        match node {
-            Node::Term(at) => {
-                let term = &self.ranked.terms[*at];
-                let Some(cursor) = &mut self.cursors[*at] else { return Ok(None) };
-                let part = cursor.part(doc, &self.ranked.fields[term.field].k_by_code)?;
-                Ok(part.map(|found| term.weight * found.part))
-            }
-            Node::Phrase(at) => {
-                let found = self.phrase(*at, doc)?;
-                Ok(found.map(|found| self.ranked.phrases[*at].weight * found.part))
-            }
-            Node::Set { set, score, .. } => Ok(self.is_in(*set, doc).then_some(*score)),
-            Node::Sum { must, should, must_not, minimum } => {
-                if must_not.iter().any(|set| self.is_in(*set, doc)) {
-                    return Ok(None);
-                }
-                let mut sum = 0.0;
-                for part in must {
-                    match self.node(part, doc)? {
-                        Some(score) => sum += score,
-                        None => return Ok(None),
-                    }
-                }
-                let mut n_matching = 0;
-                for part in should {
-                    if let Some(score) = self.node(part, doc)? {
-                        sum += score;
-                        n_matching += 1;
-                    }
-                }
-                Ok((n_matching >= *minimum).then_some(sum))
-            }
-            Node::Max { any, tie } => {
-                let (mut best, mut others) = (None::<f32>, 0.0);
-                for part in any {
-                    let Some(score) = self.node(part, doc)? else { continue };
-                    match best {
-                        Some(so_far) if score <= so_far => others += score,
-                        so_far => {
-                            others += so_far.unwrap_or(0.0);
-                            best = Some(score);
-                        }
-                    }
-                }
-                Ok(best.map(|best| best + tie * others))
-            }
-        }
+        node.score(&mut ScorerAt { scorer: self, doc })
     }
 
     fn phrase(&mut self, at: usize, doc: u32) -> Result<Option<FoundTerm>> {
@@ -472,6 +503,30 @@ impl SegmentScorer<'_, '_> {
     fn name_of(&self, field: FieldId) -> String {
         let schema = self.ranked.segments.first().map(|segment| segment.schema());
         schema.map_or_else(String::new, |schema| schema.get(field).name.to_string())
+    }
+}
+
+/// One document to be scored.
+struct ScorerAt<'a, 'r, 's> {
+    scorer: &'a mut SegmentScorer<'r, 's>,
+    doc: u32,
+}
+
+impl Scores for ScorerAt<'_, '_, '_> {
+    fn term(&mut self, nth: usize) -> Result<Option<f32>> {
+        let term = &self.scorer.ranked.terms[nth];
+        let Some(cursor) = &mut self.scorer.cursors[nth] else { return Ok(None) };
+        let part = cursor.part(self.doc, &self.scorer.ranked.fields[term.field].k_by_code)?;
+        Ok(part.map(|found| term.weight * found.part))
+    }
+
+    fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
+        let found = self.scorer.phrase(nth, self.doc)?;
+        Ok(found.map(|found| self.scorer.ranked.phrases[nth].weight * found.part))
+    }
+
+    fn is_in(&mut self, set: usize) -> bool {
+        self.scorer.is_in(set, self.doc)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn score_all(
     Ok(n_matching)
 }
 
-/// Offers to `top` all documents that can be among its best, for a query that is nothing but terms.
+/// Offers to `top` all documents that can be among its best.
 pub(crate) fn find_best(
     ranked: &Ranked<'_>,
     shape: Shape,
@@ -49,13 +49,18 @@ pub(crate) fn find_best(
     let mut pruning = Pruning::default();
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
-        let clauses = ranked.clauses(at)?;
-        match shape {
-            // A term that the segment does not have is in no document with all of them.
-            Shape::AllOf if clauses.len() < ranked.n_terms() => {}
-            Shape::AllOf => pruning += pruned::all_of(&clauses, base, top, scratch)?,
-            _ => pruning += pruned::any_of(&clauses, base, top, scratch)?,
-        }
+        pruning += match shape {
+            Shape::AnyOf => pruned::any_of(&ranked.clauses(at)?, base, top, scratch)?,
+            Shape::AllOf => match ranked.clauses(at)? {
+                // A term that the segment does not have is in no document with all of them.
+                clauses if clauses.len() < ranked.n_terms() => Pruning::default(),
+                clauses => pruned::all_of(&clauses, base, top, scratch)?,
+            },
+            Shape::Constant | Shape::Phrase | Shape::Tree => {
+                let (tree, mut readers) = ranked.tree(at, base)?;
+                pruned::tree::offer(&tree, &mut readers, top, scratch)?
+            }
+        };
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)

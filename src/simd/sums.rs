@@ -75,6 +75,62 @@ kernel! {
 }
 
 kernel! {
+    /// Adds up what are sums themselves.
+    plus(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+}
+
+kernel! {
+    /// The same where neither is 0; 0 elsewhere.
+    plus_all(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = if *sum == 0 || *more == 0 { 0 } else { sum.saturating_add(*more) };
+        }
+    }
+}
+
+kernel! {
+    /// The same where the sums are not 0.
+    plus_some(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = if *sum == 0 { 0 } else { sum.saturating_add(*more) };
+        }
+    }
+}
+
+kernel! {
+    /// Keeps the least of each two.
+    least(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            *sum = (*sum).min(*more);
+        }
+    }
+}
+
+kernel! {
+    /// Keeps the best of each two, and adds the other to `others`.
+    best(best: &mut [u16; BLOCKS], others: &mut [u16; BLOCKS], more: &[u16; BLOCKS]) {
+        for ((best, others), more) in best.iter_mut().zip(others).zip(more) {
+            *others = others.saturating_add((*best).min(*more));
+            *best = (*best).max(*more);
+        }
+    }
+}
+
+kernel! {
+    /// Adds ⌈more × share / 65,536⌉ or one more than that; what is 0 stays so.
+    plus_share(sums: &mut [u16; BLOCKS], more: &[u16; BLOCKS], share: u16) {
+        for (sum, more) in sums.iter_mut().zip(more) {
+            let part = ((u32::from(*more) * u32::from(share)) >> 16) as u16;
+            *sum = sum.saturating_add(part + u16::from(*more > 0));
+        }
+    }
+}
+
+kernel! {
     /// The largest sum.
     max(sums: &[u16; BLOCKS]) -> u16 {
         sums.iter().fold(0, |best, sum| best.max(*sum))
@@ -225,6 +281,54 @@ mod tests {
             }
             assert_eq!(max(&any), *any.iter().max().unwrap());
             assert_eq!(max::portable(&any), *any.iter().max().unwrap());
+        }
+    }
+
+    #[test]
+    fn sums_of_sums_are_those_of_single_blocks_with_and_without_vectors() {
+        let a: [u16; BLOCKS] = std::array::from_fn(|nth| (nth * 40_503 % 65_536) as u16 & !7);
+        let b: [u16; BLOCKS] =
+            std::array::from_fn(|nth| (nth * 9_973 % 50_000) as u16 * u16::from(nth % 5 > 0));
+        type Kernel = fn(&mut [u16; BLOCKS], &[u16; BLOCKS]);
+        type Single = fn(u16, u16) -> u16;
+        let kernels: [(Kernel, Kernel, Single); 4] = [
+            (plus, plus::portable, |a, b| a.saturating_add(b)),
+            (plus_all, plus_all::portable, |a, b| match (a, b) {
+                (0, _) | (_, 0) => 0,
+                _ => a.saturating_add(b),
+            }),
+            (plus_some, plus_some::portable, |a, b| if a == 0 { 0 } else { a.saturating_add(b) }),
+            (least, least::portable, |a, b| a.min(b)),
+        ];
+        for (with, without, single) in kernels {
+            for kernel in [with, without] {
+                let mut sums = a;
+                kernel(&mut sums, &b);
+                for nth in 0..BLOCKS {
+                    assert_eq!(sums[nth], single(a[nth], b[nth]));
+                }
+            }
+        }
+        for (best, plus_share) in [
+            (best as fn(&mut _, &mut _, &_), plus_share as fn(&mut _, &_, _)),
+            (best::portable, plus_share::portable),
+        ] {
+            let (mut sums, mut others) = (a, [3; BLOCKS]);
+            best(&mut sums, &mut others, &b);
+            for nth in 0..BLOCKS {
+                assert_eq!(sums[nth], a[nth].max(b[nth]));
+                assert_eq!(others[nth], 3u16.saturating_add(a[nth].min(b[nth])));
+            }
+            let before = sums;
+            plus_share(&mut sums, &others, 20_000);
+            for nth in 0..BLOCKS {
+                let share = f64::from(others[nth]) * 20_000.0 / 65_536.0;
+                let added = f64::from(sums[nth]) - f64::from(before[nth]);
+                assert!(sums[nth] == u16::MAX || added >= share && added <= share + 1.0);
+            }
+            let mut nothing = [0; BLOCKS];
+            plus_share(&mut nothing, &[0; BLOCKS], u16::MAX);
+            assert_eq!(nothing, [0; BLOCKS]);
         }
     }
 

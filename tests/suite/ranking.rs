@@ -141,7 +141,7 @@ impl Random {
                 _ => word(self),
             };
         }
-        match self.below(11) {
+        match self.below(13) {
             0..3 => Query::any_of((0..1 + self.below(5)).map(|_| word(self))),
             3..5 => Query::all_of((0..1 + self.below(3)).map(|_| word(self))),
             5 => Query::any_of(some(self, 3)),
@@ -155,6 +155,21 @@ impl Random {
             }
             8 => Query::best_of([self.query(depth - 1), word(self)], Tie::new(0.5).unwrap()),
             9 => self.query(depth - 1).boosted([0.5, 3.0, 1e20][self.below(3)]).unwrap(),
+            10 => {
+                let mut group = Query::boolean();
+                let n = 2 + self.below(4);
+                for _ in 0..n {
+                    group = group.should(self.query(depth - 1));
+                }
+                group.minimum(self.below(n + 1) as u32).build()
+            }
+            11 => {
+                let mut group = Query::boolean().filter(self.query(depth - 1));
+                for _ in 0..1 + self.below(3) {
+                    group = group.should(word(self));
+                }
+                group.must_not(self.query(depth - 1)).build()
+            }
             _ => self.query(depth - 1).constant_score(2.5).unwrap(),
         }
     }
@@ -237,6 +252,35 @@ fn check(searcher: &Searcher, query: &Query, expected: &[(f32, u64)], offset: u6
         let next = rest.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0));
         assert_eq!(next.take(scores.len() - 1).collect::<Vec<_>>(), scores[1..], "{query}");
     }
+}
+
+#[test]
+fn facets_change_neither_the_best_nor_their_scores() {
+    let (_, searcher) = corpus(&mut Random(9), 800, 2);
+    for text in
+        ["+title:w1 body:w2 -body:w0", "title:w3 AND (title:w1 OR body:w2)", "title:\"w0 w1\""]
+    {
+        let query = searcher.parse(text).unwrap();
+        let search = || searcher.search(&query).limit(7).fields::<&str>([]);
+        let (without, with) = (search().run().unwrap(), search().facet("title", 3).run().unwrap());
+        assert_eq!((without.total, &without.hits), (with.total, &with.hits), "{text}");
+        assert!(!with.facets[0].buckets.is_empty() && without.facets.is_empty());
+    }
+}
+
+#[test]
+fn plans_say_how_the_best_of_mixed_queries_are_found() {
+    let (_, searcher) = corpus(&mut Random(9), 800, 1);
+    let query = searcher.parse("+title:w1 body:w2 -body:w0 title:\"w0 w1\" (body:w3)^=2").unwrap();
+    let unwrapped = |plan: String| plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plan = unwrapped(searcher.explain(&query).unwrap().to_string());
+    let way = "found by bounds of 3 terms, 1 phrase, 1 set, put together as in the query";
+    assert!(plan.contains(way), "{plan}");
+    let run = unwrapped(searcher.search(&query).analyze().unwrap().to_string());
+    assert!(
+        run.contains(way) && run.contains("in 13 of 1024 blocks of 64; left out 0 of 1"),
+        "{run}"
+    );
 }
 
 #[test]

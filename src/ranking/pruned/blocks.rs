@@ -8,6 +8,7 @@
 
 use super::bounds::CLAUSES_MAX;
 use super::one::Scan;
+use super::order::{Bands, Noted, Place};
 use super::parts::{Opened, Postings, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
@@ -16,19 +17,8 @@ use crate::format::ranked::{Codes, RankedList};
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS, units};
-use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Windows whose blocks are put in one order: those with a sum for every block, and all.
-pub(super) const SUMMED_MAX: usize = 8;
-pub(super) const WINDOWS_MAX: usize = 32;
-/// Steps from the best sum down to the least that matters; 4 and 16 are not better.
-const BANDS: u32 = 8;
-/// Bits of the number of a block among those of all open windows.
-const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
-const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
-/// Blocks that are looked into before the others are put in order.
-const NOTED_FIRST: usize = 32;
 /// What it costs to touch the block of a posting, to complete its sum by one list, to sum up a window and to
 /// add a list to it, in quarters of a nanosecond.
 const TOUCH: usize = 8;
@@ -41,13 +31,11 @@ const WALK: usize = 16;
 /// The memory of sums and of what is found by them.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    sums: Vec<[u16; BLOCKS]>,
+    pub(super) bands: Bands,
     /// Sums of a window with few postings, 0 between two of them; and which are not 0.
     few: Vec<u16>,
     touched: Vec<u16>,
-    /// Blocks that can matter: sum, window and number.
-    noted: Vec<u32>,
-    pub(super) candidates: Vec<u32>,
+    pub(super) noted: Noted,
     block: Block,
 }
 
@@ -69,9 +57,9 @@ pub(super) struct OpenWindow {
 
 impl Blocks {
     pub(super) fn bytes(&self) -> usize {
-        self.sums.capacity() * size_of::<[u16; BLOCKS]>()
+        self.bands.bytes()
             + (self.few.capacity() + self.touched.capacity()) * size_of::<u16>()
-            + (self.candidates.capacity() + self.noted.capacity()) * size_of::<u32>()
+            + self.noted.bytes()
     }
 
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -83,47 +71,16 @@ impl Blocks {
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        self.sums.resize(self.sums.len().max(windows.len()), [0; BLOCKS]);
-        for (sums, window) in self.sums.iter_mut().zip(windows) {
+        for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             add_up::<ALL>(sums, &opened[window.opened.clone()]);
         }
-        let best = self.sums[..windows.len()].iter().map(sums::max).max().unwrap_or_default();
         pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
-        let (best, mut level) = (u32::from(best), u32::from(best));
-        for band in 1.. {
-            let limit = query.scale.limit(top.threshold()).max(1);
-            if level < limit {
-                break;
-            }
-            level = level.saturating_sub((best - limit) / BANDS + 1);
-            if level < limit || band >= BANDS {
-                level = limit;
-            }
-            self.candidates.clear();
-            for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..windows.len()]) {
-                sums::select(sums, level as u16, first, &mut self.candidates);
-            }
-            for nth in 0..self.candidates.len() {
-                let candidate = self.candidates[nth] as usize;
-                let sum = std::mem::take(&mut self.sums[candidate / BLOCKS][candidate % BLOCKS]);
-                if u32::from(sum) < query.scale.limit(top.threshold()) {
-                    continue;
-                }
-                let window = &windows[candidate / BLOCKS];
-                let opened = &opened[window.opened.clone()];
-                let block = Place { key: window.key, block: candidate % BLOCKS, sum };
-                pruning.blocks_scored += 1;
-                self.block.score::<ALL>(query, opened, block, top, pruning)?;
-            }
-            if level <= limit {
-                break;
-            }
-        }
-        Ok(())
+        let Blocks { bands, block, .. } = self;
+        bands.visit(windows.len(), &query.scale, top, |place, top| {
+            block.score::<ALL>(query, windows, opened, place, top, pruning)
+        })
     }
-}
 
-impl Blocks {
     /// Takes note of the blocks of window `nth` that can matter, if the lists without which none does have a
     /// code for each posting: then only blocks that they touch are looked at. False, and nothing is
     /// done, where one of them has a code for each block.
@@ -171,8 +128,7 @@ impl Blocks {
         for block in &self.touched {
             let sum = std::mem::take(&mut self.few[usize::from(*block)]);
             if u32::from(sum) >= limit {
-                let place = (nth * BLOCKS) as u32 + u32::from(*block);
-                self.noted.push(u32::from(sum) << PLACE_BITS | place);
+                self.noted.push(Place { window: nth, block: usize::from(*block), sum });
             }
         }
         true
@@ -187,43 +143,10 @@ impl Blocks {
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        // Some of the best tell how good the best are, then few of the others are left to be sorted.
-        let n_first = NOTED_FIRST.max(top.k());
-        if self.noted.len() > 2 * n_first {
-            self.noted.select_nth_unstable_by_key(n_first, |noted| Reverse(*noted));
-            self.offer_sorted(0..n_first, query, windows, opened, top, pruning)?;
-            let limit = query.scale.limit(top.threshold());
-            self.noted.drain(..n_first);
-            self.noted.retain(|noted| noted >> PLACE_BITS >= limit);
-        }
-        self.offer_sorted(0..self.noted.len(), query, windows, opened, top, pruning)?;
-        self.noted.clear();
-        Ok(())
-    }
-
-    fn offer_sorted(
-        &mut self,
-        range: Range<usize>,
-        query: &Query<'_, '_, '_>,
-        windows: &[OpenWindow],
-        opened: &[Opened<'_, '_>],
-        top: &mut Top,
-        pruning: &mut Pruning,
-    ) -> Result<()> {
-        let noted = &mut self.noted[range];
-        noted.sort_unstable_by_key(|noted| Reverse(*noted));
-        for noted in noted {
-            let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
-            if sum < query.scale.limit(top.threshold()) {
-                break;
-            }
-            let window = &windows[place / BLOCKS];
-            let opened = &opened[window.opened.clone()];
-            let place = Place { key: window.key, block: place % BLOCKS, sum: sum as u16 };
-            pruning.blocks_scored += 1;
-            self.block.score::<false>(query, opened, place, top, pruning)?;
-        }
-        Ok(())
+        let Blocks { noted, block, .. } = self;
+        noted.visit(&query.scale, top, |place, top| {
+            block.score::<false>(query, windows, opened, place, top, pruning)
+        })
     }
 
     /// Adds the units of a list with a code for each posting.
@@ -269,7 +192,7 @@ fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
 /// Calls `add` with the block of each posting of a list with a code for each, and with its units: those of
 /// a block's best posting once, 0 with the others.
 #[inline(always)]
-fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16)) {
+pub(super) fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16)) {
     match &part.postings {
         Postings::Short { docs, units, .. } => each_block(docs, units, add),
         Postings::Long(postings) => {
@@ -334,24 +257,20 @@ fn block_of(doc: u32) -> usize {
     (doc % WINDOW) as usize / 64
 }
 
-/// A block, and the sum of what its lists can add.
-#[derive(Clone, Copy)]
-struct Place {
-    key: u32,
-    block: usize,
-    sum: u16,
-}
-
 impl Block {
     /// Scores the documents of a block that can be among the best.
     fn score<const ALL: bool>(
         &mut self,
         query: &Query<'_, '_, '_>,
+        windows: &[OpenWindow],
         opened: &[Opened<'_, '_>],
         place: Place,
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
+        let OpenWindow { key, opened: of_window } = &windows[place.window];
+        let opened = &opened[of_window.clone()];
+        pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
             true => self.common(opened, place.block),
@@ -362,7 +281,7 @@ impl Block {
             && let RankedList::Long(list) = &query.clauses[opened[nth].clause].list
         {
             let clause = &query.clauses[opened[nth].clause];
-            let first = place.key * WINDOW + (place.block * 64) as u32;
+            let first = key * WINDOW + (place.block * 64) as u32;
             pruning.documents_scored += u64::from(docs.count_ones());
             let mut scan = Scan::new(clause, list, query.base, top);
             return scan.offer_word(first, docs, self.ranks[nth]);
@@ -377,7 +296,7 @@ impl Block {
                 continue;
             }
             let low = (place.block * 64) as u32 + bit;
-            let mut sum = Sum::of(place.key * WINDOW + low);
+            let mut sum = Sum::of(key * WINDOW + low);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
                 if !has(word) {
                     continue;
@@ -393,7 +312,7 @@ impl Block {
             }
             pruning.documents_scored += 1;
             let before = top.threshold();
-            top.push(sum.score(), DocId(query.base + u64::from(place.key * WINDOW + low)));
+            top.push(sum.score(), DocId(query.base + u64::from(key * WINDOW + low)));
             if top.threshold() != before {
                 limit = query.scale.limit(top.threshold());
             }
@@ -454,7 +373,7 @@ impl Block {
 }
 
 /// The documents of a list in a block, the rank of the first, and what they add at most.
-fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
+pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
     match &part.postings {
         Postings::Short { docs, units, .. } => {
             let start = docs.partition_point(|doc| block_of(*doc) < block);

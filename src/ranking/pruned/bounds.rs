@@ -28,29 +28,38 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// Tells only whether something is there: every limit is 0.
+    pub(super) const PRESENCE: Scale =
+        Scale { units_per_score: 0.0, units: 65_535.0, n_clauses: 0 };
+
     /// From the best that each clause can add; `None` where that cannot be computed with.
     pub(super) fn new(maxima: impl ExactSizeIterator<Item = f64>) -> Option<Scale> {
-        let n_clauses = maxima.len() as u32;
+        let n_clauses = maxima.len();
+        Scale::of(maxima.sum(), n_clauses)
+    }
+
+    /// From the best that `n_clauses` can score together.
+    pub(super) fn of(most: f64, n_clauses: usize) -> Option<Scale> {
+        if n_clauses > CLAUSES_MAX {
+            return None;
+        }
+        let n_clauses = n_clauses as u32;
         let units = 65_535.0 - 258.0 * f64::from(n_clauses);
-        let sum: f64 = maxima.sum();
-        let units_per_score = units / sum;
-        let is_sound = n_clauses as usize <= CLAUSES_MAX && sum > 0.0 && sum.is_finite();
-        (is_sound && units_per_score.is_finite()).then_some(Scale {
-            units_per_score,
-            units,
-            n_clauses,
-        })
+        let units_per_score = units / most;
+        let is_sound = most > 0.0 && most.is_finite() && units_per_score.is_finite();
+        is_sound.then_some(Scale { units_per_score, units, n_clauses })
     }
 
     /// What the codes of a clause are multiplied with.
     pub(super) fn weight(&self, max: f64) -> u16 {
         let weight = (max * self.units_per_score * (256.0 / 255.0)).ceil();
-        weight.clamp(256.0, 65_535.0) as u16
+        if weight.is_nan() { 256 } else { weight.clamp(256.0, 65_535.0) as u16 }
     }
 
     /// What a known score part adds, rounded down as sums of codes are.
     pub(super) fn exact(&self, score: f32) -> u16 {
-        (f64::from(score) * self.units_per_score).clamp(1.0, self.units) as u16
+        let units = f64::from(score) * self.units_per_score;
+        if units.is_nan() { 1 } else { units.clamp(1.0, self.units) as u16 }
     }
 
     /// The sum of units below which no document enters whose score must not be below `score`.

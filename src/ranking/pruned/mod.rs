@@ -13,17 +13,20 @@ mod bounds;
 mod exhaustive;
 mod lists;
 mod one;
+mod order;
 mod parts;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tree;
 
 use crate::error::Result;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
-use blocks::{Blocks, OpenWindow, SUMMED_MAX, WINDOWS_MAX};
+use blocks::{Blocks, OpenWindow};
 use bounds::{CLAUSES_MAX, Scale};
 use lists::Common;
+use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 use std::cmp::Reverse;
 use std::fmt;
@@ -34,9 +37,6 @@ const WINDOW: u32 = 1 << 16;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
-
-/// Windows after which it is known, more or less, how good the best are.
-const FIRST_WINDOWS: usize = 4;
 
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +88,7 @@ pub(crate) struct Scratch {
     blocks: Blocks,
     common: Common,
     exhaustive: exhaustive::Sums,
+    tree: tree::Memory,
 }
 
 impl Scratch {
@@ -100,6 +101,7 @@ impl Scratch {
             + self.blocks.bytes()
             + self.common.bytes()
             + self.exhaustive.bytes()
+            + self.tree.bytes()
     }
 }
 
@@ -142,10 +144,10 @@ fn find<const ALL: bool>(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive } = scratch;
+    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, .. } = scratch;
     let scale = match clauses {
         [] => return Ok(Pruning::default()),
-        [clause] => return one::offer(clause, base, top, &mut blocks.candidates),
+        [clause] => return one::offer(clause, base, top, &mut blocks.bands.candidates),
         _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
         _ => None,
     };
@@ -153,7 +155,7 @@ fn find<const ALL: bool>(
         let find = if ALL { exhaustive::all_of } else { exhaustive::any_of };
         return find(clauses, base, top, exhaustive);
     };
-    parts.divide(clauses, if ALL { clauses.len() } else { 1 });
+    parts.divide(clauses, if ALL { clauses.len() } else { 1 }, 0);
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     let query = Query { clauses, scale, base };

@@ -57,6 +57,8 @@ pub(super) struct Window {
 struct Part {
     clause: usize,
     at: Range<usize>,
+    /// Units that none of its postings passes.
+    best: u16,
 }
 
 impl Parts {
@@ -69,7 +71,7 @@ impl Parts {
             + self.of_windows.capacity() * size_of::<Part>()
     }
 
-    /// Takes stock of the lists; `None` where there are no bounds to compute with. Tells `top` how good
+    /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
     /// the best of each list are at least, if documents of one list are results.
     pub(super) fn prepare(
         &mut self,
@@ -77,11 +79,27 @@ impl Parts {
         is_union: bool,
         top: &mut Top,
     ) -> Result<Option<Scale>> {
+        self.take_stock(clauses, |_| is_union, top)?;
+        let scale = Scale::new(self.terms.iter().map(|term| term.best));
+        if let Some(scale) = &scale {
+            self.weigh(scale);
+        }
+        Ok(scale)
+    }
+
+    /// Takes stock of the lists. Tells `top` how good the best documents of those lists are at least that
+    /// suffice for a result.
+    pub(super) fn take_stock(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        suffices: impl Fn(usize) -> bool,
+        top: &mut Top,
+    ) -> Result<()> {
         self.terms.clear();
         self.containers.clear();
         self.scores.clear();
         self.units.clear();
-        for clause in clauses {
+        for (nth, clause) in clauses.iter().enumerate() {
             let term = match &clause.list {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
@@ -105,7 +123,9 @@ impl Parts {
                     self.containers.extend(list.containers());
                     let (most, least) = changes(&clause.lengths.bm25(), clause.scoring);
                     let weight = f64::from(clause.weight) * f64::from(list.max_part());
-                    if is_union && let Some(kth) = kth_code(list, top.k()) {
+                    if suffices(nth)
+                        && let Some(kth) = kth_code(list, top.k())
+                    {
                         // What products in f32 may round away.
                         let least = least * (1.0 - 1e-6);
                         top.raise((weight * f64::from(kth) / 255.0 * least) as f32);
@@ -116,18 +136,25 @@ impl Parts {
             };
             self.terms.push(term);
         }
-        let Some(scale) = Scale::new(self.terms.iter().map(|term| term.best)) else {
-            return Ok(None);
-        };
+        Ok(())
+    }
+
+    /// What a clause adds to a score at most.
+    pub(super) fn best(&self, clause: usize) -> f64 {
+        self.terms[clause].best
+    }
+
+    /// Turns what was taken stock of into units.
+    pub(super) fn weigh(&mut self, scale: &Scale) {
         for term in &mut self.terms {
             term.weight = scale.weight(term.best);
         }
         self.units.extend(self.scores.iter().map(|score| scale.exact(*score)));
-        Ok(Some(scale))
     }
 
-    /// Divides the lists into windows that at least `needed` of them have postings in.
-    pub(super) fn divide(&mut self, clauses: &[Clause<'_, '_>], needed: usize) {
+    /// Divides the lists into windows that at least `needed` of them have postings in. The first `n_anyway`
+    /// windows are there even if no list has postings in them.
+    pub(super) fn divide(&mut self, clauses: &[Clause<'_, '_>], needed: usize, n_anyway: u32) {
         self.windows.clear();
         self.of_windows.clear();
         let Parts { terms, containers, units: short_units, windows, of_windows, .. } = self;
@@ -138,9 +165,11 @@ impl Parts {
             }
             RankedList::Long(_) => containers.get(term.at).map(|it| u32::from(it.key)),
         };
+        let mut anyway = 0..n_anyway;
         loop {
             let keys = clauses.iter().zip(terms.iter()).filter_map(|(c, term)| key_of(c, term));
-            let Some(key) = keys.min() else { return };
+            let Some(key) = keys.chain(anyway.clone().next()).min() else { return };
+            anyway.start = anyway.start.max(key + 1);
             let start = of_windows.len();
             let (mut bound, mut n_least) = (0, u32::MAX);
             for (nth, (clause, term)) in clauses.iter().zip(terms.iter_mut()).enumerate() {
@@ -148,30 +177,45 @@ impl Parts {
                     continue;
                 }
                 let at = term.at;
-                match &clause.list {
+                let best = match &clause.list {
                     RankedList::Short(_) => {
                         while key_of(clause, term) == Some(key) {
                             term.at += 1;
                         }
-                        let best = short_units[at..term.at].iter().max();
-                        bound += best.map_or(0, |units| u32::from(*units));
                         n_least = n_least.min((term.at - at) as u32);
+                        short_units[at..term.at].iter().max().copied().unwrap_or_default()
                     }
                     RankedList::Long(_) => {
                         term.at += 1;
                         let container = &containers[at];
-                        bound += u32::from(units(container.max_code, term.weight));
                         n_least = n_least.min(container.cardinality);
+                        units(container.max_code, term.weight)
                     }
-                }
-                of_windows.push(Part { clause: nth, at: at..term.at });
+                };
+                bound += u32::from(best);
+                of_windows.push(Part { clause: nth, at: at..term.at, best });
             }
-            if of_windows.len() - start >= needed {
+            if of_windows.len() - start >= needed || key < n_anyway {
                 windows.push(Window { key, bound, n_least, parts: start..of_windows.len() });
             } else {
                 of_windows.truncate(start);
             }
         }
+    }
+
+    /// Replaces the bound of each window by what `bound` says, given its number and the units that each clause
+    /// has there at most; windows without a result go.
+    pub(super) fn bound_windows(&mut self, mut bound: impl FnMut(u32, &[u16]) -> u32) {
+        let Parts { terms, windows, of_windows, .. } = self;
+        let mut best = vec![0; terms.len()];
+        windows.retain_mut(|window| {
+            best.fill(0);
+            for part in &of_windows[window.parts.clone()] {
+                best[part.clause] = part.best;
+            }
+            window.bound = bound(window.key, &best);
+            window.bound > 0
+        });
     }
 
     /// Reads what the lists have in a window, and appends it to `opened` in the order of the clauses.
@@ -183,24 +227,21 @@ impl Parts {
     ) -> Result<()> {
         for part in &self.of_windows[window.parts.clone()] {
             let weight = self.terms[part.clause].weight;
-            let (best, postings) = match &clauses[part.clause].list {
+            let postings = match &clauses[part.clause].list {
                 RankedList::Short(list) => {
                     let first = self.terms[part.clause].range.start;
-                    let of_docs = &self.units[part.at.clone()];
-                    let postings = Postings::Short {
+                    Postings::Short {
                         docs: &list.docs()[part.at.start - first..part.at.end - first],
                         scores: &self.scores[part.at.clone()],
-                        units: of_docs,
-                    };
-                    (of_docs.iter().max().copied().unwrap_or_default(), postings)
+                        units: &self.units[part.at.clone()],
+                    }
                 }
                 RankedList::Long(list) => {
                     let container = &self.containers[part.at.start];
-                    let best = units(container.max_code, weight);
-                    (best, Postings::Long(LongPart::open(list, container)?))
+                    Postings::Long(LongPart::open(list, container)?)
                 }
             };
-            opened.push(Opened { clause: part.clause, weight, best, postings });
+            opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
         }
         Ok(())
     }

@@ -16,33 +16,33 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-const FIELDS: [FieldId; 2] = [FieldId(0), FieldId(1)];
+pub(super) const FIELDS: [FieldId; 2] = [FieldId(0), FieldId(1)];
 
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, n: u32) -> u32 {
+    pub(super) fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         ((self.0 >> 33) % u64::from(n.max(1))) as u32
     }
 }
 
 /// A field, a word, and the documents it is in with its frequency in each.
-type TestList<'a> = (usize, &'a str, Vec<(u32, u32)>);
+pub(super) type TestList<'a> = (usize, &'a str, Vec<(u32, u32)>);
 
 /// Documents as plain maps, and the segments that were made of them.
-struct Corpus {
+pub(super) struct Corpus {
     /// For each field and word the documents, in the whole snapshot, and how often it is there.
-    postings: [BTreeMap<String, Vec<(u64, u32)>>; 2],
+    pub(super) postings: [BTreeMap<String, Vec<(u64, u32)>>; 2],
     /// For each field the code of the length of each document.
-    lengths: [Vec<u8>; 2],
-    snapshot: Snapshot,
+    pub(super) lengths: [Vec<u8>; 2],
+    pub(super) snapshot: Snapshot,
 }
 
 impl Corpus {
     /// Writes `n_docs` documents, a segment for as many as are given; `lists` are field, word and the
     /// documents of the word with its frequencies.
-    fn new(segments: &[u32], lists: &[TestList<'_>]) -> Corpus {
+    pub(super) fn new(segments: &[u32], lists: &[TestList<'_>]) -> Corpus {
         let n_docs: u32 = segments.iter().sum();
         let mut texts =
             [vec![String::new(); n_docs as usize], vec![String::new(); n_docs as usize]];
@@ -82,7 +82,7 @@ impl Corpus {
         Corpus { postings, lengths, snapshot }
     }
 
-    fn scoring(&self, parameters: Parameters) -> [FieldScoring; 2] {
+    pub(super) fn scoring(&self, parameters: Parameters) -> [FieldScoring; 2] {
         FIELDS.map(|field| FieldScoring::of(field, self.snapshot.readers(), parameters).unwrap())
     }
 
@@ -227,7 +227,7 @@ fn frequency(random: &mut Random) -> u32 {
 }
 
 /// Lists of all kinds: around the borders of short and long lists and of all kinds of containers.
-fn long_texts() -> Vec<TestList<'static>> {
+pub(super) fn long_texts() -> Vec<TestList<'static>> {
     let random = &mut Random(7);
     let n_docs = 2 * WINDOW + 40_000;
     let mut lists = vec![];
@@ -261,7 +261,7 @@ fn long_texts() -> Vec<TestList<'static>> {
 }
 
 /// Few words a document, so that nearly all scores are equal to others.
-fn titles() -> Vec<TestList<'static>> {
+pub(super) fn titles() -> Vec<TestList<'static>> {
     let random = &mut Random(11);
     let n_docs = 6 * WINDOW;
     let mut lists = vec![];

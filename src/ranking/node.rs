@@ -1,0 +1,110 @@
+//! How the parts of a query make the score of a document.
+
+use crate::error::Result;
+
+/// [`Scored`](crate::query::Scored), resolved: terms, phrases and sets are numbers among those of the query.
+#[derive(Debug)]
+pub(crate) enum Node {
+    Term(usize),
+    Phrase(usize),
+    /// Documents that all score the same, and the query that they match.
+    Set {
+        set: usize,
+        score: f32,
+        label: String,
+    },
+    /// All of `must`, none of `must_not`, and so many of `should` as `minimum` says.
+    Sum {
+        must: Vec<Node>,
+        should: Vec<Node>,
+        must_not: Vec<Node>,
+        minimum: u32,
+    },
+    /// The best, and `tie` times the others.
+    Max {
+        any: Vec<Node>,
+        tie: f32,
+    },
+}
+
+/// What one document has of the parts of a query.
+pub(crate) trait Scores {
+    /// What a term scores; `None` where it is not there.
+    fn term(&mut self, nth: usize) -> Result<Option<f32>>;
+    /// What a phrase scores; `None` where it is not there.
+    fn phrase(&mut self, nth: usize) -> Result<Option<f32>>;
+    /// Whether the document is in a set.
+    fn is_in(&mut self, set: usize) -> bool;
+}
+
+impl Node {
+    /// Stands where nothing was looked up yet.
+    pub(super) const NOTHING: Node =
+        Node::Sum { must: vec![], should: vec![], must_not: vec![], minimum: 1 };
+
+    /// The score of a document; `None` where it does not match. The only place where scores are added up for
+    /// anything but plain sums of terms, so that they are the same to the last bit however a document is found.
+    pub(crate) fn score(&self, document: &mut impl Scores) -> Result<Option<f32>> {
+        match self {
+            Node::Term(nth) => document.term(*nth),
+            Node::Phrase(nth) => document.phrase(*nth),
+            Node::Set { set, score, .. } => Ok(document.is_in(*set).then_some(*score)),
+            Node::Sum { must, should, must_not, minimum } => {
+                for part in must_not {
+                    if part.score(document)?.is_some() {
+                        return Ok(None);
+                    }
+                }
+                let mut sum = 0.0;
+                for part in must {
+                    match part.score(document)? {
+                        Some(score) => sum += score,
+                        None => return Ok(None),
+                    }
+                }
+                let mut n_matching = 0;
+                for part in should {
+                    if let Some(score) = part.score(document)? {
+                        sum += score;
+                        n_matching += 1;
+                    }
+                }
+                Ok((n_matching >= *minimum).then_some(sum))
+            }
+            Node::Max { any, tie } => {
+                let (mut best, mut others) = (None::<f32>, 0.0);
+                for part in any {
+                    let Some(score) = part.score(document)? else { continue };
+                    match best {
+                        Some(so_far) if score <= so_far => others += score,
+                        so_far => {
+                            others += so_far.unwrap_or(0.0);
+                            best = Some(score);
+                        }
+                    }
+                }
+                Ok(best.map(|best| best + tie * others))
+            }
+        }
+    }
+
+    /// Calls `visit` with terms that suffice: every document of one matches, and scores at least what the
+    /// term does.
+    pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
+        match self {
+            Node::Term(nth) => visit(*nth),
+            Node::Phrase(_) | Node::Set { .. } => {}
+            Node::Sum { must, should, must_not, minimum } => {
+                if !must_not.is_empty() {
+                    return;
+                }
+                match (&must[..], minimum) {
+                    ([only], 0) => only.each_sufficient(visit),
+                    ([], 0 | 1) => should.iter().for_each(|part| part.each_sufficient(visit)),
+                    _ => {}
+                }
+            }
+            Node::Max { any, .. } => any.iter().for_each(|part| part.each_sufficient(visit)),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Blocks in the order of what they promise, so that the worst kept score rises early.
+//!
+//! Blocks of windows that have a sum for each are visited in bands of falling sums, which takes no sorting;
+//! single blocks that were noted are sorted, the best of them first and by themselves.
+
+use super::bounds::Scale;
+use crate::error::Result;
+use crate::ranking::top::Top;
+use crate::simd::sums::{self, BLOCKS};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Windows whose blocks are put in one order: those with a sum for every block, and all.
+pub(super) const SUMMED_MAX: usize = 8;
+pub(super) const WINDOWS_MAX: usize = 32;
+/// Windows after which it is known, more or less, how good the best are.
+pub(super) const FIRST_WINDOWS: usize = 4;
+/// Steps from the best sum down to the least that matters; 4 and 16 are not better.
+const BANDS: u32 = 8;
+/// Bits of the number of a block among those of all open windows.
+const PLACE_BITS: u32 = (WINDOWS_MAX * BLOCKS).trailing_zeros();
+const _: () = assert!(PLACE_BITS <= 16 && (WINDOWS_MAX * BLOCKS).is_power_of_two());
+/// Blocks that are looked into before the others are put in order.
+const NOTED_FIRST: usize = 32;
+
+/// A block of an open window, and what its best document reaches at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Which of the windows.
+    pub(super) window: usize,
+    pub(super) block: usize,
+    pub(super) sum: u16,
+}
+
+/// Sums for all blocks of some windows.
+#[derive(Debug, Default)]
+pub(super) struct Bands {
+    sums: Vec<[u16; BLOCKS]>,
+    pub(super) candidates: Vec<u32>,
+}
+
+impl Bands {
+    pub(super) fn bytes(&self) -> usize {
+        self.sums.capacity() * size_of::<[u16; BLOCKS]>()
+            + self.candidates.capacity() * size_of::<u32>()
+    }
+
+    /// Room for the sums of `n` windows, with anything in it.
+    pub(super) fn sums(&mut self, n: usize) -> &mut [[u16; BLOCKS]] {
+        self.sums.resize(self.sums.len().max(n), [0; BLOCKS]);
+        &mut self.sums[..n]
+    }
+
+    /// Calls `visit` with the blocks of the first `n` windows that can matter.
+    pub(super) fn visit(
+        &mut self,
+        n: usize,
+        scale: &Scale,
+        top: &mut Top,
+        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+    ) -> Result<()> {
+        let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
+        let (best, mut level) = (u32::from(best), u32::from(best));
+        for band in 1.. {
+            let limit = scale.limit(top.threshold()).max(1);
+            if level < limit {
+                break;
+            }
+            level = level.saturating_sub((best - limit) / BANDS + 1);
+            if level < limit || band >= BANDS {
+                level = limit;
+            }
+            self.candidates.clear();
+            for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
+                sums::select(sums, level as u16, first, &mut self.candidates);
+            }
+            for candidate in &self.candidates {
+                let (window, block) = (*candidate as usize / BLOCKS, *candidate as usize % BLOCKS);
+                let sum = std::mem::take(&mut self.sums[window][block]);
+                if u32::from(sum) >= scale.limit(top.threshold()) {
+                    visit(Place { window, block, sum }, top)?;
+                }
+            }
+            if level <= limit {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Single blocks.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    /// Sum, window and number.
+    blocks: Vec<u32>,
+}
+
+impl Noted {
+    pub(super) fn bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<u32>()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, place: Place) {
+        let number = (place.window * BLOCKS + place.block) as u32;
+        self.blocks.push(u32::from(place.sum) << PLACE_BITS | number);
+    }
+
+    /// Calls `visit` with those that can matter, and forgets all.
+    pub(super) fn visit(
+        &mut self,
+        scale: &Scale,
+        top: &mut Top,
+        mut visit: impl FnMut(Place, &mut Top) -> Result<()>,
+    ) -> Result<()> {
+        // Some of the best tell how good the best are, then few of the others are left to be sorted.
+        let n_first = NOTED_FIRST.max(top.k());
+        if self.blocks.len() > 2 * n_first {
+            self.blocks.select_nth_unstable_by_key(n_first, |noted| Reverse(*noted));
+            self.visit_sorted(0..n_first, scale, top, &mut visit)?;
+            let limit = scale.limit(top.threshold());
+            self.blocks.drain(..n_first);
+            self.blocks.retain(|noted| noted >> PLACE_BITS >= limit);
+        }
+        self.visit_sorted(0..self.blocks.len(), scale, top, &mut visit)?;
+        self.blocks.clear();
+        Ok(())
+    }
+
+    fn visit_sorted(
+        &mut self,
+        range: Range<usize>,
+        scale: &Scale,
+        top: &mut Top,
+        visit: &mut impl FnMut(Place, &mut Top) -> Result<()>,
+    ) -> Result<()> {
+        let noted = &mut self.blocks[range];
+        noted.sort_unstable_by_key(|noted| Reverse(*noted));
+        for noted in noted {
+            let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
+            if sum < scale.limit(top.threshold()) {
+                break;
+            }
+            let (window, block) = (place / BLOCKS, place % BLOCKS);
+            visit(Place { window, block, sum: sum as u16 }, top)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,348 @@
+//! The 64 documents of a block, all parts of the tree on them at once.
+
+use super::bound::{Bounds, View, Weighed};
+use super::{Opened, Tree, WINDOW};
+use crate::error::Result;
+use crate::format::lengths::score_part;
+use crate::format::ranked::{FrequencyGroup, RankedList};
+use crate::ids::DocId;
+use crate::phrase::PhraseReader;
+use crate::ranking::node::{Node, Scores};
+use crate::ranking::pruned::Pruning;
+use crate::ranking::pruned::blocks::look_up;
+use crate::ranking::pruned::exhaustive::{GROUP, past_the_end};
+use crate::ranking::pruned::parts::Postings;
+use crate::ranking::top::Top;
+use crate::simd::sums::units;
+
+/// Alternatives of which a number must match that are counted exactly; scoring tells about more.
+const COUNTED_MAX: usize = 8;
+/// Alternatives that are put in order, to leave out those that add little.
+const SORTED_MAX: usize = 64;
+
+/// Scores blocks, one after the other.
+pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
+    weighed: &'q Weighed<'q, 's, 'f>,
+    phrases: &'m mut [Option<PhraseReader<'s>>],
+    cells: Vec<Cell<'s>>,
+    /// How many blocks were looked into.
+    nth: u64,
+    /// K of the document that was scored last, in the field of a clause.
+    k: Option<(u32, usize, f32)>,
+}
+
+/// What a list has in the block at hand.
+struct Cell<'s> {
+    /// The block that the rest is about.
+    nth: u64,
+    word: u64,
+    /// The rank of the first posting.
+    rank: u32,
+    units: u16,
+    /// The frequencies read last, and which they are.
+    group: Option<(u32, FrequencyGroup<'s>)>,
+}
+
+impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
+    pub(super) fn new(
+        weighed: &'q Weighed<'q, 's, 'f>,
+        phrases: &'m mut [Option<PhraseReader<'s>>],
+    ) -> Self {
+        let cell = || Cell { nth: 0, word: 0, rank: 0, units: 0, group: None };
+        let cells = weighed.tree.clauses.iter().map(|_| cell()).collect();
+        BlockScorer { weighed, phrases, cells, nth: 0, k: None }
+    }
+
+    /// Offers the documents of a block that match and can be among the best.
+    pub(super) fn offer(
+        &mut self,
+        view: View<'_, 'q, 's, 'f>,
+        block: usize,
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        let Weighed { tree, scale, .. } = self.weighed;
+        pruning.blocks_scored += 1;
+        self.nth += 1;
+        let first = view.key * WINDOW + (block * 64) as u32;
+        let mut limit = scale.limit(top.threshold());
+        let mut here = Block { scorer: self, view, block };
+        let mut docs = here.candidates(tree.root, limit);
+        if tree.n_docs.saturating_sub(first) < 64 {
+            docs &= (1 << tree.n_docs.saturating_sub(first)) - 1;
+        }
+        while docs != 0 {
+            let bit = docs.trailing_zeros();
+            docs &= docs - 1;
+            let doc = first + bit;
+            let mut document = Document { block: &mut here, bit, doc };
+            if limit > 0 {
+                let weighed = document.block.scorer.weighed;
+                if weighed.bound(tree.root, &mut document) < limit {
+                    continue;
+                }
+            }
+            let Some(score) = tree.root.score(&mut document)? else { continue };
+            pruning.documents_scored += 1;
+            let before = top.threshold();
+            top.push(score, DocId(tree.base + u64::from(doc)));
+            if top.threshold() != before {
+                limit = scale.limit(top.threshold());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A block of an open window.
+struct Block<'b, 'q, 's, 'f, 'm> {
+    scorer: &'b mut BlockScorer<'q, 's, 'f, 'm>,
+    view: View<'b, 'q, 's, 'f>,
+    block: usize,
+}
+
+impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
+    /// Documents that may match a part of the tree with at least `needed` units there.
+    fn candidates(&mut self, node: &Node, needed: u32) -> u64 {
+        let weighed = self.scorer.weighed;
+        match node {
+            Node::Term(nth) => match weighed.tree.terms[*nth] {
+                Some(clause) if self.list(clause) >= needed => self.word(clause),
+                _ => 0,
+            },
+            Node::Phrase(nth) => match &weighed.tree.phrases[*nth] {
+                Some(phrase) if weighed.bound(node, self) >= needed => {
+                    phrase.words.clone().fold(u64::MAX, |docs, clause| docs & self.word(clause))
+                }
+                _ => 0,
+            },
+            Node::Set { set, .. } if u32::from(weighed.sets[*set]) >= needed => {
+                self.view.word_of_set(*set, self.block)
+            }
+            Node::Set { .. } => 0,
+            Node::Sum { must, should, must_not, minimum } => {
+                let docs = self.candidates_of_sum(must, should, *minimum, needed);
+                must_not.iter().fold(docs, |docs, part| match docs {
+                    0 => 0,
+                    docs => docs & !self.members(part),
+                })
+            }
+            Node::Max { any, .. } if weighed.bound(node, self) >= needed => {
+                any.iter().fold(0, |docs, part| docs | self.candidates(part, 0))
+            }
+            Node::Max { .. } => 0,
+        }
+    }
+
+    fn candidates_of_sum(
+        &mut self,
+        must: &[Node],
+        should: &[Node],
+        minimum: u32,
+        needed: u32,
+    ) -> u64 {
+        let weighed = self.scorer.weighed;
+        let mut of_must = 0;
+        for part in must {
+            match weighed.bound(part, self) {
+                0 => return 0,
+                units => of_must += units,
+            }
+        }
+        let of_should: u32 = should.iter().map(|part| weighed.bound(part, self)).sum();
+        let sum = of_must + of_should;
+        if sum < needed || of_should == 0 && minimum > 0 {
+            return 0;
+        }
+        let mut docs = u64::MAX;
+        for part in must {
+            // What all others add at most is missing from what is needed.
+            let others = sum - weighed.bound(part, self);
+            docs &= self.candidates(part, needed.saturating_sub(others));
+            if docs == 0 {
+                return 0;
+            }
+        }
+        if minimum > 1 {
+            docs &= self.at_least(should, minimum as usize);
+        }
+        if minimum == 0 && of_must >= needed {
+            return docs;
+        }
+        docs & self.essential(should, of_must, needed)
+    }
+
+    /// Documents of those parts without which no document reaches what is needed: parts that add little are left
+    /// out as long as they add too little together.
+    fn essential(&mut self, should: &[Node], of_must: u32, needed: u32) -> u64 {
+        let weighed = self.scorer.weighed;
+        if of_must >= needed || should.len() > SORTED_MAX {
+            return should.iter().fold(0, |docs, part| docs | self.candidates(part, 0));
+        }
+        let (mut docs, mut left_out, mut done) = (0, of_must, 0u64);
+        for _ in should {
+            let open = (0..should.len()).filter(|nth| done >> nth & 1 == 0);
+            let by_units = open.map(|nth| (weighed.bound(&should[nth], self), nth));
+            let Some((units, nth)) = by_units.min() else { break };
+            done |= 1 << nth;
+            left_out += units;
+            if left_out >= needed {
+                docs |= self.candidates(&should[nth], 0);
+            }
+        }
+        docs
+    }
+
+    /// Documents that are in `n` of the parts, perhaps with some that are in fewer.
+    fn at_least(&mut self, parts: &[Node], n: usize) -> u64 {
+        // By number the documents that are in so many of the parts so far.
+        let mut counted = [0; COUNTED_MAX + 1];
+        counted[0] = u64::MAX;
+        let n = n.min(COUNTED_MAX);
+        for part in parts {
+            let docs = self.candidates(part, 0);
+            for of in (1..=n).rev() {
+                counted[of] |= counted[of - 1] & docs;
+            }
+        }
+        counted[n]
+    }
+
+    /// Documents that match a part of the tree for certain.
+    fn members(&mut self, node: &Node) -> u64 {
+        match node {
+            Node::Term(nth) => match self.scorer.weighed.tree.terms[*nth] {
+                Some(clause) => self.word(clause),
+                None => 0,
+            },
+            Node::Set { set, .. } => self.view.word_of_set(*set, self.block),
+            Node::Sum { must, should, must_not, minimum: 1 }
+                if must.is_empty() && must_not.is_empty() =>
+            {
+                should.iter().fold(0, |docs, part| docs | self.members(part))
+            }
+            Node::Phrase(_) | Node::Sum { .. } | Node::Max { .. } => 0,
+        }
+    }
+
+    /// The documents of a list, as bits.
+    fn word(&mut self, clause: usize) -> u64 {
+        match self.view.list(clause) {
+            Some(part) => self.look_up(clause, part).word,
+            None => 0,
+        }
+    }
+
+    fn look_up(&mut self, clause: usize, part: &Opened<'_, '_>) -> &mut Cell<'s> {
+        let cell = &mut self.scorer.cells[clause];
+        if cell.nth != self.scorer.nth {
+            cell.nth = self.scorer.nth;
+            (cell.word, cell.rank, cell.units) = look_up(part, self.block);
+        }
+        cell
+    }
+}
+
+impl Bounds for Block<'_, '_, '_, '_, '_> {
+    fn list(&mut self, clause: usize) -> u32 {
+        let Some(part) = self.view.list(clause) else { return 0 };
+        u32::from(match part.codes_by_block() {
+            Some(codes) => units(codes[self.block], part.weight),
+            None => self.look_up(clause, part).units,
+        })
+    }
+
+    fn set(&mut self, set: usize) -> u32 {
+        match self.view.word_of_set(set, self.block) {
+            0 => 0,
+            _ => self.scorer.weighed.sets[set].into(),
+        }
+    }
+}
+
+/// A document of a block.
+struct Document<'a, 'b, 'q, 's, 'f, 'm> {
+    block: &'a mut Block<'b, 'q, 's, 'f, 'm>,
+    bit: u32,
+    doc: u32,
+}
+
+impl Bounds for Document<'_, '_, '_, '_, '_, '_> {
+    fn list(&mut self, clause: usize) -> u32 {
+        match self.block.word(clause) >> self.bit & 1 {
+            0 => 0,
+            _ => self.block.scorer.cells[clause].units.into(),
+        }
+    }
+
+    fn set(&mut self, set: usize) -> u32 {
+        match self.is_in(set) {
+            true => self.block.scorer.weighed.sets[set].into(),
+            false => 0,
+        }
+    }
+}
+
+impl Scores for Document<'_, '_, '_, '_, '_, '_> {
+    fn term(&mut self, nth: usize) -> Result<Option<f32>> {
+        let tree = self.block.scorer.weighed.tree;
+        let Some(clause) = tree.terms[nth] else { return Ok(None) };
+        let word = self.block.word(clause);
+        if word >> self.bit & 1 == 0 {
+            return Ok(None);
+        }
+        let before = (word & ((1 << self.bit) - 1)).count_ones();
+        let rank = self.block.scorer.cells[clause].rank + before;
+        match self.block.view.list(clause).map(|part| &part.postings) {
+            Some(Postings::Short { scores, .. }) => Ok(scores.get(rank as usize).copied()),
+            Some(Postings::Long(_)) => self.score_posting(tree, clause, rank).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
+        let scorer = &mut *self.block.scorer;
+        let Some(phrase) = &scorer.weighed.tree.phrases[nth] else { return Ok(None) };
+        let Some(reader) = &mut scorer.phrases[nth] else { return Ok(None) };
+        let frequency = reader.frequency(self.doc)?;
+        if frequency == 0 {
+            return Ok(None);
+        }
+        let code = phrase.lengths.code(self.doc)?;
+        let part = score_part(frequency, phrase.scoring.k_by_code[usize::from(code)]);
+        Ok(Some(phrase.weight * part))
+    }
+
+    fn is_in(&mut self, set: usize) -> bool {
+        self.block.view.word_of_set(set, self.block.block) >> self.bit & 1 == 1
+    }
+}
+
+impl Document<'_, '_, '_, '_, '_, '_> {
+    /// What the posting of this rank in a long list scores.
+    fn score_posting(&mut self, tree: &Tree<'_, '_>, clause: usize, rank: u32) -> Result<f32> {
+        let scorer = &mut *self.block.scorer;
+        let Tree { clauses, n_docs, .. } = tree;
+        let own = &scorer.weighed.tree.clauses[clause];
+        let k = match scorer.k {
+            Some((doc, other, k))
+                if doc == self.doc && std::ptr::eq(clauses[other].scoring, own.scoring) =>
+            {
+                k
+            }
+            _ if self.doc >= *n_docs => return Err(past_the_end()),
+            _ => own.scoring.k_by_code[usize::from(own.lengths.code(self.doc)?)],
+        };
+        scorer.k = Some((self.doc, clause, k));
+        let cell = &mut scorer.cells[clause];
+        let group = match &cell.group {
+            Some((nth, group)) if *nth == rank / GROUP => group,
+            _ => {
+                let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
+                let group = list.frequencies().group(rank / GROUP)?;
+                &cell.group.insert((rank / GROUP, group)).1
+            }
+        };
+        Ok(own.weight * score_part(group.get(rank % GROUP), k))
+    }
+}

@@ -1,0 +1,192 @@
+//! What a tree adds up to at most, from what its lists and sets have: in a window, in a block, or in a document.
+
+use super::{Tree, WINDOW};
+use crate::bitmap::Container;
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::ranking::node::Node;
+use crate::ranking::pruned::bounds::Scale;
+use crate::ranking::pruned::parts::{Opened, Parts};
+use crate::ranking::top::Top;
+
+/// A tree whose parts have units.
+pub(super) struct Weighed<'q, 's, 'f> {
+    pub(super) tree: &'q Tree<'s, 'f>,
+    pub(super) scale: Scale,
+    /// What being in a set adds.
+    pub(super) sets: Vec<u16>,
+    /// What a phrase adds at most, whatever its words say.
+    pub(super) phrases: Vec<u16>,
+}
+
+/// Units that a list or a set has at most where one looks; 0 where it has nothing.
+pub(super) trait Bounds {
+    fn list(&mut self, clause: usize) -> u32;
+    fn set(&mut self, set: usize) -> u32;
+}
+
+impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
+    /// Takes stock of the lists, and finds units for all parts. Tells `top` how good the best are at least.
+    pub(super) fn new(tree: &'q Tree<'s, 'f>, parts: &mut Parts, top: &mut Top) -> Result<Self> {
+        let mut suffices = vec![false; tree.clauses.len()];
+        tree.root.each_sufficient(&mut |term| {
+            if let Some(clause) = tree.terms[term] {
+                suffices[clause] = true;
+            }
+        });
+        parts.take_stock(&tree.clauses, |clause| suffices[clause], top)?;
+        let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len();
+        let scale = Scale::of(most(tree, tree.root, parts), n).unwrap_or(Scale::PRESENCE);
+        parts.weigh(&scale);
+        let mut sets = vec![0; tree.sets.len()];
+        weigh_sets(tree.root, &scale, &mut sets);
+        let phrases = tree.phrases.iter().map(|phrase| match phrase {
+            Some(phrase) => scale.exact(phrase.weight),
+            None => 0,
+        });
+        let phrases = phrases.collect();
+        Ok(Weighed { tree, scale, sets, phrases })
+    }
+
+    /// The windows of the segment, if there can be matches that no list has.
+    pub(super) fn n_windows_without_lists(&self) -> u32 {
+        let nothing = vec![0; self.tree.clauses.len()];
+        let n_windows = self.tree.n_docs.div_ceil(WINDOW);
+        let is_possible = (0..n_windows).any(|key| {
+            self.bound(self.tree.root, &mut OfWindow { weighed: self, key, best: &nothing }) > 0
+        });
+        if is_possible { n_windows } else { 0 }
+    }
+
+    /// Units that nothing passes which has no more than `bounds` says; 0 where nothing can match.
+    pub(super) fn bound(&self, node: &Node, bounds: &mut impl Bounds) -> u32 {
+        match node {
+            Node::Term(nth) => self.tree.terms[*nth].map_or(0, |clause| bounds.list(clause)),
+            Node::Phrase(nth) => self.bound_phrase(*nth, bounds),
+            Node::Set { set, .. } => bounds.set(*set),
+            Node::Sum { must, should, minimum, .. } => {
+                let mut sum = 0;
+                for part in must {
+                    match self.bound(part, bounds) {
+                        0 => return 0,
+                        units => sum += units,
+                    }
+                }
+                let others: u32 = should.iter().map(|part| self.bound(part, bounds)).sum();
+                if others == 0 && *minimum > 0 {
+                    return 0;
+                }
+                // A sum of nothing matches, too.
+                (sum + others).max(1)
+            }
+            Node::Max { any, tie } => {
+                let (mut best, mut others) = (0, 0);
+                for part in any {
+                    let units = self.bound(part, bounds);
+                    others += units.min(best);
+                    best = best.max(units);
+                }
+                best + (tie * others as f32).ceil() as u32
+            }
+        }
+    }
+
+    fn bound_phrase(&self, nth: usize, bounds: &mut impl Bounds) -> u32 {
+        let Some(phrase) = &self.tree.phrases[nth] else { return 0 };
+        let mut least = u32::from(self.phrases[nth]);
+        for clause in phrase.words.clone() {
+            match bounds.list(clause) {
+                0 => return 0,
+                units if phrase.is_exact => least = least.min(units),
+                _ => {}
+            }
+        }
+        least
+    }
+}
+
+/// The best score that any document can have.
+fn most(tree: &Tree<'_, '_>, node: &Node, parts: &Parts) -> f64 {
+    let sum = |nodes: &[Node]| nodes.iter().map(|node| most(tree, node, parts)).sum::<f64>();
+    match node {
+        Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
+        Node::Phrase(nth) => match &tree.phrases[*nth] {
+            // Room for the units of any of its words.
+            Some(phrase) => f64::from(phrase.weight) * (1.0 + 1e-6),
+            None => 0.0,
+        },
+        Node::Set { score, .. } => f64::from(*score),
+        Node::Sum { must, should, .. } => sum(must) + sum(should),
+        Node::Max { any, tie } => {
+            let best = any.iter().map(|node| most(tree, node, parts)).fold(0.0, f64::max);
+            best + f64::from(*tie) * (sum(any) - best)
+        }
+    }
+}
+
+fn weigh_sets(node: &Node, scale: &Scale, sets: &mut [u16]) {
+    match node {
+        Node::Term(_) | Node::Phrase(_) => {}
+        Node::Set { set, score, .. } => sets[*set] = scale.exact(*score),
+        Node::Sum { must, should, must_not, .. } => {
+            let all = must.iter().chain(should).chain(must_not);
+            all.for_each(|part| weigh_sets(part, scale, sets));
+        }
+        Node::Max { any, .. } => any.iter().for_each(|part| weigh_sets(part, scale, sets)),
+    }
+}
+
+/// A window, by the best of each list.
+pub(super) struct OfWindow<'a, 'q, 's, 'f> {
+    pub(super) weighed: &'a Weighed<'q, 's, 'f>,
+    pub(super) key: u32,
+    pub(super) best: &'a [u16],
+}
+
+impl Bounds for OfWindow<'_, '_, '_, '_> {
+    fn list(&mut self, clause: usize) -> u32 {
+        self.best[clause].into()
+    }
+
+    fn set(&mut self, set: usize) -> u32 {
+        let is_there = match self.weighed.tree.sets[set] {
+            MatchSet::Everything => self.key < self.weighed.tree.n_docs.div_ceil(WINDOW),
+            MatchSet::Some(windows) => windows.window(self.key).is_some(),
+        };
+        if is_there { self.weighed.sets[set].into() } else { 0 }
+    }
+}
+
+/// A window whose lists are open.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a, 'q, 's, 'f> {
+    pub(super) weighed: &'q Weighed<'q, 's, 'f>,
+    pub(super) key: u32,
+    pub(super) opened: &'a [Opened<'q, 's>],
+    /// Of each clause its place in `opened`; beyond its end where it has nothing here.
+    pub(super) places: &'a [u32],
+}
+
+impl<'a, 'q, 's, 'f> View<'a, 'q, 's, 'f> {
+    /// What a clause has here.
+    #[inline]
+    pub(super) fn list(&self, clause: usize) -> Option<&'a Opened<'q, 's>> {
+        self.opened.get(self.places[clause] as usize)
+    }
+
+    /// The documents of a set in a block, as bits.
+    #[inline]
+    pub(super) fn word_of_set(&self, set: usize, block: usize) -> u64 {
+        let MatchSet::Some(windows) = self.weighed.tree.sets[set] else { return u64::MAX };
+        match windows.window(self.key).map(|window| windows.documents(window)) {
+            None => 0,
+            Some(Container::Bitmap(words)) => {
+                words.get(block).map_or(0, |word| u64::from_le_bytes(*word))
+            }
+            Some(few) => {
+                let here = few.iter().filter(|low| usize::from(low >> 6) == block);
+                here.fold(0, |word, low| word | 1 << (low & 63))
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The k best documents of a segment by any tree of sums and maxima over terms, phrases and sets.
+//!
+//! The bounds of terms are put together as their scores are ([`bound`]): first those of whole windows, then
+//! those of all blocks of a window at once ([`sums`]) or, where every result is in some list of few postings, of
+//! the blocks that these touch ([`lead`]). In a block that can matter the tree is gone through with
+//! 64 documents at a time ([`block`]): what all parts together allow is what is scored. Nothing is found
+//! beforehand but sets, so a word that must not be there costs a look into the blocks that are good enough.
+//!
+//! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
+//! a score, the same is done with a limit of 0, so that everything that matches is scored.
+
+mod block;
+mod bound;
+mod lead;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use super::blocks::OpenWindow;
+use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
+use super::parts::{Opened, Parts, Window};
+use super::{Pruning, Scratch, WINDOW};
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::format::lengths::Lengths;
+use crate::format::terms::TermInfo;
+use crate::phrase::PhraseReader;
+use crate::ranking::Clause;
+use crate::ranking::bm25::FieldScoring;
+use crate::ranking::node::Node;
+use crate::ranking::top::Top;
+use crate::recycle::recycled;
+use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
+use crate::simd::sums::BLOCKS;
+use block::BlockScorer;
+use bound::{OfWindow, View, Weighed};
+use lead::Led;
+use std::cmp::Reverse;
+use std::ops::Range;
+use sums::{Spare, add_up};
+
+/// A query in one segment.
+#[derive(Debug)]
+pub(crate) struct Tree<'s, 'f> {
+    pub(crate) root: &'f Node,
+    /// The lists of terms and of the words of phrases.
+    pub(crate) clauses: Vec<Clause<'s, 'f>>,
+    /// The clause of each term of the query; none where no document has it.
+    pub(crate) terms: Vec<Option<usize>>,
+    /// The phrases of the query; none where a word is missing.
+    pub(crate) phrases: Vec<Option<TreePhrase<'s, 'f>>>,
+    /// What is in each of the query's sets.
+    pub(crate) sets: Vec<&'f MatchSet>,
+    /// Documents of the segment.
+    pub(crate) n_docs: u32,
+    /// The number of the first.
+    pub(crate) base: u64,
+}
+
+/// A phrase in one segment.
+#[derive(Debug)]
+pub(crate) struct TreePhrase<'s, 'f> {
+    /// The clauses of words that every match has.
+    pub(crate) words: Range<usize>,
+    /// Whether it matches no more often than any of its words.
+    pub(crate) is_exact: bool,
+    pub(crate) weight: f32,
+    pub(crate) lengths: Lengths<Section<'s>>,
+    pub(crate) scoring: &'f FieldScoring,
+}
+
+impl<'s, 'f> Tree<'s, 'f> {
+    /// Adds a list; `None` where the field has no lengths, and so no documents, in the segment.
+    pub(crate) fn add(
+        &mut self,
+        reader: FieldReader<'s>,
+        info: &TermInfo,
+        weight: f32,
+        scoring: &'f FieldScoring,
+    ) -> Result<Option<usize>> {
+        let Some(lengths) = reader.lengths()? else { return Ok(None) };
+        self.clauses.push(Clause { list: reader.ranked(info)?, weight, lengths, scoring });
+        Ok(Some(self.clauses.len() - 1))
+    }
+}
+
+/// The memory of a search, for the next time.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    windows: OpenWindows,
+    /// Those of the windows that are to have a sum for every block.
+    summed: Vec<usize>,
+    spare: Spare,
+    led: Led,
+}
+
+/// Windows whose lists are open.
+#[derive(Debug, Default)]
+struct OpenWindows {
+    windows: Vec<OpenWindow>,
+    /// For each window and clause the place among the window's lists.
+    places: Vec<u32>,
+}
+
+impl Memory {
+    pub(super) fn bytes(&self) -> usize {
+        self.windows.windows.capacity() * size_of::<OpenWindow>()
+            + self.windows.places.capacity() * size_of::<u32>()
+            + self.summed.capacity() * size_of::<usize>()
+            + self.spare.bytes()
+            + self.led.bytes()
+    }
+}
+
+/// Offers to `top` every document that matches and can be among its best; `readers` read the phrases.
+pub(crate) fn offer<'s>(
+    tree: &Tree<'s, '_>,
+    readers: &mut [Option<PhraseReader<'s>>],
+    top: &mut Top,
+    scratch: &mut Scratch,
+) -> Result<Pruning> {
+    let Scratch { parts, opened, blocks, tree: memory, .. } = scratch;
+    let weighed = Weighed::new(tree, parts, top)?;
+    parts.divide(&tree.clauses, 1, weighed.n_windows_without_lists());
+    parts.bound_windows(|key, best| {
+        weighed.bound(tree.root, &mut OfWindow { weighed: &weighed, key, best })
+    });
+    // Good ones first, so that few of the others are opened.
+    parts.windows.sort_by_key(|window| Reverse(window.bound));
+    let mut search = Search {
+        weighed: &weighed,
+        parts,
+        scorer: BlockScorer::new(&weighed, readers),
+        opened: recycled(std::mem::take(opened)),
+        bands: &mut blocks.bands,
+        noted: &mut blocks.noted,
+        memory,
+        pruning: Pruning::default(),
+    };
+    let found = search.run(top);
+    let pruning = search.pruning;
+    *opened = recycled(search.opened);
+    found.map(|()| pruning)
+}
+
+/// A tree on its way through the windows of a segment.
+struct Search<'q, 's, 'f, 'm> {
+    weighed: &'q Weighed<'q, 's, 'f>,
+    parts: &'q Parts,
+    scorer: BlockScorer<'q, 's, 'f, 'm>,
+    opened: Vec<Opened<'q, 's>>,
+    bands: &'m mut Bands,
+    noted: &'m mut Noted,
+    memory: &'m mut Memory,
+    pruning: Pruning,
+}
+
+impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
+    fn run(&mut self, top: &mut Top) -> Result<()> {
+        self.start();
+        let parts = self.parts;
+        self.pruning.windows_considered = parts.windows.len() as u64;
+        let mut is_first = true;
+        for window in &parts.windows {
+            if window.bound < self.weighed.scale.limit(top.threshold()) {
+                self.pruning.windows_skipped += 1;
+                continue;
+            }
+            self.open(window)?;
+            self.note(top);
+            let room = if is_first { FIRST_WINDOWS } else { WINDOWS_MAX };
+            let Memory { windows, summed, .. } = &*self.memory;
+            if windows.windows.len() == room || summed.len() == SUMMED_MAX {
+                self.offer(top)?;
+                is_first = false;
+            }
+        }
+        self.offer(top)
+    }
+
+    fn start(&mut self) {
+        self.opened.clear();
+        self.memory.windows.windows.clear();
+        self.memory.windows.places.clear();
+        self.memory.summed.clear();
+    }
+
+    /// Opens a window behind those that are open.
+    fn open(&mut self, window: &Window) -> Result<()> {
+        let start = self.opened.len();
+        let clauses = &self.weighed.tree.clauses;
+        self.parts.open(clauses, window, &mut self.opened)?;
+        let OpenWindows { windows, places } = &mut self.memory.windows;
+        let first = places.len();
+        places.resize(first + clauses.len(), u32::MAX);
+        for (place, part) in (0..).zip(&self.opened[start..]) {
+            places[first + part.clause] = place;
+        }
+        windows.push(OpenWindow { key: window.key, opened: start..self.opened.len() });
+        Ok(())
+    }
+
+    /// Takes note of the blocks of the last window that can matter, or of the window if these are many.
+    fn note(&mut self, top: &Top) {
+        let Memory { windows, summed, led, .. } = &mut *self.memory;
+        let limit = self.weighed.scale.limit(top.threshold());
+        let window = windows.windows.len() - 1;
+        let view = windows.view(window, self.weighed, &self.opened);
+        let is_led = led.visit(&view, |block, bound| {
+            self.pruning.blocks_considered += 1;
+            if bound >= limit {
+                let sum = bound.min(u16::MAX.into()) as u16;
+                self.noted.push(Place { window, block, sum });
+            }
+        });
+        if !is_led {
+            summed.push(window);
+        }
+    }
+
+    /// Offers what is in the open windows, and closes them.
+    fn offer(&mut self, top: &mut Top) -> Result<()> {
+        let Search { weighed, scorer, opened, bands, noted, memory, pruning, .. } = self;
+        let Memory { windows, summed, spare, .. } = &mut **memory;
+        let view = |window| windows.view(window, weighed, opened);
+        noted.visit(&weighed.scale, top, |place, top| {
+            scorer.offer(view(place.window), place.block, top, pruning)
+        })?;
+        for (sums, window) in bands.sums(summed.len()).iter_mut().zip(&*summed) {
+            add_up(&view(*window), weighed.tree.root, sums, spare);
+        }
+        pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
+        bands.visit(summed.len(), &weighed.scale, top, |place, top| {
+            scorer.offer(view(summed[place.window]), place.block, top, pruning)
+        })?;
+        self.start();
+        Ok(())
+    }
+}
+
+impl OpenWindows {
+    fn view<'a, 'q, 's, 'f>(
+        &'a self,
+        nth: usize,
+        weighed: &'q Weighed<'q, 's, 'f>,
+        opened: &'a [Opened<'q, 's>],
+    ) -> View<'a, 'q, 's, 'f> {
+        let OpenWindow { key, opened: of_window } = &self.windows[nth];
+        let n_clauses = weighed.tree.clauses.len();
+        View {
+            weighed,
+            key: *key,
+            opened: &opened[of_window.clone()],
+            places: &self.places[nth * n_clauses..(nth + 1) * n_clauses],
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Random trees against every document scored by itself, from a plain model of the corpus.
+
+use crate::bitmap::Container;
+use crate::execution::{MatchSet, Matches};
+use crate::format::lengths::score_part;
+use crate::ids::{DocId, FieldId};
+use crate::query::{Normal, PhraseSpec, Proximity, Scored};
+use crate::ranking::bm25::{FieldScoring, Parameters, idf};
+use crate::ranking::prepared::{Ranked, Shape};
+use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
+use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
+use crate::ranking::search::find_best;
+use crate::ranking::top::{self, Top};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The corpus with what its documents are scored by.
+struct Naive<'c> {
+    corpus: &'c Corpus,
+    scoring: [FieldScoring; 2],
+    /// How often each word is in each document, by field.
+    frequencies: [BTreeMap<&'c [u8], Vec<u32>>; 2],
+}
+
+impl<'c> Naive<'c> {
+    fn new(corpus: &'c Corpus, parameters: Parameters) -> Self {
+        let n_docs = corpus.lengths[0].len();
+        let frequencies = corpus.postings.each_ref().map(|lists| {
+            let of_words = lists.iter().map(|(word, postings)| {
+                let mut frequencies = vec![0; n_docs];
+                for (doc, frequency) in postings {
+                    frequencies[*doc as usize] = *frequency;
+                }
+                (word.as_bytes(), frequencies)
+            });
+            of_words.collect()
+        });
+        Naive { corpus, scoring: corpus.scoring(parameters), frequencies }
+    }
+
+    /// How often a word is in a document.
+    fn frequency(&self, field: FieldId, term: &[u8], doc: u64) -> u32 {
+        self.frequencies[usize::from(field.0)][term][doc as usize]
+    }
+
+    fn df(&self, field: FieldId, term: &[u8]) -> u64 {
+        self.corpus.postings[usize::from(field.0)][str::from_utf8(term).unwrap()].len() as u64
+    }
+
+    fn part(&self, field: FieldId, frequency: u32, doc: u64) -> f32 {
+        let field = usize::from(field.0);
+        let code = self.corpus.lengths[field][doc as usize];
+        score_part(frequency, self.scoring[field].k_by_code[usize::from(code)])
+    }
+
+    fn matches(&self, normal: &Normal, doc: u64) -> bool {
+        match normal {
+            Normal::All => true,
+            Normal::Term { field, term } => self.frequency(*field, term, doc) > 0,
+            Normal::Or(any) => any.iter().any(|part| self.matches(part, doc)),
+            Normal::And { all, none } => {
+                all.iter().all(|part| self.matches(part, doc))
+                    && !none.iter().any(|part| self.matches(part, doc))
+            }
+            other => panic!("the naive scorer does not know {other:?}"),
+        }
+    }
+
+    fn score(&self, scored: &Scored, doc: u64) -> Option<f32> {
+        match scored {
+            Scored::Term { field, term, boost } => {
+                let frequency = self.frequency(*field, term, doc);
+                let weight =
+                    self.scoring[usize::from(field.0)].weight(self.df(*field, term), *boost);
+                (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
+            }
+            // All are of a word that follows itself; in the corpus its occurrences stand side by side.
+            Scored::Phrase { field, phrase, boost } => {
+                let term = &phrase.terms[0];
+                let frequency = self.frequency(*field, term, doc).saturating_sub(1);
+                let scoring = &self.scoring[usize::from(field.0)];
+                let idf = idf(scoring.n_docs, self.df(*field, term));
+                let weight = boost * (idf + idf) * (scoring.bm25.k1 + 1.0);
+                (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
+            }
+            Scored::Constant { matching, score } => self.matches(matching, doc).then_some(*score),
+            Scored::Sum { must, should, must_not, minimum } => {
+                let all: Vec<f32> = must.iter().filter_map(|part| self.score(part, doc)).collect();
+                let any: Vec<f32> =
+                    should.iter().filter_map(|part| self.score(part, doc)).collect();
+                let matches = all.len() == must.len()
+                    && any.len() >= *minimum as usize
+                    && !must_not.iter().any(|part| self.matches(part, doc));
+                matches.then(|| all.iter().chain(&any).fold(0.0, |sum, score| sum + score))
+            }
+            Scored::Max { any, tie } => {
+                let scores: Vec<f32> =
+                    any.iter().filter_map(|part| self.score(part, doc)).collect();
+                let best = scores.iter().copied().reduce(f32::max)?;
+                assert!(scores.len() <= 2, "the order of the others would matter");
+                let others = scores.iter().sum::<f32>() - best;
+                let least = scores.iter().copied().fold(best, f32::min);
+                Some(best + tie * if others == 0.0 { 0.0 } else { least })
+            }
+        }
+    }
+
+    /// What matches, by segment, as execution would find it.
+    fn set(&self, normal: &Normal) -> Matches {
+        let mut base = 0;
+        let segments = self.corpus.snapshot.readers().map(|segment| {
+            let n_docs = segment.n_docs();
+            if *normal == Normal::All {
+                return MatchSet::Everything;
+            }
+            let MatchSet::Some(mut set) = MatchSet::with_room(n_docs) else { unreachable!() };
+            for key in 0..n_docs.div_ceil(WINDOW) {
+                let window = key * WINDOW..n_docs.min((key + 1) * WINDOW);
+                let docs = window.filter(|doc| self.matches(normal, base + u64::from(*doc)));
+                let lows: Vec<[u8; 2]> = docs.map(|doc| (doc as u16).to_le_bytes()).collect();
+                set.push(key, lows.len() as u32, Container::Array(&lows));
+            }
+            base += u64::from(n_docs);
+            MatchSet::Some(set)
+        });
+        segments.collect()
+    }
+
+    fn check(&self, scored: &Scored, parameters: Parameters, scratch: &mut Scratch) -> Pruning {
+        let segments = self.corpus.snapshot.readers().collect();
+        let ranked =
+            Ranked::new(scored, segments, |_| parameters, |normal| Ok(self.set(normal))).unwrap();
+        let n_docs = self.corpus.lengths[0].len() as u64;
+        let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
+        let mut expected: Vec<_> =
+            scores.map(|(score, doc)| top::Scored::new(score, doc)).collect();
+        expected.sort_by(|a, b| b.cmp(a));
+        let mut all = Pruning::default();
+        for k in [1, 10, 100, 1000] {
+            let mut top = Top::new(k, vec![]);
+            all += find_best(&ranked, Shape::Tree, &mut top, scratch).unwrap();
+            let found = top.into_sorted();
+            let best = &expected[..k.min(expected.len())];
+            assert!(found == best, "the {k} best of {scored:?}: {found:?}, not {best:?}");
+        }
+        all
+    }
+}
+
+/// Queries by chance over the words of a corpus.
+struct Queries<'c> {
+    random: Random,
+    words: Vec<(FieldId, &'c [u8])>,
+}
+
+impl<'c> Queries<'c> {
+    fn new(corpus: &'c Corpus, seed: u64) -> Self {
+        let words = FIELDS
+            .iter()
+            .zip(&corpus.postings)
+            .flat_map(|(field, lists)| lists.keys().map(move |word| (*field, word.as_bytes())));
+        Queries { random: Random(seed), words: words.collect() }
+    }
+
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.random.below(of.len() as u32) as usize]
+    }
+
+    fn word(&mut self) -> (FieldId, Vec<u8>) {
+        let words = std::mem::take(&mut self.words);
+        let (field, word) = self.one_of(&words);
+        self.words = words;
+        (field, word.to_vec())
+    }
+
+    fn boost(&mut self) -> f32 {
+        self.one_of(&[1.0, 1.0, 1.0, 2.5, 0.01])
+    }
+
+    fn normal(&mut self) -> Normal {
+        let mut term = || {
+            let (field, term) = self.word();
+            Normal::Term { field, term }
+        };
+        let (a, b) = (term(), term());
+        match self.random.below(6) {
+            0 => Normal::Or(vec![a, b]),
+            1 => Normal::And { all: vec![a], none: vec![b] },
+            2 => Normal::All,
+            _ => a,
+        }
+    }
+
+    fn leaf(&mut self) -> Scored {
+        let ((field, term), boost) = (self.word(), self.boost());
+        match self.random.below(12) {
+            0 => Scored::Constant { matching: self.normal(), score: self.one_of(&[0.0, 1.0, 7.5]) },
+            1 => {
+                let proximity = self.one_of(&[Proximity::Exact, Proximity::Ordered(0)]);
+                let words = vec![(0, term.clone()), (1, term)];
+                let phrase = Arc::new(PhraseSpec::new(words, None, proximity));
+                Scored::Phrase { field, phrase, boost }
+            }
+            _ => Scored::Term { field, term, boost },
+        }
+    }
+
+    fn some(&mut self, depth: u32, least: u32, most: u32) -> Vec<Scored> {
+        let n = least + self.random.below(most - least + 1);
+        (0..n).map(|_| self.query(depth)).collect()
+    }
+
+    fn query(&mut self, depth: u32) -> Scored {
+        let Some(depth) = depth.checked_sub(1) else { return self.leaf() };
+        if self.random.below(6) == 0 {
+            return Scored::Max { any: self.some(0, 1, 2), tie: self.one_of(&[0.0, 0.3, 1.0]) };
+        }
+        let must = self.some(depth, 0, 2);
+        let should = self.some(depth, 0, 4);
+        let minimum = match should.len() as u32 {
+            n if must.is_empty() => 1 + self.random.below(n.max(1)),
+            n => [0, 0, 0, self.random.below(n + 1)][self.random.below(4) as usize],
+        };
+        let n_excluded = [0, 0, 1, 2][self.random.below(4) as usize];
+        let must_not = (0..n_excluded).map(|_| self.normal()).filter(|not| *not != Normal::All);
+        let must_not = must_not.collect();
+        // The root of a tree that is a constant is answered elsewhere.
+        Scored::Sum { must, should, must_not, minimum }
+    }
+}
+
+fn check_random(corpus: &Corpus, n: u32, seed: u64) -> Pruning {
+    let mut queries = Queries::new(corpus, seed);
+    let usual = Parameters::default();
+    let unusual = Parameters { k1: 0.9, b: 0.4 };
+    let naive = [usual, unusual].map(|parameters| Naive::new(corpus, parameters));
+    let (mut scratch, mut all) = (Scratch::default(), Pruning::default());
+    for nth in 0..n {
+        let depth = 1 + nth % 3;
+        let query = queries.query(depth);
+        let (naive, parameters) =
+            [(&naive[0], usual), (&naive[1], unusual)][(nth / 3 % 2) as usize];
+        all += naive.check(&query, parameters, &mut scratch);
+    }
+    all
+}
+
+#[test]
+fn trees_over_long_texts_agree_with_scoring_everything() {
+    let corpus = Corpus::new(&[2 * WINDOW + 40_000], &long_texts());
+    let pruning = check_random(&corpus, 30, 5);
+    assert!(pruning.windows_skipped > 0 && pruning.blocks_scored < pruning.blocks_considered);
+}
+
+#[test]
+fn trees_over_segments_agree_with_scoring_everything() {
+    let corpus = Corpus::new(&[40_000, WINDOW + 9, 300, 60_000], &long_texts());
+    check_random(&corpus, 20, 6);
+}
+
+#[test]
+fn trees_over_titles_with_equal_scores_agree_with_scoring_everything() {
+    check_random(&Corpus::new(&[5 * WINDOW + 77], &titles()), 20, 7);
+}
+
+#[test]
+fn trees_of_more_parts_than_there_are_bounds_for_agree_with_scoring_everything() {
+    let corpus = Corpus::new(&[70_000], &long_texts());
+    let naive = Naive::new(&corpus, Parameters::default());
+    let mut queries = Queries::new(&corpus, 8);
+    for n in [31, 32, 33, 70] {
+        let terms = |queries: &mut Queries<'_>, n| -> Vec<Scored> {
+            let words = (0..n).map(|_| queries.word());
+            words.map(|(field, term)| Scored::Term { field, term, boost: 1.0 }).collect()
+        };
+        let should = terms(&mut queries, n - 1);
+        let query =
+            Scored::Sum { must: terms(&mut queries, 1), should, must_not: vec![], minimum: 0 };
+        naive.check(&query, Parameters::default(), &mut Scratch::default());
+    }
+}
