@@ -18,7 +18,7 @@ use crate::ranking;
 use crate::ranking::bm25::Parameters;
 pub use crate::ranking::prepared::Explanation;
 use crate::ranking::prepared::{Ranked, Shape};
-use crate::ranking::pruned::{self, Pruning};
+use crate::ranking::pruned::{self, PhrasePruning, Pruning};
 use crate::ranking::top::Top;
 use crate::schema::{FieldKind, Schema};
 use crate::segment::reader::SegmentReader;
@@ -214,10 +214,20 @@ impl Searcher {
     fn find_best(&self, ranked: &Ranked<'_>, top: &mut Top) -> Result<Pruning> {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
         let pruning = ranking::search::find_best(ranked, ranked.shape(), top, &mut scratch)?;
-        let mut kept = lock(&self.0.pruned);
-        if kept.len() < SCRATCH_KEPT {
-            kept.push(scratch);
-        }
+        self.recycle_pruned(scratch);
+        Ok(pruning)
+    }
+
+    /// The same for a phrase; with `count` finds all that have it.
+    fn find_best_of_phrase(
+        &self,
+        ranked: &Ranked<'_>,
+        count: bool,
+        top: &mut Top,
+    ) -> Result<PhrasePruning> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let pruning = ranking::search::find_best_of_phrase(ranked, count, top, &mut scratch)?;
+        self.recycle_pruned(scratch);
         Ok(pruning)
     }
 
@@ -353,6 +363,14 @@ impl Searcher {
     /// Memory that an earlier query left, or none.
     fn scratch(&self) -> Scratch {
         lock(&self.0.scratch).pop().unwrap_or_default()
+    }
+
+    /// Keeps the memory of finding the best for the next query.
+    fn recycle_pruned(&self, scratch: pruned::Scratch) {
+        let mut kept = lock(&self.0.pruned);
+        if kept.len() < SCRATCH_KEPT {
+            kept.push(scratch);
+        }
     }
 
     /// Keeps the memory of an execution for the next query.
@@ -526,14 +544,12 @@ impl SearchBuilder<'_> {
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
             found.pruning = Some(self.searcher.find_best(ranked, &mut top)?);
             top
-        } else if let Some(candidates) = ranked.candidates().filter(|_| self.facets.is_empty()) {
-            let mut execution = self.searcher.collecting(&candidates)?;
-            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
-            let mut top = self.top(page_end.min(counted.documents));
-            let segments = &execution.plan().segments;
-            let value = ranking::search::score_all(ranked, segments, &matches, &mut top)?;
-            found.total = Total { value, relation: Relation::Exact };
-            self.searcher.recycle(execution);
+        } else if self.is_phrase(ranked) {
+            let mut top = self.top(page_end.min(self.searcher.n_docs()));
+            let count = self.total != TotalMode::Unknown;
+            let pruning = self.searcher.find_best_of_phrase(ranked, count, &mut top)?;
+            found.total = Total { value: pruning.matching, relation: Relation::Exact };
+            found.phrase_pruning = Some(pruning);
             top
         } else {
             let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
@@ -553,7 +569,8 @@ impl SearchBuilder<'_> {
             top
         };
         let best = top.into_sorted();
-        if is_pruned && self.facets.is_empty() && self.total == TotalMode::Unknown {
+        let is_best_only = self.is_phrase(ranked) || is_pruned && self.facets.is_empty();
+        if is_best_only && self.total == TotalMode::Unknown {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
@@ -605,8 +622,10 @@ impl SearchBuilder<'_> {
         };
         if let Some(ranked) = &ranked {
             notes.push(self.way_of(ranked));
-            if self.is_pruned(ranked) {
-                notes.extend(self.best(ranked)?.0.pruning.map(|pruning| pruning.to_string()));
+            if self.is_pruned(ranked) || self.is_phrase(ranked) {
+                let found = self.best(ranked)?.0;
+                notes.extend(found.pruning.map(|pruning| pruning.to_string()));
+                notes.extend(found.phrase_pruning.map(|pruning| pruning.to_string()));
             }
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
@@ -625,7 +644,7 @@ impl SearchBuilder<'_> {
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
             Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
-                match self.is_pruned(ranked) && self.facets.is_empty() {
+                match self.is_phrase(ranked) || self.is_pruned(ranked) && self.facets.is_empty() {
                     true => Goal::Count,
                     false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
                 }
@@ -639,6 +658,11 @@ impl SearchBuilder<'_> {
         matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf | Shape::Tree)
     }
 
+    /// Whether the best are found by bounds of a phrase.
+    fn is_phrase(&self, ranked: &Ranked<'_>) -> bool {
+        ranked.shape() == Shape::Phrase && self.facets.is_empty()
+    }
+
     /// How the hits are put into order, for people.
     fn way_of(&self, ranked: &Ranked<'_>) -> String {
         let k = self.offset.saturating_add(self.limit);
@@ -648,6 +672,9 @@ impl SearchBuilder<'_> {
                 "ranked by BM25: the best {k} are found by bounds of {}, beside the count",
                 ranked.what_has_bounds()
             ),
+            None if self.is_phrase(ranked) && self.total == TotalMode::Unknown => {
+                format!("ranked by BM25: the best {k} are found by bounds of the phrase's words")
+            }
             None => format!("ranked by BM25: every match is scored for the best {k}"),
         }
     }
@@ -776,6 +803,7 @@ struct Found {
     facet_profiles: Vec<FacetProfile>,
     /// What finding the best looked at, where it did not have to score everything.
     pruning: Option<Pruning>,
+    phrase_pruning: Option<PhrasePruning>,
 }
 
 /// A planned count with the memory to take it; from [`Searcher::prepare`].

@@ -471,18 +471,10 @@ impl<'e, 's> Evaluation<'e, 's> {
             return Ok(Chunk::EMPTY);
         };
         let before = reader.work();
-        let mut n_found = 0;
-        for at in 0..lows.len() {
-            let low = lows[at];
-            if reader.matches(key << 16 | u32::from(low))? {
-                lows[n_found] = low;
-                n_found += 1;
-            }
-        }
+        reader.retain(key, &mut lows)?;
         self.profile.nodes[id.index()].placed(reader.work(), before);
-        lows.truncate(n_found);
         let chunk = match want {
-            Want::Count => Chunk::counted(n_found as u32),
+            Want::Count => Chunk::counted(lows.len() as u32),
             Want::Documents => self.write(id, [Chunk::EMPTY; 2], |_, out| {
                 out.set_sorted(lows.iter().copied());
                 Ok(())

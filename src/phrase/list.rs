@@ -1,16 +1,25 @@
 //! The positions of one word of a phrase in one document after the other.
 
+use super::candidates::PhraseWindow;
+use super::matching::COMPARED;
+use crate::bitmap::{Container, ContainerBuf};
 use crate::bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::ranked::{Directory, RankedContainer, RankedList, RankedLong, RankedShort};
+use crate::format::ranked::{
+    BLOCKS, Codes, Directory, Place, Posting, PostingReader, RankedContainer, RankedList,
+    RankedLong, RankedShort,
+};
 use crate::format::terms::TermInfo;
 use crate::query::{PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
+/// The rank of a document that a list does not have.
+pub(super) const NO_RANK: u32 = u32::MAX;
+
 /// Where one word, or one of many, stands in the documents of a segment.
 pub(super) enum WordList<'s> {
-    Short(Box<RankedShort<'s>>),
+    Short(Box<ShortWord<'s>>),
     Long(Box<LongWord<'s>>),
     Any(Box<AnyOf<'s>>),
 }
@@ -18,6 +27,7 @@ pub(super) enum WordList<'s> {
 /// A term of many documents, with the container at hand.
 pub(super) struct LongWord<'s> {
     list: RankedLong<'s, Section<'s>>,
+    reader: PostingReader<'s, Section<'s>>,
     containers: Vec<RankedContainer>,
     at_hand: Option<AtHand<'s>>,
 }
@@ -26,22 +36,35 @@ struct AtHand<'s> {
     container: RankedContainer,
     payload: Bytes<'s>,
     directory: Directory<'s>,
+    /// Read when they are asked for.
+    codes: Option<Codes<'s>>,
+}
+
+/// A term of few documents.
+pub(super) struct ShortWord<'s> {
+    list: RankedShort<'s>,
+    /// The documents of the window at hand, less their upper 16 bits.
+    lows: Vec<[u8; 2]>,
 }
 
 /// Several terms, any of which will do.
+#[derive(Default)]
 pub(super) struct AnyOf<'s> {
     /// Documents and positions of those with short lists, ascending.
     gathered: Vec<(u32, u32)>,
     long: Vec<LongWord<'s>>,
+    /// The documents of the window at hand.
+    documents: ContainerBuf,
     of_one: Vec<u32>,
+    rank: Vec<u32>,
 }
 
 impl<'s> WordList<'s> {
     /// Opens the list of one term.
     pub(super) fn open(field: FieldReader<'s>, info: &TermInfo) -> Result<Self> {
         Ok(match field.ranked(info)? {
-            RankedList::Short(list) => WordList::Short(Box::new(list)),
-            RankedList::Long(list) => WordList::Long(Box::new(LongWord::new(list))),
+            RankedList::Short(list) => WordList::Short(Box::new(ShortWord { list, lows: vec![] })),
+            RankedList::Long(list) => WordList::Long(Box::new(LongWord::new(list)?)),
         })
     }
 
@@ -50,10 +73,10 @@ impl<'s> WordList<'s> {
         if let [info] = infos {
             return WordList::open(field, info);
         }
-        let mut any = AnyOf { gathered: vec![], long: vec![], of_one: vec![] };
+        let mut any = AnyOf::default();
         for info in infos {
             match field.ranked(info)? {
-                RankedList::Long(list) => any.long.push(LongWord::new(list)),
+                RankedList::Long(list) => any.long.push(LongWord::new(list)?),
                 RankedList::Short(list) => {
                     for (nth, doc) in list.docs().iter().enumerate() {
                         list.positions(nth, &mut any.of_one).ok_or_else(damaged)?;
@@ -78,77 +101,229 @@ impl<'s> WordList<'s> {
         Ok(WordList::Any(Box::new(any)))
     }
 
-    /// The rank of a document in the list. Of several terms it is not known until the positions are
-    /// read whether one is there.
-    pub(super) fn find(&mut self, doc: u32) -> Result<Option<u32>> {
+    /// The windows where the word has documents, ascending.
+    pub(super) fn windows(&self) -> Vec<PhraseWindow> {
         match self {
-            WordList::Short(list) => Ok(list.docs().binary_search(&doc).ok().map(|nth| nth as u32)),
-            WordList::Long(list) => list.find(doc),
-            WordList::Any(_) => Ok(Some(0)),
+            WordList::Short(list) => windows_of(list.list.docs().iter()),
+            WordList::Long(list) => list.windows(),
+            WordList::Any(any) => {
+                let mut windows = windows_of(any.gathered.iter().map(|(doc, _)| doc));
+                windows.extend(any.long.iter().flat_map(LongWord::windows));
+                windows.iter_mut().for_each(|window| window.best_part = 1.0);
+                windows.sort_unstable_by_key(|window| window.key);
+                windows.dedup();
+                windows
+            }
         }
     }
 
-    /// How often the word is in the document of this rank; of several terms, more often than any.
-    pub(super) fn frequency(&self, rank: u32) -> Result<u32> {
+    /// Takes the documents of a window to hand; whether there are any.
+    pub(super) fn open_window(&mut self, key: u32) -> Result<bool> {
+        match self {
+            WordList::Short(short) => {
+                let ShortWord { list, lows } = &mut **short;
+                let of_window = list.docs().iter().filter(|doc| **doc >> 16 == key);
+                lows.clear();
+                lows.extend(of_window.map(|doc| (*doc as u16).to_le_bytes()));
+                Ok(!lows.is_empty())
+            }
+            WordList::Long(list) => list.open_window(key),
+            WordList::Any(any) => any.open_window(key),
+        }
+    }
+
+    /// The documents at hand, and how many.
+    pub(super) fn documents(&self) -> Result<(Container<'_>, u32)> {
+        match self {
+            WordList::Short(list) => Ok((Container::Array(&list.lows), list.lows.len() as u32)),
+            WordList::Long(list) => list.documents(),
+            WordList::Any(any) => Ok((any.documents.as_container(), any.documents.cardinality())),
+        }
+    }
+
+    /// Appends the rank of each document of a window, [`NO_RANK`] where the list does not have it. Of
+    /// several terms it is not known until the positions are read whether one is there.
+    pub(super) fn ranks(&mut self, key: u32, lows: &[u16], ranks: &mut Vec<u32>) -> Result<()> {
         match self {
             WordList::Short(list) => {
-                list.frequencies().get(rank as usize).copied().ok_or_else(damaged)
+                let docs = list.list.docs();
+                ranks.extend(lows.iter().map(|low| {
+                    let found = docs.binary_search(&(key << 16 | u32::from(*low)));
+                    found.map_or(NO_RANK, |nth| nth as u32)
+                }));
             }
-            WordList::Long(list) => list.list.frequencies().get(rank),
-            WordList::Any(_) => Ok(u32::MAX),
+            WordList::Long(list) => list.ranks(key, lows, ranks)?,
+            WordList::Any(_) => ranks.extend(lows.iter().map(|_| 0)),
+        }
+        Ok(())
+    }
+
+    /// Makes `posting` what is known of the word in the document of this rank before its positions are looked
+    /// for. Of several terms: more often there than any.
+    #[inline]
+    pub(super) fn posting(&mut self, rank: u32, posting: &mut Posting) -> Result<()> {
+        match self {
+            WordList::Long(list) => return list.reader.posting(rank, posting),
+            WordList::Short(list) => {
+                let frequency = list.list.frequencies().get(rank as usize).copied();
+                *posting = Posting::of_short(rank, frequency.ok_or_else(damaged)?);
+            }
+            WordList::Any(_) => *posting = Posting::of_short(rank, u32::MAX),
+        }
+        Ok(())
+    }
+
+    /// Begins to load what is needed for a posting of this rank.
+    #[inline]
+    pub(super) fn prefetch(&self, rank: u32) {
+        if let WordList::Long(list) = self {
+            list.reader.prefetch(rank);
         }
     }
 
-    /// Replaces `positions` by those in a document of this rank; how many bytes were read for it.
+    /// Makes `place` where the positions of a posting are, and begins to load them; false if they are at hand.
+    #[inline]
+    pub(super) fn place(&mut self, posting: &Posting, place: &mut Place) -> Result<bool> {
+        match self {
+            WordList::Long(list) => list.reader.place(posting, place).map(|()| true),
+            WordList::Short(_) | WordList::Any(_) => Ok(false),
+        }
+    }
+
+    /// Makes `positions` those at a place if they are few, see [`PostingReader::few_positions`].
+    #[inline]
+    pub(super) fn few_positions(
+        &mut self,
+        place: &Place,
+        positions: &mut [u32; COMPARED],
+    ) -> Result<bool> {
+        match self {
+            WordList::Long(list) => list.reader.few_positions(place, positions),
+            WordList::Short(_) | WordList::Any(_) => Ok(false),
+        }
+    }
+
+    /// Replaces `positions` by those of a posting, whose place was asked for; how many bytes were read for it.
+    /// Those behind the first that passes `limit` may be left out.
+    #[inline]
     pub(super) fn positions(
         &mut self,
         doc: u32,
         rank: u32,
+        place: &Place,
+        limit: u32,
         positions: &mut Vec<u32>,
     ) -> Result<usize> {
         match self {
+            WordList::Long(list) => list.reader.positions(place, limit, positions),
             WordList::Short(list) => {
-                list.positions(rank as usize, positions).ok_or_else(damaged)?;
+                list.list.positions(rank as usize, positions).ok_or_else(damaged)?;
                 Ok(0)
             }
-            WordList::Long(list) => list.positions(rank, positions),
             WordList::Any(any) => any.positions(doc, positions),
         }
     }
 }
 
 impl<'s> LongWord<'s> {
-    fn new(list: RankedLong<'s, Section<'s>>) -> Self {
-        LongWord { containers: list.containers().collect(), list, at_hand: None }
+    fn new(list: RankedLong<'s, Section<'s>>) -> Result<Self> {
+        let reader = list.reader().ok_or_else(damaged)?;
+        Ok(LongWord { containers: list.containers().collect(), reader, list, at_hand: None })
     }
 
-    fn find(&mut self, doc: u32) -> Result<Option<u32>> {
-        let Ok(key) = u16::try_from(doc >> 16) else { return Ok(None) };
-        if self.at_hand.as_ref().is_none_or(|at_hand| at_hand.container.key != key) {
-            let nth = self.containers.binary_search_by_key(&key, |container| container.key);
-            let Some(container) = nth.ok().and_then(|nth| self.containers.get(nth)) else {
-                return Ok(None);
-            };
-            self.at_hand = Some(AtHand {
-                container: *container,
-                payload: self.list.list().payload(container.nth)?,
-                directory: self.list.directory(container)?,
-            });
+    /// Takes the container of a window to hand; whether there is one.
+    fn open_window(&mut self, key: u32) -> Result<bool> {
+        if self.at_hand.as_ref().is_some_and(|at_hand| u32::from(at_hand.container.key) == key) {
+            return Ok(true);
         }
-        let Some(AtHand { container, payload, directory }) = &self.at_hand else {
-            return Ok(None);
+        let nth = self.containers.binary_search_by_key(&key, |container| u32::from(container.key));
+        let Some(container) = nth.ok().and_then(|nth| self.containers.get(nth)) else {
+            return Ok(false);
         };
-        let documents = self.list.list().container(container.nth, payload)?;
-        Ok(directory.find(documents, doc as u16).map(|rank| container.first_rank + rank))
+        let payload = self.list.list().payload(container.nth)?;
+        self.at_hand = Some(AtHand {
+            container: *container,
+            payload,
+            directory: self.list.directory(container)?,
+            codes: None,
+        });
+        Ok(true)
     }
 
-    fn positions(&self, rank: u32, positions: &mut Vec<u32>) -> Result<usize> {
-        let of_list = self.list.positions().ok_or_else(damaged)?;
-        of_list.get(self.list.frequencies(), rank, positions)
+    fn ranks(&mut self, key: u32, lows: &[u16], ranks: &mut Vec<u32>) -> Result<()> {
+        match self.open_window(key)?.then_some(self.at_hand.as_ref()).flatten() {
+            None => ranks.extend(lows.iter().map(|_| NO_RANK)),
+            Some(at_hand) => {
+                let documents =
+                    self.list.list().container(at_hand.container.nth, &at_hand.payload)?;
+                let first = at_hand.container.first_rank;
+                ranks.extend(lows.iter().map(|low| {
+                    at_hand.directory.find(documents, *low).map_or(NO_RANK, |rank| first + rank)
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn windows(&self) -> Vec<PhraseWindow> {
+        let part_of_code = self.part_of_code();
+        let window = |container: &RankedContainer| PhraseWindow {
+            key: container.key.into(),
+            best_part: f32::from(container.max_code) * part_of_code,
+        };
+        self.containers.iter().map(window).collect()
+    }
+
+    fn documents(&self) -> Result<(Container<'_>, u32)> {
+        match &self.at_hand {
+            None => Ok((Container::Array(&[]), 0)),
+            Some(AtHand { container, payload, .. }) => {
+                let documents = self.list.list().container(container.nth, payload)?;
+                Ok((documents, container.cardinality))
+            }
+        }
+    }
+
+    /// What a code says of score parts, as they were when the segment was written: rounded up.
+    fn part_of_code(&self) -> f32 {
+        self.list.max_part() / 255.0 * (1.0 + 1e-6)
+    }
+
+    /// The codes of the window at hand, if there is one for each block of 64 documents, and what they are
+    /// multiplied with.
+    pub(super) fn codes(&mut self) -> Result<Option<(&[u8; BLOCKS], f32)>> {
+        let part_of_code = self.part_of_code();
+        let Some(AtHand { container, codes, .. }) = &mut self.at_hand else { return Ok(None) };
+        if codes.is_none() {
+            *codes = Some(self.list.codes(container)?);
+        }
+        Ok(codes.as_ref().and_then(Codes::dense).map(|codes| (codes, part_of_code)))
+    }
+
+    fn positions(&mut self, rank: u32, positions: &mut Vec<u32>) -> Result<usize> {
+        let (mut posting, mut place) = Default::default();
+        self.reader.posting(rank, &mut posting)?;
+        self.reader.place(&posting, &mut place)?;
+        self.reader.positions(&place, u32::MAX, positions)
     }
 }
 
 impl AnyOf<'_> {
+    /// Takes the documents of a window to hand; whether there are any.
+    fn open_window(&mut self, key: u32) -> Result<bool> {
+        let first = self.gathered.partition_point(|(doc, _)| doc >> 16 < key);
+        let of_window = self.gathered[first..].iter().take_while(|(doc, _)| doc >> 16 == key);
+        let lows = of_window.map(|(doc, _)| *doc as u16);
+        let mut last = None;
+        self.documents.set_sorted(lows.filter(|low| last.replace(*low) != Some(*low)));
+        for list in &mut self.long {
+            if list.open_window(key)? {
+                self.documents.or_with(list.documents()?.0);
+            }
+        }
+        Ok(!self.documents.is_empty())
+    }
+
     fn positions(&mut self, doc: u32, positions: &mut Vec<u32>) -> Result<usize> {
         positions.clear();
         let first = self.gathered.partition_point(|(of, _)| *of < doc);
@@ -156,8 +331,10 @@ impl AnyOf<'_> {
         positions.extend(gathered.map(|(_, position)| *position));
         let mut bytes = 0;
         for list in &mut self.long {
-            if let Some(rank) = list.find(doc)? {
-                bytes += list.positions(rank, &mut self.of_one)?;
+            self.rank.clear();
+            list.ranks(doc >> 16, &[doc as u16], &mut self.rank)?;
+            if let Some(rank) = self.rank.first().filter(|rank| **rank != NO_RANK) {
+                bytes += list.positions(*rank, &mut self.of_one)?;
                 positions.extend_from_slice(&self.of_one);
             }
         }
@@ -165,6 +342,18 @@ impl AnyOf<'_> {
         positions.dedup();
         Ok(bytes)
     }
+}
+
+/// The windows of ascending documents.
+fn windows_of<'d>(docs: impl Iterator<Item = &'d u32>) -> Vec<PhraseWindow> {
+    let mut windows: Vec<PhraseWindow> = vec![];
+    for key in docs.map(|doc| doc >> 16) {
+        if windows.last().is_none_or(|last| last.key != key) {
+            // Parts are below 1 whatever the frequency.
+            windows.push(PhraseWindow { key, best_part: 1.0 });
+        }
+    }
+    windows
 }
 
 #[cold]

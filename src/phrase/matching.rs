@@ -7,13 +7,10 @@
 //! greatest of these is minimal if leaving its least place behind makes it end later. Windows that
 //! are not too wide are the matches.
 //!
-//! Cost: exact, a merge of two sorted lists a word, or a search of the shorter in the longer one;
-//! otherwise a step over all words for each place that begins a window.
+//! Cost: exact, a pass over the positions of each word, eight at a time; otherwise a step over all words
+//! for each place that begins a window.
 
 use crate::query::Proximity;
-
-/// A list this many times longer than another is searched rather than merged.
-const GALLOP_RATIO: usize = 16;
 
 /// A word that stands in a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,38 +29,66 @@ pub(super) fn starts_of(positions: &[u32], offset: u32, starts: &mut Vec<u32>) {
     starts.dedup();
 }
 
-/// Keeps those of `starts` that have one of `positions` `offset` behind them; all ascend.
+/// Keeps those of `starts` that have one of `positions` `offset` behind them; all ascend. Positions are
+/// compared eight at a time, because few words stand more often in a document.
 pub(super) fn keep_starts(starts: &mut Vec<u32>, positions: &[u32], offset: u32) {
-    let (n_starts, n_positions) = (starts.len(), positions.len());
-    let mut kept = 0;
-    let mut rest = positions;
-    for at in 0..n_starts {
-        let Some(wanted) = starts[at].checked_add(offset) else { break };
-        rest = match n_starts.saturating_mul(GALLOP_RATIO) < n_positions {
-            true => &rest[gallop(rest, wanted)..],
-            false => &rest[rest.iter().take_while(|position| **position < wanted).count()..],
-        };
-        match rest.first() {
-            None => break,
-            Some(position) if *position == wanted => {
-                starts[kept] = starts[at];
-                kept += 1;
-            }
-            Some(_) => {}
+    let mut few;
+    let positions = match positions {
+        [] => return starts.clear(),
+        [first, ..] if positions.len() < COMPARED => {
+            // The first stands in for what there is not.
+            few = [*first; COMPARED];
+            few[..positions.len()].copy_from_slice(positions);
+            &few
         }
+        _ => positions,
+    };
+    let mut rest = positions;
+    let mut n_kept = 0;
+    for at in 0..starts.len() {
+        let start = starts[at];
+        let Some(wanted) = start.checked_add(offset) else { break };
+        while let Some((eight, behind)) = rest.split_first_chunk::<COMPARED>()
+            && eight[COMPARED - 1] < wanted
+        {
+            rest = behind;
+        }
+        // The last eight, where fewer are left.
+        let eight = rest.first_chunk::<COMPARED>().or(positions.last_chunk());
+        let is_there = eight.is_some_and(|eight| has(eight, wanted));
+        starts[n_kept] = start;
+        n_kept += usize::from(is_there);
     }
-    starts.truncate(kept);
+    starts.truncate(n_kept);
 }
 
-/// How many of `positions` are below `wanted`, found in steps that double.
-fn gallop(positions: &[u32], wanted: u32) -> usize {
-    let mut end = 1;
-    while positions.get(end - 1).is_some_and(|position| *position < wanted) {
-        end *= 2;
+/// Which of the first `n` of eight positions have one of the others `distance` before them, modulo 2³²; one
+/// bit each. Without a branch.
+#[inline]
+pub(super) fn pairs_of_eight(
+    others: &[u32; COMPARED],
+    positions: &[u32; COMPARED],
+    n: u32,
+    distance: u32,
+) -> u32 {
+    let mut are_there = [0u32; COMPARED];
+    for other in others {
+        let wanted = other.wrapping_add(distance);
+        for (is_there, position) in are_there.iter_mut().zip(positions) {
+            *is_there |= u32::from(*position == wanted);
+        }
     }
-    let start = end / 2;
-    let within = &positions[start..end.min(positions.len())];
-    start + within.partition_point(|position| *position < wanted)
+    let bits = are_there.iter().enumerate().map(|(nth, is_there)| is_there << nth);
+    bits.sum::<u32>() & !(u32::MAX << n.min(COMPARED as u32))
+}
+
+/// Positions that are compared at once.
+pub(super) const COMPARED: usize = 8;
+
+/// Whether a number is among eight, without a branch.
+#[inline]
+fn has(numbers: &[u32; COMPARED], wanted: u32) -> bool {
+    numbers.iter().map(|number| u32::from(*number == wanted)).sum::<u32>() > 0
 }
 
 /// What is needed to find windows, from document to document.

@@ -4,6 +4,7 @@ use super::Clause;
 use super::bm25::{FieldScoring, Parameters, idf};
 use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
+use super::pruned::PhraseClause;
 use super::pruned::tree::{Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
@@ -233,20 +234,15 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// What has all words of a query that is a phrase, and perhaps not as one: scoring tells, so that
-    /// positions are read once.
-    pub(crate) fn candidates(&self) -> Option<Normal> {
-        let Node::Phrase(at) = self.root else { return None };
-        let RankedPhrase { field, spec, .. } = &self.phrases[at];
-        let field = self.fields[*field].field;
-        let term = |term: &Vec<u8>| Normal::Term { field, term: term.clone() };
-        let last =
-            spec.last.iter().map(|(_, terms)| Normal::Expand { field, terms: terms.clone() });
-        let all: Vec<_> = spec.terms.iter().map(term).chain(last).collect();
-        Some(match <[Normal; 1]>::try_from(all) {
-            Ok([one]) => one,
-            Err(all) => Normal::And { all, none: vec![] },
-        })
+    /// The query in one segment, if it is a phrase that documents there may have.
+    pub(crate) fn phrase_clause(&self, segment: usize) -> Result<Option<PhraseClause<'s, '_>>> {
+        let Node::Phrase(at) = self.root else { return Ok(None) };
+        let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
+        let scoring = &self.fields[*field];
+        let reader = self.segments[segment].field(scoring.field);
+        let words = PhraseReader::open(reader, &infos[segment], spec)?;
+        let clause = |(words, lengths)| PhraseClause { words, weight: *weight, lengths, scoring };
+        Ok(words.zip(reader.lengths()?).map(clause))
     }
 
     /// How its best documents can be found.

@@ -1,7 +1,7 @@
 //! The best of what matches, by scoring all of it.
 
 use super::prepared::{Ranked, Shape};
-use super::pruned::{self, Pruning};
+use super::pruned::{self, PhrasePruning, Pruning};
 use super::top::{Scored, Top};
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -61,6 +61,25 @@ pub(crate) fn find_best(
                 pruned::tree::offer(&tree, &mut readers, top, scratch)?
             }
         };
+        base += u64::from(segment.n_docs());
+    }
+    Ok(pruning)
+}
+
+/// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds
+/// every document that has it.
+pub(crate) fn find_best_of_phrase(
+    ranked: &Ranked<'_>,
+    count: bool,
+    top: &mut Top,
+    scratch: &mut pruned::Scratch,
+) -> Result<PhrasePruning> {
+    let mut pruning = PhrasePruning::default();
+    let mut base = 0;
+    for (at, segment) in ranked.segments().iter().enumerate() {
+        if let Some(mut clause) = ranked.phrase_clause(at)? {
+            pruning += pruned::phrase(&mut clause, base, count, top, &mut scratch.phrase)?;
+        }
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)

@@ -270,15 +270,16 @@ pub(crate) fn stand(words: &[String], text: &[String], prefix: bool, proximity: 
         let at = places.len();
         let open = prefix && at + 1 == n;
         (0..text.len()).any(|place| {
-            let fits = match open {
-                true => text[place].starts_with(&words[at]),
-                false => text[place] == words[at],
-            };
+            let strays = proximity == Proximity::Exact && at > 0 && place != places[0] + at;
+            let fits = !strays
+                && match open {
+                    true => text[place].starts_with(&words[at]),
+                    false => text[place] == words[at],
+                };
             // The same word of the query does not stand twice in one place; one that is open is
             // another word.
             let taken = !open && (0..at).any(|i| places[i] == place && words[i] == words[at]);
-            let strays = proximity == Proximity::Exact && at > 0 && place != places[0] + at;
-            fits && !taken && !strays && {
+            fits && !taken && {
                 places.push(place);
                 let found = try_all(words, text, prefix, proximity, places);
                 places.pop();

@@ -7,7 +7,10 @@ use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
 use treepie::query::{Proximity, Query};
 use treepie::storage::ReadMode;
-use treepie::{Detail, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::{
+    Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, SearchBuilder,
+    Searcher, TotalMode,
+};
 
 const N_DOCS: usize = 1_600;
 const QUERIES: usize = 300;
@@ -174,6 +177,101 @@ fn check_plan(plan: &ExplainNode, query: &Query) {
             assert!(Some(positions.candidates) <= actual.documents_in, "{} in {query}", node.label);
         }
     }
+}
+
+/// More than a window of documents of very different lengths, in which some words abound.
+fn many() -> [Searcher; 3] {
+    let schema = Schema::builder().text("text").keyword("tag").build().unwrap();
+    let mut random = Random(77);
+    let text = |doc: usize, random: &mut Random| {
+        let words_max = [3, 6, 14, 40][random.below(4)];
+        let mut text = random.text(words_max);
+        for _ in 0..random.below([1, 4, 30][doc / 9_000 % 3]) {
+            text += " filler";
+        }
+        match doc {
+            _ if doc.is_multiple_of(700) => text + " rare to be",
+            _ if doc / 1_000 == 68 => text + " local to not",
+            _ => text,
+        }
+    };
+    let docs: Vec<Document> =
+        (0..70_000).map(|doc| Document::new().with("text", text(doc, &mut random))).collect();
+    let fill = |index: &Index, parts: &[&[Document]]| {
+        let mut writer = index.writer().unwrap();
+        for part in parts {
+            part.iter().for_each(|document| writer.add(document.clone()).unwrap());
+            writer.commit().unwrap();
+        }
+        index.searcher().unwrap()
+    };
+    let one = fill(&Index::in_memory(schema.clone()), &[&docs]);
+    let several = fill(&Index::in_memory(schema.clone()), &[&docs[..9_000], &docs[9_000..]]);
+    let directory = std::env::temp_dir().join(format!("treepie-best-{}", std::process::id()));
+    let read = Index::options().read_mode(ReadMode::Pread).overwrite(&directory, schema).unwrap();
+    let read = fill(&read, &[&docs[..2_000]]);
+    std::fs::remove_dir_all(directory).unwrap();
+    [one, several, read]
+}
+
+/// Documents and the bits of their scores.
+fn hits(search: SearchBuilder<'_>) -> Vec<(u64, u32)> {
+    let hits = search.fields::<String>([]).run().unwrap().hits;
+    hits.iter().map(|hit| (hit.doc.0, hit.score.unwrap().to_bits())).collect()
+}
+
+#[test]
+fn the_best_of_a_phrase_are_those_of_scoring_everything() {
+    let searchers = many();
+    let mut random = Random(5);
+    let mut n_placed_less = 0;
+    for nth in 0..150 {
+        let n = 2 + random.below(3);
+        let mut words: Vec<&str> = (0..n).map(|_| random.word()).collect();
+        if nth % 5 == 0 {
+            words[0] = ["rare", "local", "absent"][random.below(3)];
+        }
+        let proximity = match random.below(6) {
+            0 => Proximity::Slop(2),
+            1 => Proximity::Near(1),
+            2 => Proximity::Ordered(1),
+            _ => Proximity::Exact,
+        };
+        let mut query = Query::near(words.join(" "), proximity).in_field("text");
+        if let Query::Phrase { prefix, .. } = &mut query {
+            *prefix = random.below(6) == 0;
+        }
+        if random.below(4) == 0 {
+            query = query.boosted(3.5).unwrap();
+        }
+        // One corpus a query, so that there are many queries; facets need every match.
+        let searcher = &searchers[[0, 0, 0, 1, 1, 2][nth % 6]];
+        let search = || match nth % 3 {
+            0 => searcher.search(&query).bm25("text", 0.4, 1.0),
+            _ => searcher.search(&query),
+        };
+        let all = hits(search().limit(100_000).facet("tag", 1));
+        for k in [1, 10, 150] {
+            let best = &all[..all.len().min(k)];
+            let page = || search().limit(k as u64);
+            assert_eq!(hits(page().total(TotalMode::Unknown)), best, "the {k} best of {query}");
+            let counted = page().run().unwrap();
+            assert_eq!(counted.total.value, all.len() as u64, "{query}");
+            assert_eq!(hits(page()), best, "the {k} best of {query}, counted");
+            if let Some((doc, bits)) = best.last() {
+                let after = page().after(f32::from_bits(*bits), DocId(*doc));
+                let next = &all[k.min(all.len())..all.len().min(2 * k)];
+                assert_eq!(hits(after.total(TotalMode::Unknown)), next, "after {k} of {query}");
+            }
+        }
+        let notes = search().limit(10).total(TotalMode::Unknown).analyze().unwrap().notes;
+        let note = notes.iter().find(|note| note.starts_with("placed the words in")).unwrap();
+        let mut numbers = note.split(' ').filter_map(|word| word.parse::<u64>().ok());
+        let (placed, candidates) = (numbers.next().unwrap(), numbers.next().unwrap());
+        assert!(placed <= candidates, "{note}");
+        n_placed_less += usize::from(placed < candidates / 2);
+    }
+    assert!(n_placed_less > 30, "bounds were of use to {n_placed_less} queries only");
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) struct Granularity {
 /// Documents of a container.
 const WINDOW_BITS: u32 = 16;
 /// Blocks of 64 documents in a container.
-pub(super) const BLOCKS: usize = 1024;
+pub(crate) const BLOCKS: usize = 1024;
 
 impl Granularity {
     #[inline]
@@ -106,8 +106,10 @@ impl<'s> Directory<'s> {
             }
             Container::Array(values) => {
                 let values = values.get(start..self.rank_at(entry + 1))?;
-                let at =
-                    values.binary_search_by_key(&low, |value| u16::from_le_bytes(*value)).ok()?;
+                let at = n_below(values, low);
+                if values.get(at).is_none_or(|value| u16::from_le_bytes(*value) != low) {
+                    return None;
+                }
                 (start + at) as u32
             }
             Container::Run(runs) => {
@@ -135,7 +137,7 @@ impl<'s> Directory<'s> {
             }
             Container::Array(values) => {
                 let values = values.get(start..self.rank_at(entry + 1)).unwrap_or_default();
-                let before = n_below(values, low);
+                let before = n_below(values, low as u16);
                 let mut word = 0;
                 for value in &values[before..] {
                     let bit = u32::from(u16::from_le_bytes(*value)).wrapping_sub(low);
@@ -161,8 +163,8 @@ const COMPARED_MAX: usize = 64;
 
 /// How many of the ascending values are below `low`.
 #[inline]
-fn n_below(values: &[[u8; 2]], low: u32) -> usize {
-    let is_below = |value: &[u8; 2]| u32::from(u16::from_le_bytes(*value)) < low;
+fn n_below(values: &[[u8; 2]], low: u16) -> usize {
+    let is_below = |value: &[u8; 2]| u16::from_le_bytes(*value) < low;
     match values.len() {
         0..=COMPARED_MAX => {
             // Without a branch: as many vector compares as there are values by eight.

@@ -3,6 +3,7 @@
 use super::{BASE_LEN, CHUNK};
 use crate::bytes::{Bytes, Source, array_at};
 use crate::error::{Error, Result};
+use crate::simd::packed::bits_at;
 use std::ops::Range;
 
 /// Postings of a group.
@@ -95,21 +96,6 @@ impl BitWriter {
     }
 }
 
-/// The number of `width` bits, at most 32, that begins with `bit`; what lies past the end reads as zeros.
-#[inline]
-pub(super) fn bits_at(bytes: &[u8], bit: usize, width: u32) -> u32 {
-    let word = match array_at(bytes, bit / 8) {
-        Some(word) => u64::from_le_bytes(word),
-        None => {
-            let rest = bytes.get(bit / 8..).unwrap_or_default();
-            let mut word = [0; 8];
-            word[..rest.len()].copy_from_slice(rest);
-            u64::from_le_bytes(word)
-        }
-    };
-    (word >> (bit % 8) & ((1 << width) - 1)) as u32
-}
-
 /// Frequencies of a long list.
 #[derive(Clone, Debug)]
 pub(crate) struct Frequencies<S> {
@@ -123,8 +109,8 @@ pub(crate) struct Frequencies<S> {
 /// The frequencies less one of up to 64 postings, packed.
 #[derive(Debug)]
 pub(crate) struct FrequencyGroup<'s> {
-    packed: Bytes<'s>,
-    width: u32,
+    pub(super) packed: Bytes<'s>,
+    pub(super) width: u32,
 }
 
 impl FrequencyGroup<'_> {
@@ -178,20 +164,33 @@ impl<'s, S: Source<'s>> Frequencies<S> {
     /// Where a group begins, and its width.
     #[inline]
     fn group_at(&self, nth: u32) -> Result<(u64, u32)> {
+        let entry = self.source.bytes(self.entry_range(nth))?;
+        let base = base_at(self.source, self.bases_at, nth / (CHUNK / GROUP), 0)?;
+        self.group_of_entry(&entry, base, nth)
+    }
+
+    /// Where the entry of a group is.
+    #[inline]
+    pub(super) fn entry_range(&self, nth: u32) -> Range<u64> {
         let at = self.widths_at + u64::from(nth) * WIDTH_LEN;
-        let entry = self.source.bytes(at..at + WIDTH_LEN)?;
-        let entry = u32::from_le_bytes(array_at(&entry, 0).unwrap_or_default());
+        at..at + WIDTH_LEN
+    }
+
+    /// Where a group begins, and its width, given its entry and what offsets count from.
+    #[inline]
+    pub(super) fn group_of_entry(&self, entry: &[u8], base: u64, nth: u32) -> Result<(u64, u32)> {
+        let entry = u32::from_le_bytes(array_at(entry, 0).unwrap_or_default());
         let (offset, width) = (entry >> WIDTH_BITS, entry & ((1 << WIDTH_BITS) - 1));
         if width > WIDTH_MAX {
-            return Err(self.source.locate(at, self.damage(format!("a width of {width} bits"))));
+            let error = self.damage(format!("a width of {width} bits"));
+            return Err(self.source.locate(self.entry_range(nth).start, error));
         }
-        let base = base_at(self.source, self.bases_at, nth / (CHUNK / GROUP), 0)?;
         let start = self.packed.start.saturating_add(base).saturating_add(u64::from(offset) * 8);
-        Ok((start, width))
+        Ok((self.inside(start)?, width))
     }
 
     #[inline]
-    fn inside(&self, end: u64) -> Result<u64> {
+    pub(super) fn inside(&self, end: u64) -> Result<u64> {
         if end <= self.packed.end { Ok(end) } else { Err(self.outside()) }
     }
 
@@ -228,7 +227,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
     }
 
     #[cold]
-    fn no_such_rank(&self, rank: u32) -> Error {
+    pub(super) fn no_such_rank(&self, rank: u32) -> Error {
         let error = self
             .damage(format!("a document of rank {rank}"))
             .expected(format!("ranks below {}", self.df));

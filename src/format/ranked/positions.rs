@@ -1,9 +1,12 @@
 //! Positions by rank: per 32 postings an offset and the width of each, then each at its own width.
 
 use super::CHUNK;
-use super::frequencies::{BitWriter, Frequencies, GROUP, base_at, bits_at};
+use super::frequencies::{BitWriter, Frequencies, GROUP, base_at};
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
+use crate::simd::packed::{
+    SPREAD_WIDTH_MAX, STEP, bits_at, bits_before, eight_sums, running_sums, width_of,
+};
 use std::ops::Range;
 
 /// Postings of a record.
@@ -115,61 +118,66 @@ pub(crate) struct Positions<S> {
 }
 
 impl<'s, S: Source<'s>> Positions<S> {
-    /// Replaces `positions` by those of the document of this rank, ascending; how many bytes they take.
-    pub(crate) fn get(
+    /// Replaces `positions` by those of a posting, whose bytes are `bytes`; those behind the first that passes
+    /// `limit` may be left out.
+    #[inline]
+    pub(super) fn unpack(
         &self,
-        frequencies: &Frequencies<S>,
-        rank: u32,
+        place: &Place,
+        bytes: &[u8],
+        limit: u32,
         positions: &mut Vec<u32>,
-    ) -> Result<usize> {
-        positions.clear();
-        let place = self.place(frequencies, rank)?;
-        let bytes = self.source.bytes(place.bytes())?;
-        let n = place.n as usize;
-        positions.reserve(n);
-        let (mut bit, mut last) = (place.bit as usize % 8, 0u32);
-        for _ in 0..n {
-            last = last
-                .checked_add(bits_at(&bytes, bit, place.width))
-                .ok_or_else(|| self.damage("a position above 4294967295"))?;
-            positions.push(last);
-            bit += place.width as usize;
+    ) -> Result<()> {
+        let (bit, n) = ((place.bit % 8) as usize, place.n as usize);
+        match running_sums(bytes, bit, place.width, n, limit, positions) {
+            true => Ok(()),
+            false => Err(self.damage("a position above 4294967295")),
         }
-        Ok(bytes.len())
     }
 
     /// Where the bits of a posting are; inside of `packed`, so that no more than those are read.
     #[inline]
     fn place(&self, frequencies: &Frequencies<S>, rank: u32) -> Result<Place> {
         let group = frequencies.group_of(rank)?;
-        let at = self.records_at + u64::from(rank / RECORD) * RECORD_LEN;
-        let record = self.source.bytes(at..at + RECORD_LEN)?;
-        let (offset, widths) = (
-            u32::from_le_bytes(array_at(&record, 0).unwrap_or_default()),
-            array_at::<WIDTHS_LEN>(&record, size_of::<u32>()).unwrap_or_default(),
-        );
-        let width = |nth: u32| {
-            let nth = nth as usize;
-            (u32::from(widths[nth % WIDTHS_LEN] >> (nth / WIDTHS_LEN * 4) & 15) + 1) * self.step
-        };
-        let (in_record, first) = (rank % RECORD, rank / RECORD * RECORD % GROUP);
-        let mut bit = 0u64;
-        if group.is_all_ones() {
-            bit = u64::from((sum_of_widths(widths, in_record) + in_record) * self.step);
-        } else {
-            for nth in 0..in_record {
-                bit += u64::from(group.get(first + nth)) * u64::from(width(nth));
-            }
-        }
+        let record = self.source.bytes(self.record_range(rank))?;
         let base = base_at(self.source, self.bases_at, rank / CHUNK, 1)?;
+        let of_record = group.packed.get(at_of_record(rank, group.width)..).unwrap_or_default();
+        let mut place = Place::default();
+        self.place_in(&record, of_record, group.width, base, rank, &mut place)?;
+        Ok(place)
+    }
+
+    /// Where the record of a posting is.
+    #[inline]
+    pub(super) fn record_range(&self, rank: u32) -> Range<u64> {
+        let at = self.records_at + u64::from(rank / RECORD) * RECORD_LEN;
+        at..at + RECORD_LEN
+    }
+
+    /// Makes `place` where the bits of a posting are, given its record, the frequencies of the record's postings, less one
+    /// and packed with so many bits, and what the record's offset counts from.
+    #[inline]
+    pub(super) fn place_in(
+        &self,
+        record: &[u8],
+        frequencies: &[u8],
+        frequency_width: u32,
+        base: u64,
+        rank: u32,
+        place: &mut Place,
+    ) -> Result<()> {
+        let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
+        let widths: [u8; WIDTHS_LEN] = array_at(record, size_of::<u32>()).unwrap_or_default();
+        let nth = rank % RECORD;
+        let step = u64::from(self.step);
+        let bit = bits_before(&widths, frequencies, frequency_width, nth) * step;
+        let n = bits_at(frequencies, (nth * frequency_width) as usize, frequency_width);
+        let (n, width) = (n.saturating_add(1), width_of(&widths, nth) * self.step);
         let start =
             self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset.into()));
-        let n = group.get(first + in_record);
-        let width = width(in_record);
-        start
-            .map(|start| Place { start, bit, n, width })
-            .filter(|place| place.start <= self.packed.end && place.bytes().end <= self.packed.end)
-            .ok_or_else(|| self.damage("positions that end outside of the list"))
+        *place = Place { start: start.unwrap_or(u64::MAX), bit, n, width };
+        let is_inside = place.start <= self.packed.end && place.bytes().end <= self.packed.end;
+        if is_inside { Ok(()) } else { Err(self.damage("positions that end outside of the list")) }
     }
 
     /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand for
@@ -210,24 +218,15 @@ impl<'s, S: Source<'s>> Positions<S> {
     }
 }
 
-/// The sum of the first `n` widths of a record as they are written, `n` below 32: all bytes at once, because
-/// most postings that phrases look at are in the middle of a record.
+/// Where the frequencies of a posting's record begin in their group, each of `width` bits.
 #[inline]
-fn sum_of_widths(widths: [u8; WIDTHS_LEN], n: u32) -> u32 {
-    const LOWER_HALVES: u128 = u128::from_le_bytes([0x0F; WIDTHS_LEN]);
-    let first = |n: u32| (1u128 << (8 * n)) - 1;
-    let both = u128::from_le_bytes(widths);
-    let sums = match n.checked_sub(WIDTHS_LEN as u32) {
-        None => both & LOWER_HALVES & first(n),
-        Some(upper) => (both & LOWER_HALVES) + (both >> 4 & LOWER_HALVES & first(upper)),
-    };
-    // Eight bytes of at most 30 each add up in the highest one.
-    let add_up = |sums: u64| (sums.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32;
-    add_up(sums as u64) + add_up((sums >> 64) as u64)
+pub(super) fn at_of_record(rank: u32, width: u32) -> usize {
+    (rank % GROUP / RECORD * (RECORD / 8) * width) as usize
 }
 
 /// The bits of one posting.
-struct Place {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
     /// Where its record begins.
     start: u64,
     /// The posting's first bit, from there.
@@ -238,31 +237,35 @@ struct Place {
 }
 
 impl Place {
-    fn bytes(&self) -> Range<u64> {
+    /// How many positions.
+    #[inline]
+    pub(crate) fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// Bytes that they are in.
+    #[inline]
+    pub(crate) fn n_bytes(&self) -> u64 {
+        let bytes = self.bytes();
+        bytes.end - bytes.start
+    }
+
+    /// Whether [`eight_sums`](Self::eight_sums) has all positions.
+    #[inline]
+    pub(super) fn is_of_few(&self) -> bool {
+        self.n as usize <= STEP && self.width <= SPREAD_WIDTH_MAX
+    }
+
+    /// Makes `positions` the positions, given their bytes; the last one again behind it.
+    #[inline]
+    pub(super) fn eight_sums(&self, bytes: &[u8], positions: &mut [u32; STEP]) {
+        eight_sums(bytes, (self.bit % 8) as usize, self.width, self.n as usize, positions);
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> Range<u64> {
         // Sums of 32 products of 32-bit and 6-bit numbers.
         let end = self.bit + u64::from(self.n) * u64::from(self.width);
         self.start + self.bit / 8..self.start.saturating_add(end.div_ceil(8))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn widths_add_up_to_every_posting_of_a_record() {
-        let records = [
-            [0x0F; 16],
-            [0xF0; 16],
-            [0xFF; 16],
-            std::array::from_fn(|i| (i as u8).wrapping_mul(37)),
-        ];
-        for widths in records {
-            let width = |nth: usize| u32::from(widths[nth % 16] >> (nth / 16 * 4) & 15);
-            for n in 0..32 {
-                let expected: u32 = (0..n as usize).map(width).sum();
-                assert_eq!(sum_of_widths(widths, n), expected, "the first {n} of {widths:?}");
-            }
-        }
     }
 }

@@ -79,22 +79,28 @@ impl Model {
         let list = open(&bytes, len, self.ranking.detail).unwrap();
         list.verify(&self.numbers(), &self.ranking, &mut RankedWriter::default()).unwrap();
         self.check_impacts(&list);
-        let mut found = vec![];
+        let mut reader = list.reader();
         for (rank, (_, positions)) in self.docs.iter().enumerate() {
             let (rank, n) = (rank as u32, positions.len() as u32);
             assert_eq!(list.frequencies().get(rank).unwrap(), n);
             assert_eq!(list.frequencies().group(rank / 64).unwrap().get(rank % 64), n);
-            if let Some(reader) = list.positions() {
-                reader.get(list.frequencies(), rank, &mut found).unwrap();
-                assert_eq!(found, *positions, "rank {rank}");
+            if let Some(reader) = &mut reader {
+                check_positions(reader, rank, positions);
+            }
+        }
+        // Far from the posting before, every time.
+        for rank in (0..self.docs.len()).rev().step_by(1 + self.docs.len() / 50) {
+            if let Some(reader) = &mut reader {
+                check_positions(reader, rank as u32, &self.docs[rank].1);
+                check_positions(reader, 0, &self.docs[0].1);
             }
         }
         let past = self.docs.len() as u32;
         assert!(list.frequencies().get(past).is_err());
         assert!(list.frequencies().get(u32::MAX).is_err());
-        assert_eq!(list.positions().is_some(), self.ranking.detail.has_positions());
-        if let Some(reader) = list.positions() {
-            assert!(reader.get(list.frequencies(), past, &mut found).is_err());
+        assert_eq!(reader.is_some(), self.ranking.detail.has_positions());
+        if let Some(reader) = &mut reader {
+            assert!(positions_of(reader, past, u32::MAX).is_err());
         }
     }
 
@@ -163,6 +169,37 @@ fn containers(cardinalities: &[u32]) -> impl Iterator<Item = u32> {
     (3..).zip(cardinalities.to_vec()).flat_map(of_container)
 }
 
+/// The positions of a posting, as far as `limit` asks for them.
+fn positions_of<'s>(
+    reader: &mut PostingReader<'s, &'s [u8]>,
+    rank: u32,
+    limit: u32,
+) -> Result<Vec<u32>> {
+    let (mut posting, mut place, mut found) = Default::default();
+    reader.posting(rank, &mut posting)?;
+    reader.prefetch(rank);
+    reader.place(&posting, &mut place)?;
+    let n_bytes = reader.positions(&place, limit, &mut found)?;
+    assert_eq!(n_bytes as u64, place.n_bytes());
+    assert_eq!(posting.frequency, place.n());
+    let mut few = [0; 8];
+    if reader.few_positions(&place, &mut few)? && limit == u32::MAX {
+        assert_eq!(few[..found.len()], found);
+        assert!(few[found.len()..].iter().all(|more| Some(more) == found.last()));
+    }
+    Ok(found)
+}
+
+/// Compares the positions of a posting with the plain ones.
+fn check_positions<'s>(reader: &mut PostingReader<'s, &'s [u8]>, rank: u32, positions: &[u32]) {
+    assert_eq!(positions_of(reader, rank, u32::MAX).unwrap(), positions, "rank {rank}");
+    let limit = positions[positions.len() / 2];
+    let first = positions_of(reader, rank, limit).unwrap();
+    assert_eq!(first, positions[..first.len()], "rank {rank}");
+    let is_enough = first.len() == positions.len() || first.last() > Some(&limit);
+    assert!(is_enough, "rank {rank}, up to {limit}");
+}
+
 #[test]
 fn the_example_in_the_docs_is_what_we_write() {
     let word = |doc| (doc, if doc == 255 { vec![0, 9] } else { vec![0] });
@@ -196,7 +233,7 @@ fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
         let (bytes, len) = model.bytes();
         let list = open(&bytes, len, Detail::Positions).unwrap();
         list.verify(&model.numbers(), &model.ranking, &mut RankedWriter::default()).unwrap();
-        let mut found = vec![];
+        let mut reader = list.reader().unwrap();
         for container in list.containers() {
             let payload = list.list().payload(container.nth).unwrap();
             let values = list.list().container(container.nth, &payload).unwrap();
@@ -206,9 +243,7 @@ fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
                 let rank = container.first_rank + nth;
                 let (doc, positions) = &model.docs[rank as usize];
                 assert_eq!(*doc, u32::from(container.key) << 16 | u32::from(low));
-                let positions_reader = list.positions().unwrap();
-                positions_reader.get(list.frequencies(), rank, &mut found).unwrap();
-                assert_eq!(found, *positions);
+                check_positions(&mut reader, rank, positions);
             }
         }
     };
@@ -234,7 +269,6 @@ fn other_bytes_are_refused_or_read_without_harm() {
     let numbers = model.numbers();
     let ask = |bytes: &[u8]| -> Result<()> {
         let list = open(bytes, len, Detail::Positions)?;
-        let mut found = vec![];
         for container in list.containers() {
             list.codes(&container)?;
             let payload = list.list().payload(container.nth)?;
@@ -248,8 +282,8 @@ fn other_bytes_are_refused_or_read_without_harm() {
             }
         }
         for rank in (0..numbers.len() as u32).step_by(17) {
-            if let Some(positions) = list.positions() {
-                positions.get(list.frequencies(), rank, &mut found)?;
+            if let Some(mut reader) = list.reader() {
+                let found = positions_of(&mut reader, rank, u32::MAX)?;
                 assert!(found.len() <= 8 * bytes.len());
             }
         }

@@ -15,6 +15,7 @@ mod lists;
 mod one;
 mod order;
 mod parts;
+mod phrase;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
@@ -28,6 +29,7 @@ use bounds::{CLAUSES_MAX, Scale};
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
+pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase};
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
@@ -89,6 +91,7 @@ pub(crate) struct Scratch {
     common: Common,
     exhaustive: exhaustive::Sums,
     tree: tree::Memory,
+    pub(crate) phrase: PhraseScratch,
 }
 
 impl Scratch {
@@ -102,6 +105,7 @@ impl Scratch {
             + self.common.bytes()
             + self.exhaustive.bytes()
             + self.tree.bytes()
+            + self.phrase.bytes()
     }
 }
 

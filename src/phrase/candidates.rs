@@ -1,0 +1,87 @@
+//! The documents of a window that have all words of a phrase, and what the words' codes say of them.
+
+use super::PhraseReader;
+use super::list::WordList;
+use crate::bitmap::{self, ContainerBuf, Scratch};
+use crate::error::Result;
+
+/// 65,536 documents among which all words of a phrase are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PhraseWindow {
+    /// The upper 16 bits of its documents.
+    pub(crate) key: u32,
+    /// No word gives a document there a greater score part than this, as parts were when the segment was
+    /// written.
+    pub(crate) best_part: f32,
+}
+
+/// The memory of finding candidates, for the next time.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    scratch: Scratch,
+    all: ContainerBuf,
+    /// The documents, less their upper 16 bits.
+    pub(crate) lows: Vec<u16>,
+}
+
+impl Candidates {
+    /// Bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.lows.capacity() * size_of::<u16>()
+    }
+}
+
+impl PhraseReader<'_> {
+    /// The windows in which all words have documents, ascending.
+    pub(crate) fn windows(&self) -> Vec<PhraseWindow> {
+        let Some((first, others)) = self.lists.split_first() else { return vec![] };
+        let mut windows = first.windows();
+        for list in others {
+            let mut of_list = list.windows().into_iter().peekable();
+            windows.retain_mut(|window| {
+                while of_list.next_if(|other| other.key < window.key).is_some() {}
+                let other = of_list.next_if(|other| other.key == window.key);
+                let best_part = other.map_or(0.0, |other| other.best_part);
+                window.best_part = window.best_part.min(best_part);
+                other.is_some()
+            });
+        }
+        windows
+    }
+
+    /// Makes `candidates` the documents of a window that have all words.
+    pub(crate) fn candidates(&mut self, key: u32, candidates: &mut Candidates) -> Result<()> {
+        candidates.lows.clear();
+        for list in &mut self.lists {
+            if !list.open_window(key)? {
+                return Ok(());
+            }
+        }
+        let mut operands = Vec::with_capacity(self.lists.len());
+        for list in &self.lists {
+            operands.push(list.documents()?);
+        }
+        let Candidates { scratch, all, lows } = candidates;
+        bitmap::and_all(&mut operands, scratch, all);
+        lows.extend(all.as_container().iter());
+        Ok(())
+    }
+
+    /// Drops those of the documents of the window at hand that have a word which gives them a smaller score
+    /// part than `least` at most; how many.
+    pub(crate) fn drop_weak(&mut self, least: f32, lows: &mut Vec<u16>) -> Result<usize> {
+        let before = lows.len();
+        for list in &mut self.lists {
+            let WordList::Long(list) = list else { continue };
+            if let Some((codes, part_of_code)) = list.codes()? {
+                // Codes below this one are not enough.
+                let limit = (0..=u8::MAX).find(|code| f32::from(*code) * part_of_code >= least);
+                match limit {
+                    Some(limit) => lows.retain(|low| codes[usize::from(*low >> 6)] >= limit),
+                    None => lows.clear(),
+                }
+            }
+        }
+        Ok(before - lows.len())
+    }
+}

@@ -1,0 +1,257 @@
+//! The k best documents of a phrase, found without looking for it in all that have its words.
+//!
+//! A phrase is in a document at most as often as the rarest of its words, and a score part grows with the
+//! frequency: so the least part of a word is a bound of the phrase's. What cannot be among the best is left
+//! out window by window, by the codes of its block of 64 documents, and by frequencies and length, before any
+//! position is read; what is left is looked at by falling bound, so that the worst kept score rises early.
+//! Phrases whose words need not stand as written may be there more often than a word, so no bound holds for them.
+
+use super::bounds::changes;
+use crate::error::Result;
+use crate::format::lengths::{Lengths, score_part};
+use crate::ids::DocId;
+use crate::phrase::{AHEAD, Candidates, GATHERED_MAX, PhraseReader, PhraseWindow};
+use crate::ranking::bm25::FieldScoring;
+use crate::ranking::top::Top;
+use crate::segment::file::Section;
+use std::cmp::Reverse;
+use std::fmt;
+
+/// Bounds that are told apart when candidates are put into order.
+const LEVELS: usize = 256;
+
+/// What `f32` may round differently in a bound and in a score.
+const ROUNDING: f32 = 1.0 + 1e-5;
+
+/// A phrase in one segment, ready to be scored.
+#[derive(Debug)]
+pub(crate) struct PhraseClause<'s, 'f> {
+    pub(crate) words: PhraseReader<'s>,
+    /// What a score part is multiplied with.
+    pub(crate) weight: f32,
+    pub(crate) lengths: Lengths<Section<'s>>,
+    pub(crate) scoring: &'f FieldScoring,
+}
+
+/// What was looked at and what was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PhrasePruning {
+    /// Windows of 65,536 documents in which all words are, and those left out by their codes.
+    pub(crate) windows: u64,
+    pub(crate) windows_skipped: u64,
+    /// Documents with all words, in the windows that were looked into.
+    pub(crate) candidates: u64,
+    /// Of these, the ones left out by the codes of their blocks, and by their frequencies.
+    pub(crate) skipped_by_codes: u64,
+    pub(crate) skipped_by_frequencies: u64,
+    /// Documents in which the words were placed, positions read for it, and those that have the phrase.
+    pub(crate) placed: u64,
+    pub(crate) positions: u64,
+    pub(crate) matching: u64,
+}
+
+impl std::ops::AddAssign for PhrasePruning {
+    fn add_assign(&mut self, other: PhrasePruning) {
+        self.windows += other.windows;
+        self.windows_skipped += other.windows_skipped;
+        self.candidates += other.candidates;
+        self.skipped_by_codes += other.skipped_by_codes;
+        self.skipped_by_frequencies += other.skipped_by_frequencies;
+        self.placed += other.placed;
+        self.positions += other.positions;
+        self.matching += other.matching;
+    }
+}
+
+impl fmt::Display for PhrasePruning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "placed the words in {} of {} documents that have them all ({} positions); left out {} by the \
+             codes of their blocks, {} by frequencies and lengths; left out {} of {} windows of 65,536",
+            self.placed,
+            self.candidates,
+            self.positions,
+            self.skipped_by_codes,
+            self.skipped_by_frequencies,
+            self.windows_skipped,
+            self.windows
+        )
+    }
+}
+
+/// The memory of finding the best, for the next time.
+#[derive(Debug, Default)]
+pub(crate) struct PhraseScratch {
+    candidates: Candidates,
+    bounds: Vec<Bound>,
+    order: Vec<u32>,
+}
+
+/// What is known of a document before positions are read.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// No score of it is greater.
+    score: f32,
+    /// What is added to the frequency below the line.
+    k: f32,
+    level: u8,
+}
+
+impl PhraseScratch {
+    /// Bytes that it holds on to.
+    pub(crate) fn bytes(&self) -> usize {
+        self.candidates.bytes()
+            + self.bounds.capacity() * size_of::<Bound>()
+            + self.order.capacity() * size_of::<u32>()
+    }
+}
+
+/// Offers to `top` every document that has the phrase and can be among its best; with `count` finds all that
+/// have it. `base` is the number of the segment's first document.
+pub(crate) fn phrase(
+    clause: &mut PhraseClause<'_, '_>,
+    base: u64,
+    count: bool,
+    top: &mut Top,
+    scratch: &mut PhraseScratch,
+) -> Result<PhrasePruning> {
+    let mut windows = clause.words.windows();
+    let before = clause.words.work();
+    let has_bounds = clause.words.is_exact();
+    let (most, _) = changes(&clause.lengths.bm25(), clause.scoring);
+    // From parts as they were when codes were written to scores.
+    let score_of_part = clause.weight * most as f32 * ROUNDING;
+    let mut search = Search {
+        is_pruned: has_bounds && !count,
+        has_bounds,
+        score_of_part,
+        base,
+        top,
+        pruning: PhrasePruning { windows: windows.len() as u64, ..PhrasePruning::default() },
+    };
+    if search.is_pruned {
+        // Good ones first, so that less is looked at in the others.
+        windows.sort_by_key(|window| Reverse(window.best_part.to_bits()));
+    }
+    for window in windows {
+        search.window(clause, window, scratch)?;
+    }
+    let work = clause.words.work();
+    search.pruning.placed = work.documents - before.documents;
+    search.pruning.positions = work.positions - before.positions;
+    Ok(search.pruning)
+}
+
+/// A phrase on its way through the windows of a segment.
+struct Search<'t> {
+    /// Whether documents that cannot be among the best are left out.
+    is_pruned: bool,
+    has_bounds: bool,
+    score_of_part: f32,
+    base: u64,
+    top: &'t mut Top,
+    pruning: PhrasePruning,
+}
+
+impl Search<'_> {
+    fn window(
+        &mut self,
+        clause: &mut PhraseClause<'_, '_>,
+        window: PhraseWindow,
+        scratch: &mut PhraseScratch,
+    ) -> Result<()> {
+        if self.is_pruned && window.best_part * self.score_of_part < self.top.threshold() {
+            self.pruning.windows_skipped += 1;
+            return Ok(());
+        }
+        let PhraseScratch { candidates, bounds, order } = scratch;
+        clause.words.candidates(window.key, candidates)?;
+        self.pruning.candidates += candidates.lows.len() as u64;
+        let mut rest = 0;
+        while rest < candidates.lows.len() {
+            let threshold = self.top.threshold();
+            if self.is_pruned && threshold > 0.0 && self.score_of_part > 0.0 {
+                candidates.lows.drain(..rest);
+                rest = 0;
+                let least = threshold / self.score_of_part;
+                let dropped = clause.words.drop_weak(least, &mut candidates.lows)?;
+                self.pruning.skipped_by_codes += dropped as u64;
+            }
+            let end = candidates.lows.len().min(rest + GATHERED_MAX);
+            self.batch(clause, window.key, &candidates.lows[rest..end], bounds, order)?;
+            rest = end;
+        }
+        Ok(())
+    }
+
+    /// Looks at some documents of a window that have all words.
+    fn batch(
+        &mut self,
+        clause: &mut PhraseClause<'_, '_>,
+        key: u32,
+        lows: &[u16],
+        bounds: &mut Vec<Bound>,
+        order: &mut Vec<u32>,
+    ) -> Result<()> {
+        clause.words.gather(key, lows)?;
+        bounds.clear();
+        for (nth, low) in lows.iter().enumerate() {
+            let code = clause.lengths.code(key << 16 | u32::from(*low))?;
+            let k = clause.scoring.k_by_code[usize::from(code)];
+            let part = score_part(clause.words.least_frequency(nth), k);
+            let level = (part * LEVELS as f32) as u8;
+            bounds.push(Bound { score: clause.weight * part * ROUNDING, k, level });
+        }
+        order.clear();
+        match self.is_pruned {
+            true => by_falling_level(bounds, self.top.threshold(), order),
+            false => order.extend(0..lows.len() as u32),
+        }
+        self.pruning.skipped_by_frequencies += (lows.len() - order.len()) as u64;
+        for nth in order.iter().take(AHEAD) {
+            clause.words.locate(*nth as usize)?;
+        }
+        for at in 0..order.len() {
+            if let Some(nth) = order.get(at + AHEAD) {
+                clause.words.locate(*nth as usize)?;
+            }
+            let nth = order[at] as usize;
+            let Bound { score, k, .. } = bounds[nth];
+            let is_weak = self.has_bounds && score < self.top.threshold();
+            if is_weak && self.is_pruned {
+                self.pruning.skipped_by_frequencies += 1;
+                continue;
+            }
+            let frequency = clause.words.count(nth, if is_weak { 1 } else { u32::MAX })?;
+            if frequency > 0 {
+                self.pruning.matching += 1;
+                if !is_weak {
+                    let score = clause.weight * score_part(frequency, k);
+                    let doc = key << 16 | u32::from(lows[nth]);
+                    self.top.push(score, DocId(self.base + u64::from(doc)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends to `order` the numbers of those bounds that are not below `least`, the greater levels first.
+fn by_falling_level(bounds: &[Bound], least: f32, order: &mut Vec<u32>) {
+    let mut starts = [0u32; LEVELS];
+    let good = || (0u32..).zip(bounds).filter(|(_, bound)| bound.score >= least);
+    for (_, bound) in good() {
+        starts[usize::from(bound.level)] += 1;
+    }
+    let mut start = 0;
+    for n in starts.iter_mut().rev() {
+        start += std::mem::replace(n, start);
+    }
+    order.resize(start as usize, 0);
+    for (nth, bound) in good() {
+        let at = &mut starts[usize::from(bound.level)];
+        order[*at as usize] = nth;
+        *at += 1;
+    }
+}
