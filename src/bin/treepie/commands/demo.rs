@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use treepie::{BadLines, Error, Index, LineFormat, Schema, Searcher};
+use treepie::{
+    BadLines, Error, Hit, Index, LineFormat, Schema, Searcher,
+    highlight::{Highlighter, PassageOptions},
+};
 
 use super::{explain, in_query, search};
 use crate::{
@@ -35,7 +38,14 @@ const QUERIES: &[(&str, &str)] = &[
     ("london AND qualifier:film", "a word in another field"),
     ("東京 OR москва", "any script will do"),
     ("museum -qualifier:*", "without anything in parentheses at the end"),
+    (PHRASE, "a phrase: its words next to each other, in this order"),
+    ("londn~1 AND univ*", "a misspelt word, and the beginning of one"),
 ];
+
+const PHRASE: &str = "\"military history\" AND france";
+
+/// A query whose best hit shows how a score comes about.
+const SCORED: &str = "battle of paris";
 
 /// Hits shown of each query.
 const HITS_SHOWN: u64 = 3;
@@ -49,6 +59,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     for (query, remark) in QUERIES {
         ask(&mut out, &searcher, query, remark)?;
     }
+    heading(&mut out, "Ranking")?;
+    explain_score(&mut out, &searcher)?;
     heading(&mut out, "Counting values")?;
     count_values(&mut out, &searcher)?;
     heading(&mut out, "Explaining")?;
@@ -95,16 +107,51 @@ fn ask(out: &mut Output, searcher: &Searcher, text: &str, remark: &str) -> Outco
     writeln!(out, "\n{}  {}", out.strong(text), out.dim(remark))?;
     let query = searcher.parse(text).map_err(in_query(text))?;
     let found = searcher.search(&query).limit(HITS_SHOWN).run().map_err(in_query(text))?;
+    let highlighter = searcher.highlighter(&query).map_err(in_query(text))?;
     for hit in &found.hits {
-        if let Some(title) = hit.fields.get("title") {
-            writeln!(out, "  {}", terminal::printable(&title.to_string()))?;
-        }
+        print_title(out, &highlighter, hit)?;
     }
     let more = found.total.value.saturating_sub(found.hits.len() as u64);
     let more =
         if more > 0 { format!("and {} more, ", output::grouped(more)) } else { String::new() };
     let took = output::duration(found.took);
     Ok(writeln!(out, "  {}", out.dim(&format!("{more}found in {took}")))?)
+}
+
+/// The score of a hit and its title, in which the words that were looked for are marked.
+fn print_title(out: &mut Output, highlighter: &Highlighter, hit: &Hit) -> io::Result<()> {
+    let Some(title) = hit.fields.get("title").map(ToString::to_string) else { return Ok(()) };
+    let score = hit.score.map_or(String::new(), |score| format!("{score:6.2}"));
+    write!(out, "{}  ", out.dim(&score))?;
+    let options = PassageOptions::default().max_len(title.len()).max_passages(1);
+    match highlighter.passages("title", &title, &options).first() {
+        Some(passage) => {
+            for (piece, is_marked) in passage.pieces(&title) {
+                let piece = terminal::printable(piece);
+                write!(out, "{}", if is_marked { out.marked(&piece) } else { piece.clone() })?;
+            }
+        }
+        None => write!(out, "{}", terminal::printable(&title))?,
+    }
+    writeln!(out)
+}
+
+fn explain_score(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
+    let query = searcher.parse(SCORED)?;
+    let found = searcher.search(&query).limit(1).run()?;
+    let Some(hit) = found.hits.first() else { return Ok(()) };
+    writeln!(
+        out,
+        "Hits come best first: rare words count for more, and so do short titles (BM25). Of '{SCORED}':\n"
+    )?;
+    print_title(out, &searcher.highlighter(&query)?, hit)?;
+    if let Some(explanation) = searcher.explain_score(&query, hit.doc)? {
+        writeln!(out, "\nHow its score comes about:\n")?;
+        for line in explanation.to_string().lines() {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    Ok(())
 }
 
 fn count_values(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
@@ -129,6 +176,9 @@ fn show_plans(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
     writeln!(out, "The plan of a query, made from the dictionary alone:\n")?;
     explain::print_text(out, &searcher.explain(&query)?, false)?;
     writeln!(out, "\nThe same after it ran, with what happened:\n")?;
+    explain::print_text(out, &searcher.search(&query).analyze()?, false)?;
+    let query = searcher.parse(PHRASE)?;
+    writeln!(out, "\nA phrase is looked for where all its words are, and nowhere else:\n")?;
     explain::print_text(out, &searcher.search(&query).analyze()?, false)?;
     Ok(())
 }
