@@ -15,7 +15,7 @@ use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, Query};
 use crate::ranking;
-use crate::ranking::bm25::Parameters;
+use crate::ranking::bm25::{FieldScorings, Parameters};
 pub use crate::ranking::prepared::Explanation;
 use crate::ranking::prepared::{Ranked, Shape};
 use crate::ranking::pruned::{self, PhrasePruning, Pruning};
@@ -74,6 +74,7 @@ struct Inner {
     scratch: Mutex<Vec<Scratch>>,
     /// The same for finding the best.
     pruned: Mutex<Vec<pruned::Scratch>>,
+    scorings: FieldScorings,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
@@ -82,8 +83,7 @@ impl Searcher {
     /// Opens the newest commit of `storage`.
     pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
         let snapshot = Snapshot::open(&*storage)?;
-        let (scratch, pruned) = Default::default();
-        Ok(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned })))
+        Ok(Self::of(storage, snapshot, analyzers))
     }
 
     /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
@@ -98,8 +98,13 @@ impl Searcher {
             return Ok(None);
         }
         let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
-        let (scratch, pruned, snapshot) = (Mutex::default(), Mutex::default(), newest);
-        Ok(Some(Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned }))))
+        Ok(Some(Self::of(storage, newest, analyzers)))
+    }
+
+    fn of(storage: Arc<dyn Storage>, snapshot: Snapshot, analyzers: Arc<Analyzers>) -> Self {
+        let (scratch, pruned) = Default::default();
+        let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
+        Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned, scorings }))
     }
 
     /// The fields of the index.
@@ -205,7 +210,8 @@ impl Searcher {
         let scored = query::scoring(query, self.schema(), &self.0.analyzers)?;
         let of_field = |field| {
             let own = parameters.iter().find(|(other, _)| *other == field);
-            own.map_or_else(Parameters::default, |(_, parameters)| *parameters)
+            let own = own.map_or_else(Parameters::default, |(_, parameters)| *parameters);
+            self.0.scorings.get(field, self.segments(), own)
         };
         Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
     }

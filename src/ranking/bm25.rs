@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::format::lengths::{self, Bm25};
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
+use std::sync::{Arc, OnceLock};
 
 /// Parameters of a field: how soon more of the same word adds nothing (k1), and how much the length of
 /// a document matters (b).
@@ -51,6 +52,35 @@ impl FieldScoring {
     /// What the score part of a word in `df` documents is multiplied with.
     pub(crate) fn weight(&self, df: u64, boost: f32) -> f32 {
         boost * idf(self.n_docs, df) * (self.bm25.k1 + 1.0)
+    }
+}
+
+/// What scoring needs to know of the fields of a snapshot, each found out when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct FieldScorings(Box<[OnceLock<Arc<FieldScoring>>]>);
+
+impl FieldScorings {
+    /// For a schema of so many fields.
+    pub(crate) fn new(n_fields: usize) -> Self {
+        FieldScorings(std::iter::repeat_with(OnceLock::new).take(n_fields).collect())
+    }
+
+    /// That of `field` with the usual parameters or others; the former is kept.
+    pub(crate) fn get<'s>(
+        &self,
+        field: FieldId,
+        segments: impl Iterator<Item = SegmentReader<'s>>,
+        parameters: Parameters,
+    ) -> Result<Arc<FieldScoring>> {
+        let kept = self.0.get(field.index()).filter(|_| parameters == Parameters::default());
+        if let Some(known) = kept.and_then(OnceLock::get) {
+            return Ok(Arc::clone(known));
+        }
+        let scoring = Arc::new(FieldScoring::of(field, segments, parameters)?);
+        Ok(match kept {
+            Some(kept) => Arc::clone(kept.get_or_init(|| scoring)),
+            None => scoring,
+        })
     }
 }
 

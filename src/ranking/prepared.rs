@@ -1,7 +1,7 @@
 //! A query ready to be scored over one snapshot.
 
 use super::Clause;
-use super::bm25::{FieldScoring, Parameters, idf};
+use super::bm25::{FieldScoring, idf};
 use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
 use super::pruned::PhraseClause;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Ranked<'s> {
     segments: Vec<SegmentReader<'s>>,
-    fields: Vec<FieldScoring>,
+    fields: Vec<Arc<FieldScoring>>,
     terms: Vec<RankedTerm>,
     phrases: Vec<RankedPhrase>,
     /// What matches each constant part, by segment.
@@ -78,7 +78,7 @@ impl<'s> Ranked<'s> {
     pub(crate) fn new(
         scored: &Scored,
         segments: Vec<SegmentReader<'s>>,
-        parameters: impl Fn(FieldId) -> Parameters,
+        scoring: impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
         let mut ranked = Ranked {
@@ -95,7 +95,7 @@ impl<'s> Ranked<'s> {
                 let label = ranked.label(matching);
                 Node::Set { set: usize::MAX, score: *score, label }
             }
-            other => ranked.node(other, &parameters, &mut matches)?,
+            other => ranked.node(other, &scoring, &mut matches)?,
         };
         Ok(ranked)
     }
@@ -103,18 +103,18 @@ impl<'s> Ranked<'s> {
     fn node(
         &mut self,
         scored: &Scored,
-        parameters: &impl Fn(FieldId) -> Parameters,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let mut nodes = |this: &mut Self, parts: &[Scored]| -> Result<Vec<Node>> {
-            parts.iter().map(|part| this.node(part, parameters, matches)).collect()
+            parts.iter().map(|part| this.node(part, scoring, matches)).collect()
         };
         Ok(match scored {
             Scored::Term { field, term, boost } => {
-                self.term(*field, term, *boost, parameters, matches)?
+                self.term(*field, term, *boost, scoring, matches)?
             }
             Scored::Phrase { field, phrase, boost } => {
-                self.phrase(*field, phrase, *boost, parameters)?
+                self.phrase(*field, phrase, *boost, scoring)?
             }
             Scored::Constant { matching, score } => self.set(matching, *score, matches)?,
             Scored::Sum { must, should, must_not, minimum } => {
@@ -122,7 +122,7 @@ impl<'s> Ranked<'s> {
                 let should = nodes(self, should)?;
                 let mut excluded = vec![];
                 for normal in must_not {
-                    excluded.push(self.excluded(normal, parameters, matches)?);
+                    excluded.push(self.excluded(normal, scoring, matches)?);
                 }
                 Node::Sum { must, should, must_not: excluded, minimum: *minimum }
             }
@@ -134,13 +134,13 @@ impl<'s> Ranked<'s> {
     fn excluded(
         &mut self,
         normal: &Normal,
-        parameters: &impl Fn(FieldId) -> Parameters,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         match normal {
-            Normal::Term { field, term } => self.term(*field, term, 0.0, parameters, matches),
+            Normal::Term { field, term } => self.term(*field, term, 0.0, scoring, matches),
             Normal::Or(any) => {
-                let any = any.iter().map(|part| self.excluded(part, parameters, matches));
+                let any = any.iter().map(|part| self.excluded(part, scoring, matches));
                 let should = any.collect::<Result<_>>()?;
                 Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum: 1 })
             }
@@ -168,10 +168,10 @@ impl<'s> Ranked<'s> {
         field: FieldId,
         term: &[u8],
         boost: f32,
-        parameters: &impl Fn(FieldId) -> Parameters,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let place = self.place_of(field, parameters)?;
+        let place = self.place_of(field, scoring)?;
         let mut infos = Vec::with_capacity(self.segments.len());
         for segment in &self.segments {
             infos.push(segment.field(field).terms()?.get(term)?);
@@ -196,9 +196,9 @@ impl<'s> Ranked<'s> {
         field: FieldId,
         spec: &Arc<PhraseSpec>,
         boost: f32,
-        parameters: &impl Fn(FieldId) -> Parameters,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
     ) -> Result<Node> {
-        let place = self.place_of(field, parameters)?;
+        let place = self.place_of(field, scoring)?;
         let mut infos = Vec::with_capacity(self.segments.len());
         let mut df = vec![0; spec.terms.len()];
         for segment in &self.segments {
@@ -224,13 +224,12 @@ impl<'s> Ranked<'s> {
     fn place_of(
         &mut self,
         field: FieldId,
-        parameters: &impl Fn(FieldId) -> Parameters,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
     ) -> Result<usize> {
         if let Some(place) = self.fields.iter().position(|scoring| scoring.field == field) {
             return Ok(place);
         }
-        let segments = self.segments.iter().copied();
-        self.fields.push(FieldScoring::of(field, segments, parameters(field))?);
+        self.fields.push(scoring(field)?);
         Ok(self.fields.len() - 1)
     }
 

@@ -69,8 +69,9 @@ impl Top {
         self.floor.score()
     }
 
-    /// Whether a document would enter.
-    #[cfg(test)]
+    /// Whether a document with this score could enter: it is not worse than all that are kept, whether or not
+    /// it is on an earlier page.
+    #[inline]
     pub(crate) fn would_take(&self, score: f32, doc: DocId) -> bool {
         Scored::new(score, doc) > self.floor
     }

@@ -214,7 +214,7 @@ impl<'s> FieldReader<'s> {
                 return Ok(RankedList::Long(list));
             }
         };
-        let list = RankedShort::read(docs, bytes, at, detail).ok_or_else(|| {
+        let list = RankedShort::read(docs.as_slice(), bytes, at, detail).ok_or_else(|| {
             Error::corrupt("reading the occurrences of a term")
                 .expected(format!("those in {} documents", info.df))
                 .found("other bytes")

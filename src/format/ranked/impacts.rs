@@ -41,7 +41,7 @@ impl Codes<'_> {
 /// The smallest code whose bound `code * max / 255` is not below `part`. Products of 8 and 24 bits are
 /// exact in `f64`.
 #[inline]
-pub(super) fn code_above(part: f32, max: f32) -> u8 {
+pub(crate) fn code_above(part: f32, max: f32) -> u8 {
     let (part, max) = (f64::from(part) * 255.0, f64::from(max));
     let mut code = (part / max).ceil().clamp(1.0, 255.0);
     if code < 255.0 && code * max < part {
@@ -67,6 +67,7 @@ pub(super) struct ImpactWriter {
     n_postings: u32,
     max: f32,
     best: Best,
+    distinct: Distinct,
 }
 
 /// The postings of 64 documents.
@@ -83,6 +84,7 @@ impl ImpactWriter {
         self.blocks.clear();
         self.best.parts.clear();
         self.best.floor = 0.0;
+        self.distinct.clear();
         (self.n_postings, self.max) = (0, 0.0);
     }
 
@@ -98,6 +100,7 @@ impl ImpactWriter {
             }),
         }
         self.best.offer(part);
+        self.distinct.note(part);
         self.n_postings += 1;
     }
 
@@ -107,6 +110,11 @@ impl ImpactWriter {
         let max = self.max;
         let kth = self.best.kth().map(|part| part.map_or(0, |part| code_below(part, max)));
         (max, kth)
+    }
+
+    /// Whether postings with the same code have the same part, which shows after [`finish`](Self::finish).
+    pub(super) fn tells_apart(&self) -> bool {
+        self.distinct.have_own_codes(self.max)
     }
 
     /// Appends the largest code of each container, then the codes of all.
@@ -133,6 +141,55 @@ impl ImpactWriter {
                 out[start + at] = code_above(block.max, self.max);
             }
         }
+    }
+}
+
+/// The different parts seen so far, as long as they are few.
+#[derive(Debug)]
+struct Distinct {
+    /// The bits of each, without order.
+    parts: Vec<u32>,
+    /// What was seen lately, by a hash: nearly all parts end here.
+    recent: [u32; 1 << Distinct::RECENT_BITS],
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Distinct { parts: vec![], recent: [0; 1 << Distinct::RECENT_BITS] }
+    }
+}
+
+impl Distinct {
+    const RECENT_BITS: u32 = 6;
+    /// More than this many are as good as any number.
+    const MOST: usize = 128;
+
+    fn clear(&mut self) {
+        self.parts.clear();
+        // No part is 0.
+        self.recent.fill(0);
+    }
+
+    #[inline]
+    fn note(&mut self, part: f32) {
+        let bits = part.to_bits();
+        let slot = bits.wrapping_mul(0x9E37_79B1) >> (u32::BITS - Self::RECENT_BITS);
+        if self.recent[slot as usize] != bits {
+            self.recent[slot as usize] = bits;
+            if self.parts.len() <= Self::MOST && !self.parts.contains(&bits) {
+                self.parts.push(bits);
+            }
+        }
+    }
+
+    /// Whether no two have the same code.
+    fn have_own_codes(&self, max: f32) -> bool {
+        let mut taken = [false; 256];
+        self.parts.len() <= Self::MOST
+            && self.parts.iter().all(|bits| {
+                let code = code_above(f32::from_bits(*bits), max);
+                !std::mem::replace(&mut taken[usize::from(code)], true)
+            })
     }
 }
 

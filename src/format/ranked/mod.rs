@@ -14,7 +14,7 @@
 //! offset  size  field            meaning
 //!      0     4  max              f32, the best score part of all postings, see below
 //!      4     3  kth              u8 each: code, rounded down, of the 10th, 100th, 1,000th best part; 0: fewer
-//!      7     1  flags            1: widths of positions are even, up to 32
+//!      7     1  flags            1: widths of positions are even, up to 32; 2: codes tell parts apart
 //!      8     8  frequencies_len  u64, bytes of `frequencies`
 //!     16     n  max_codes        the largest code of each container
 //!      *     *  codes            container after container
@@ -37,6 +37,9 @@
 //! 1024..=4096  1,024, one per block of 64 documents 128 u16, one per 512 documents
 //! 4097..       1,024, one per block of 64 documents 1,024 u16, one per 64 documents
 //! ```
+//!
+//! With flag 2 all postings whose parts have the same code have the same part, and there are at most 128
+//! different ones: short texts. Then a block of a code that was met before holds nothing better than what was met.
 //!
 //! The code of a block of 64 documents is the largest of its postings, 0 if it has none. Where there
 //! is one a posting, the first posting of each block has the block's code and the others have 0.
@@ -62,7 +65,7 @@
 //! the postings begin at 0011, the directory at 0111, widths at 0151, records at 0161.
 //!
 //! ```text
-//! 0000  00 00 20 3F B9 B9 00 00  08 00 00 00 00 00 00 00
+//! 0000  00 00 20 3F B9 B9 00 02  08 00 00 00 00 00 00 00
 //! 0010  FF BA 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0030  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
@@ -101,7 +104,7 @@
 //!
 //! # Invariants
 //!
-//! - R1: `max`, `max_codes`, `codes` and `kth` are those of the postings, computed in `f32` in the order that
+//! - R1: `max`, `max_codes`, `codes`, `kth` and flag 2 are those of the postings, computed in `f32` in the order that
 //!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
 //! - R3: offsets and bases are those that follow from the widths and frequencies before, and no byte is left over.
@@ -160,6 +163,7 @@ use std::ops::Range;
 
 const HEAD_LEN: usize = 16;
 const WIDE: u8 = 1;
+const TOLD_APART: u8 = 2;
 /// Postings that share a base of offsets.
 const CHUNK: u32 = 1 << 16;
 const BASE_LEN: u64 = 16;
@@ -217,7 +221,8 @@ impl RankedWriter {
         let (max, kth) = self.impacts.finish();
         out.extend_from_slice(&max.to_le_bytes());
         out.extend_from_slice(&kth);
-        out.push(if packed { 0 } else { WIDE });
+        let told_apart = if self.impacts.tells_apart() { TOLD_APART } else { 0 };
+        out.push(told_apart | if packed { 0 } else { WIDE });
         out.extend_from_slice(&(self.frequencies.packed.len() as u64).to_le_bytes());
         self.impacts.write_codes(out);
         directory::write(docs, out);
@@ -285,10 +290,6 @@ fn damaged() -> Error {
 }
 
 /// A term's documents, with how often and where it is in each.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a short list is decoded in place, so that opening one allocates nothing"
-)]
 #[derive(Debug)]
 pub(crate) enum RankedList<'s, S> {
     /// At most 255 documents, decoded.
@@ -332,6 +333,7 @@ pub(crate) struct RankedLong<'s, S> {
     hot: Bytes<'s>,
     max: f32,
     kth: [u8; 3],
+    codes_tell: bool,
     codes_at: u64,
     directories_at: u64,
     frequencies: Frequencies<S>,
@@ -378,7 +380,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         };
         let (max, kth, flags, frequencies_len) =
             head().ok_or_else(|| wrong(format!("{len} bytes")))?;
-        if flags & !WIDE != 0 || !(0.0..=1.0).contains(&max) {
+        if flags & !(WIDE | TOLD_APART) != 0 || !(0.0..=1.0).contains(&max) {
             return Err(wrong(format!("flags {flags} and a best score part of {max}")));
         }
         let df = list.cardinality();
@@ -421,6 +423,7 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
             hot,
             max,
             kth,
+            codes_tell: flags & TOLD_APART != 0,
             codes_at,
             directories_at,
             frequencies,
@@ -444,6 +447,18 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     /// Codes, rounded down, of the [`KTH`] best score parts; 0 where there are fewer postings.
     pub(crate) fn kth_codes(&self) -> [u8; 3] {
         self.kth
+    }
+
+    /// Whether all postings whose parts have the same code have the same part.
+    #[inline]
+    pub(crate) fn codes_tell(&self) -> bool {
+        self.codes_tell
+    }
+
+    /// The code of a score part that one of the postings has.
+    #[inline]
+    pub(crate) fn code_of(&self, part: f32) -> u8 {
+        impacts::code_above(part, self.max)
     }
 
     /// The largest code of each container.

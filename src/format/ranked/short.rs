@@ -2,67 +2,64 @@
 
 use crate::bytes::Bytes;
 use crate::format::occurrences::OccurrenceReader;
-use crate::format::postings::{SHORT_DOCS_MAX, ShortList};
 use crate::schema::Detail;
 
-/// A short list with its frequencies, decoded in place; positions are decoded when asked for.
+/// A short list with its frequencies; positions are decoded when asked for.
 pub(crate) struct RankedShort<'s> {
-    docs: ShortList,
-    frequencies: [u32; SHORT_DOCS_MAX],
-    /// Where the part of each document begins in `occurrences`.
-    parts: [u32; SHORT_DOCS_MAX],
+    /// The documents, how often the term is in each, and where the part of each begins in `occurrences`:
+    /// as many of each, in one piece of memory, because there are hardly ever as many as there may be.
+    numbers: Vec<u32>,
+    len: usize,
     occurrences: Bytes<'s>,
     detail: Detail,
 }
 
 impl<'s> RankedShort<'s> {
-    /// Takes documents and the stream of their occurrences, which begins at `at` of `bytes` and
+    /// Takes ascending documents and the stream of their occurrences, which begins at `at` of `bytes` and
     /// goes on to the end; `None` where it does not.
-    pub(crate) fn read(
-        docs: ShortList,
-        bytes: Bytes<'s>,
-        at: usize,
-        detail: Detail,
-    ) -> Option<Self> {
-        let mut list = RankedShort {
-            docs,
-            frequencies: [0; SHORT_DOCS_MAX],
-            parts: [0; SHORT_DOCS_MAX],
-            occurrences: bytes,
-            detail,
-        };
-        let mut reader = OccurrenceReader::new(list.occurrences.get(at..)?, detail);
-        let slots = list.frequencies.iter_mut().zip(&mut list.parts);
-        for (frequency, part) in slots.take(list.docs.as_slice().len()) {
+    pub(crate) fn read(docs: &[u32], bytes: Bytes<'s>, at: usize, detail: Detail) -> Option<Self> {
+        let len = docs.len();
+        let mut numbers = Vec::with_capacity(3 * len);
+        numbers.extend_from_slice(docs);
+        numbers.resize(3 * len, 0);
+        let (frequencies, parts) = numbers[len..].split_at_mut(len);
+        let mut reader = OccurrenceReader::new(bytes.get(at..)?, detail);
+        for (frequency, part) in frequencies.iter_mut().zip(parts) {
             reader.skip(0)?;
             *part = u32::try_from(at + reader.position_in_bytes()).ok()?;
             *frequency = reader.frequency()?;
         }
         reader.skip(0)?;
-        reader.is_at_end().then_some(list)
+        let is_whole = reader.is_at_end();
+        is_whole.then_some(RankedShort { numbers, len, occurrences: bytes, detail })
     }
 
     /// The documents, ascending.
     #[inline]
     pub(crate) fn docs(&self) -> &[u32] {
-        self.docs.as_slice()
+        &self.numbers[..self.len]
     }
 
     /// How often the term is in each of [`docs`](Self::docs).
     #[inline]
     pub(crate) fn frequencies(&self) -> &[u32] {
-        &self.frequencies[..self.docs.as_slice().len()]
+        &self.numbers[self.len..2 * self.len]
+    }
+
+    fn parts(&self) -> &[u32] {
+        &self.numbers[2 * self.len..]
     }
 
     /// The occurrences as they are written, see [`occurrences`](crate::format::occurrences).
     pub(crate) fn stream(&self) -> &[u8] {
-        &self.occurrences[self.parts[0] as usize..]
+        let start = self.parts().first().map_or(0, |first| *first as usize);
+        &self.occurrences[start..]
     }
 
     /// Replaces `positions` by those of document number `nth`, ascending; `None` where they pass 32 bits, or
     /// the field keeps none.
     pub(crate) fn positions(&self, nth: usize, positions: &mut Vec<u32>) -> Option<()> {
-        let at = *self.parts[..self.docs.as_slice().len()].get(nth)? as usize;
+        let at = *self.parts().get(nth)? as usize;
         let mut reader = OccurrenceReader::new(self.occurrences.get(at..)?, self.detail);
         reader.frequency()?;
         self.detail.has_positions().then(|| reader.positions(positions))?

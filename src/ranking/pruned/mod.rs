@@ -11,6 +11,7 @@
 mod blocks;
 mod bounds;
 mod exhaustive;
+mod few;
 mod lists;
 mod one;
 mod order;
@@ -26,6 +27,7 @@ use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow};
 use bounds::{CLAUSES_MAX, Scale};
+use few::Few;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
@@ -68,6 +70,9 @@ impl std::ops::AddAssign for Pruning {
 
 impl fmt::Display for Pruning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.windows_considered == 0 {
+            return write!(f, "scored {} documents of the shortest lists", self.documents_scored);
+        }
         write!(
             f,
             "scored {} documents in {} of {} blocks of 64; left out {} of {} windows of 65,536",
@@ -89,6 +94,7 @@ pub(crate) struct Scratch {
     summed: Vec<OpenWindow>,
     blocks: Blocks,
     common: Common,
+    few: Few,
     exhaustive: exhaustive::Sums,
     tree: tree::Memory,
     pub(crate) phrase: PhraseScratch,
@@ -103,6 +109,7 @@ impl Scratch {
             + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
             + self.blocks.bytes()
             + self.common.bytes()
+            + self.few.bytes()
             + self.exhaustive.bytes()
             + self.tree.bytes()
             + self.phrase.bytes()
@@ -138,7 +145,10 @@ pub(crate) fn all_of(
 ) -> Result<Pruning> {
     match clauses.len() {
         0 | 1 => find::<false>(clauses, base, top, scratch),
-        _ => find::<true>(clauses, base, top, scratch),
+        _ => match scratch.few.offer(clauses, base, top)? {
+            Some(pruning) => Ok(pruning),
+            None => find::<true>(clauses, base, top, scratch),
+        },
     }
 }
 

@@ -3,6 +3,10 @@
 //! Containers come in the order of their documents, so of documents that are equally good the first are
 //! seen first. The codes of a container are compared 32 at once with the least that can still matter; what
 //! is left is scored, frequencies by the group and lengths where they are needed.
+//!
+//! Where texts are short, there are few different scores and many documents with the best of them. There
+//! the list says that its codes tell scores apart ([`Seen`]): once a score is known that is not good enough any
+//! more, all later blocks with its code are left alone.
 
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
@@ -54,6 +58,30 @@ pub(super) struct Scan<'a, 's, 'f> {
     /// The frequencies at hand, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
     top: &'a mut Top,
+    /// Where codes tell scores apart.
+    seen: Option<Seen>,
+}
+
+/// The scores that were met, by code.
+#[derive(Debug)]
+struct Seen {
+    scores: [f32; 256],
+}
+
+impl Seen {
+    /// No score is less than 0.
+    const UNSEEN: f32 = -1.0;
+
+    fn new() -> Self {
+        Seen { scores: [Self::UNSEEN; 256] }
+    }
+
+    /// Whether documents from `doc` on with this code are not good enough.
+    #[inline]
+    fn rules_out(&self, code: u8, doc: DocId, top: &Top) -> bool {
+        let score = self.scores[usize::from(code)];
+        score >= 0.0 && !top.would_take(score, doc)
+    }
 }
 
 impl<'a, 's, 'f> Scan<'a, 's, 'f> {
@@ -63,7 +91,7 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
         base: u64,
         top: &'a mut Top,
     ) -> Self {
-        Scan { clause, list, base, group: None, top }
+        Scan { clause, list, base, group: None, top, seen: None }
     }
 
     fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
@@ -73,9 +101,16 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
             self.top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
         }
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
+        // Codes were computed with other numbers where the snapshot has several segments.
+        let is_same = self.clause.lengths.bm25() == self.clause.scoring.bm25;
+        self.seen = (is_same && self.list.codes_tell()).then(Seen::new);
         for container in self.list.containers() {
             pruning.windows_considered += 1;
-            let cut = cut(self.top.threshold(), per_code);
+            let high = u32::from(container.key) * WINDOW;
+            let mut cut = cut(self.top.threshold(), per_code);
+            while cut <= 255 && self.rules_out(cut as u8, high) {
+                cut += 1;
+            }
             if u32::from(container.max_code) < cut {
                 pruning.windows_skipped += 1;
                 continue;
@@ -91,12 +126,15 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
                 continue;
             }
             let part = LongPart::open(self.list, &container)?;
-            let high = u32::from(container.key) * WINDOW;
+            // Every block that comes is behind those that were scored.
+            let mut reached = high;
             for &candidate in &*candidates {
                 let candidate = candidate as usize;
                 // Equal scores of later documents do not enter: those are most, where texts are short.
                 let code = codes.get(candidate).copied().unwrap_or_default();
-                if (f64::from(code) * per_code) < f64::from(self.top.threshold()) {
+                if (f64::from(code) * per_code) < f64::from(self.top.threshold())
+                    || self.rules_out(code, reached)
+                {
                     continue;
                 }
                 pruning.blocks_scored += 1;
@@ -106,9 +144,16 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
                 };
                 pruning.documents_scored += u64::from(word.count_ones());
                 self.offer_word(high + first, word, rank)?;
+                reached = high + first + 64;
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn rules_out(&self, code: u8, doc: u32) -> bool {
+        let doc = DocId(self.base + u64::from(doc));
+        self.seen.as_ref().is_some_and(|seen| seen.rules_out(code, doc, self.top))
     }
 
     /// Scores documents of a block that begins with `first`, given as bits; they are all that the list has
@@ -131,7 +176,11 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
             let frequency = self.frequency(rank)?;
             rank += 1;
             let code = lengths.get(at as usize).copied().ok_or_else(past_the_end)?;
-            let score = self.clause.weight * score_part(frequency, k_by_code[usize::from(code)]);
+            let part = score_part(frequency, k_by_code[usize::from(code)]);
+            let score = self.clause.weight * part;
+            if let Some(seen) = &mut self.seen {
+                seen.scores[usize::from(self.list.code_of(part))] = score;
+            }
             self.top.push(score, DocId(self.base + u64::from(start + at)));
         }
         Ok(())

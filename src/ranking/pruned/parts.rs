@@ -375,6 +375,18 @@ impl Sum {
         list: &RankedLong<'_, Section<'_>>,
         rank: u32,
     ) -> Result<()> {
+        let frequency = list.frequencies().get(rank)?;
+        self.add_frequency(clauses, nth, frequency)
+    }
+
+    /// Adds what clause `nth` scores with this frequency.
+    #[inline]
+    pub(super) fn add_frequency(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        nth: usize,
+        frequency: u32,
+    ) -> Result<()> {
         let clause = &clauses[nth];
         let k = match self.k {
             Some((other, k)) if std::ptr::eq(clauses[other].scoring, clause.scoring) => k,
@@ -387,7 +399,6 @@ impl Sum {
             }
         };
         self.k = Some((nth, k));
-        let frequency = list.frequencies().get(rank)?;
         self.add(clause.weight * score_part(frequency, k));
         Ok(())
     }

@@ -311,3 +311,36 @@ fn more_clauses_than_there_is_room_for_agree_with_scoring_everything() {
         corpus.check(&query, &scoring, &mut Scratch::default());
     }
 }
+
+#[test]
+fn of_many_equal_scores_the_first_are_enough() {
+    let corpus = Corpus::new(&[5 * WINDOW + 77], &titles());
+    let word = Word { field: 0, text: "clustered".into(), boost: 1.0 };
+    let query = Query { words: vec![word], all: true };
+    let scoring = corpus.scoring(Parameters::default());
+    let (found, prunings) = corpus.found(&query, 10, &scoring, &mut Scratch::default());
+    let expected = corpus.expected(&query, &scoring);
+    assert_eq!(found, expected[..10]);
+    assert!(expected.iter().filter(|other| other.score() == found[9].score()).count() > 5_000);
+    assert!(prunings[0].documents_scored < 500, "{prunings:?}");
+    // With other parameters equal codes say nothing.
+    let scoring = corpus.scoring(Parameters { k1: 0.9, b: 0.4 });
+    let (found, _) = corpus.found(&query, 10, &scoring, &mut Scratch::default());
+    assert_eq!(found, corpus.expected(&query, &scoring)[..10]);
+}
+
+#[test]
+fn a_short_list_is_looked_up_in_the_others() {
+    let corpus = Corpus::new(&[3 * WINDOW], &titles());
+    let words: Vec<_> = corpus.postings[0].keys().cloned().collect();
+    let word = |text: &String| Word { field: 0, text: text.clone(), boost: 1.0 };
+    let scoring = corpus.scoring(Parameters::default());
+    let mut n_found = 0;
+    for others in words.iter().flat_map(|a| words.iter().map(move |b| [a, b])) {
+        let words = vec![word(others[0]), word(&"t1000".to_owned()), word(others[1])];
+        let query = Query { words, all: true };
+        corpus.check(&query, &scoring, &mut Scratch::default());
+        n_found += corpus.found(&query, 10, &scoring, &mut Scratch::default()).0.len();
+    }
+    assert!(n_found > 30, "{n_found}");
+}

@@ -127,9 +127,11 @@ impl<'c> Naive<'c> {
     }
 
     fn check(&self, scored: &Scored, parameters: Parameters, scratch: &mut Scratch) -> Pruning {
-        let segments = self.corpus.snapshot.readers().collect();
-        let ranked =
-            Ranked::new(scored, segments, |_| parameters, |normal| Ok(self.set(normal))).unwrap();
+        let segments = || self.corpus.snapshot.readers();
+        let scoring =
+            |field| FieldScoring::of(field, segments(), parameters).map(std::sync::Arc::new);
+        let matches = |normal: &_| Ok(self.set(normal));
+        let ranked = Ranked::new(scored, segments().collect(), scoring, matches).unwrap();
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =

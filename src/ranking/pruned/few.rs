@@ -1,0 +1,157 @@
+//! Documents that all lists have, where one of them is short: its documents are looked up in the others.
+//!
+//! At most 255 documents are looked up, list by list from the shortest on, and few are left after the
+//! first: bounds would cost more than the scores that they spare.
+
+use super::Pruning;
+use super::parts::Sum;
+use crate::bytes::Bytes;
+use crate::error::Result;
+use crate::format::ranked::{Directory, RankedContainer, RankedList, RankedLong};
+use crate::ids::DocId;
+use crate::ranking::Clause;
+use crate::ranking::top::Top;
+use crate::segment::file::Section;
+
+/// The memory of looking documents up.
+#[derive(Debug, Default)]
+pub(super) struct Few {
+    /// The numbers of the clauses, the shortest list first.
+    order: Vec<usize>,
+    /// Places in the shortest list of the documents that all lists so far have.
+    left: Vec<u32>,
+    /// By clause and place: the rank of the document in the list.
+    ranks: Vec<u32>,
+}
+
+impl Few {
+    pub(super) fn bytes(&self) -> usize {
+        self.order.capacity() * size_of::<usize>()
+            + (self.left.capacity() + self.ranks.capacity()) * size_of::<u32>()
+    }
+
+    /// Offers every document that all clauses have; `None` where no list is short.
+    pub(super) fn offer(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        base: u64,
+        top: &mut Top,
+    ) -> Result<Option<Pruning>> {
+        self.order.clear();
+        self.order.extend(0..clauses.len());
+        self.order.sort_unstable_by_key(|nth| match &clauses[*nth].list {
+            RankedList::Short(list) => list.docs().len() as u64,
+            RankedList::Long(list) => list.list().cardinality(),
+        });
+        let Some(RankedList::Short(lead)) = self.order.first().map(|nth| &clauses[*nth].list)
+        else {
+            return Ok(None);
+        };
+        let docs = lead.docs();
+        self.left.clear();
+        self.left.extend(0..docs.len() as u32);
+        self.ranks.clear();
+        self.ranks.resize(clauses.len() * docs.len(), 0);
+        for &nth in &self.order[1..] {
+            let ranks = &mut self.ranks[nth * docs.len()..][..docs.len()];
+            match &clauses[nth].list {
+                RankedList::Short(list) => {
+                    let mut rest = list.docs().iter().zip(0..).peekable();
+                    self.left.retain(|place| {
+                        let doc = docs[*place as usize];
+                        while rest.next_if(|(other, _)| **other < doc).is_some() {}
+                        let found = rest.next_if(|(other, _)| **other == doc);
+                        found.inspect(|(_, rank)| ranks[*place as usize] = *rank).is_some()
+                    });
+                }
+                RankedList::Long(list) => {
+                    let mut walk = Walk::new(list);
+                    let mut n_left = 0;
+                    for at in 0..self.left.len() {
+                        let place = self.left[at];
+                        if let Some(rank) = walk.rank(docs[place as usize])? {
+                            ranks[place as usize] = rank;
+                            self.left[n_left] = place;
+                            n_left += 1;
+                        }
+                    }
+                    self.left.truncate(n_left);
+                }
+            }
+            if self.left.is_empty() {
+                break;
+            }
+        }
+        self.score(clauses, docs, base, top)?;
+        Ok(Some(Pruning { documents_scored: self.left.len() as u64, ..Pruning::default() }))
+    }
+
+    /// Scores the documents that are left; `docs` are those of the shortest list.
+    fn score(
+        &self,
+        clauses: &[Clause<'_, '_>],
+        docs: &[u32],
+        base: u64,
+        top: &mut Top,
+    ) -> Result<()> {
+        for &place in &self.left {
+            let doc = docs[place as usize];
+            let mut sum = Sum::of(doc);
+            for (nth, clause) in clauses.iter().enumerate() {
+                let is_lead = self.order.first() == Some(&nth);
+                let rank =
+                    if is_lead { place } else { self.ranks[nth * docs.len() + place as usize] };
+                let frequency = match &clause.list {
+                    RankedList::Short(list) => list.frequencies()[rank as usize],
+                    RankedList::Long(list) => list.frequencies().get(rank)?,
+                };
+                sum.add_frequency(clauses, nth, frequency)?;
+            }
+            top.push(sum.score(), DocId(base + u64::from(doc)));
+        }
+        Ok(())
+    }
+}
+
+/// Finds ascending documents in a long list.
+struct Walk<'a, 's, I> {
+    list: &'a RankedLong<'s, Section<'s>>,
+    containers: I,
+    /// The container at hand, and what is read of it.
+    at: Option<(RankedContainer, Option<(Bytes<'s>, Directory<'s>)>)>,
+}
+
+impl<'a, 's> Walk<'a, 's, ()> {
+    fn new(
+        list: &'a RankedLong<'s, Section<'s>>,
+    ) -> Walk<'a, 's, impl Iterator<Item = RankedContainer> + 'a> {
+        let mut containers = list.containers();
+        let at = containers.next().map(|first| (first, None));
+        Walk { list, containers, at }
+    }
+}
+
+impl<I: Iterator<Item = RankedContainer>> Walk<'_, '_, I> {
+    /// The rank of `doc`, if the list has it.
+    fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
+        let key = doc >> 16;
+        while let Some((container, _)) = &self.at
+            && u32::from(container.key) < key
+        {
+            self.at = self.containers.next().map(|next| (next, None));
+        }
+        let Some((container, read)) = &mut self.at else { return Ok(None) };
+        if u32::from(container.key) != key {
+            return Ok(None);
+        }
+        let (bytes, directory) = match read {
+            Some(read) => read,
+            None => {
+                let payload = self.list.list().payload(container.nth)?;
+                read.insert((payload, self.list.directory(container)?))
+            }
+        };
+        let values = self.list.list().container(container.nth, bytes)?;
+        Ok(directory.find(values, doc as u16).map(|rank| container.first_rank + rank))
+    }
+}
