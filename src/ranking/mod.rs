@@ -20,6 +20,7 @@ mod cursor;
 mod node;
 pub(crate) mod prepared;
 pub(crate) mod pruned;
+pub(crate) mod scorer;
 pub(crate) mod search;
 pub(crate) mod top;
 

@@ -1,7 +1,7 @@
 //! The 64 documents of a block, all parts of the tree on them at once.
 
 use super::bound::{Bounds, View, Weighed};
-use super::{Opened, Tree, WINDOW};
+use super::{Tree, WINDOW};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{FrequencyGroup, RankedList};
@@ -25,6 +25,8 @@ pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
     weighed: &'q Weighed<'q, 's, 'f>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
     cells: Vec<Cell<'s>>,
+    /// What each list adds at most in the block at hand.
+    units: Vec<u16>,
     /// How many blocks were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
@@ -38,7 +40,6 @@ struct Cell<'s> {
     word: u64,
     /// The rank of the first posting.
     rank: u32,
-    units: u16,
     /// The frequencies read last, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
 }
@@ -48,9 +49,9 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         weighed: &'q Weighed<'q, 's, 'f>,
         phrases: &'m mut [Option<PhraseReader<'s>>],
     ) -> Self {
-        let cell = || Cell { nth: 0, word: 0, rank: 0, units: 0, group: None };
-        let cells = weighed.tree.clauses.iter().map(|_| cell()).collect();
-        BlockScorer { weighed, phrases, cells, nth: 0, k: None }
+        let cell = || Cell { nth: 0, word: 0, rank: 0, group: None };
+        let cells: Vec<_> = weighed.tree.clauses.iter().map(|_| cell()).collect();
+        BlockScorer { weighed, phrases, units: vec![0; cells.len()], cells, nth: 0, k: None }
     }
 
     /// Offers the documents of a block that match and can be among the best.
@@ -67,16 +68,18 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         let first = view.key * WINDOW + (block * 64) as u32;
         let mut limit = scale.limit(top.threshold());
         let mut here = Block { scorer: self, view, block };
+        here.look_up_units();
         let mut docs = here.candidates(tree.root, limit);
         if tree.n_docs.saturating_sub(first) < 64 {
             docs &= (1 << tree.n_docs.saturating_sub(first)) - 1;
         }
+        let is_decided = is_decided(tree.root);
         while docs != 0 {
             let bit = docs.trailing_zeros();
             docs &= docs - 1;
             let doc = first + bit;
             let mut document = Document { block: &mut here, bit, doc };
-            if limit > 0 {
+            if limit > 0 && !is_decided {
                 let weighed = document.block.scorer.weighed;
                 if weighed.bound(tree.root, &mut document) < limit {
                     continue;
@@ -91,6 +94,17 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether documents can be good enough by themselves whenever their block is, and they have what that needs:
+/// beside terms that must match there is one alternative at most.
+fn is_decided(root: &Node) -> bool {
+    let are_terms = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Term(_)));
+    match root {
+        Node::Term(_) => true,
+        Node::Sum { must, should, .. } => should.len() <= 1 && are_terms(must) && are_terms(should),
+        Node::Phrase(_) | Node::Set { .. } | Node::Max { .. } => false,
     }
 }
 
@@ -149,7 +163,15 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
                 units => of_must += units,
             }
         }
-        let of_should: u32 = should.iter().map(|part| weighed.bound(part, self)).sum();
+        let mut of_parts = [0; SORTED_MAX];
+        let mut of_should = 0;
+        for (nth, part) in should.iter().enumerate() {
+            let units = weighed.bound(part, self);
+            of_should += units;
+            if let Some(of_part) = of_parts.get_mut(nth) {
+                *of_part = units;
+            }
+        }
         let sum = of_must + of_should;
         if sum < needed || of_should == 0 && minimum > 0 {
             return 0;
@@ -157,7 +179,10 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
         let mut docs = u64::MAX;
         for part in must {
             // What all others add at most is missing from what is needed.
-            let others = sum - weighed.bound(part, self);
+            let others = match must {
+                [_] => of_should,
+                _ => sum - weighed.bound(part, self),
+            };
             docs &= self.candidates(part, needed.saturating_sub(others));
             if docs == 0 {
                 return 0;
@@ -169,26 +194,23 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
         if minimum == 0 && of_must >= needed {
             return docs;
         }
-        docs & self.essential(should, of_must, needed)
+        if of_must >= needed || should.len() > SORTED_MAX {
+            return docs & should.iter().fold(0, |some, part| some | self.candidates(part, 0));
+        }
+        docs & self.essential(should, &mut of_parts[..should.len()], needed - of_must)
     }
 
     /// Documents of those parts without which no document reaches what is needed: parts that add little are left
-    /// out as long as they add too little together.
-    fn essential(&mut self, should: &[Node], of_must: u32, needed: u32) -> u64 {
-        let weighed = self.scorer.weighed;
-        if of_must >= needed || should.len() > SORTED_MAX {
-            return should.iter().fold(0, |docs, part| docs | self.candidates(part, 0));
-        }
-        let (mut docs, mut left_out, mut done) = (0, of_must, 0u64);
-        for _ in should {
-            let open = (0..should.len()).filter(|nth| done >> nth & 1 == 0);
-            let by_units = open.map(|nth| (weighed.bound(&should[nth], self), nth));
-            let Some((units, nth)) = by_units.min() else { break };
-            done |= 1 << nth;
-            left_out += units;
-            if left_out >= needed {
-                docs |= self.candidates(&should[nth], 0);
-            }
+    /// out as long as they add too little together. `units` are those of the parts.
+    fn essential(&mut self, should: &[Node], units: &mut [u32], needed: u32) -> u64 {
+        // Those that add most come first: what is behind one is left out together.
+        let mut rest: u32 = units.iter().sum();
+        let mut docs = 0;
+        while rest >= needed {
+            let most = units.iter().enumerate().max_by_key(|(_, units)| **units);
+            let Some((nth, _)) = most.filter(|(_, units)| **units > 0) else { break };
+            docs |= self.candidates(&should[nth], 0);
+            rest -= std::mem::take(&mut units[nth]);
         }
         docs
     }
@@ -216,40 +238,62 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
                 None => 0,
             },
             Node::Set { set, .. } => self.view.word_of_set(*set, self.block),
-            Node::Sum { must, should, must_not, minimum: 1 }
-                if must.is_empty() && must_not.is_empty() =>
-            {
-                should.iter().fold(0, |docs, part| docs | self.members(part))
+            Node::Sum { must, should, must_not, minimum: minimum @ 0..=1 } => {
+                let docs = match minimum {
+                    0 => u64::MAX,
+                    _ => should.iter().fold(0, |docs, part| docs | self.members(part)),
+                };
+                let docs = must.iter().fold(docs, |docs, part| docs & self.members(part));
+                must_not.iter().fold(docs, |docs, part| docs & !self.candidates(part, 0))
             }
+            // Only scoring can tell.
             Node::Phrase(_) | Node::Sum { .. } | Node::Max { .. } => 0,
         }
     }
 
     /// The documents of a list, as bits.
+    #[inline]
     fn word(&mut self, clause: usize) -> u64 {
-        match self.view.list(clause) {
-            Some(part) => self.look_up(clause, part).word,
-            None => 0,
+        let cell = &self.scorer.cells[clause];
+        if cell.nth == self.scorer.nth {
+            return cell.word;
         }
+        self.look_up_word(clause)
     }
 
-    fn look_up(&mut self, clause: usize, part: &Opened<'_, '_>) -> &mut Cell<'s> {
+    fn look_up_word(&mut self, clause: usize) -> u64 {
         let cell = &mut self.scorer.cells[clause];
-        if cell.nth != self.scorer.nth {
-            cell.nth = self.scorer.nth;
-            (cell.word, cell.rank, cell.units) = look_up(part, self.block);
+        cell.nth = self.scorer.nth;
+        cell.word = 0;
+        if self.scorer.units[clause] > 0
+            && let Some(part) = self.view.list(clause)
+        {
+            (cell.word, cell.rank, _) = look_up(part, self.block);
         }
-        cell
+        cell.word
+    }
+
+    /// Finds out what each list adds at most, and looks those up that have no code for the block.
+    fn look_up_units(&mut self) {
+        self.scorer.units.fill(0);
+        for (nth, part) in self.view.opened.iter().enumerate() {
+            self.scorer.units[part.clause] = match self.view.codes(nth) {
+                Some(codes) => units(codes[self.block], part.weight),
+                None => {
+                    let cell = &mut self.scorer.cells[part.clause];
+                    cell.nth = self.scorer.nth;
+                    let units;
+                    (cell.word, cell.rank, units) = look_up(part, self.block);
+                    units
+                }
+            };
+        }
     }
 }
 
 impl Bounds for Block<'_, '_, '_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
-        let Some(part) = self.view.list(clause) else { return 0 };
-        u32::from(match part.codes_by_block() {
-            Some(codes) => units(codes[self.block], part.weight),
-            None => self.look_up(clause, part).units,
-        })
+        self.scorer.units[clause].into()
     }
 
     fn set(&mut self, set: usize) -> u32 {
@@ -271,7 +315,7 @@ impl Bounds for Document<'_, '_, '_, '_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         match self.block.word(clause) >> self.bit & 1 {
             0 => 0,
-            _ => self.block.scorer.cells[clause].units.into(),
+            _ => self.block.scorer.units[clause].into(),
         }
     }
 

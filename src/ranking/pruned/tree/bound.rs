@@ -8,6 +8,7 @@ use crate::ranking::node::Node;
 use crate::ranking::pruned::bounds::Scale;
 use crate::ranking::pruned::parts::{Opened, Parts};
 use crate::ranking::top::Top;
+use crate::simd::sums::BLOCKS;
 
 /// A tree whose parts have units.
 pub(super) struct Weighed<'q, 's, 'f> {
@@ -165,6 +166,10 @@ pub(super) struct View<'a, 'q, 's, 'f> {
     pub(super) opened: &'a [Opened<'q, 's>],
     /// Of each clause its place in `opened`; beyond its end where it has nothing here.
     pub(super) places: &'a [u32],
+    /// Codes by block that were made for the lists without; nothing where there are few blocks to look at.
+    pub(super) spread: &'a [[u8; BLOCKS]],
+    /// Of each of `opened` its place in `spread`.
+    pub(super) spread_places: &'a [u32],
 }
 
 impl<'a, 'q, 's, 'f> View<'a, 'q, 's, 'f> {
@@ -172,6 +177,13 @@ impl<'a, 'q, 's, 'f> View<'a, 'q, 's, 'f> {
     #[inline]
     pub(super) fn list(&self, clause: usize) -> Option<&'a Opened<'q, 's>> {
         self.opened.get(self.places[clause] as usize)
+    }
+
+    /// The codes by block of one of the lists that are open, if there are any.
+    #[inline]
+    pub(super) fn codes(&self, nth: usize) -> Option<&'a [u8; BLOCKS]> {
+        let own = self.opened.get(nth)?.codes_by_block();
+        own.or_else(|| self.spread.get(*self.spread_places.get(nth)? as usize))
     }
 
     /// The documents of a set in a block, as bits.

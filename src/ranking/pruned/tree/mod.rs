@@ -17,6 +17,7 @@ mod sums;
 mod tests;
 
 use super::blocks::OpenWindow;
+use super::bounds::CLAUSES_MAX;
 use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
 use super::{Pruning, Scratch, WINDOW};
@@ -101,12 +102,18 @@ struct OpenWindows {
     windows: Vec<OpenWindow>,
     /// For each window and clause the place among the window's lists.
     places: Vec<u32>,
+    /// The first of these are codes by block of lists without, at most some of each window.
+    spread: Vec<[u8; BLOCKS]>,
+    /// For each open list its place among them.
+    spread_places: Vec<u32>,
 }
 
 impl Memory {
     pub(super) fn bytes(&self) -> usize {
         self.windows.windows.capacity() * size_of::<OpenWindow>()
-            + self.windows.places.capacity() * size_of::<u32>()
+            + (self.windows.places.capacity() + self.windows.spread_places.capacity())
+                * size_of::<u32>()
+            + self.windows.spread.capacity() * BLOCKS
             + self.summed.capacity() * size_of::<usize>()
             + self.spare.bytes()
             + self.led.bytes()
@@ -162,6 +169,9 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
         let parts = self.parts;
         self.pruning.windows_considered = parts.windows.len() as u64;
         let mut is_first = true;
+        // Of many lists fewer windows, so that memory is not theirs times that of a window.
+        let room_for_sums =
+            SUMMED_MAX * CLAUSES_MAX / self.weighed.tree.clauses.len().max(CLAUSES_MAX);
         for window in &parts.windows {
             if window.bound < self.weighed.scale.limit(top.threshold()) {
                 self.pruning.windows_skipped += 1;
@@ -171,7 +181,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
             self.note(top);
             let room = if is_first { FIRST_WINDOWS } else { WINDOWS_MAX };
             let Memory { windows, summed, .. } = &*self.memory;
-            if windows.windows.len() == room || summed.len() == SUMMED_MAX {
+            if windows.windows.len() == room || summed.len() >= room_for_sums {
                 self.offer(top)?;
                 is_first = false;
             }
@@ -183,6 +193,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
         self.opened.clear();
         self.memory.windows.windows.clear();
         self.memory.windows.places.clear();
+        self.memory.windows.spread_places.clear();
         self.memory.summed.clear();
     }
 
@@ -191,7 +202,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
         let start = self.opened.len();
         let clauses = &self.weighed.tree.clauses;
         self.parts.open(clauses, window, &mut self.opened)?;
-        let OpenWindows { windows, places } = &mut self.memory.windows;
+        let OpenWindows { windows, places, .. } = &mut self.memory.windows;
         let first = places.len();
         places.resize(first + clauses.len(), u32::MAX);
         for (place, part) in (0..).zip(&self.opened[start..]) {
@@ -223,6 +234,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
     fn offer(&mut self, top: &mut Top) -> Result<()> {
         let Search { weighed, scorer, opened, bands, noted, memory, pruning, .. } = self;
         let Memory { windows, summed, spare, .. } = &mut **memory;
+        windows.spread(summed, opened);
         let view = |window| windows.view(window, weighed, opened);
         noted.visit(&weighed.scale, top, |place, top| {
             scorer.offer(view(place.window), place.block, top, pruning)
@@ -240,6 +252,22 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
 }
 
 impl OpenWindows {
+    /// Makes codes by block for the lists of some windows that have none.
+    fn spread(&mut self, some: &[usize], opened: &[Opened<'_, '_>]) {
+        self.spread_places.resize(opened.len(), u32::MAX);
+        let mut n_spread = 0;
+        for window in some {
+            for nth in self.windows[*window].opened.clone() {
+                if opened[nth].codes_by_block().is_none() {
+                    self.spread.resize(self.spread.len().max(n_spread + 1), [0; BLOCKS]);
+                    sums::spread(&opened[nth], &mut self.spread[n_spread]);
+                    self.spread_places[nth] = n_spread as u32;
+                    n_spread += 1;
+                }
+            }
+        }
+    }
+
     fn view<'a, 'q, 's, 'f>(
         &'a self,
         nth: usize,
@@ -253,6 +281,8 @@ impl OpenWindows {
             key: *key,
             opened: &opened[of_window.clone()],
             places: &self.places[nth * n_clauses..(nth + 1) * n_clauses],
+            spread: &self.spread,
+            spread_places: self.spread_places.get(of_window.clone()).unwrap_or_default(),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The bounds of all blocks of a window at once.
 
+use super::WINDOW;
 use super::bound::View;
 use crate::bitmap::Container;
 use crate::execution::MatchSet;
 use crate::ranking::node::Node;
-use crate::ranking::pruned::blocks::each_posting;
+use crate::ranking::pruned::bounds::code_for;
+use crate::ranking::pruned::parts::{Opened, Postings};
 use crate::simd::sums::{self, BLOCKS};
 
 /// Units of each block.
@@ -30,6 +32,37 @@ impl Spare {
         let mut sums = self.0.pop().unwrap_or_else(|| Box::new([0; BLOCKS]));
         with(&mut sums, self);
         self.0.push(sums);
+    }
+}
+
+/// Replaces `codes` by those of each block, made of those of each posting.
+pub(super) fn spread(part: &Opened<'_, '_>, codes: &mut [u8; BLOCKS]) {
+    codes.fill(0);
+    match &part.postings {
+        Postings::Short { docs, units, .. } => {
+            for (doc, units) in docs.iter().zip(*units) {
+                let code = code_for((*units).into(), part.weight).min(255) as u8;
+                let of_block = &mut codes[(doc % WINDOW) as usize / 64];
+                *of_block = code.max(*of_block);
+            }
+        }
+        Postings::Long(postings) => {
+            let by_rank = postings.codes.by_rank().unwrap_or_default();
+            match postings.container() {
+                Container::Array(values) => {
+                    for (value, code) in values.iter().zip(by_rank) {
+                        let of_block = &mut codes[usize::from(u16::from_le_bytes(*value) >> 6)];
+                        // Only the first posting of a block has one.
+                        *of_block |= code;
+                    }
+                }
+                other => {
+                    for (value, code) in other.iter().zip(by_rank) {
+                        codes[usize::from(value >> 6)] |= code;
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -112,18 +145,9 @@ fn add(
 
 fn of_list(view: &View<'_, '_, '_, '_>, clause: usize, sums: &mut Sums) {
     let Some(part) = view.list(clause) else { return sums.fill(0) };
-    match part.codes_by_block() {
+    match view.codes(view.places[clause] as usize) {
         Some(codes) => sums::set(sums, codes, part.weight),
-        None => {
-            sums.fill(0);
-            each_posting(part, |block, units| {
-                if let Some(sum) = sums.get_mut(block)
-                    && units > 0
-                {
-                    *sum = units;
-                }
-            });
-        }
+        None => sums.fill(part.best),
     }
 }
 

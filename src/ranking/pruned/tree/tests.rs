@@ -62,6 +62,11 @@ impl<'c> Naive<'c> {
                 all.iter().all(|part| self.matches(part, doc))
                     && !none.iter().any(|part| self.matches(part, doc))
             }
+            Normal::AtLeast { minimum, any } => {
+                any.iter().filter(|part| self.matches(part, doc)).count() >= *minimum as usize
+            }
+            // All are of a word that follows itself; in the corpus its occurrences stand side by side.
+            Normal::Phrase { field, phrase } => self.frequency(*field, &phrase.terms[0], doc) > 1,
             other => panic!("the naive scorer does not know {other:?}"),
         }
     }
@@ -74,7 +79,6 @@ impl<'c> Naive<'c> {
                     self.scoring[usize::from(field.0)].weight(self.df(*field, term), *boost);
                 (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
             }
-            // All are of a word that follows itself; in the corpus its occurrences stand side by side.
             Scored::Phrase { field, phrase, boost } => {
                 let term = &phrase.terms[0];
                 let frequency = self.frequency(*field, term, doc).saturating_sub(1);
@@ -179,16 +183,29 @@ impl<'c> Queries<'c> {
         self.one_of(&[1.0, 1.0, 1.0, 2.5, 0.01])
     }
 
+    fn phrase(&mut self) -> (FieldId, Arc<PhraseSpec>) {
+        let (field, term) = self.word();
+        let proximity = self.one_of(&[Proximity::Exact, Proximity::Ordered(0)]);
+        let words = vec![(0, term.clone()), (1, term)];
+        (field, Arc::new(PhraseSpec::new(words, None, proximity)))
+    }
+
     fn normal(&mut self) -> Normal {
         let mut term = || {
             let (field, term) = self.word();
             Normal::Term { field, term }
         };
-        let (a, b) = (term(), term());
-        match self.random.below(6) {
+        let (a, b, c) = (term(), term(), term());
+        match self.random.below(9) {
             0 => Normal::Or(vec![a, b]),
             1 => Normal::And { all: vec![a], none: vec![b] },
-            2 => Normal::All,
+            2 => Normal::And { all: vec![a, Normal::Or(vec![b, c])], none: vec![] },
+            3 => Normal::AtLeast { minimum: 2, any: vec![a, b, c] },
+            4 => {
+                let (field, phrase) = self.phrase();
+                Normal::Phrase { field, phrase }
+            }
+            5 => Normal::All,
             _ => a,
         }
     }
@@ -198,9 +215,7 @@ impl<'c> Queries<'c> {
         match self.random.below(12) {
             0 => Scored::Constant { matching: self.normal(), score: self.one_of(&[0.0, 1.0, 7.5]) },
             1 => {
-                let proximity = self.one_of(&[Proximity::Exact, Proximity::Ordered(0)]);
-                let words = vec![(0, term.clone()), (1, term)];
-                let phrase = Arc::new(PhraseSpec::new(words, None, proximity));
+                let (field, phrase) = self.phrase();
                 Scored::Phrase { field, phrase, boost }
             }
             _ => Scored::Term { field, term, boost },
@@ -263,6 +278,41 @@ fn trees_over_segments_agree_with_scoring_everything() {
 #[test]
 fn trees_over_titles_with_equal_scores_agree_with_scoring_everything() {
     check_random(&Corpus::new(&[5 * WINDOW + 77], &titles()), 20, 7);
+}
+
+#[test]
+fn whatever_must_not_match_does_not() {
+    let corpus = Corpus::new(&[WINDOW + 9_000], &long_texts());
+    let naive = Naive::new(&corpus, Parameters::default());
+    let term = |text: &str| Normal::Term { field: FIELDS[0], term: text.as_bytes().to_vec() };
+    let twice = |text: &str| {
+        let words = vec![(0, text.as_bytes().to_vec()), (1, text.as_bytes().to_vec())];
+        let phrase = Arc::new(PhraseSpec::new(words, None, Proximity::Exact));
+        Normal::Phrase { field: FIELDS[0], phrase }
+    };
+    let some = || vec![term("s2"), term("s5"), term("runs")];
+    for not in [
+        term("s5"),
+        twice("s2"),
+        Normal::Or(some()),
+        Normal::Or(vec![term("s20"), twice("s5")]),
+        Normal::And { all: vec![term("s2")], none: vec![term("s5")] },
+        Normal::And { all: vec![term("s2")], none: vec![twice("s2"), term("runs")] },
+        Normal::And {
+            all: vec![term("s2"), Normal::Or(vec![term("s5"), term("runs")])],
+            none: vec![],
+        },
+        Normal::AtLeast { minimum: 2, any: some() },
+    ] {
+        let scored = |text: &str| Scored::Term {
+            field: FIELDS[0],
+            term: text.as_bytes().to_vec(),
+            boost: 1.0,
+        };
+        let (must, should) = (vec![scored("s20")], vec![scored("s2"), scored("s5")]);
+        let query = Scored::Sum { must, should, must_not: vec![not], minimum: 0 };
+        naive.check(&query, Parameters::default(), &mut Scratch::default());
+    }
 }
 
 #[test]

@@ -1,0 +1,218 @@
+//! Documents one by one: their scores, and how these come about.
+
+use super::bm25::{FieldScoring, idf};
+use super::cursor::{FoundTerm, TermCursor};
+use super::node::{Node, Scores};
+use super::prepared::Ranked;
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::format::lengths::{self, Lengths, score_part};
+use crate::ids::FieldId;
+use crate::phrase::PhraseReader;
+use crate::segment::file::Section;
+use std::fmt;
+
+/// Scores documents of one segment, in ascending order.
+#[derive(Debug)]
+pub(crate) struct SegmentScorer<'r, 's> {
+    ranked: &'r Ranked<'s>,
+    segment: usize,
+    cursors: Vec<Option<TermCursor<'s>>>,
+    phrases: Vec<Option<(PhraseReader<'s>, Lengths<Section<'s>>)>>,
+}
+
+impl<'s> Ranked<'s> {
+    /// Gets ready to score documents of one segment.
+    pub(crate) fn segment(&self, segment: usize) -> Result<SegmentScorer<'_, 's>> {
+        let mut cursors = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            cursors.push(match &term.infos[segment] {
+                None => None,
+                Some(info) => {
+                    let scoring = &self.fields[term.field];
+                    let reader = self.segments[segment].field(scoring.field);
+                    let lengths = reader.lengths()?;
+                    lengths
+                        .map(|lengths| {
+                            Ok::<_, crate::error::Error>(TermCursor::new(
+                                reader.ranked(info)?,
+                                lengths,
+                            ))
+                        })
+                        .transpose()?
+                }
+            });
+        }
+        let mut phrases = Vec::with_capacity(self.phrases.len());
+        for phrase in &self.phrases {
+            let reader = self.segments[segment].field(self.fields[phrase.field].field);
+            let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
+            phrases.push(words.zip(reader.lengths()?));
+        }
+        Ok(SegmentScorer { ranked: self, segment, cursors, phrases })
+    }
+}
+
+impl SegmentScorer<'_, '_> {
+    /// The score of a document; `None` where it does not match.
+    pub(crate) fn score(&mut self, doc: u32) -> Result<Option<f32>> {
+        let ranked = self.ranked;
+        self.node(&ranked.root, doc)
+    }
+
+    fn node(&mut self, node: &Node, doc: u32) -> Result<Option<f32>> {
+        node.score(&mut ScorerAt { scorer: self, doc })
+    }
+
+    fn phrase(&mut self, at: usize, doc: u32) -> Result<Option<FoundTerm>> {
+        let Some((reader, lengths)) = &mut self.phrases[at] else { return Ok(None) };
+        let frequency = reader.frequency(doc)?;
+        if frequency == 0 {
+            return Ok(None);
+        }
+        let length_code = lengths.code(doc)?;
+        let k_by_code = &self.ranked.fields[self.ranked.phrases[at].field].k_by_code;
+        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
+        Ok(Some(FoundTerm { frequency, length_code, part }))
+    }
+
+    fn is_in(&self, set: usize, doc: u32) -> bool {
+        match self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment)) {
+            Some(MatchSet::Some(windows)) => windows.contains(doc),
+            // The set that is the whole query is not kept: its documents come from there.
+            Some(MatchSet::Everything) | None => true,
+        }
+    }
+
+    /// How the score of a document comes about; `None` where it does not match.
+    pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
+        let ranked = self.ranked;
+        self.explain_node(&ranked.root, doc)
+    }
+
+    fn explain_node(&mut self, node: &Node, doc: u32) -> Result<Option<Explanation>> {
+        let Some(value) = self.node(node, doc)? else { return Ok(None) };
+        let (what, nodes) = match node {
+            Node::Term(at) => return self.explain_term(*at, value, doc),
+            Node::Phrase(at) => return self.explain_phrase(*at, value, doc),
+            Node::Set { label, .. } => (format!("{label} matches"), vec![]),
+            Node::Sum { must, should, .. } => {
+                ("sum of".to_owned(), must.iter().chain(should).collect())
+            }
+            Node::Max { any, tie } => {
+                (format!("best of, and {tie} times the others"), any.iter().collect::<Vec<_>>())
+            }
+        };
+        let mut parts = vec![];
+        for node in nodes {
+            parts.extend(self.explain_node(node, doc)?);
+        }
+        Ok(Some(Explanation { value, what, parts }))
+    }
+
+    fn explain_term(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+        let term = &self.ranked.terms[at];
+        let scoring = &self.ranked.fields[term.field];
+        let Some(cursor) = &mut self.cursors[at] else { return Ok(None) };
+        let Some(found) = cursor.part(doc, &scoring.k_by_code)? else { return Ok(None) };
+        let text = String::from_utf8_lossy(&term.term);
+        let idf = Explanation {
+            value: idf(scoring.n_docs, term.df),
+            what: format!(
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents",
+                term.df, scoring.n_docs
+            ),
+            parts: vec![],
+        };
+        let weight = weight(term.weight, term.boost, idf, scoring);
+        let what = format!("{}:{text}, weight × part", self.name_of(scoring.field));
+        Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
+    }
+
+    fn explain_phrase(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+        let Some(found) = self.phrase(at, doc)? else { return Ok(None) };
+        let phrase = &self.ranked.phrases[at];
+        let scoring = &self.ranked.fields[phrase.field];
+        let idf = Explanation {
+            value: phrase.idf,
+            what: "idf: the sum over the words of the phrase".into(),
+            parts: vec![],
+        };
+        let weight = weight(phrase.weight, phrase.boost, idf, scoring);
+        let what = format!("{}, weight × part", phrase.spec.to_query(&self.name_of(scoring.field)));
+        Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
+    }
+
+    fn name_of(&self, field: FieldId) -> String {
+        let schema = self.ranked.segments.first().map(|segment| segment.schema());
+        schema.map_or_else(String::new, |schema| schema.get(field).name.to_string())
+    }
+}
+
+/// One document to be scored.
+struct ScorerAt<'a, 'r, 's> {
+    scorer: &'a mut SegmentScorer<'r, 's>,
+    doc: u32,
+}
+
+impl Scores for ScorerAt<'_, '_, '_> {
+    fn term(&mut self, nth: usize) -> Result<Option<f32>> {
+        let term = &self.scorer.ranked.terms[nth];
+        let Some(cursor) = &mut self.scorer.cursors[nth] else { return Ok(None) };
+        let part = cursor.part(self.doc, &self.scorer.ranked.fields[term.field].k_by_code)?;
+        Ok(part.map(|found| term.weight * found.part))
+    }
+
+    fn phrase(&mut self, nth: usize) -> Result<Option<f32>> {
+        let found = self.scorer.phrase(nth, self.doc)?;
+        Ok(found.map(|found| self.scorer.ranked.phrases[nth].weight * found.part))
+    }
+
+    fn is_in(&mut self, set: usize) -> bool {
+        self.scorer.is_in(set, self.doc)
+    }
+}
+
+/// The weight of a clause, of its three factors.
+fn weight(value: f32, boost: f32, idf: Explanation, scoring: &FieldScoring) -> Explanation {
+    let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
+    let k1 = scoring.bm25.k1;
+    let parts =
+        vec![leaf(boost, "boost".into()), idf, leaf(k1 + 1.0, format!("k1 + 1, with k1 = {k1}"))];
+    Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }
+}
+
+/// What a frequency makes with a length.
+fn part(found: FoundTerm, scoring: &FieldScoring) -> Explanation {
+    let what = format!(
+        "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {}, b {}, length {}, average {}",
+        found.frequency,
+        scoring.bm25.b,
+        lengths::length_of(found.length_code),
+        scoring.bm25.average
+    );
+    Explanation { value: found.part, what, parts: vec![] }
+}
+
+/// How a score comes about: a tree of numbers. Where the parts say so, they add up or multiply to the
+/// value exactly, in `f32` and in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The number.
+    pub value: f32,
+    /// What it is.
+    pub what: String,
+    /// What it is made of, in order.
+    pub parts: Vec<Explanation>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut todo = vec![(self, 0)];
+        while let Some((this, depth)) = todo.pop() {
+            writeln!(f, "{:indent$}{} {}", "", this.value, this.what, indent = 2 * depth)?;
+            todo.extend(this.parts.iter().rev().map(|part| (part, depth + 1)));
+        }
+        Ok(())
+    }
+}
