@@ -261,7 +261,20 @@ impl Searcher {
     /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
     /// where what it reads is damaged.
     pub fn count(&self, query: &Query) -> Result<u64> {
-        let mut execution = self.execution(query, &PlanOptions::default())?;
+        let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
+        if let Normal::Term { field, term } = &normal {
+            // What the plan would say, without one.
+            return self.segments().try_fold(0, |sum, segment| {
+                let info = segment.field(*field).terms()?.get(term)?;
+                match segment.live() {
+                    None => Ok(sum + info.map_or(0, |info| u64::from(info.df))),
+                    Some(live) => match *live {},
+                }
+            });
+        }
+        let (plan, execution) = self.scratch();
+        let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
+        let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
         self.recycle(execution);
         count
@@ -542,13 +555,17 @@ impl SearchBuilder<'_> {
         let page_end = self.offset.saturating_add(self.limit);
         let is_pruned = self.is_pruned(ranked);
         let top = if is_pruned && self.facets.is_empty() {
-            if self.total != TotalMode::Unknown {
-                // Counting everything costs less than knowing where to stop.
-                let count = self.searcher.count(self.query)?;
-                found.total = Total { value: count, relation: Relation::Exact };
-            }
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            found.pruning = Some(self.searcher.find_best(ranked, &mut top)?);
+            let pruning = self.searcher.find_best(ranked, &mut top)?;
+            found.pruning = Some(pruning);
+            if self.total != TotalMode::Unknown {
+                // Where it is not known by now: counting everything costs less than knowing where to stop.
+                let value = match pruning.matching {
+                    Some(matching) => matching,
+                    None => self.searcher.count(self.query)?,
+                };
+                found.total = Total { value, relation: Relation::Exact };
+            }
             top
         } else if self.is_phrase(ranked) {
             let mut top = self.top(page_end.min(self.searcher.n_docs()));

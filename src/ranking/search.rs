@@ -46,14 +46,14 @@ pub(crate) fn find_best(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    let mut pruning = Pruning::default();
+    let mut pruning = Pruning::NOTHING;
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
         pruning += match shape {
             Shape::AnyOf => pruned::any_of(&ranked.clauses(at)?, base, top, scratch)?,
             Shape::AllOf => match ranked.clauses(at)? {
                 // A term that the segment does not have is in no document with all of them.
-                clauses if clauses.len() < ranked.n_terms() => Pruning::default(),
+                clauses if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
                 clauses => pruned::all_of(&clauses, base, top, scratch)?,
             },
             Shape::Constant | Shape::Phrase | Shape::Tree => {

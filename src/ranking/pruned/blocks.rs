@@ -10,10 +10,11 @@ use super::bounds::CLAUSES_MAX;
 use super::one::Scan;
 use super::order::{Bands, Noted, Place};
 use super::parts::{Opened, Postings, Sum};
+use super::seen::Seen;
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
-use crate::format::ranked::{Codes, RankedList};
+use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS, units};
@@ -36,15 +37,17 @@ pub(super) struct Blocks {
     few: Vec<u16>,
     touched: Vec<u16>,
     pub(super) noted: Noted,
-    block: Block,
+    pub(super) block: Block,
 }
 
 /// What the lists have in one block, by the order in which they were opened.
 #[derive(Debug, Default)]
-struct Block {
+pub(super) struct Block {
     words: [u64; CLAUSES_MAX],
     ranks: [u32; CLAUSES_MAX],
     units: [u16; CLAUSES_MAX],
+    /// By clause, what documents with its word alone were found to score.
+    pub(super) seen: Vec<Seen>,
 }
 
 /// A window whose lists are open.
@@ -60,6 +63,7 @@ impl Blocks {
         self.bands.bytes()
             + (self.few.capacity() + self.touched.capacity()) * size_of::<u16>()
             + self.noted.bytes()
+            + self.block.seen.capacity() * size_of::<Seen>()
     }
 
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
@@ -282,8 +286,15 @@ impl Block {
         {
             let clause = &query.clauses[opened[nth].clause];
             let first = key * WINDOW + (place.block * 64) as u32;
+            let seen = &mut self.seen[opened[nth].clause];
+            if let Postings::Long(postings) = &opened[nth].postings
+                && let Some(code) = postings.code(place.block, self.ranks[nth])
+                && seen.rules_out(code, DocId(query.base + u64::from(first)), top)
+            {
+                return Ok(());
+            }
             pruning.documents_scored += u64::from(docs.count_ones());
-            let mut scan = Scan::new(clause, list, query.base, top);
+            let mut scan = Scan::new(clause, list, query.base, top, seen).without(query.offered);
             return scan.offer_word(first, docs, self.ranks[nth]);
         }
         while docs != 0 {
@@ -312,7 +323,7 @@ impl Block {
             }
             pruning.documents_scored += 1;
             let before = top.threshold();
-            top.push(sum.score(), DocId(query.base + u64::from(key * WINDOW + low)));
+            query.push(sum.score(), key * WINDOW + low, top);
             if top.threshold() != before {
                 limit = query.scale.limit(top.threshold());
             }
@@ -392,11 +403,7 @@ pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
             if word == 0 {
                 return (0, rank, 0);
             }
-            let code = match &postings.codes {
-                Codes::Dense(codes) => codes.get(block),
-                Codes::ByRank(codes) => codes.get((rank - postings.first_rank) as usize),
-            };
-            (word, rank, units(code.copied().unwrap_or_default(), part.weight))
+            (word, rank, units(postings.code(block, rank).unwrap_or_default(), part.weight))
         }
     }
 }

@@ -5,13 +5,12 @@
 
 use super::Pruning;
 use super::parts::Sum;
-use crate::bytes::Bytes;
+use super::walk::Walk;
 use crate::error::Result;
-use crate::format::ranked::{Directory, RankedContainer, RankedList, RankedLong};
+use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
-use crate::segment::file::Section;
 
 /// The memory of looking documents up.
 #[derive(Debug, Default)]
@@ -83,7 +82,8 @@ impl Few {
             }
         }
         self.score(clauses, docs, base, top)?;
-        Ok(Some(Pruning { documents_scored: self.left.len() as u64, ..Pruning::default() }))
+        let n = self.left.len() as u64;
+        Ok(Some(Pruning { documents_scored: n, matching: Some(n), ..Pruning::default() }))
     }
 
     /// Scores the documents that are left; `docs` are those of the shortest list.
@@ -110,48 +110,5 @@ impl Few {
             top.push(sum.score(), DocId(base + u64::from(doc)));
         }
         Ok(())
-    }
-}
-
-/// Finds ascending documents in a long list.
-struct Walk<'a, 's, I> {
-    list: &'a RankedLong<'s, Section<'s>>,
-    containers: I,
-    /// The container at hand, and what is read of it.
-    at: Option<(RankedContainer, Option<(Bytes<'s>, Directory<'s>)>)>,
-}
-
-impl<'a, 's> Walk<'a, 's, ()> {
-    fn new(
-        list: &'a RankedLong<'s, Section<'s>>,
-    ) -> Walk<'a, 's, impl Iterator<Item = RankedContainer> + 'a> {
-        let mut containers = list.containers();
-        let at = containers.next().map(|first| (first, None));
-        Walk { list, containers, at }
-    }
-}
-
-impl<I: Iterator<Item = RankedContainer>> Walk<'_, '_, I> {
-    /// The rank of `doc`, if the list has it.
-    fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
-        let key = doc >> 16;
-        while let Some((container, _)) = &self.at
-            && u32::from(container.key) < key
-        {
-            self.at = self.containers.next().map(|next| (next, None));
-        }
-        let Some((container, read)) = &mut self.at else { return Ok(None) };
-        if u32::from(container.key) != key {
-            return Ok(None);
-        }
-        let (bytes, directory) = match read {
-            Some(read) => read,
-            None => {
-                let payload = self.list.list().payload(container.nth)?;
-                read.insert((payload, self.list.directory(container)?))
-            }
-        };
-        let values = self.list.list().container(container.nth, bytes)?;
-        Ok(directory.find(values, doc as u16).map(|rank| container.first_rank + rank))
     }
 }

@@ -16,12 +16,17 @@ mod lists;
 mod one;
 mod order;
 mod parts;
+mod seen;
+mod shorts;
 mod phrase;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
+mod walk;
 
 use crate::error::Result;
+use crate::format::ranked::RankedList;
+use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -32,6 +37,8 @@ use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
 pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase};
+use seen::Seen;
+use shorts::Shorts;
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
@@ -55,6 +62,20 @@ pub(crate) struct Pruning {
     pub(crate) blocks_scored: u64,
     /// Documents whose score was computed.
     pub(crate) documents_scored: u64,
+    /// How many documents match, where that came to light on the way.
+    pub(crate) matching: Option<u64>,
+}
+
+impl Pruning {
+    /// Nothing had to be looked at.
+    pub(crate) const NOTHING: Pruning = Pruning {
+        windows_considered: 0,
+        windows_skipped: 0,
+        blocks_considered: 0,
+        blocks_scored: 0,
+        documents_scored: 0,
+        matching: Some(0),
+    };
 }
 
 /// Adds what was done in another segment.
@@ -65,6 +86,7 @@ impl std::ops::AddAssign for Pruning {
         self.blocks_considered += other.blocks_considered;
         self.blocks_scored += other.blocks_scored;
         self.documents_scored += other.documents_scored;
+        self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
     }
 }
 
@@ -95,6 +117,7 @@ pub(crate) struct Scratch {
     blocks: Blocks,
     common: Common,
     few: Few,
+    shorts: Shorts,
     exhaustive: exhaustive::Sums,
     tree: tree::Memory,
     pub(crate) phrase: PhraseScratch,
@@ -110,6 +133,7 @@ impl Scratch {
             + self.blocks.bytes()
             + self.common.bytes()
             + self.few.bytes()
+            + self.shorts.bytes()
             + self.exhaustive.bytes()
             + self.tree.bytes()
             + self.phrase.bytes()
@@ -122,6 +146,21 @@ struct Query<'q, 's, 'f> {
     scale: Scale,
     /// The number of the segment's first document.
     base: u64,
+    /// Documents that were offered already, ascending.
+    offered: &'q [u32],
+}
+
+impl Query<'_, '_, '_> {
+    /// Offers a document, unless that was done before.
+    #[inline]
+    fn push(&self, score: f32, doc: u32, top: &mut Top) {
+        let id = DocId(self.base + u64::from(doc));
+        if self.offered.is_empty()
+            || top.would_take(score, id) && self.offered.binary_search(&doc).is_err()
+        {
+            top.push(score, id);
+        }
+    }
 }
 
 /// Offers to `top` every document that matches a clause and can be among its best. `base` is the number of
@@ -158,21 +197,43 @@ fn find<const ALL: bool>(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, .. } = scratch;
+    let Scratch { parts, opened, windows, summed, blocks, common, exhaustive, shorts, .. } =
+        scratch;
     let scale = match clauses {
-        [] => return Ok(Pruning::default()),
-        [clause] => return one::offer(clause, base, top, &mut blocks.bands.candidates),
+        [] => return Ok(Pruning::NOTHING),
+        [clause] => {
+            let Blocks { bands, block, .. } = blocks;
+            block.seen.resize_with(block.seen.len().max(1), Seen::default);
+            return one::offer(clause, base, top, &mut bands.candidates, &mut block.seen[0]);
+        }
         _ if clauses.len() <= CLAUSES_MAX => parts.prepare(clauses, !ALL, top)?,
         _ => None,
     };
+    shorts.clear();
+    if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
+        let documents_scored = shorts.offer(clauses, 0.0, base, top)?;
+        let matching = Some(shorts.docs().len() as u64);
+        return Ok(Pruning { documents_scored, matching, ..Pruning::default() });
+    }
     let Some(scale) = scale else {
         let find = if ALL { exhaustive::all_of } else { exhaustive::any_of };
         return find(clauses, base, top, exhaustive);
     };
+    let mut pruning = Pruning::default();
+    if !ALL {
+        let rest = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
+        pruning.documents_scored = shorts.offer(clauses, rest, base, top)?;
+        if rest * shorts::ROUNDING < f64::from(top.threshold()) {
+            return Ok(pruning);
+        }
+    }
     parts.divide(clauses, if ALL { clauses.len() } else { 1 }, 0);
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
-    let query = Query { clauses, scale, base };
+    let seen = &mut blocks.block.seen;
+    seen.resize_with(seen.len().max(clauses.len()), Seen::default);
+    seen.iter_mut().zip(clauses).for_each(|(seen, clause)| seen.start(clause));
+    let query = Query { clauses, scale, base, offered: shorts.docs() };
     let mut search = Search {
         query,
         parts,
@@ -180,7 +241,7 @@ fn find<const ALL: bool>(
         windows,
         summed,
         blocks,
-        pruning: Pruning::default(),
+        pruning,
     };
     let found = match ALL {
         true => search.all_of(common, top),
@@ -274,9 +335,20 @@ impl Search<'_, '_, '_> {
     }
 
     fn is_too_weak(&mut self, window: &Window, top: &Top) -> bool {
-        let skip = window.bound < self.query.scale.limit(top.threshold());
+        let skip = window.bound < self.query.scale.limit(top.threshold())
+            || self.is_ruled_out(window, top);
         self.pruning.windows_skipped += u64::from(skip);
         skip
+    }
+
+    /// Whether only one list has documents in a window, and none that is not known to be too bad.
+    fn is_ruled_out(&self, window: &Window, top: &Top) -> bool {
+        let Query { clauses, base, .. } = &self.query;
+        let lone = self.parts.lone_code(clauses, window);
+        lone.is_some_and(|(clause, code)| {
+            let first = DocId(base + u64::from(window.key * WINDOW));
+            self.blocks.block.seen[clause].rules_out(code, first, top)
+        })
     }
 
     fn start(&mut self) {

@@ -3,14 +3,11 @@
 //! Containers come in the order of their documents, so of documents that are equally good the first are
 //! seen first. The codes of a container are compared 32 at once with the least that can still matter; what
 //! is left is scored, frequencies by the group and lengths where they are needed.
-//!
-//! Where texts are short, there are few different scores and many documents with the best of them. There
-//! the list says that its codes tell scores apart ([`Seen`]): once a score is known that is not good enough any
-//! more, all later blocks with its code are left alone.
 
 use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
+use super::seen::Seen;
 use super::{Pruning, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -31,6 +28,7 @@ pub(super) fn offer(
     base: u64,
     top: &mut Top,
     candidates: &mut Vec<u32>,
+    seen: &mut Seen,
 ) -> Result<Pruning> {
     let mut pruning = Pruning::default();
     match &clause.list {
@@ -42,9 +40,12 @@ pub(super) fn offer(
                 top.push(score, DocId(base + u64::from(doc)));
             }
             pruning.documents_scored = list.docs().len() as u64;
+            pruning.matching = Some(pruning.documents_scored);
         }
         RankedList::Long(list) => {
-            Scan::new(clause, list, base, top).offer(candidates, &mut pruning)?;
+            seen.start(clause);
+            Scan::new(clause, list, base, top, seen).offer(candidates, &mut pruning)?;
+            pruning.matching = Some(list.list().cardinality());
         }
     }
     Ok(pruning)
@@ -58,30 +59,9 @@ pub(super) struct Scan<'a, 's, 'f> {
     /// The frequencies at hand, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
     top: &'a mut Top,
-    /// Where codes tell scores apart.
-    seen: Option<Seen>,
-}
-
-/// The scores that were met, by code.
-#[derive(Debug)]
-struct Seen {
-    scores: [f32; 256],
-}
-
-impl Seen {
-    /// No score is less than 0.
-    const UNSEEN: f32 = -1.0;
-
-    fn new() -> Self {
-        Seen { scores: [Self::UNSEEN; 256] }
-    }
-
-    /// Whether documents from `doc` on with this code are not good enough.
-    #[inline]
-    fn rules_out(&self, code: u8, doc: DocId, top: &Top) -> bool {
-        let score = self.scores[usize::from(code)];
-        score >= 0.0 && !top.would_take(score, doc)
-    }
+    seen: &'a mut Seen,
+    /// Documents that are not offered, ascending.
+    left_out: &'a [u32],
 }
 
 impl<'a, 's, 'f> Scan<'a, 's, 'f> {
@@ -90,8 +70,15 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
         list: &'a RankedLong<'s, Section<'s>>,
         base: u64,
         top: &'a mut Top,
+        seen: &'a mut Seen,
     ) -> Self {
-        Scan { clause, list, base, group: None, top, seen: None }
+        Scan { clause, list, base, group: None, top, seen, left_out: &[] }
+    }
+
+    /// Offers none of these documents, which ascend.
+    pub(super) fn without(mut self, docs: &'a [u32]) -> Self {
+        self.left_out = docs;
+        self
     }
 
     fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
@@ -101,9 +88,6 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
             self.top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
         }
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
-        // Codes were computed with other numbers where the snapshot has several segments.
-        let is_same = self.clause.lengths.bm25() == self.clause.scoring.bm25;
-        self.seen = (is_same && self.list.codes_tell()).then(Seen::new);
         for container in self.list.containers() {
             pruning.windows_considered += 1;
             let high = u32::from(container.key) * WINDOW;
@@ -153,7 +137,7 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
     #[inline]
     fn rules_out(&self, code: u8, doc: u32) -> bool {
         let doc = DocId(self.base + u64::from(doc));
-        self.seen.as_ref().is_some_and(|seen| seen.rules_out(code, doc, self.top))
+        self.seen.rules_out(code, doc, self.top)
     }
 
     /// Scores documents of a block that begins with `first`, given as bits; they are all that the list has
@@ -178,10 +162,14 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
             let code = lengths.get(at as usize).copied().ok_or_else(past_the_end)?;
             let part = score_part(frequency, k_by_code[usize::from(code)]);
             let score = self.clause.weight * part;
-            if let Some(seen) = &mut self.seen {
-                seen.scores[usize::from(self.list.code_of(part))] = score;
+            self.seen.note(self.list, part, score);
+            let doc = DocId(self.base + u64::from(start + at));
+            if self.left_out.is_empty()
+                || self.top.would_take(score, doc)
+                    && self.left_out.binary_search(&(start + at)).is_err()
+            {
+                self.top.push(score, doc);
             }
-            self.top.push(score, DocId(self.base + u64::from(start + at)));
         }
         Ok(())
     }

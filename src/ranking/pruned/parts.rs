@@ -72,14 +72,15 @@ impl Parts {
     }
 
     /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
-    /// the best of each list are at least, if documents of one list are results.
+    /// the best of each list are at least, if documents of one list are results; then the documents of short lists
+    /// are [somebody else's](super::shorts).
     pub(super) fn prepare(
         &mut self,
         clauses: &[Clause<'_, '_>],
         is_union: bool,
         top: &mut Top,
     ) -> Result<Option<Scale>> {
-        self.take_stock(clauses, |_| is_union, top)?;
+        self.take_stock(clauses, |_| is_union, !is_union, top)?;
         let scale = Scale::new(self.terms.iter().map(|term| term.best));
         if let Some(scale) = &scale {
             self.weigh(scale);
@@ -88,11 +89,12 @@ impl Parts {
     }
 
     /// Takes stock of the lists. Tells `top` how good the best documents of those lists are at least that
-    /// suffice for a result.
+    /// suffice for a result. Without `short` short lists are taken to be empty.
     pub(super) fn take_stock(
         &mut self,
         clauses: &[Clause<'_, '_>],
         suffices: impl Fn(usize) -> bool,
+        short: bool,
         top: &mut Top,
     ) -> Result<()> {
         self.terms.clear();
@@ -104,7 +106,8 @@ impl Parts {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
                     let mut best = 0.0f32;
-                    for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
+                    let postings = list.docs().iter().zip(list.frequencies());
+                    for (&doc, &frequency) in postings.filter(|_| short) {
                         let code = clause.lengths.code(doc)?;
                         let k = clause.scoring.k_by_code[usize::from(code)];
                         let score = clause.weight * score_part(frequency, k);
@@ -218,6 +221,19 @@ impl Parts {
         });
     }
 
+    /// The clause of a window in which only one list has postings, a long one, and its best code there.
+    pub(super) fn lone_code(
+        &self,
+        clauses: &[Clause<'_, '_>],
+        window: &Window,
+    ) -> Option<(usize, u8)> {
+        let [part] = &self.of_windows[window.parts.clone()] else { return None };
+        match &clauses[part.clause].list {
+            RankedList::Short(_) => None,
+            RankedList::Long(_) => Some((part.clause, self.containers[part.at.start].max_code)),
+        }
+    }
+
     /// Reads what the lists have in a window, and appends it to `opened` in the order of the clauses.
     pub(super) fn open<'q, 's>(
         &'q self,
@@ -320,6 +336,15 @@ impl<'s> LongPart<'s> {
             codes: list.codes(container)?,
             directory: list.directory(container)?,
         })
+    }
+
+    /// The code of a block, given the rank of its first posting.
+    #[inline]
+    pub(super) fn code(&self, block: usize, rank: u32) -> Option<u8> {
+        match &self.codes {
+            Codes::Dense(codes) => codes.get(block).copied(),
+            Codes::ByRank(codes) => codes.get((rank - self.first_rank) as usize).copied(),
+        }
     }
 
     /// The documents.

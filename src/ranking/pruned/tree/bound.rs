@@ -35,7 +35,7 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
                 suffices[clause] = true;
             }
         });
-        parts.take_stock(&tree.clauses, |clause| suffices[clause], top)?;
+        parts.take_stock(&tree.clauses, |clause| suffices[clause], true, top)?;
         let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len();
         let scale = Scale::of(most(tree, tree.root, parts), n).unwrap_or(Scale::PRESENCE);
         parts.weigh(&scale);

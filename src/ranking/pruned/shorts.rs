@@ -1,0 +1,139 @@
+//! Documents of the short lists of a union: scored first, each as a whole.
+//!
+//! A list of at most 255 documents belongs to a rare word, and the documents of rare words are most of the
+//! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
+//! known before a window of the long lists is opened; mostly none is good enough then.
+
+use super::parts::Sum;
+use super::walk::Walk;
+use crate::error::Result;
+use crate::format::lengths::score_part;
+use crate::format::ranked::RankedList;
+use crate::ids::DocId;
+use crate::ranking::Clause;
+use crate::ranking::top::Top;
+
+/// What f32 may round away of a sum.
+pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
+
+/// The memory of the documents of short lists.
+#[derive(Debug, Default)]
+pub(super) struct Shorts {
+    postings: Vec<Posting>,
+    /// The documents, ascending.
+    docs: Vec<u32>,
+    sums: Vec<f32>,
+}
+
+/// A posting of a short list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Posting {
+    doc: u32,
+    clause: u32,
+    frequency: u32,
+}
+
+impl Posting {
+    fn add_to(&self, sum: &mut Sum, clauses: &[Clause<'_, '_>]) -> Result<()> {
+        sum.add_frequency(clauses, self.clause as usize, self.frequency)
+    }
+}
+
+impl Shorts {
+    pub(super) fn bytes(&self) -> usize {
+        self.postings.capacity() * size_of::<Posting>()
+            + self.docs.capacity() * size_of::<u32>()
+            + self.sums.capacity() * size_of::<f32>()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.postings.clear();
+        self.docs.clear();
+        self.sums.clear();
+    }
+
+    /// The documents of all short lists, which were scored.
+    pub(super) fn docs(&self) -> &[u32] {
+        &self.docs
+    }
+
+    /// Offers every document of a short list that can be among the best; `rest` is what all long lists
+    /// together add to a score at most. How many were scored.
+    pub(super) fn offer(
+        &mut self,
+        clauses: &[Clause<'_, '_>],
+        rest: f64,
+        base: u64,
+        top: &mut Top,
+    ) -> Result<u64> {
+        self.collect(clauses)?;
+        if self.docs.is_empty() {
+            return Ok(0);
+        }
+        self.raise(top);
+        let mut walks = vec![];
+        for (nth, clause) in clauses.iter().enumerate() {
+            if let RankedList::Long(list) = &clause.list {
+                walks.push((nth as u32, list, Walk::new(list)));
+            }
+        }
+        let mut n_scored = 0;
+        let mut of_doc = self.postings.chunk_by(|a, b| a.doc == b.doc);
+        for (doc, short) in self.docs.iter().zip(&self.sums) {
+            let postings = of_doc.next().unwrap_or_default();
+            if (f64::from(*short) + rest) * ROUNDING < f64::from(top.threshold()) {
+                continue;
+            }
+            // In the order of the clauses, as every score.
+            let mut sum = Sum::of(*doc);
+            let mut next = postings.iter().peekable();
+            for (clause, list, walk) in &mut walks {
+                let Some(rank) = walk.rank(*doc)? else { continue };
+                while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
+                    posting.add_to(&mut sum, clauses)?;
+                }
+                sum.add_frequency(clauses, *clause as usize, list.frequencies().get(rank)?)?;
+            }
+            next.try_for_each(|posting| posting.add_to(&mut sum, clauses))?;
+            n_scored += 1;
+            top.push(sum.score(), DocId(base + u64::from(*doc)));
+        }
+        Ok(n_scored)
+    }
+
+    /// Gathers the documents, and what the short lists alone give each.
+    fn collect(&mut self, clauses: &[Clause<'_, '_>]) -> Result<()> {
+        self.clear();
+        let Shorts { postings, docs, sums } = self;
+        for (clause, of_clause) in (0..).zip(clauses) {
+            if let RankedList::Short(list) = &of_clause.list {
+                let all = list.docs().iter().zip(list.frequencies());
+                postings.extend(all.map(|(&doc, &frequency)| Posting { doc, clause, frequency }));
+            }
+        }
+        postings.sort_unstable();
+        for of_doc in postings.chunk_by(|a, b| a.doc == b.doc) {
+            let doc = of_doc[0].doc;
+            let mut sum = 0.0f32;
+            for posting in of_doc {
+                let clause = &clauses[posting.clause as usize];
+                let code = clause.lengths.code(doc)?;
+                let k = clause.scoring.k_by_code[usize::from(code)];
+                sum += clause.weight * score_part(posting.frequency, k);
+            }
+            docs.push(doc);
+            sums.push(sum);
+        }
+        Ok(())
+    }
+
+    /// Tells how good the best are at least: long lists only add to these sums.
+    fn raise(&self, top: &mut Top) {
+        let k = top.k();
+        if (1..=self.sums.len()).contains(&k) {
+            let mut sums = self.sums.clone();
+            let (_, kth, _) = sums.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
+            top.raise(*kth);
+        }
+    }
+}
