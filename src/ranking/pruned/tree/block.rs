@@ -1,6 +1,7 @@
 //! The 64 documents of a block, all parts of the tree on them at once.
 
 use super::bound::{Bounds, View, Weighed};
+use super::equal::Equal;
 use super::{Tree, WINDOW};
 use crate::error::Result;
 use crate::format::lengths::score_part;
@@ -27,6 +28,8 @@ pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
     cells: Vec<Cell<'s>>,
     /// What each list adds at most in the block at hand.
     units: Vec<u16>,
+    /// What is known of documents with one word only.
+    equal: Equal,
     /// How many blocks were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
@@ -51,7 +54,8 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
     ) -> Self {
         let cell = || Cell { nth: 0, word: 0, rank: 0, group: None };
         let cells: Vec<_> = weighed.tree.clauses.iter().map(|_| cell()).collect();
-        BlockScorer { weighed, phrases, units: vec![0; cells.len()], cells, nth: 0, k: None }
+        let (units, equal) = (vec![0; cells.len()], Equal::new(weighed));
+        BlockScorer { weighed, phrases, cells, units, equal, nth: 0, k: None }
     }
 
     /// Offers the documents of a block that match and can be among the best.
@@ -63,13 +67,22 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         pruning: &mut Pruning,
     ) -> Result<()> {
         let Weighed { tree, scale, .. } = self.weighed;
-        pruning.blocks_scored += 1;
         self.nth += 1;
         let first = view.key * WINDOW + (block * 64) as u32;
         let mut limit = scale.limit(top.threshold());
         let mut here = Block { scorer: self, view, block };
         here.look_up_units();
+        let ruled_out = here.ruled_out(DocId(tree.base + u64::from(first)), top);
+        if ruled_out == Some(RuledOut::Block) {
+            return Ok(());
+        }
+        pruning.blocks_scored += 1;
         let mut docs = here.candidates(tree.root, limit);
+        if let Some(RuledOut::Lists(lists)) = ruled_out
+            && docs != 0
+        {
+            docs &= !here.only_in(lists);
+        }
         if tree.n_docs.saturating_sub(first) < 64 {
             docs &= (1 << tree.n_docs.saturating_sub(first)) - 1;
         }
@@ -97,6 +110,15 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
     }
 }
 
+/// What is not good enough, as [`Equal`] knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RuledOut {
+    /// No document of the block is.
+    Block,
+    /// No document is that has only one word, and that is of one of these: bits by the order of the open lists.
+    Lists(u64),
+}
+
 /// Whether documents can be good enough by themselves whenever their block is, and they have what that needs:
 /// beside terms that must match there is one alternative at most.
 fn is_decided(root: &Node) -> bool {
@@ -116,6 +138,48 @@ struct Block<'b, 'q, 's, 'f, 'm> {
 }
 
 impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
+    /// What can be left out of the block because equally good documents are kept; `first` is its first document.
+    fn ruled_out(&self, first: DocId, top: &Top) -> Option<RuledOut> {
+        let BlockScorer { weighed, equal, units, .. } = &*self.scorer;
+        if !equal.is_possible() || self.view.opened.len() > u64::BITS as usize {
+            return None;
+        }
+        let (mut n_present, mut lists) = (0, 0);
+        for (nth, part) in self.view.opened.iter().enumerate() {
+            if units[part.clause] == 0 || weighed.tree.clauses[part.clause].weight == 0.0 {
+                continue;
+            }
+            n_present += 1;
+            if let Some(codes) = self.view.codes(nth)
+                && equal.rules_out(part.clause, codes[self.block], first, top)
+            {
+                lists |= 1 << nth;
+            }
+        }
+        match (lists, n_present) {
+            (0, _) => None,
+            (_, 1) => Some(RuledOut::Block),
+            _ => Some(RuledOut::Lists(lists)),
+        }
+    }
+
+    /// Documents of these lists that are in no other which adds to their score.
+    fn only_in(&mut self, lists: u64) -> u64 {
+        let (mut once, mut twice, mut of_lists) = (0, 0, 0);
+        for (nth, part) in self.view.opened.iter().enumerate() {
+            if self.scorer.weighed.tree.clauses[part.clause].weight == 0.0 {
+                continue;
+            }
+            let word = self.word(part.clause);
+            twice |= once & word;
+            once |= word;
+            if lists >> nth & 1 == 1 {
+                of_lists |= word;
+            }
+        }
+        of_lists & !twice
+    }
+
     /// Documents that may match a part of the tree with at least `needed` units there.
     fn candidates(&mut self, node: &Node, needed: u32) -> u64 {
         let weighed = self.scorer.weighed;
@@ -378,15 +442,18 @@ impl Document<'_, '_, '_, '_, '_, '_> {
             _ => own.scoring.k_by_code[usize::from(own.lengths.code(self.doc)?)],
         };
         scorer.k = Some((self.doc, clause, k));
+        let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
         let cell = &mut scorer.cells[clause];
         let group = match &cell.group {
             Some((nth, group)) if *nth == rank / GROUP => group,
             _ => {
-                let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
                 let group = list.frequencies().group(rank / GROUP)?;
                 &cell.group.insert((rank / GROUP, group)).1
             }
         };
-        Ok(own.weight * score_part(group.get(rank % GROUP), k))
+        let part = score_part(group.get(rank % GROUP), k);
+        let score = own.weight * part;
+        scorer.equal.note(clause, score, || list.code_of(part));
+        Ok(score)
     }
 }

@@ -6,11 +6,14 @@
 //! 64 documents at a time ([`block`]): what all parts together allow is what is scored. Nothing is found
 //! beforehand but sets, so a word that must not be there costs a look into the blocks that are good enough.
 //!
+//! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`equal`]).
+//!
 //! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
 //! a score, the same is done with a limit of 0, so that everything that matches is scored.
 
 mod block;
 mod bound;
+mod equal;
 mod lead;
 mod sums;
 #[cfg(test)]

@@ -281,6 +281,31 @@ fn trees_over_titles_with_equal_scores_agree_with_scoring_everything() {
 }
 
 #[test]
+fn of_documents_with_one_word_and_equal_scores_the_first_are_enough() {
+    let corpus = Corpus::new(&[5 * WINDOW + 77], &titles());
+    let naive = Naive::new(&corpus, Parameters::default());
+    let unusual = Parameters { k1: 0.9, b: 0.4 };
+    let other = Naive::new(&corpus, unusual);
+    let term = |text: &str| {
+        let term = text.as_bytes().to_vec();
+        Scored::Term { field: FIELDS[0], term, boost: 1.0 }
+    };
+    for (should, must_not) in [
+        (vec![term("t100000")], vec![]),
+        (vec![term("t100000"), term("t5000")], vec![]),
+        (vec![], vec![Normal::Term { field: FIELDS[0], term: b"t100".to_vec() }]),
+    ] {
+        let must = vec![term("clustered")];
+        let query = Scored::Sum { must, should, must_not, minimum: 0 };
+        let pruning = naive.check(&query, Parameters::default(), &mut Scratch::default());
+        // Up to 1,000 are wanted, of some 12,000 that have the word.
+        assert!(pruning.documents_scored < 3_000, "{pruning:?} for {query:?}");
+        // With other parameters equal codes say nothing.
+        other.check(&query, unusual, &mut Scratch::default());
+    }
+}
+
+#[test]
 fn whatever_must_not_match_does_not() {
     let corpus = Corpus::new(&[WINDOW + 9_000], &long_texts());
     let naive = Naive::new(&corpus, Parameters::default());

@@ -1,0 +1,79 @@
+//! Documents with one word of the query only. Where texts are short, most of these score the same as others.
+//!
+//! Where a list says that its codes tell scores apart, a code that was met says what every document with it scores
+//! that has no other word of the query. Once that is not good enough any more, such documents are left
+//! alone: of those that are equally good the first are kept.
+
+use super::bound::Weighed;
+use crate::format::ranked::RankedList;
+use crate::ids::DocId;
+use crate::ranking::node::Node;
+use crate::ranking::top::Top;
+
+/// The scores that were met, by clause and code.
+pub(super) struct Equal {
+    /// None for lists whose codes do not tell; empty where no list has any.
+    by_clause: Vec<Option<Box<[f32; 256]>>>,
+}
+
+impl Equal {
+    /// No score is less than 0.
+    const UNKNOWN: f32 = -1.0;
+
+    pub(super) fn new(weighed: &Weighed<'_, '_, '_>) -> Self {
+        let tree = weighed.tree;
+        if !adds_terms_only(tree.root) {
+            return Equal { by_clause: vec![] };
+        }
+        let tells = tree.clauses.iter().map(|clause| match &clause.list {
+            // Codes were computed with other numbers where the snapshot has several segments.
+            RankedList::Long(list) if clause.weight > 0.0 => {
+                list.codes_tell() && clause.lengths.bm25() == clause.scoring.bm25
+            }
+            _ => false,
+        });
+        let by_clause: Vec<_> =
+            tells.map(|tells| tells.then(|| Box::new([Self::UNKNOWN; 256]))).collect();
+        match by_clause.iter().any(Option::is_some) {
+            true => Equal { by_clause },
+            false => Equal { by_clause: vec![] },
+        }
+    }
+
+    /// Whether anything can be ruled out at all.
+    #[inline]
+    pub(super) fn is_possible(&self) -> bool {
+        !self.by_clause.is_empty()
+    }
+
+    /// Takes note of what a posting scores; `code` gives its code.
+    #[inline]
+    pub(super) fn note(&mut self, clause: usize, score: f32, code: impl FnOnce() -> u8) {
+        if let Some(Some(scores)) = self.by_clause.get_mut(clause) {
+            scores[usize::from(code())] = score;
+        }
+    }
+
+    /// Whether no document from `doc` on is good enough that has this code, or a lower one, and no other word.
+    #[inline]
+    pub(super) fn rules_out(&self, clause: usize, code: u8, doc: DocId, top: &Top) -> bool {
+        match self.by_clause.get(clause) {
+            Some(Some(scores)) => {
+                let score = scores[usize::from(code)];
+                score >= 0.0 && !top.would_take(score, doc)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a document with one term scores what the term does.
+fn adds_terms_only(node: &Node) -> bool {
+    match node {
+        Node::Term(_) => true,
+        Node::Phrase(_) => false,
+        Node::Set { score, .. } => *score == 0.0,
+        Node::Sum { must, should, .. } => must.iter().chain(should).all(adds_terms_only),
+        Node::Max { any, .. } => any.iter().all(adds_terms_only),
+    }
+}
