@@ -103,11 +103,20 @@ impl<'s> Ranked<'s> {
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let mut nodes = |this: &mut Self, parts: &[Scored]| -> Result<Vec<Node>> {
-            parts.iter().map(|part| this.node(part, scoring, matches)).collect()
+            let mut infos = this.look_up_all(parts)?;
+            let of_part = |(part, infos): (&Scored, &mut Vec<_>)| match part {
+                Scored::Term { field, term, boost } => {
+                    let infos = std::mem::take(infos);
+                    this.term(*field, term, *boost, infos, scoring, matches)
+                }
+                other => this.node(other, scoring, matches),
+            };
+            parts.iter().zip(&mut infos).map(of_part).collect()
         };
         Ok(match scored {
             Scored::Term { field, term, boost } => {
-                self.term(*field, term, *boost, scoring, matches)?
+                let infos = self.look_up(*field, term)?;
+                self.term(*field, term, *boost, infos, scoring, matches)?
             }
             Scored::Phrase { field, phrase, boost } => {
                 self.phrase(*field, phrase, *boost, scoring)?
@@ -131,7 +140,10 @@ impl<'s> Ranked<'s> {
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         match normal {
-            Normal::Term { field, term } => self.term(*field, term, 0.0, scoring, matches),
+            Normal::Term { field, term } => {
+                let infos = self.look_up(*field, term)?;
+                self.term(*field, term, 0.0, infos, scoring, matches)
+            }
             Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, scoring),
             Normal::And { all, none } => Ok(Node::Sum {
                 must: self.all_excluded(all, scoring, matches)?,
@@ -181,19 +193,60 @@ impl<'s> Ranked<'s> {
         schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
     }
 
+    /// What the dictionaries say of a term, by segment.
+    fn look_up(&self, field: FieldId, term: &[u8]) -> Result<Vec<Option<TermInfo>>> {
+        let of_segment = |segment: &SegmentReader<'s>| segment.field(field).terms()?.get(term);
+        self.segments.iter().map(of_segment).collect()
+    }
+
+    /// The same for each part that is a term, all of a field together, so that they wait for memory together;
+    /// their postings are asked for early. Nothing for other parts.
+    fn look_up_all(&self, parts: &[Scored]) -> Result<Vec<Vec<Option<TermInfo>>>> {
+        let mut infos = vec![vec![]; parts.len()];
+        let term_of = |part: &Scored| match part {
+            Scored::Term { field, .. } => Some(*field),
+            _ => None,
+        };
+        for (nth, field) in parts.iter().map(term_of).enumerate() {
+            let Some(field) = field else { continue };
+            if parts[..nth].iter().any(|part| term_of(part) == Some(field)) {
+                continue;
+            }
+            let of_field = || {
+                parts.iter().enumerate().filter_map(move |(at, part)| match part {
+                    Scored::Term { field: other, term, .. } if *other == field => {
+                        Some((at, &term[..]))
+                    }
+                    _ => None,
+                })
+            };
+            for segment in &self.segments {
+                let reader = segment.field(field);
+                let mut places = of_field().map(|(at, _)| at);
+                reader.terms()?.get_all(of_field().map(|(_, term)| term), |info| {
+                    if let Some(info) = &info {
+                        reader.prefetch_postings(info)?;
+                    }
+                    if let Some(at) = places.next() {
+                        infos[at].push(info);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(infos)
+    }
+
     fn term(
         &mut self,
         field: FieldId,
         term: &[u8],
         boost: f32,
+        infos: Vec<Option<TermInfo>>,
         scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         let place = self.place_of(field, scoring)?;
-        let mut infos = Vec::with_capacity(self.segments.len());
-        for segment in &self.segments {
-            infos.push(segment.field(field).terms()?.get(term)?);
-        }
         let df = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
         let keeps_frequencies = self
             .segments
@@ -222,11 +275,15 @@ impl<'s> Ranked<'s> {
         for segment in &self.segments {
             let dictionary = segment.field(field).terms()?;
             let mut of_segment = Vec::with_capacity(spec.terms.len());
-            for (term, df) in spec.terms.iter().zip(&mut df) {
-                let info = dictionary.get(term)?;
-                *df += info.map_or(0, |info| u64::from(info.df));
+            let mut sums = df.iter_mut();
+            dictionary.get_all(spec.terms.iter().map(|term| &term[..]), |info| {
+                if let (Some(info), Some(df)) = (&info, sums.next()) {
+                    segment.field(field).prefetch_postings(info)?;
+                    *df += u64::from(info.df);
+                }
                 of_segment.push(info);
-            }
+                Ok(())
+            })?;
             infos.push(of_segment);
         }
         let scoring = &self.fields[place];
