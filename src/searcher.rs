@@ -217,9 +217,9 @@ impl Searcher {
     }
 
     /// Offers to `top` what can be among the best, by bounds.
-    fn find_best(&self, ranked: &Ranked<'_>, top: &mut Top) -> Result<Pruning> {
+    fn find_best(&self, ranked: &Ranked<'_>, count: bool, top: &mut Top) -> Result<Pruning> {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
-        let pruning = ranking::search::find_best(ranked, ranked.shape(), top, &mut scratch)?;
+        let pruning = ranking::search::find_best(ranked, ranked.shape(), count, top, &mut scratch)?;
         self.recycle_pruned(scratch);
         Ok(pruning)
     }
@@ -556,9 +556,10 @@ impl SearchBuilder<'_> {
         let is_pruned = self.is_pruned(ranked);
         let top = if is_pruned && self.facets.is_empty() {
             let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            let pruning = self.searcher.find_best(ranked, &mut top)?;
+            let count = self.total != TotalMode::Unknown;
+            let pruning = self.searcher.find_best(ranked, count, &mut top)?;
             found.pruning = Some(pruning);
-            if self.total != TotalMode::Unknown {
+            if count {
                 // Where it is not known by now: counting everything costs less than knowing where to stop.
                 let value = match pruning.matching {
                     Some(matching) => matching,
@@ -582,7 +583,7 @@ impl SearchBuilder<'_> {
             found.total = self.total_of(counted);
             let mut top = self.top(page_end.min(counted.documents));
             if is_pruned {
-                found.pruning = Some(self.searcher.find_best(ranked, &mut top)?);
+                found.pruning = Some(self.searcher.find_best(ranked, false, &mut top)?);
             } else {
                 let segments = &execution.plan().segments;
                 ranking::search::score_all(ranked, segments, &matches, &mut top)?;

@@ -39,10 +39,12 @@ pub(crate) fn score_all(
     Ok(n_matching)
 }
 
-/// Offers to `top` all documents that can be among its best.
+/// Offers to `top` all documents that can be among its best. `count` says that their number is wanted, which
+/// is then found on the way where that costs little.
 pub(crate) fn find_best(
     ranked: &Ranked<'_>,
     shape: Shape,
+    count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
@@ -54,7 +56,7 @@ pub(crate) fn find_best(
             Shape::AllOf => match ranked.clauses(at)? {
                 // A term that the segment does not have is in no document with all of them.
                 clauses if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
-                clauses => pruned::all_of(&clauses, base, top, scratch)?,
+                clauses => pruned::all_of(&clauses, count, base, top, scratch)?,
             },
             Shape::Constant | Shape::Phrase | Shape::Tree => {
                 let (tree, mut readers) = ranked.tree(at, base)?;

@@ -16,6 +16,9 @@ const STEP: usize = 32;
 /// What looking a document up costs, in documents of two lists that are intersected.
 const LOOKUP: usize = 6;
 
+/// Matches that are counted by scoring them: about what planning a count takes.
+const COUNTED_MAX: u64 = 500;
+
 /// The memory of what two lists have in common.
 #[derive(Debug, Default)]
 pub(super) struct Common {
@@ -135,9 +138,13 @@ struct Probe<'a, 'q, 's, 'f, 't> {
 }
 
 impl Probe<'_, '_, '_, '_, '_> {
+    /// The units below which a document is of no interest: none as long as all are counted.
     #[inline]
     fn limit(&self) -> u32 {
-        self.query.scale.limit(self.top.threshold())
+        match self.pruning.matching {
+            Some(_) => 0,
+            None => self.query.scale.limit(self.top.threshold()),
+        }
     }
 
     /// Scores a document of the lead, if all others have it and it can be among the best.
@@ -186,6 +193,7 @@ impl Probe<'_, '_, '_, '_, '_> {
             }
         }
         self.pruning.documents_scored += 1;
+        self.pruning.matching = self.pruning.matching.map(|n| n + 1).filter(|n| *n <= COUNTED_MAX);
         self.top.push(sum.score(), DocId(self.query.base + u64::from(doc)));
         Ok(())
     }

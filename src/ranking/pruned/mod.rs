@@ -172,27 +172,30 @@ pub(crate) fn any_of(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    find::<false>(clauses, base, top, scratch)
+    find::<false>(clauses, false, base, top, scratch)
 }
 
-/// Offers to `top` every document that matches all clauses and can be among its best.
+/// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
+/// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known.
 pub(crate) fn all_of(
     clauses: &[Clause<'_, '_>],
+    count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
     match clauses.len() {
-        0 | 1 => find::<false>(clauses, base, top, scratch),
+        0 | 1 => find::<false>(clauses, false, base, top, scratch),
         _ => match scratch.few.offer(clauses, base, top)? {
             Some(pruning) => Ok(pruning),
-            None => find::<true>(clauses, base, top, scratch),
+            None => find::<true>(clauses, count, base, top, scratch),
         },
     }
 }
 
 fn find<const ALL: bool>(
     clauses: &[Clause<'_, '_>],
+    count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
@@ -228,6 +231,8 @@ fn find<const ALL: bool>(
         }
     }
     parts.divide(clauses, if ALL { clauses.len() } else { 1 }, 0);
+    let is_sparse = |window: &Window| window.n_least < DENSE_MIN;
+    pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
     let seen = &mut blocks.block.seen;
@@ -335,8 +340,9 @@ impl Search<'_, '_, '_> {
     }
 
     fn is_too_weak(&mut self, window: &Window, top: &Top) -> bool {
-        let skip = window.bound < self.query.scale.limit(top.threshold())
-            || self.is_ruled_out(window, top);
+        let skip = self.pruning.matching.is_none()
+            && (window.bound < self.query.scale.limit(top.threshold())
+                || self.is_ruled_out(window, top));
         self.pruning.windows_skipped += u64::from(skip);
         skip
     }

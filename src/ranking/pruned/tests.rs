@@ -148,8 +148,15 @@ impl Corpus {
         let (mut base, mut prunings) = (0, vec![]);
         for segment in self.snapshot.readers() {
             if let Some(clauses) = self.clauses(segment, query, scoring) {
-                let find = if query.all { all_of } else { any_of };
-                prunings.push(find(&clauses, base, &mut top, scratch).unwrap());
+                // Now and then the number of matches is wanted, too.
+                let count = k % 3 == 1;
+                let found = match query.all {
+                    true => all_of(&clauses, count, base, &mut top, scratch),
+                    false => any_of(&clauses, base, &mut top, scratch),
+                };
+                prunings.push(found.unwrap());
+            } else {
+                prunings.push(Pruning::NOTHING);
             }
             base += u64::from(segment.n_docs());
         }
@@ -162,6 +169,8 @@ impl Corpus {
             let (found, prunings) = self.found(query, k, scoring, scratch);
             let best = &expected[..k.min(expected.len())];
             assert_eq!(found, best, "the {k} best of {query:?}: {prunings:?}");
+            let matching: Option<u64> = prunings.iter().map(|pruning| pruning.matching).sum();
+            assert!(matching.is_none_or(|n| n == expected.len() as u64), "{query:?}: {prunings:?}");
         }
     }
 
