@@ -74,12 +74,9 @@ impl PhraseReader<'_> {
         for list in &mut self.lists {
             let WordList::Long(list) = list else { continue };
             if let Some((codes, part_of_code)) = list.codes()? {
-                // Codes below this one are not enough.
-                let limit = (0..=u8::MAX).find(|code| f32::from(*code) * part_of_code >= least);
-                match limit {
-                    Some(limit) => lows.retain(|low| codes[usize::from(*low >> 6)] >= limit),
-                    None => lows.clear(),
-                }
+                // Codes below this one are not enough; rounded down, so that none is dropped for rounding.
+                let limit = (least / part_of_code * (1.0 - 1e-6)).floor() as u8;
+                lows.retain(|low| codes[usize::from(*low >> 6)] >= limit);
             }
         }
         Ok(before - lows.len())

@@ -6,8 +6,8 @@ use crate::bitmap::{Container, ContainerBuf};
 use crate::bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::{
-    BLOCKS, Codes, Directory, Place, Posting, PostingReader, RankedContainer, RankedList,
-    RankedLong, RankedShort,
+    BLOCKS, Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong,
+    RankedShort,
 };
 use crate::format::terms::TermInfo;
 use crate::query::{PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX};
@@ -158,35 +158,26 @@ impl<'s> WordList<'s> {
         Ok(())
     }
 
-    /// Makes `posting` what is known of the word in the document of this rank before its positions are looked
-    /// for. Of several terms: more often there than any.
+    /// Makes `place` where the positions in the document of this rank are, and how many; of several terms more
+    /// than any has.
     #[inline]
-    pub(super) fn posting(&mut self, rank: u32, posting: &mut Posting) -> Result<()> {
+    pub(super) fn place(&mut self, rank: u32, place: &mut Place) -> Result<()> {
         match self {
-            WordList::Long(list) => return list.reader.posting(rank, posting),
+            WordList::Long(list) => return list.reader.place(rank, place),
             WordList::Short(list) => {
                 let frequency = list.list.frequencies().get(rank as usize).copied();
-                *posting = Posting::of_short(rank, frequency.ok_or_else(damaged)?);
+                *place = Place::at_hand(frequency.ok_or_else(damaged)?);
             }
-            WordList::Any(_) => *posting = Posting::of_short(rank, u32::MAX),
+            WordList::Any(_) => *place = Place::at_hand(u32::MAX),
         }
         Ok(())
     }
 
-    /// Begins to load what is needed for a posting of this rank.
+    /// Begins to load the positions at a place.
     #[inline]
-    pub(super) fn prefetch(&self, rank: u32) {
+    pub(super) fn prefetch_positions(&self, place: &Place) {
         if let WordList::Long(list) = self {
-            list.reader.prefetch(rank);
-        }
-    }
-
-    /// Makes `place` where the positions of a posting are, and begins to load them; false if they are at hand.
-    #[inline]
-    pub(super) fn place(&mut self, posting: &Posting, place: &mut Place) -> Result<bool> {
-        match self {
-            WordList::Long(list) => list.reader.place(posting, place).map(|()| true),
-            WordList::Short(_) | WordList::Any(_) => Ok(false),
+            list.reader.prefetch_positions(place);
         }
     }
 
@@ -253,13 +244,17 @@ impl<'s> LongWord<'s> {
     fn ranks(&mut self, key: u32, lows: &[u16], ranks: &mut Vec<u32>) -> Result<()> {
         match self.open_window(key)?.then_some(self.at_hand.as_ref()).flatten() {
             None => ranks.extend(lows.iter().map(|_| NO_RANK)),
-            Some(at_hand) => {
-                let documents =
-                    self.list.list().container(at_hand.container.nth, &at_hand.payload)?;
-                let first = at_hand.container.first_rank;
-                ranks.extend(lows.iter().map(|low| {
-                    at_hand.directory.find(documents, *low).map_or(NO_RANK, |rank| first + rank)
-                }));
+            Some(AtHand { container, payload, directory, .. }) => {
+                let first = container.first_rank;
+                let rank = |found: Option<u32>| found.map_or(NO_RANK, |rank| first + rank);
+                match self.list.list().container(container.nth, payload)? {
+                    Container::Array(values) if values.len() < lows.len() * STEPPED_MAX => {
+                        ranks.extend(ranks_by_steps(values, lows).map(rank));
+                    }
+                    documents => {
+                        ranks.extend(lows.iter().map(|low| rank(directory.find(documents, *low))));
+                    }
+                }
             }
         }
         Ok(())
@@ -301,9 +296,8 @@ impl<'s> LongWord<'s> {
     }
 
     fn positions(&mut self, rank: u32, positions: &mut Vec<u32>) -> Result<usize> {
-        let (mut posting, mut place) = Default::default();
-        self.reader.posting(rank, &mut posting)?;
-        self.reader.place(&posting, &mut place)?;
+        let mut place = Place::default();
+        self.reader.place(rank, &mut place)?;
         self.reader.positions(&place, u32::MAX, positions)
     }
 }
@@ -342,6 +336,25 @@ impl AnyOf<'_> {
         positions.dedup();
         Ok(bytes)
     }
+}
+
+/// Values of an array for each that is looked for up to which going from one to the next is faster than
+/// searching.
+const STEPPED_MAX: usize = 8;
+
+/// The place of each number among ascending values, if it is there.
+fn ranks_by_steps<'l>(
+    values: &'l [[u8; 2]],
+    lows: &'l [u16],
+) -> impl Iterator<Item = Option<u32>> + 'l {
+    let mut at = 0;
+    lows.iter().map(move |low| {
+        let value_at = |at: usize| values.get(at).map(|value| u16::from_le_bytes(*value));
+        while value_at(at).is_some_and(|value| value < *low) {
+            at += 1;
+        }
+        (value_at(at) == Some(*low)).then_some(at as u32)
+    })
 }
 
 /// The windows of ascending documents.

@@ -27,14 +27,15 @@
 //!
 //! # Order of work
 //!
-//! Membership in all lists first, then the ranks and frequencies of up to [`GATHERED_MAX`] documents,
-//! then the positions from the word that is rarest in a document on, until nothing is left. Each step begins
-//! to load what the next one reads. Lists of more than 255 documents are read where they lie, 4 KiB of each
-//! part at hand. Two words with up to eight positions each, which is most of what there is, are
-//! compared all with all at once; otherwise positions are unpacked as far as the phrase may still begin.
+//! Membership in all lists first. Then, for up to [`GATHERED_MAX`] documents at a time, how often the two words
+//! with the shortest lists are in each and where their positions lie; then these positions, some documents after
+//! they began to be loaded; and the other words only where those two fit. Lists of more than 255
+//! documents are read where they lie, with 4 KiB of each part and 32 postings at hand. Two words with up to
+//! eight positions each, which is most of what there is, are compared all with all; otherwise
+//! positions are unpacked as far as the phrase may still begin.
 //!
-//! Cost: 110 ns for a document and two words; 2 ns for each position beyond eight. Memory: for each word 16 KiB
-//! where the file is not mapped, a list of positions, and 24 bytes a document that is gathered.
+//! Cost: 90 ns for a document and two words, 1 to 2 ns for each position beyond eight. Memory: for each word
+//! 16 KiB where the file is not mapped, and a list of positions; 24 bytes a document that is gathered.
 //!
 //! The last word of a phrase may stand for many terms. What their short lists say is
 //! gathered once, at most [`PHRASE_PREFIX_POSITIONS_MAX`](crate::query::PHRASE_PREFIX_POSITIONS_MAX) positions; of long ones there may be
@@ -48,7 +49,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::Walk;
-use crate::format::ranked::{Place, Posting};
+use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
 use crate::segment::reader::FieldReader;
@@ -67,45 +68,30 @@ pub(crate) struct PhraseReader<'s> {
     gathered: Gathered,
     /// The positions of each list in the document at hand.
     positions: Vec<Vec<u32>>,
-    /// Frequencies and lists of the words that are not the rarest two of a document.
-    order: Vec<(u32, usize)>,
     /// Where the phrase may begin in the document at hand.
     starts: Vec<u32>,
-    /// Whether nothing is left to look for there.
-    is_hopeless: bool,
+    /// How far the second word of [`lists`](Self::lists) stands behind the first, modulo 2³², if few positions
+    /// may be compared that way.
+    distance: Option<u32>,
+    rank: Vec<u32>,
     work: PhraseWork,
 }
 
 /// Documents that [`PhraseReader::gather`] takes at once.
 pub(crate) const GATHERED_MAX: usize = 256;
 
-/// Documents of which the positions are located before those of one are read.
+/// Documents of which the positions begin to be loaded before those of one are read.
 pub(crate) const AHEAD: usize = 8;
 
 /// The greatest offset of words whose positions are compared modulo 2³².
 const OFFSET_MAX: u32 = 1 << 16;
 
-/// What the lists say of some documents.
+/// What the lists of the two rarest words say of some documents.
 #[derive(Debug, Default)]
 struct Gathered {
     docs: Vec<u32>,
-    /// By list, then by document.
-    ranks: Vec<u32>,
-    /// By document, then by list.
-    postings: Vec<Posting>,
-    /// The least frequency of each document; 0 where a word is missing.
-    least: Vec<u32>,
-    /// The positions of the two words that are rarest in each.
-    located: Vec<[Located; 2]>,
-}
-
-/// The positions of a word in a document.
-#[derive(Clone, Copy, Debug, Default)]
-struct Located {
-    list: usize,
-    place: Place,
-    /// Whether there is a place: else they are at hand.
-    is_far: bool,
+    ranks: [Vec<u32>; 2],
+    places: [Vec<Place>; 2],
 }
 
 /// What a reader has done so far.
@@ -171,13 +157,25 @@ impl<'s> PhraseReader<'s> {
         for word in &words {
             of_lists[word.list].push(word.offset);
         }
+        // Positions that are few are too small to meet others that passed 2³² on the way.
+        let distance = match (&lists[..], &of_lists[..]) {
+            ([WordList::Long(_), WordList::Long(_), ..], [first, second, ..]) => {
+                match (&first[..], &second[..]) {
+                    ([first], [second]) if *first.max(second) <= OFFSET_MAX => {
+                        Some(second.wrapping_sub(*first))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
         Ok(Some(PhraseReader {
             of_lists,
             gathered: Gathered::default(),
             positions: vec![vec![]; lists.len()],
-            order: Vec::with_capacity(lists.len()),
             starts: vec![],
-            is_hopeless: false,
+            distance: distance.filter(|_| windows.is_none()),
+            rank: vec![],
             lists,
             windows,
             work: PhraseWork::default(),
@@ -195,12 +193,10 @@ impl<'s> PhraseReader<'s> {
         for start in (0..lows.len()).step_by(GATHERED_MAX) {
             let len = (lows.len() - start).min(GATHERED_MAX);
             self.gather(key, &lows[start..start + len])?;
-            for nth in 0..len.min(AHEAD) {
-                self.locate(nth)?;
-            }
+            (0..len.min(AHEAD)).for_each(|nth| self.prefetch(nth));
             for nth in 0..len {
                 if nth + AHEAD < len {
-                    self.locate(nth + AHEAD)?;
+                    self.prefetch(nth + AHEAD);
                 }
                 if self.count(nth, 1)? > 0 {
                     lows[n_kept] = lows[start + nth];
@@ -215,37 +211,24 @@ impl<'s> PhraseReader<'s> {
     /// How often a document has the phrase; 0 where it does not.
     pub(crate) fn frequency(&mut self, doc: u32) -> Result<u32> {
         self.gather(doc >> 16, &[doc as u16])?;
-        self.locate(0)?;
         self.count(0, u32::MAX)
     }
 
-    /// Finds out how often each word is in some documents of a window, at most [`GATHERED_MAX`] in ascending
-    /// order, for [`least_frequency`](Self::least_frequency), [`locate`](Self::locate) and
+    /// Finds some documents of a window, at most [`GATHERED_MAX`] in ascending order, in the lists of the two
+    /// rarest words, for [`least_frequency`](Self::least_frequency), [`prefetch`](Self::prefetch) and
     /// [`count`](Self::count), which know them by their places in `lows`.
     pub(crate) fn gather(&mut self, key: u32, lows: &[u16]) -> Result<()> {
-        let Gathered { docs, ranks, postings, least, located } = &mut self.gathered;
-        let n_lists = self.lists.len();
+        let Gathered { docs, ranks, places } = &mut self.gathered;
         docs.clear();
         docs.extend(lows.iter().map(|low| key << 16 | u32::from(*low)));
-        ranks.clear();
-        for list in &mut self.lists {
-            let first = ranks.len();
+        for (list, (ranks, places)) in self.lists.iter_mut().zip(ranks.iter_mut().zip(places)) {
+            ranks.clear();
             list.ranks(key, lows, ranks)?;
-            ranks[first..].iter().for_each(|rank| list.prefetch(*rank));
-        }
-        least.clear();
-        least.resize(lows.len(), u32::MAX);
-        postings.resize(n_lists * lows.len(), Posting::default());
-        located.resize(lows.len(), [Located::default(); 2]);
-        for (nth_list, list) in self.lists.iter_mut().enumerate() {
-            let ranks = &ranks[nth_list * lows.len()..];
-            let of_list = postings.iter_mut().skip(nth_list).step_by(n_lists);
-            for ((rank, posting), least) in ranks.iter().zip(of_list).zip(&mut *least) {
-                if *rank == NO_RANK {
-                    *least = 0;
-                } else {
-                    list.posting(*rank, posting)?;
-                    *least = posting.frequency.min(*least);
+            places.resize(lows.len(), Place::default());
+            for (rank, place) in ranks.iter().zip(places) {
+                match *rank {
+                    NO_RANK => *place = Place::at_hand(0),
+                    rank => list.place(rank, place)?,
                 }
             }
         }
@@ -257,147 +240,114 @@ impl<'s> PhraseReader<'s> {
         self.windows.is_none()
     }
 
-    /// How often the rarest word of the phrase is in a document that was gathered: an exact phrase is there
-    /// no more often.
+    /// How often the rarer of the two rarest words is in a document that was gathered, 0 if one is missing: an
+    /// exact phrase is there no more often.
     #[inline]
     pub(crate) fn least_frequency(&self, nth: usize) -> u32 {
-        self.gathered.least[nth]
+        let places = self.gathered.places.iter().take(self.lists.len());
+        places.fold(u32::MAX, |least, places| places[nth].n().min(least))
     }
 
-    /// Finds the positions of the two words that are rarest in a document that was gathered, and begins to
-    /// load them: some documents before they are wanted.
+    /// Begins to load the positions of the two rarest words in a document that was gathered: some documents
+    /// before they are wanted.
     #[inline]
-    pub(crate) fn locate(&mut self, nth: usize) -> Result<()> {
-        let Gathered { postings, least, located, .. } = &mut self.gathered;
-        if least[nth] == 0 {
-            return Ok(());
+    pub(crate) fn prefetch(&self, nth: usize) {
+        for (list, places) in self.lists.iter().zip(&self.gathered.places) {
+            list.prefetch_positions(&places[nth]);
         }
-        let n_lists = self.lists.len();
-        let postings = &postings[nth * n_lists..][..n_lists];
-        let (mut first, mut second) = (0, n_lists.min(2) - 1);
-        if postings[second].frequency < postings[first].frequency {
-            (first, second) = (second, first);
-        }
-        for (list, posting) in postings.iter().enumerate().skip(2) {
-            if posting.frequency < postings[first].frequency {
-                (first, second) = (list, first);
-            } else if posting.frequency < postings[second].frequency {
-                second = list;
-            }
-        }
-        for (at, list) in [first, second].into_iter().enumerate() {
-            let located = &mut located[nth][at];
-            located.list = list;
-            located.is_far = self.lists[list].place(&postings[list], &mut located.place)?;
-        }
-        Ok(())
     }
 
-    /// How often a document that was located has the phrase, where no more than `most` need to be counted.
+    /// How often a document that was gathered has the phrase, where no more than `most` need to be counted.
     pub(crate) fn count(&mut self, nth: usize, most: u32) -> Result<u32> {
-        if self.gathered.least[nth] == 0 {
+        if self.least_frequency(nth) == 0 {
             return Ok(0);
         }
         self.work.documents += 1;
-        let n_lists = self.lists.len();
-        let [first, second] = self.gathered.located[nth];
-        if n_lists > 1 && self.windows.is_none() {
-            match self.count_few(&first, &second)? {
+        if let Some(distance) = self.distance {
+            match self.count_few(nth, distance)? {
                 Some(0) => return Ok(0),
-                Some(n) if n_lists == 2 => return Ok(n.min(most)),
+                Some(n) if self.lists.len() == 2 => return Ok(n.min(most)),
                 _ => {}
             }
         }
-        self.read(nth, 0, &first)?;
-        if n_lists > 1 && self.may_match() {
-            self.read(nth, 1, &second)?;
-        }
-        if n_lists > 2 && self.may_match() {
-            self.read_others(nth, [first.list, second.list])?;
+        if !self.read_all(nth)? {
+            return Ok(0);
         }
         Ok(match &mut self.windows {
-            _ if self.is_hopeless => 0,
             None => u32::try_from(self.starts.len()).unwrap_or(u32::MAX).min(most),
             Some(windows) => windows.count(&self.positions, most),
         })
     }
 
-    /// How often the words of two lists stand next to each other, as far as the phrase says how, if each list
-    /// is of one word and has few positions: most are so.
+    /// How often the two rarest words stand as far from each other as in the phrase, if they have few
+    /// positions each: most are so.
     #[inline]
-    fn count_few(&mut self, first: &Located, second: &Located) -> Result<Option<u32>> {
-        if !first.is_far || !second.is_far {
-            return Ok(None);
-        }
-        let (place, other) = (&first.place, &second.place);
-        let (&[offset], &[other_offset]) =
-            (&self.of_lists[first.list][..], &self.of_lists[second.list][..])
-        else {
-            return Ok(None);
-        };
-        // Positions are too small to meet others that passed 2³² on the way.
-        if offset.max(other_offset) > OFFSET_MAX {
-            return Ok(None);
-        }
+    fn count_few(&mut self, nth: usize, distance: u32) -> Result<Option<u32>> {
+        let [first, second, ..] = &mut self.lists[..] else { return Ok(None) };
+        let [place, other] = self.gathered.places.each_ref().map(|places| &places[nth]);
         let (mut positions, mut others) = ([0; COMPARED], [0; COMPARED]);
-        let are_few = self.lists[first.list].few_positions(place, &mut positions)?
-            && self.lists[second.list].few_positions(other, &mut others)?;
+        let are_few = first.few_positions(place, &mut positions)?
+            && second.few_positions(other, &mut others)?;
         if !are_few {
             return Ok(None);
         }
         self.work.positions += u64::from(place.n() + other.n());
         self.work.bytes += place.n_bytes() + other.n_bytes();
-        let distance = offset.wrapping_sub(other_offset);
-        let pairs = matching::pairs_of_eight(&others, &positions, place.n(), distance);
+        let pairs = matching::pairs_of_eight(&positions, &others, other.n(), distance);
         Ok(Some(pairs.count_ones()))
     }
 
-    /// Whether what was read of the document at hand leaves room for the phrase.
-    #[inline]
-    fn may_match(&self) -> bool {
-        !self.is_hopeless
-    }
-
-    /// Reads the positions of the lists that are not among `read`, the rarest in the document first.
-    #[inline(never)]
-    fn read_others(&mut self, nth: usize, read: [usize; 2]) -> Result<()> {
+    /// Reads the positions of all words until it is clear that a document does not have the phrase; whether
+    /// it may.
+    fn read_all(&mut self, nth: usize) -> Result<bool> {
         let n_lists = self.lists.len();
-        self.order.clear();
-        let postings = &self.gathered.postings[nth * n_lists..][..n_lists];
-        let others = postings.iter().enumerate().filter(|(list, _)| !read.contains(list));
-        self.order.extend(others.map(|(list, posting)| (posting.frequency, list)));
-        self.order.sort_unstable();
-        for at in 0..self.order.len() {
-            let list = self.order[at].1;
-            let mut located = Located { list, ..Located::default() };
-            let posting = &self.gathered.postings[nth * n_lists + list];
-            self.lists[list].place(posting, &mut located.place)?;
-            self.read(nth, 2 + at, &located)?;
-            if !self.may_match() {
-                break;
+        let [place, other] = self.gathered.places.each_ref().map(|places| places.get(nth).copied());
+        let (mut first, mut second) = ((0, place), (1, other));
+        if n_lists > 1 && other.map(|place| place.n()) < place.map(|place| place.n()) {
+            (first, second) = (second, first);
+        }
+        let doc = self.gathered.docs[nth];
+        for at in 0..n_lists {
+            let (list, place, rank) = match at {
+                0 => (first.0, first.1, self.gathered.ranks[first.0][nth]),
+                1 => (second.0, second.1, self.gathered.ranks[second.0][nth]),
+                list => match self.look_up(list, doc)? {
+                    Some((place, rank)) => (list, Some(place), rank),
+                    None => return Ok(false),
+                },
+            };
+            if !self.read(doc, at, list, rank, &place.unwrap_or_default())? {
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Where the positions of a word are in a document, and the rank of this, if it has the word.
+    fn look_up(&mut self, list: usize, doc: u32) -> Result<Option<(Place, u32)>> {
+        self.rank.clear();
+        let list = &mut self.lists[list];
+        list.ranks(doc >> 16, &[doc as u16], &mut self.rank)?;
+        let Some(rank) = self.rank.first().copied().filter(|rank| *rank != NO_RANK) else {
+            return Ok(None);
+        };
+        let mut place = Place::default();
+        list.place(rank, &mut place)?;
+        Ok(Some((place, rank)))
     }
 
     /// Reads the positions of a list, the `at`th of the document, and keeps the places where the phrase may
-    /// begin.
-    #[inline]
-    fn read(&mut self, nth: usize, at: usize, located: &Located) -> Result<()> {
-        let Located { list, place, .. } = *located;
+    /// begin; whether there are any.
+    fn read(&mut self, doc: u32, at: usize, list: usize, rank: u32, place: &Place) -> Result<bool> {
         let limit = self.limit(at, list);
-        let (doc, posting) =
-            (self.gathered.docs[nth], &self.gathered.postings[nth * self.lists.len() + list]);
         let positions = &mut self.positions[list];
-        let bytes = self.lists[list].positions(doc, posting.rank, &place, limit, positions)?;
-        self.work.bytes += bytes as u64;
+        self.work.bytes += self.lists[list].positions(doc, rank, place, limit, positions)? as u64;
         self.work.positions += positions.len() as u64;
-        self.is_hopeless = positions.is_empty();
-        if self.windows.is_none() {
-            self.keep_starts(at, list);
-            self.is_hopeless = self.starts.is_empty();
+        if self.windows.is_some() {
+            return Ok(!positions.is_empty());
         }
-        Ok(())
+        self.keep_starts(at, list);
+        Ok(!self.starts.is_empty())
     }
 
     /// The last position of a list that matters, given where the phrase may begin; the `at`th that is looked

@@ -1,5 +1,5 @@
 //! Numbers packed with as many bits as the widest of them needs, lowest bit first: running sums of
-//! them, and the bits that postings of a record take.
+//! them, and the frequencies and widths of a record.
 //!
 //! The vector forms spread packed numbers over bytes or halves of words with one instruction
 //! (PDEP), which is slow on processors of AMD before Zen 3 and as right there.
@@ -108,40 +108,92 @@ fn eight_sums_portable(bytes: &[u8], bit: usize, width: u32, n: usize, sums: &mu
     }
 }
 
-/// How many numbers the first `n` postings of a record, below 32, have in their widths' bits: the sum of
-/// frequency times width. Byte i of `widths` has the width less one of posting i in its lower and of posting
-/// 16 + i in its upper half; `frequencies` begins with those of the record, less one, of `width` bits each, at
-/// most 32.
+/// The postings of a record, unpacked: frequencies, and the widths of their positions.
+#[derive(Clone, Debug)]
+pub(crate) struct Unpacked {
+    /// As far as they are of 14 bits.
+    frequencies: [u16; RECORD],
+    widths: [u16; RECORD],
+    /// All frequencies where some are greater.
+    great: [u32; RECORD],
+    are_great: bool,
+}
+
+impl Default for Unpacked {
+    fn default() -> Self {
+        let (frequencies, great) = ([0; RECORD], [0; RECORD]);
+        Unpacked { frequencies, widths: frequencies, great, are_great: false }
+    }
+}
+
+impl Unpacked {
+    /// Unpacks a record. Byte i of `widths` has the width less one of posting i in its lower and of posting
+    /// 16 + i in its upper half; `packed` begins with the frequencies, less one, of `width` bits each, at
+    /// most 32.
+    #[inline]
+    pub(crate) fn unpack(&mut self, widths: &[u8; RECORD / 2], packed: &[u8], width: u32) {
+        let (low, high) = self.widths.split_at_mut(RECORD / 2);
+        for ((low, high), both) in low.iter_mut().zip(high).zip(widths) {
+            (*low, *high) = (u16::from(both & 15) + 1, u16::from(both >> 4) + 1);
+        }
+        self.are_great = width > SPREAD_WIDTH_MAX;
+        if self.are_great {
+            for (nth, frequency) in self.great.iter_mut().enumerate() {
+                *frequency = bits_at(packed, nth * width as usize, width).saturating_add(1);
+            }
+        } else {
+            plus_one(packed, width, &mut self.frequencies);
+        }
+    }
+
+    /// How often the term is in the document of posting `nth`.
+    #[inline]
+    pub(crate) fn frequency(&self, nth: usize) -> u32 {
+        match self.are_great {
+            false => self.frequencies[nth].into(),
+            true => self.great[nth],
+        }
+    }
+
+    /// How many bits each of its positions has.
+    #[inline]
+    pub(crate) fn width(&self, nth: usize) -> u32 {
+        self.widths[nth].into()
+    }
+
+    /// The bits of the positions of all postings before `nth`: the sum of frequencies times widths.
+    #[inline]
+    pub(crate) fn bits_before(&self, nth: usize) -> u64 {
+        if self.are_great {
+            let bits = self.great.iter().zip(&self.widths);
+            return bits.take(nth).map(|(n, width)| u64::from(*n) * u64::from(*width)).sum();
+        }
+        // Without a branch, and as the instruction for pairs of products has it.
+        let mut sum = 0;
+        for at in 0..RECORD {
+            let width = if at < nth { self.widths[at] } else { 0 };
+            sum += i32::from(self.frequencies[at].cast_signed()) * i32::from(width.cast_signed());
+        }
+        u64::from(sum.cast_unsigned())
+    }
+}
+
+/// Makes `numbers` those of `width` bits, at most 14, that `packed` begins with, each and one.
 #[inline]
-pub(crate) fn bits_before(
-    widths: &[u8; RECORD / 2],
-    frequencies: &[u8],
-    width: u32,
-    n: u32,
-) -> u64 {
+fn plus_one(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
     #[cfg(target_arch = "x86_64")]
-    if width <= u8::BITS && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2 and BMI2")]
         // SAFETY: the features were found in the line above.
-        return unsafe { vector::bits_before(widths, frequencies, width, n) }.into();
+        return unsafe { vector::plus_one(packed, width, numbers) };
     }
-    bits_before_portable(widths, frequencies, width, n)
+    plus_one_portable(packed, width, numbers);
 }
 
-fn bits_before_portable(widths: &[u8; RECORD / 2], frequencies: &[u8], width: u32, n: u32) -> u64 {
-    let bits = |nth: u32| {
-        let of_posting = width_of(widths, nth);
-        let less_one = bits_at(frequencies, (nth * width) as usize, width);
-        (u64::from(less_one) + 1) * u64::from(of_posting)
-    };
-    (0..n).map(bits).sum()
-}
-
-/// The width of posting `nth`, below 32, of a record.
-#[inline]
-pub(crate) fn width_of(widths: &[u8; RECORD / 2], nth: u32) -> u32 {
-    let nth = nth as usize % RECORD;
-    u32::from(widths[nth % 16] >> (nth / 16 * 4) & 15) + 1
+fn plus_one_portable(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
+    for (nth, number) in numbers.iter_mut().enumerate() {
+        *number = bits_at(packed, nth * width as usize, width) as u16 + 1;
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -158,26 +210,29 @@ mod vector {
         limit: u32,
         out: &mut Vec<u32>,
     ) -> bool {
-        out.clear();
-        out.reserve(n + STEP);
+        out.resize(n.next_multiple_of(STEP), 0);
         let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
         let of_half = width as usize * STEP / 2;
         let (mut sum, mut bit) = (0u64, bit);
         let end = bit + n * width as usize;
-        while bit < end {
-            let low = sums_of_four(bits_between(bytes, bit, end), lanes);
-            let high = sums_of_four(bits_between(bytes, bit + of_half, end), lanes);
+        let mut n_done = 0;
+        for to in out.as_chunks_mut::<STEP>().0 {
+            let (low, high) = if bit + 2 * of_half <= end {
+                (bits_from(bytes, bit), bits_from(bytes, bit + of_half))
+            } else {
+                (bits_between(bytes, bit, end), bits_between(bytes, bit + of_half, end))
+            };
+            let (low, high) = (sums_of_four(low, lanes), sums_of_four(high, lanes));
             let middle = sum + (low >> 48);
-            let mut eight = [0; STEP];
-            store(widened(low, sum), widened(high, middle), &mut eight);
-            out.extend_from_slice(&eight);
+            store(widened(low, sum), widened(high, middle), to);
             sum = middle + (high >> 48);
             bit += 2 * of_half;
+            n_done += STEP;
             if sum > u64::from(limit) {
                 break;
             }
         }
-        out.truncate(n);
+        out.truncate(n.min(n_done));
         sum <= u64::from(u32::MAX)
     }
 
@@ -197,12 +252,19 @@ mod vector {
         store(widened(low, 0), widened(high, low >> 48), sums);
     }
 
-    /// 57 bits or more from `bit` on; zeros from `end` on.
+    /// 57 bits or more from `bit` on.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi2")]
+    fn bits_from(bytes: &[u8], bit: usize) -> u64 {
+        word_at(bytes, bit / 8) >> (bit % 8)
+    }
+
+    /// The same, and zeros from `end` on.
     #[inline]
     #[target_feature(enable = "avx2,bmi2")]
     fn bits_between(bytes: &[u8], bit: usize, end: usize) -> u64 {
         let n = end.saturating_sub(bit).min(64);
-        _bzhi_u64(word_at(bytes, bit / 8) >> (bit % 8), n as u32)
+        _bzhi_u64(bits_from(bytes, bit), n as u32)
     }
 
     /// Running sums of the four numbers that a mask for lanes of 16 bits spreads: of at most 14 bits each, so
@@ -224,57 +286,30 @@ mod vector {
     }
 
     #[target_feature(enable = "avx2,bmi2")]
-    pub(super) fn bits_before(
-        widths: &[u8; RECORD / 2],
-        frequencies: &[u8],
-        width: u32,
-        n: u32,
-    ) -> u32 {
-        let lanes = ((1u64 << width) - 1) * 0x0101_0101_0101_0101;
-        // Eight frequencies take as many bytes as each has bits.
-        let step = width as usize;
-        let less_one = _mm256_set_epi64x(
-            _pdep_u64(word_at(frequencies, 3 * step), lanes) as i64,
-            _pdep_u64(word_at(frequencies, 2 * step), lanes) as i64,
-            _pdep_u64(word_at(frequencies, step), lanes) as i64,
-            _pdep_u64(word_at(frequencies, 0), lanes) as i64,
-        );
-        let both = load(widths);
-        let half = _mm_set1_epi8(15);
-        let upper = _mm_and_si128(_mm_srli_epi16::<4>(both), half);
-        let widths = _mm256_set_m128i(upper, _mm_and_si128(both, half));
-        let ones = _mm256_set1_epi8(1);
-        let is_before = _mm256_cmpgt_epi8(_mm256_set1_epi8(n as i8), numbers());
-        let widths = _mm256_and_si256(_mm256_add_epi8(widths, ones), is_before);
-        // Pairs of products of at most 255 and 16, and of 1 and 16.
-        let bits = _mm256_add_epi16(
-            _mm256_maddubs_epi16(less_one, widths),
-            _mm256_maddubs_epi16(ones, widths),
-        );
-        let bits = _mm256_madd_epi16(bits, _mm256_set1_epi16(1));
-        let bits = _mm_add_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256::<1>(bits));
-        let bits = _mm_add_epi32(bits, _mm_shuffle_epi32::<0b01_00_11_10>(bits));
-        let bits = _mm_cvtsi128_si64(bits).cast_unsigned();
-        bits as u32 + (bits >> 32) as u32
-    }
-
-    /// 0 to 31.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn numbers() -> __m256i {
-        _mm256_setr_epi8(
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
-            24, 25, 26, 27, 28, 29, 30, 31,
-        )
+    pub(super) fn plus_one(packed: &[u8], width: u32, numbers: &mut [u16; RECORD]) {
+        let lanes = ((1u64 << width) - 1) * 0x0001_0001_0001_0001;
+        let step = 4 * width as usize;
+        let mut bit = 0;
+        for to in numbers.as_chunks_mut::<16>().0 {
+            // Stored as a whole: it is read as a whole soon.
+            let sixteen = _mm256_set_epi64x(
+                _pdep_u64(bits_from(packed, bit + 3 * step), lanes).cast_signed(),
+                _pdep_u64(bits_from(packed, bit + 2 * step), lanes).cast_signed(),
+                _pdep_u64(bits_from(packed, bit + step), lanes).cast_signed(),
+                _pdep_u64(bits_from(packed, bit), lanes).cast_signed(),
+            );
+            store_lanes(_mm256_add_epi16(sixteen, _mm256_set1_epi16(1)), to);
+            bit += 4 * step;
+        }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn load(bytes: &[u8; 16]) -> __m128i {
-        #[expect(unsafe_code, reason = "an unaligned vector load")]
-        // SAFETY: the reference is to exactly the 16 bytes that are read.
+    fn store_lanes(lanes: __m256i, to: &mut [u16; 16]) {
+        #[expect(unsafe_code, reason = "an unaligned vector store")]
+        // SAFETY: the reference is to exactly the 32 bytes that are written.
         unsafe {
-            _mm_loadu_si128(bytes.as_ptr().cast())
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), lanes);
         }
     }
 
@@ -365,12 +400,21 @@ mod tests {
                 frequencies.iter().map(|n| n.checked_shr(32 - width).unwrap_or(0)).collect();
             let mut bytes = pack(&less_one, 0, width);
             bytes.extend(more);
+            let mut unpacked = Unpacked::default();
+            unpacked.unpack(&widths, &bytes, width);
             let mut expected = 0;
             for n in 0..32 {
-                prop_assert_eq!(bits_before(&widths, &bytes, width, n), expected);
-                prop_assert_eq!(bits_before_portable(&widths, &bytes, width, n), expected);
-                let of_posting = u64::from(widths[n as usize % 16] >> (n / 16 * 4) & 15) + 1;
-                expected += (u64::from(less_one[n as usize]) + 1) * of_posting;
+                prop_assert_eq!(unpacked.bits_before(n), expected);
+                let of_posting = u32::from(widths[n % 16] >> (n / 16 * 4) & 15) + 1;
+                prop_assert_eq!(unpacked.width(n), of_posting);
+                prop_assert_eq!(unpacked.frequency(n), less_one[n].saturating_add(1));
+                expected += u64::from(less_one[n].saturating_add(1)) * u64::from(of_posting);
+            }
+            if width <= SPREAD_WIDTH_MAX {
+                let (mut numbers, mut portable) = ([7; RECORD], [8; RECORD]);
+                plus_one(&bytes, width, &mut numbers);
+                plus_one_portable(&bytes, width, &mut portable);
+                prop_assert_eq!(numbers, portable);
             }
         }
     }
@@ -384,7 +428,9 @@ mod tests {
             assert!(kernel(&[], 100, 14, 2, u32::MAX, &mut sums));
             assert_eq!(sums, [0; 2]);
         }
-        assert_eq!(bits_before(&[0; 16], &[], 8, 31), 31);
+        let mut unpacked = Unpacked::default();
+        unpacked.unpack(&[0; 16], &[], 8);
+        assert_eq!(unpacked.bits_before(31), 31);
         assert_eq!(bits_at(&[], 9, 32), 0);
     }
 }

@@ -4,7 +4,7 @@ use crate::analysis::Analyzers;
 use crate::document::Document;
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::length_of;
-use crate::format::ranked::{Place, Posting, RankedList};
+use crate::format::ranked::{Place, RankedList};
 use crate::format::{FileName, lengths};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Field, FieldKind, Schema};
@@ -148,14 +148,12 @@ fn check(segment: SegmentReader<'_>, detail: Detail, texts: &[String]) {
                 assert!(list.positions(docs.len(), &mut found).is_none());
             }
             RankedList::Long(list) => {
-                let (mut reader, mut posting, mut place) =
-                    (list.reader(), Posting::default(), Place::default());
+                let (mut reader, mut place) = (list.reader(), Place::default());
                 for (rank, positions) in (0..).zip(by_doc.values()) {
                     let frequency = list.frequencies().get(rank).unwrap();
                     assert_eq!(frequency as usize, positions.len());
                     if let Some(reader) = &mut reader {
-                        reader.posting(rank, &mut posting).unwrap();
-                        reader.place(&posting, &mut place).unwrap();
+                        reader.place(rank, &mut place).unwrap();
                         reader.positions(&place, u32::MAX, &mut found).unwrap();
                         assert_eq!(found, *positions);
                     }

@@ -109,8 +109,8 @@ pub(crate) struct Frequencies<S> {
 /// The frequencies less one of up to 64 postings, packed.
 #[derive(Debug)]
 pub(crate) struct FrequencyGroup<'s> {
-    pub(super) packed: Bytes<'s>,
-    pub(super) width: u32,
+    packed: Bytes<'s>,
+    width: u32,
 }
 
 impl FrequencyGroup<'_> {
@@ -144,12 +144,6 @@ impl<'s, S: Source<'s>> Frequencies<S> {
         Ok(bits_at(&bytes, (bit % 8) as usize, width).saturating_add(1))
     }
 
-    /// The group that the posting of this rank is in.
-    #[inline]
-    pub(super) fn group_of(&self, rank: u32) -> Result<FrequencyGroup<'s>> {
-        if rank < self.df { self.group(rank / GROUP) } else { Err(self.no_such_rank(rank)) }
-    }
-
     /// The frequencies of the 64 postings from rank `64 * nth` on, fewer at the end of the list.
     #[inline]
     pub(crate) fn group(&self, nth: u32) -> Result<FrequencyGroup<'s>> {
@@ -177,7 +171,7 @@ impl<'s, S: Source<'s>> Frequencies<S> {
     }
 
     /// Where a group begins, and its width, given its entry and what offsets count from.
-    #[inline]
+    #[inline(always)]
     pub(super) fn group_of_entry(&self, entry: &[u8], base: u64, nth: u32) -> Result<(u64, u32)> {
         let entry = u32::from_le_bytes(array_at(entry, 0).unwrap_or_default());
         let (offset, width) = (entry >> WIDTH_BITS, entry & ((1 << WIDTH_BITS) - 1));

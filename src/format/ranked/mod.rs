@@ -146,7 +146,7 @@ pub(crate) use directory::{BLOCKS, Directory};
 pub(crate) use frequencies::{Frequencies, FrequencyGroup};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;
-pub(crate) use reader::{Posting, PostingReader};
+pub(crate) use reader::PostingReader;
 pub(crate) use short::RankedShort;
 
 use crate::bytes::{Bytes, Source, array_at, write_varint};
@@ -412,7 +412,6 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         let positions = detail.has_positions().then_some(Positions {
             source,
             records_at,
-            bases_at,
             packed: positions_at..end,
             step: if flags & WIDE == 0 { 1 } else { 2 },
         });
@@ -551,12 +550,12 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
 
     /// Appends the list's occurrences as a stream, see [`occurrences`].
     pub(crate) fn append_occurrences(&self, out: &mut Vec<u8>) -> Result<()> {
-        let Some(positions) = &self.positions else {
+        let Some(mut reader) = self.reader() else {
             return self
                 .frequencies
                 .for_each(|frequency| write_varint(out, u64::from(frequency - 1)));
         };
-        positions.for_each(&self.frequencies, |frequency, numbers| {
+        reader.for_each(|frequency, numbers| {
             occurrences::write_gaps(frequency, numbers, out);
             Ok(())
         })

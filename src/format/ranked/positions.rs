@@ -1,16 +1,13 @@
 //! Positions by rank: per 32 postings an offset and the width of each, then each at its own width.
 
-use super::CHUNK;
-use super::frequencies::{BitWriter, Frequencies, GROUP, base_at};
+use super::frequencies::BitWriter;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
-use crate::simd::packed::{
-    SPREAD_WIDTH_MAX, STEP, bits_at, bits_before, eight_sums, running_sums, width_of,
-};
+use crate::simd::packed::{SPREAD_WIDTH_MAX, STEP, eight_sums, running_sums};
 use std::ops::Range;
 
 /// Postings of a record.
-const RECORD: u32 = 32;
+pub(super) const RECORD: u32 = 32;
 const WIDTHS_LEN: usize = RECORD as usize / 2;
 pub(super) const RECORD_LEN: u64 = (size_of::<u32>() + WIDTHS_LEN) as u64;
 /// Widths that half a byte tells apart.
@@ -111,7 +108,6 @@ impl PositionWriter {
 pub(crate) struct Positions<S> {
     pub(super) source: S,
     pub(super) records_at: u64,
-    pub(super) bases_at: u64,
     pub(super) packed: Range<u64>,
     /// Bits that a width counts: 1, or 2 where positions are wide.
     pub(super) step: u32,
@@ -135,18 +131,6 @@ impl<'s, S: Source<'s>> Positions<S> {
         }
     }
 
-    /// Where the bits of a posting are; inside of `packed`, so that no more than those are read.
-    #[inline]
-    fn place(&self, frequencies: &Frequencies<S>, rank: u32) -> Result<Place> {
-        let group = frequencies.group_of(rank)?;
-        let record = self.source.bytes(self.record_range(rank))?;
-        let base = base_at(self.source, self.bases_at, rank / CHUNK, 1)?;
-        let of_record = group.packed.get(at_of_record(rank, group.width)..).unwrap_or_default();
-        let mut place = Place::default();
-        self.place_in(&record, of_record, group.width, base, rank, &mut place)?;
-        Ok(place)
-    }
-
     /// Where the record of a posting is.
     #[inline]
     pub(super) fn record_range(&self, rank: u32) -> Range<u64> {
@@ -154,89 +138,49 @@ impl<'s, S: Source<'s>> Positions<S> {
         at..at + RECORD_LEN
     }
 
-    /// Makes `place` where the bits of a posting are, given its record, the frequencies of the record's postings, less one
-    /// and packed with so many bits, and what the record's offset counts from.
+    /// Where the positions of a record begin, and the widths of its postings as they are written; given its
+    /// bytes, and what its offset counts from.
     #[inline]
-    pub(super) fn place_in(
-        &self,
-        record: &[u8],
-        frequencies: &[u8],
-        frequency_width: u32,
-        base: u64,
-        rank: u32,
-        place: &mut Place,
-    ) -> Result<()> {
+    pub(super) fn start_of(&self, record: &[u8], base: u64) -> Result<(u64, [u8; WIDTHS_LEN])> {
         let offset = u32::from_le_bytes(array_at(record, 0).unwrap_or_default());
-        let widths: [u8; WIDTHS_LEN] = array_at(record, size_of::<u32>()).unwrap_or_default();
-        let nth = rank % RECORD;
-        let step = u64::from(self.step);
-        let bit = bits_before(&widths, frequencies, frequency_width, nth) * step;
-        let n = bits_at(frequencies, (nth * frequency_width) as usize, frequency_width);
-        let (n, width) = (n.saturating_add(1), width_of(&widths, nth) * self.step);
         let start =
             self.packed.start.checked_add(base).and_then(|at| at.checked_add(offset.into()));
-        *place = Place { start: start.unwrap_or(u64::MAX), bit, n, width };
-        let is_inside = place.start <= self.packed.end && place.bytes().end <= self.packed.end;
-        if is_inside { Ok(()) } else { Err(self.damage("positions that end outside of the list")) }
-    }
-
-    /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand for
-    /// its positions: the first, then each less the one before.
-    pub(super) fn for_each(
-        &self,
-        frequencies: &Frequencies<S>,
-        mut visit: impl FnMut(u32, &mut dyn Iterator<Item = u32>) -> Result<()>,
-    ) -> Result<()> {
-        let mut end = self.packed.start;
-        for first in (0..frequencies.df).step_by(RECORD as usize) {
-            let n = (frequencies.df - first).min(RECORD);
-            let (start, last) =
-                (self.place(frequencies, first)?, self.place(frequencies, first + n - 1)?);
-            if start.start != end {
-                return Err(self.damage("a gap or overlap before a record"));
-            }
-            end = last.bytes().end;
-            let bytes = self.source.bytes(start.start..end)?;
-            for rank in first..first + n {
-                let place = self.place(frequencies, rank)?;
-                let mut bit = place.bit as usize;
-                let mut numbers = (0..place.n).map(|_| {
-                    let number = bits_at(&bytes, bit, place.width);
-                    bit += place.width as usize;
-                    number
-                });
-                visit(place.n, &mut numbers)?;
-            }
+        match (start, array_at(record, size_of::<u32>())) {
+            (Some(start), Some(widths)) if start <= self.packed.end => Ok((start, widths)),
+            _ => Err(self.outside()),
         }
-        if end == self.packed.end { Ok(()) } else { Err(self.damage("bytes of no document")) }
     }
 
     #[cold]
-    fn damage(&self, found: &str) -> Error {
+    pub(super) fn outside(&self) -> Error {
+        self.damage("positions that end outside of the list")
+    }
+
+    #[cold]
+    pub(super) fn damage(&self, found: &str) -> Error {
         let error = Error::corrupt("reading the positions of a term").found(found);
         self.source.locate(self.packed.start, error)
     }
-}
-
-/// Where the frequencies of a posting's record begin in their group, each of `width` bits.
-#[inline]
-pub(super) fn at_of_record(rank: u32, width: u32) -> usize {
-    (rank % GROUP / RECORD * (RECORD / 8) * width) as usize
 }
 
 /// The bits of one posting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     /// Where its record begins.
-    start: u64,
+    pub(super) start: u64,
     /// The posting's first bit, from there.
-    bit: u64,
+    pub(super) bit: u64,
     /// How many numbers, of how many bits.
-    n: u32,
-    width: u32,
+    pub(super) n: u32,
+    pub(super) width: u32,
 }
 
 impl Place {
+    /// That of positions which are at hand anyway.
+    pub(crate) fn at_hand(n: u32) -> Self {
+        Place { n, ..Place::default() }
+    }
+
     /// How many positions.
     #[inline]
     pub(crate) fn n(&self) -> u32 {

@@ -2,17 +2,17 @@
 
 use super::CHUNK;
 use super::frequencies::{Frequencies, GROUP, base_at};
-use super::positions::{Place, Positions, at_of_record};
+use super::positions::{Place, Positions, RECORD};
 use crate::bytes::{Bytes, Source};
 use crate::error::Result;
-use crate::simd::packed::{STEP, bits_at};
+use crate::simd::packed::{STEP, Unpacked, bits_at};
 use std::ops::Range;
 
 /// Bytes that are read at once; parts of them are checked once.
 const PIECE_LEN: u64 = 4096;
 
 /// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
-/// the list 4 KiB.
+/// the list 4 KiB, and the frequencies and widths of 32 postings, unpacked.
 #[derive(Debug)]
 pub(crate) struct PostingReader<'s, S> {
     frequencies: Frequencies<S>,
@@ -21,27 +21,17 @@ pub(crate) struct PostingReader<'s, S> {
     packed: Piece<'s, S>,
     records: Piece<'s, S>,
     bits: Piece<'s, S>,
-    /// What offsets of this chunk count from: of frequencies, of positions.
-    chunk: u32,
-    bases: [u64; 2],
+    record: Record,
 }
 
-/// A term in a document.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Posting {
-    pub(crate) rank: u32,
-    /// How often it is there.
-    pub(crate) frequency: u32,
-    /// Where its group of frequencies begins, and the width of these.
-    group_at: u64,
-    width: u32,
-}
-
-impl Posting {
-    /// One that is not in a long list.
-    pub(crate) fn of_short(rank: u32, frequency: u32) -> Self {
-        Posting { rank, frequency, group_at: 0, width: 0 }
-    }
+/// The postings of a record.
+#[derive(Debug)]
+struct Record {
+    /// Its number; none at first.
+    number: u32,
+    /// Where the positions begin.
+    start: u64,
+    postings: Unpacked,
 }
 
 impl<'s, S: Source<'s>> PostingReader<'s, S> {
@@ -57,63 +47,60 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             bits: Piece::new(source, positions.packed.clone()),
             frequencies,
             positions,
-            chunk: 0,
-            bases: [0; 2],
+            record: Record { number: u32::MAX, start: 0, postings: Unpacked::default() },
         }
     }
 
-    /// Makes `posting` what the frequencies say of the document of this rank. It is written where it will be
+    /// Makes `place` where the positions in the document of this rank are. It is written where it will be
     /// read: a result of several words that is handed on waits for its parts to be stored.
     #[inline]
-    pub(crate) fn posting(&mut self, rank: u32, posting: &mut Posting) -> Result<()> {
+    pub(crate) fn place(&mut self, rank: u32, place: &mut Place) -> Result<()> {
         if rank >= self.frequencies.df {
             return Err(self.frequencies.no_such_rank(rank));
         }
-        if rank / CHUNK != self.chunk {
-            self.load_bases(rank / CHUNK)?;
+        if rank / RECORD != self.record.number {
+            self.load(rank / RECORD)?;
         }
-        let nth = rank / GROUP;
-        let entry = self.entries.get(self.frequencies.entry_range(nth))?;
-        let (group_at, width) = self.frequencies.group_of_entry(entry, self.bases[0], nth)?;
-        let frequency = match width {
-            0 => 1,
-            _ => {
-                let bit = u64::from(rank % GROUP * width);
-                let end = group_at + (bit + u64::from(width)).div_ceil(8);
-                let range = group_at + bit / 8..self.frequencies.inside(end)?;
-                let less_one = bits_at(self.packed.get(range)?, (bit % 8) as usize, width);
-                less_one.saturating_add(1)
-            }
-        };
-        *posting = Posting { rank, frequency, group_at, width };
+        let (nth, step) = ((rank % RECORD) as usize, self.positions.step);
+        let postings = &self.record.postings;
+        place.start = self.record.start;
+        place.bit = postings.bits_before(nth) * u64::from(step);
+        (place.n, place.width) = (postings.frequency(nth), postings.width(nth) * step);
+        let is_inside = place.bytes().end <= self.positions.packed.end;
+        if is_inside { Ok(()) } else { Err(self.positions.outside()) }
+    }
+
+    /// Unpacks a record.
+    #[inline(never)]
+    fn load(&mut self, number: u32) -> Result<()> {
+        let PostingReader { frequencies, positions, record, .. } = self;
+        // Nothing is at hand if this fails.
+        record.number = u32::MAX;
+        let rank = number * RECORD;
+        let n = (frequencies.df - rank).min(RECORD);
+        let (source, bases_at, chunk) = (frequencies.source, frequencies.bases_at, rank / CHUNK);
+        let group = rank / GROUP;
+        let entry = self.entries.get(frequencies.entry_range(group))?;
+        let base = base_at(source, bases_at, chunk, 0)?;
+        let (group_at, width) = frequencies.group_of_entry(entry, base, group)?;
+        let (start, end) = (rank % GROUP * width / 8, (rank % GROUP + n) * width);
+        let packed = group_at + u64::from(start)
+            ..frequencies.inside(group_at + u64::from(end.div_ceil(8)))?;
+        let packed = if packed.is_empty() { &[] } else { self.packed.get(packed)? };
+        let base = base_at(source, bases_at, chunk, 1)?;
+        let (start, widths) =
+            positions.start_of(self.records.get(positions.record_range(rank))?, base)?;
+        record.start = start;
+        record.postings.unpack(&widths, packed, width);
+        record.number = number;
         Ok(())
     }
 
-    /// Makes `place` the place of a posting's positions, and begins to load them.
+    /// Begins to load the positions at a place, the first few.
     #[inline]
-    pub(crate) fn place(&mut self, posting: &Posting, place: &mut Place) -> Result<()> {
-        let Posting { rank, width, .. } = *posting;
-        if rank / CHUNK != self.chunk {
-            self.load_bases(rank / CHUNK)?;
-        }
-        let start = posting.group_at + at_of_record(rank, width) as u64;
-        let end = posting.group_at + u64::from((rank % GROUP + 1) * width).div_ceil(8);
-        let of_record = match width {
-            0 => &[],
-            _ => self.packed.get(start..self.frequencies.inside(end)?)?,
-        };
-        let record = self.records.get(self.positions.record_range(rank))?;
-        self.positions.place_in(record, of_record, width, self.bases[1], rank, place)?;
-        self.positions.source.prefetch(place.bytes());
-        Ok(())
-    }
-
-    /// Begins to load what [`posting`](Self::posting) and [`place`](Self::place) read first.
-    #[inline]
-    pub(crate) fn prefetch(&self, rank: u32) {
-        let source = self.positions.source;
-        source.prefetch(self.frequencies.entry_range(rank / GROUP));
-        source.prefetch(self.positions.record_range(rank));
+    pub(crate) fn prefetch_positions(&self, place: &Place) {
+        let start = place.bytes().start;
+        self.positions.source.prefetch(start..start + 1);
     }
 
     /// Replaces `positions` by those at a place, ascending; those behind the first that passes `limit` may be
@@ -146,12 +133,34 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         Ok(is_of_few)
     }
 
-    #[cold]
-    fn load_bases(&mut self, chunk: u32) -> Result<()> {
-        let Frequencies { source, bases_at, .. } = self.frequencies;
-        self.bases = [base_at(source, bases_at, chunk, 0)?, base_at(source, bases_at, chunk, 1)?];
-        self.chunk = chunk;
-        Ok(())
+    /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand
+    /// for its positions: the first, then each less the one before.
+    pub(super) fn for_each(
+        &mut self,
+        mut visit: impl FnMut(u32, &mut dyn Iterator<Item = u32>) -> Result<()>,
+    ) -> Result<()> {
+        let mut place = Place::default();
+        let mut end = self.positions.packed.start;
+        for rank in 0..self.frequencies.df {
+            self.place(rank, &mut place)?;
+            let range = place.bytes();
+            if rank % RECORD == 0 && range.start != end {
+                return Err(self.positions.damage("a gap or overlap before a record"));
+            }
+            end = range.end;
+            let bytes = self.bits.get(range)?;
+            let mut bit = (place.bit % 8) as usize;
+            let mut numbers = (0..place.n).map(|_| {
+                let number = bits_at(bytes, bit, place.width);
+                bit += place.width as usize;
+                number
+            });
+            visit(place.n, &mut numbers)?;
+        }
+        match end == self.positions.packed.end {
+            true => Ok(()),
+            false => Err(self.positions.damage("bytes of no document")),
+        }
     }
 }
 

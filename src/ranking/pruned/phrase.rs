@@ -185,6 +185,12 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Whether a document cannot be among the best, and need not be counted.
+    #[inline]
+    fn is_left_out(&self, bound: &Bound) -> bool {
+        self.is_pruned && bound.score < self.top.threshold()
+    }
+
     /// Looks at some documents of a window that have all words.
     fn batch(
         &mut self,
@@ -196,8 +202,12 @@ impl Search<'_> {
     ) -> Result<()> {
         clause.words.gather(key, lows)?;
         bounds.clear();
+        let (Some(first), Some(last)) = (lows.first(), lows.last()) else { return Ok(()) };
+        let codes = clause
+            .lengths
+            .codes(key << 16 | u32::from(*first)..(key << 16 | u32::from(*last)) + 1)?;
         for (nth, low) in lows.iter().enumerate() {
-            let code = clause.lengths.code(key << 16 | u32::from(*low))?;
+            let code = codes.get(usize::from(low - first)).copied().unwrap_or_default();
             let k = clause.scoring.k_by_code[usize::from(code)];
             let part = score_part(clause.words.least_frequency(nth), k);
             let level = (part * LEVELS as f32) as u8;
@@ -209,20 +219,18 @@ impl Search<'_> {
             false => order.extend(0..lows.len() as u32),
         }
         self.pruning.skipped_by_frequencies += (lows.len() - order.len()) as u64;
-        for nth in order.iter().take(AHEAD) {
-            clause.words.locate(*nth as usize)?;
-        }
+        order.iter().take(AHEAD).for_each(|nth| clause.words.prefetch(*nth as usize));
         for at in 0..order.len() {
             if let Some(nth) = order.get(at + AHEAD) {
-                clause.words.locate(*nth as usize)?;
+                clause.words.prefetch(*nth as usize);
             }
             let nth = order[at] as usize;
-            let Bound { score, k, .. } = bounds[nth];
-            let is_weak = self.has_bounds && score < self.top.threshold();
-            if is_weak && self.is_pruned {
+            if self.is_left_out(&bounds[nth]) {
                 self.pruning.skipped_by_frequencies += 1;
                 continue;
             }
+            let Bound { score, k, .. } = bounds[nth];
+            let is_weak = self.has_bounds && score < self.top.threshold();
             let frequency = clause.words.count(nth, if is_weak { 1 } else { u32::MAX })?;
             if frequency > 0 {
                 self.pruning.matching += 1;
