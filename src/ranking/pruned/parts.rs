@@ -108,9 +108,13 @@ impl Parts {
                     let mut best = 0.0f32;
                     let postings = list.docs().iter().zip(list.frequencies());
                     for (&doc, &frequency) in postings.filter(|_| short) {
-                        let code = clause.lengths.code(doc)?;
-                        let k = clause.scoring.k_by_code[usize::from(code)];
-                        let score = clause.weight * score_part(frequency, k);
+                        let mut score = 0.0;
+                        // Words that must not be there add nothing, whatever the length.
+                        if clause.weight != 0.0 {
+                            let code = clause.lengths.code(doc)?;
+                            let k = clause.scoring.k_by_code[usize::from(code)];
+                            score = clause.weight * score_part(frequency, k);
+                        }
                         best = best.max(score);
                         self.scores.push(score);
                     }

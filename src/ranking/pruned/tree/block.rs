@@ -71,8 +71,7 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         let first = view.key * WINDOW + (block * 64) as u32;
         let mut limit = scale.limit(top.threshold());
         let mut here = Block { scorer: self, view, block };
-        here.look_up_units();
-        let ruled_out = here.ruled_out(DocId(tree.base + u64::from(first)), top);
+        let ruled_out = here.look_up_units(DocId(tree.base + u64::from(first)), top);
         if ruled_out == Some(RuledOut::Block) {
             return Ok(());
         }
@@ -138,36 +137,11 @@ struct Block<'b, 'q, 's, 'f, 'm> {
 }
 
 impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
-    /// What can be left out of the block because equally good documents are kept; `first` is its first document.
-    fn ruled_out(&self, first: DocId, top: &Top) -> Option<RuledOut> {
-        let BlockScorer { weighed, equal, units, .. } = &*self.scorer;
-        if !equal.is_possible() || self.view.opened.len() > u64::BITS as usize {
-            return None;
-        }
-        let (mut n_present, mut lists) = (0, 0);
-        for (nth, part) in self.view.opened.iter().enumerate() {
-            if units[part.clause] == 0 || weighed.tree.clauses[part.clause].weight == 0.0 {
-                continue;
-            }
-            n_present += 1;
-            if let Some(codes) = self.view.codes(nth)
-                && equal.rules_out(part.clause, codes[self.block], first, top)
-            {
-                lists |= 1 << nth;
-            }
-        }
-        match (lists, n_present) {
-            (0, _) => None,
-            (_, 1) => Some(RuledOut::Block),
-            _ => Some(RuledOut::Lists(lists)),
-        }
-    }
-
     /// Documents of these lists that are in no other which adds to their score.
     fn only_in(&mut self, lists: u64) -> u64 {
         let (mut once, mut twice, mut of_lists) = (0, 0, 0);
         for (nth, part) in self.view.opened.iter().enumerate() {
-            if self.scorer.weighed.tree.clauses[part.clause].weight == 0.0 {
+            if !self.scorer.equal.adds(part.clause) {
                 continue;
             }
             let word = self.word(part.clause);
@@ -337,20 +311,35 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
         cell.word
     }
 
-    /// Finds out what each list adds at most, and looks those up that have no code for the block.
-    fn look_up_units(&mut self) {
-        self.scorer.units.fill(0);
+    /// Finds out what each list adds at most, and looks those up that have no code for the block. Says what can
+    /// be left out because equally good documents are kept; `first` is the block's first document.
+    fn look_up_units(&mut self, first: DocId, top: &Top) -> Option<RuledOut> {
+        let BlockScorer { cells, units: of_clauses, equal, nth: nth_block, .. } = &mut *self.scorer;
+        of_clauses.fill(0);
+        let is_possible = equal.is_possible() && self.view.opened.len() <= u64::BITS as usize;
+        let (mut n_present, mut lists) = (0, 0u64);
         for (nth, part) in self.view.opened.iter().enumerate() {
-            self.scorer.units[part.clause] = match self.view.codes(nth) {
-                Some(codes) => units(codes[self.block], part.weight),
-                None => {
-                    let cell = &mut self.scorer.cells[part.clause];
-                    cell.nth = self.scorer.nth;
-                    let units;
-                    (cell.word, cell.rank, units) = look_up(part, self.block);
-                    units
-                }
+            let Some(codes) = self.view.codes(nth) else {
+                let cell = &mut cells[part.clause];
+                cell.nth = *nth_block;
+                (cell.word, cell.rank, of_clauses[part.clause]) = look_up(part, self.block);
+                n_present += u32::from(cell.word != 0 && equal.adds(part.clause));
+                continue;
             };
+            let code = codes[self.block];
+            if code > 0 {
+                of_clauses[part.clause] = units(code, part.weight);
+                if is_possible && equal.adds(part.clause) {
+                    n_present += 1;
+                    let is_out = equal.rules_out(part.clause, code, first, top);
+                    lists |= u64::from(is_out) << nth;
+                }
+            }
+        }
+        match (lists, n_present) {
+            (0, _) => None,
+            (_, 1) => Some(RuledOut::Block),
+            _ => Some(RuledOut::Lists(lists)),
         }
     }
 }

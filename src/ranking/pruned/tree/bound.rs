@@ -53,7 +53,9 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
     pub(super) fn n_windows_without_lists(&self) -> u32 {
         let nothing = vec![0; self.tree.clauses.len()];
         let n_windows = self.tree.n_docs.div_ceil(WINDOW);
-        let is_possible = (0..n_windows).any(|key| {
+        // Without sets all windows are the same to whatever needs no list.
+        let n_different = if self.tree.sets.is_empty() { n_windows.min(1) } else { n_windows };
+        let is_possible = (0..n_different).any(|key| {
             self.bound(self.tree.root, &mut OfWindow { weighed: self, key, best: &nothing }) > 0
         });
         if is_possible { n_windows } else { 0 }

@@ -14,6 +14,8 @@ use crate::ranking::top::Top;
 pub(super) struct Equal {
     /// None for lists whose codes do not tell; empty where no list has any.
     by_clause: Vec<Option<Box<[f32; 256]>>>,
+    /// Whether a clause adds to a score.
+    adds: Vec<bool>,
 }
 
 impl Equal {
@@ -23,8 +25,9 @@ impl Equal {
     pub(super) fn new(weighed: &Weighed<'_, '_, '_>) -> Self {
         let tree = weighed.tree;
         if !adds_terms_only(tree.root) {
-            return Equal { by_clause: vec![] };
+            return Equal { by_clause: vec![], adds: vec![] };
         }
+        let adds: Vec<bool> = tree.clauses.iter().map(|clause| clause.weight > 0.0).collect();
         let tells = tree.clauses.iter().map(|clause| match &clause.list {
             // Codes were computed with other numbers where the snapshot has several segments.
             RankedList::Long(list) if clause.weight > 0.0 => {
@@ -35,8 +38,8 @@ impl Equal {
         let by_clause: Vec<_> =
             tells.map(|tells| tells.then(|| Box::new([Self::UNKNOWN; 256]))).collect();
         match by_clause.iter().any(Option::is_some) {
-            true => Equal { by_clause },
-            false => Equal { by_clause: vec![] },
+            true => Equal { by_clause, adds },
+            false => Equal { by_clause: vec![], adds },
         }
     }
 
@@ -44,6 +47,12 @@ impl Equal {
     #[inline]
     pub(super) fn is_possible(&self) -> bool {
         !self.by_clause.is_empty()
+    }
+
+    /// Whether a clause adds to a score, where anything can be ruled out.
+    #[inline]
+    pub(super) fn adds(&self, clause: usize) -> bool {
+        self.adds.get(clause).is_some_and(|adds| *adds)
     }
 
     /// Takes note of what a posting scores; `code` gives its code.

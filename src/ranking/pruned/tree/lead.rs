@@ -135,7 +135,7 @@ struct OfBlock<'a, 'q, 's, 'f> {
 impl Bounds for OfBlock<'_, '_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         let Some(part) = self.view.list(clause) else { return 0 };
-        u32::from(match part.codes_by_block() {
+        u32::from(match self.view.codes(self.view.places[clause] as usize) {
             Some(codes) => units(codes[self.block], part.weight),
             None => look_up(part, self.block).2,
         })

@@ -44,6 +44,11 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use sums::{Spare, add_up};
 
+/// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
+const SPREAD_POSTINGS: u32 = 64;
+/// Lists, in all windows that are open, up to which codes are made for that.
+const SPREAD_MAX: usize = 128;
+
 /// A query in one segment.
 #[derive(Debug)]
 pub(crate) struct Tree<'s, 'f> {
@@ -105,8 +110,9 @@ struct OpenWindows {
     windows: Vec<OpenWindow>,
     /// For each window and clause the place among the window's lists.
     places: Vec<u32>,
-    /// The first of these are codes by block of lists without, at most some of each window.
+    /// Codes by block of lists without; how many of them are those of open lists.
     spread: Vec<[u8; BLOCKS]>,
+    n_spread: usize,
     /// For each open list its place among them.
     spread_places: Vec<u32>,
 }
@@ -197,6 +203,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
         self.memory.windows.windows.clear();
         self.memory.windows.places.clear();
         self.memory.windows.spread_places.clear();
+        self.memory.windows.n_spread = 0;
         self.memory.summed.clear();
     }
 
@@ -212,6 +219,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
             places[first + part.clause] = place;
         }
         windows.push(OpenWindow { key: window.key, opened: start..self.opened.len() });
+        self.memory.windows.spread_short(&self.opened);
         Ok(())
     }
 
@@ -237,7 +245,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
     fn offer(&mut self, top: &mut Top) -> Result<()> {
         let Search { weighed, scorer, opened, bands, noted, memory, pruning, .. } = self;
         let Memory { windows, summed, spare, .. } = &mut **memory;
-        windows.spread(summed, opened);
+        windows.spread_all(summed, opened);
         let view = |window| windows.view(window, weighed, opened);
         noted.visit(&weighed.scale, top, |place, top| {
             scorer.offer(view(place.window), place.block, top, pruning)
@@ -255,20 +263,33 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
 }
 
 impl OpenWindows {
-    /// Makes codes by block for the lists of some windows that have none.
-    fn spread(&mut self, some: &[usize], opened: &[Opened<'_, '_>]) {
-        self.spread_places.resize(opened.len(), u32::MAX);
-        let mut n_spread = 0;
-        for window in some {
-            for nth in self.windows[*window].opened.clone() {
-                if opened[nth].codes_by_block().is_none() {
-                    self.spread.resize(self.spread.len().max(n_spread + 1), [0; BLOCKS]);
-                    sums::spread(&opened[nth], &mut self.spread[n_spread]);
-                    self.spread_places[nth] = n_spread as u32;
-                    n_spread += 1;
-                }
+    /// Makes codes by block for the lists of the window opened last that have none and few postings.
+    fn spread_short(&mut self, opened: &[Opened<'_, '_>]) {
+        for (nth, part) in opened.iter().enumerate().skip(self.spread_places.len()) {
+            self.spread_places.push(u32::MAX);
+            if part.n_postings() <= SPREAD_POSTINGS && self.n_spread < SPREAD_MAX {
+                self.spread_list(nth, part);
             }
         }
+    }
+
+    /// Makes codes by block for all lists of some windows that have none.
+    fn spread_all(&mut self, some: &[usize], opened: &[Opened<'_, '_>]) {
+        for window in some {
+            for nth in self.windows[*window].opened.clone() {
+                self.spread_list(nth, &opened[nth]);
+            }
+        }
+    }
+
+    fn spread_list(&mut self, nth: usize, part: &Opened<'_, '_>) {
+        if part.codes_by_block().is_some() || self.spread_places[nth] != u32::MAX {
+            return;
+        }
+        self.spread.resize(self.spread.len().max(self.n_spread + 1), [0; BLOCKS]);
+        sums::spread(part, &mut self.spread[self.n_spread]);
+        self.spread_places[nth] = self.n_spread as u32;
+        self.n_spread += 1;
     }
 
     fn view<'a, 'q, 's, 'f>(
