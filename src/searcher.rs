@@ -426,6 +426,12 @@ pub struct SearchBuilder<'a> {
     parameters: Vec<(String, Parameters)>,
 }
 
+/// What there is to say of a query whose matches all score the same.
+fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
+    let score = ranked.constant()?;
+    Some(format!("every match scores {score}, so hits come in document order"))
+}
+
 /// In what order hits come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -505,9 +511,7 @@ impl SearchBuilder<'_> {
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = self.ranked()?;
         let (found, scores) = match &ranked {
-            Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
-                self.best(ranked)?
-            }
+            Some(ranked) if self.is_scored(ranked) => self.best(ranked)?,
             _ => {
                 let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
                 let found = self.execute(&mut execution)?;
@@ -621,8 +625,11 @@ impl SearchBuilder<'_> {
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
         let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
-        notes.extend(ranked.map(|ranked| self.way_of(&ranked)));
-        let tree = explain::explain(&plan, self.searcher.schema(), None);
+        let mut tree = explain::explain(&plan, self.searcher.schema(), None);
+        match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
+            Some(ranked) => self.put_top(&mut tree, ranked, None),
+            None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
+        }
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -644,13 +651,14 @@ impl SearchBuilder<'_> {
             }
             _ => self.execute(&mut execution)?,
         };
-        if let Some(ranked) = &ranked {
-            notes.push(self.way_of(ranked));
-            if self.is_pruned(ranked) || self.is_phrase(ranked) {
-                let found = self.best(ranked)?.0;
-                notes.extend(found.pruning.map(|pruning| pruning.to_string()));
-                notes.extend(found.phrase_pruning.map(|pruning| pruning.to_string()));
+        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
+        let mut top = None;
+        match scored {
+            Some(ranked) => {
+                let started = Instant::now();
+                top = Some((self.best(ranked)?.0, started.elapsed()));
             }
+            None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
@@ -659,15 +667,73 @@ impl SearchBuilder<'_> {
             facets: &found.facet_profiles,
             total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
-        let tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        if let Some(ranked) = scored {
+            self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
+        }
         Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Puts what finds the best on top of a plan, which counts the matches, and what happened.
+    fn put_top(
+        &self,
+        tree: &mut ExplainTree,
+        ranked: &Ranked<'_>,
+        run: Option<(&Found, Duration)>,
+    ) {
+        let mut root = std::mem::take(&mut tree.plan);
+        if root.operator == "Limit" {
+            // That of a plan which is asked for everything, and for no page.
+            root = root.children.pop().unwrap_or_default();
+        }
+        let (offset, limit) = (self.offset, self.limit);
+        let label = match offset {
+            0 => format!("best {limit} by score"),
+            _ => format!("{limit} from the {}th by score", offset.saturating_add(1)),
+        };
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let e = &root.estimate;
+        // Behind a hit of an earlier page there may be any number of others.
+        let lower = if self.after.is_some() { 0 } else { page(e.lower) };
+        let mut node = explain::ExplainNode::new("TopK", label);
+        node.estimate =
+            explain::Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        let by_bounds = self.is_pruned(ranked) || self.is_phrase(ranked);
+        node.algorithm = match by_bounds {
+            true => format!("BM25, by bounds of {}", ranked.what_has_bounds()),
+            false => "BM25 of every match".into(),
+        };
+        let mut reason = "a block whose best possible score is too low is left out".to_owned();
+        if let Some((found, took)) = run {
+            node.actual = Some(explain::Actual {
+                documents: found.docs.len() as u64,
+                documents_in: root.actual.as_ref().map(|actual| actual.documents),
+                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                ..explain::Actual::default()
+            });
+            let pruning = found.pruning.map(|pruning| pruning.to_string());
+            let did = pruning.or(found.phrase_pruning.map(|pruning| pruning.to_string()));
+            did.inspect(|did| reason = format!("{reason}: {did}"));
+        }
+        if by_bounds {
+            let decision = explain::Decision::accepted("top-k by bounds", reason);
+            node.decisions = vec![decision.instead_of("score every match", None)];
+        }
+        node.children = vec![root];
+        node.number();
+        tree.plan = node;
+    }
+
+    /// Whether hits have scores that differ, or come after one that has the same.
+    fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
+        ranked.constant().is_none() || self.after.is_some()
     }
 
     /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
     /// the best are found otherwise.
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
-            Some(ranked) if ranked.constant().is_none() || self.after.is_some() => {
+            Some(ranked) if self.is_scored(ranked) => {
                 match self.is_phrase(ranked) || self.is_pruned(ranked) && self.facets.is_empty() {
                     true => Goal::Count,
                     false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
@@ -685,22 +751,6 @@ impl SearchBuilder<'_> {
     /// Whether the best are found by bounds of a phrase.
     fn is_phrase(&self, ranked: &Ranked<'_>) -> bool {
         ranked.shape() == Shape::Phrase && self.facets.is_empty()
-    }
-
-    /// How the hits are put into order, for people.
-    fn way_of(&self, ranked: &Ranked<'_>) -> String {
-        let k = self.offset.saturating_add(self.limit);
-        match ranked.constant() {
-            Some(score) => format!("every match scores {score}, so hits come in document order"),
-            None if self.is_pruned(ranked) => format!(
-                "ranked by BM25: the best {k} are found by bounds of {}, beside the count",
-                ranked.what_has_bounds()
-            ),
-            None if self.is_phrase(ranked) && self.total == TotalMode::Unknown => {
-                format!("ranked by BM25: the best {k} are found by bounds of the phrase's words")
-            }
-            None => format!("ranked by BM25: every match is scored for the best {k}"),
-        }
     }
 
     fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {

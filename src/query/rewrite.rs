@@ -259,7 +259,7 @@ impl Rewriter<'_> {
             self.notes.truncate(noted);
             let dropped: Vec<_> = should.iter().map(|query| format!("'{query}'")).collect();
             self.note(format!(
-                "beside a clause that must match, {} would only add to the score; nothing is scored, so it is left out",
+                "beside a clause that must match, {} changes no matches, only scores",
                 shortened(&dropped.join(", "))
             ));
         }
@@ -715,7 +715,7 @@ mod tests {
             ),
             (
                 "title:(+a b (c d))",
-                "beside a clause that must match, 'title:b', 'title:c title:d' would only add",
+                "beside a clause that must match, 'title:b', 'title:c title:d' changes no",
             ),
             (
                 "title:\"...\"",

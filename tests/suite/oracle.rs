@@ -208,7 +208,9 @@ fn check(corpus: &Corpus, query: &Query, random: &mut Random) {
 /// What the plan promises of the whole query holds, whatever happened to its parts.
 fn check_bounds(tree: &ExplainTree, total: u64, offset: usize, limit: usize) {
     let (estimate, actual) = match &*tree.plan.operator {
-        "Limit" => (&tree.plan.estimate, total.saturating_sub(offset as u64).min(limit as u64)),
+        "Limit" | "TopK" => {
+            (&tree.plan.estimate, total.saturating_sub(offset as u64).min(limit as u64))
+        }
         _ => (&tree.plan.estimate, total),
     };
     let (lower, upper) = (estimate.lower, estimate.upper);

@@ -264,8 +264,9 @@ fn the_best_of_a_phrase_are_those_of_scoring_everything() {
                 assert_eq!(hits(after.total(TotalMode::Unknown)), next, "after {k} of {query}");
             }
         }
-        let notes = search().limit(10).total(TotalMode::Unknown).analyze().unwrap().notes;
-        let note = notes.iter().find(|note| note.starts_with("placed the words in")).unwrap();
+        let tree = search().limit(10).total(TotalMode::Unknown).analyze().unwrap();
+        assert_eq!(tree.plan.operator, "TopK");
+        let note = tree.plan.decisions[0].reason.split_once("placed the words in").unwrap().1;
         let mut numbers = note.split(' ').filter_map(|word| word.parse::<u64>().ok());
         let (placed, candidates) = (numbers.next().unwrap(), numbers.next().unwrap());
         assert!(placed <= candidates, "{note}");
