@@ -31,6 +31,23 @@ impl Candidates {
     }
 }
 
+/// Documents of a window up to which looking each up costs less than going through all of the lists: mostly the
+/// next one has none of them, and the others need not be touched.
+const LOOKED_UP_MAX: u32 = 16;
+
+/// Keeps the documents of a window that all lists have.
+fn retain_common(lists: &mut [WordList<'_>], key: u32, lows: &mut Vec<u16>) -> Result<()> {
+    for list in lists {
+        if lows.is_empty() || !list.open_window(key)? {
+            lows.clear();
+            return Ok(());
+        }
+        let (documents, _) = list.documents()?;
+        lows.retain(|low| documents.contains(*low));
+    }
+    Ok(())
+}
+
 impl PhraseReader<'_> {
     /// The windows in which all words have documents, ascending.
     pub(crate) fn windows(&self) -> Vec<PhraseWindow> {
@@ -52,7 +69,16 @@ impl PhraseReader<'_> {
     /// Makes `candidates` the documents of a window that have all words.
     pub(crate) fn candidates(&mut self, key: u32, candidates: &mut Candidates) -> Result<()> {
         candidates.lows.clear();
-        for list in &mut self.lists {
+        let Some((rarest, others)) = self.lists.split_first_mut() else { return Ok(()) };
+        if !rarest.open_window(key)? {
+            return Ok(());
+        }
+        let (documents, n_documents) = rarest.documents()?;
+        if n_documents <= LOOKED_UP_MAX {
+            candidates.lows.extend(documents.iter());
+            return retain_common(others, key, &mut candidates.lows);
+        }
+        for list in others {
             if !list.open_window(key)? {
                 return Ok(());
             }

@@ -122,7 +122,8 @@ impl<'s> WordList<'s> {
         match self {
             WordList::Short(short) => {
                 let ShortWord { list, lows } = &mut **short;
-                let of_window = list.docs().iter().filter(|doc| **doc >> 16 == key);
+                let first = list.docs().partition_point(|doc| doc >> 16 < key);
+                let of_window = list.docs()[first..].iter().take_while(|doc| **doc >> 16 == key);
                 lows.clear();
                 lows.extend(of_window.map(|doc| (*doc as u16).to_le_bytes()));
                 Ok(!lows.is_empty())
