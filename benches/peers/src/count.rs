@@ -180,7 +180,10 @@ fn build_tantivy(articles: &Path, dir: &Path) -> Result<()> {
 }
 
 fn build_treepie(articles: &Path, dir: &Path) -> Result<()> {
-    let body = treepie::Field::new("body", FieldKind::Text).stored(false);
+    // As much as tantivy keeps.
+    let body = treepie::Field::new("body", FieldKind::Text)
+        .stored(false)
+        .detail(treepie::Detail::Documents);
     let index = Index::create(dir, treepie::Schema::builder().field(body).build()?)?;
     let mut writer = index.writer()?;
     each_body(articles, |text| Ok(writer.add(Document::new().with("body", text))?))?;
