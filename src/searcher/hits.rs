@@ -1,0 +1,154 @@
+//! What a search gives: hits, how many there are, and counts of values.
+
+use crate::ids::DocId;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// How far a search counts its matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TotalMode {
+    /// All of them.
+    #[default]
+    Exact,
+    /// At least this many; what is beyond may be left uncounted.
+    UpTo(u64),
+    /// No further than the page needs.
+    Unknown,
+}
+
+/// One page of a result.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hits {
+    /// How many documents match.
+    pub total: Total,
+    /// The documents of the page, in document order.
+    pub hits: Vec<Hit>,
+    /// In the order they were asked for.
+    pub facets: Vec<FacetCounts>,
+    /// From the query to its answer.
+    pub took: Duration,
+}
+
+/// A number of matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Total {
+    /// How many were counted.
+    pub value: u64,
+    /// What that says about how many there are.
+    pub relation: Relation,
+}
+
+/// What a counted number says about how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Relation {
+    /// It is the number.
+    #[default]
+    Exact,
+    /// There may be more.
+    AtLeast,
+    /// Nothing: counting was not asked for.
+    Unknown,
+}
+
+impl Relation {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Exact => "exact",
+            Relation::AtLeast => "at_least",
+            Relation::Unknown => "unknown",
+        }
+    }
+}
+
+/// One document that matches.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// Its number in the snapshot.
+    pub doc: DocId,
+    /// How well it matches, where anything is scored.
+    pub score: Option<f32>,
+    /// Its stored fields.
+    pub fields: Fields,
+}
+
+/// Stored fields by name.
+pub type Fields = BTreeMap<String, Value>;
+
+/// What is stored of one field of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A single value.
+    One(String),
+    /// Several values, in the order they were added.
+    Many(Vec<String>),
+}
+
+impl Value {
+    /// The values, one or several.
+    ///
+    /// ```
+    /// use treepie::Value;
+    ///
+    /// let value = Value::Many(vec!["a".into(), "b".into()]);
+    /// assert_eq!(value.iter().collect::<Vec<_>>(), ["a", "b"]);
+    /// assert_eq!(value.to_string(), "a, b");
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let values = match self {
+            Value::One(value) => std::slice::from_ref(value),
+            Value::Many(values) => values,
+        };
+        values.iter().map(|value| &**value)
+    }
+
+    pub(super) fn push(&mut self, value: String) {
+        match self {
+            Value::One(first) => *self = Value::Many(vec![std::mem::take(first), value]),
+            Value::Many(values) => values.push(value),
+        }
+    }
+}
+
+/// The value, or all of them with commas between.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, value) in self.iter().enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            f.write_str(value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The most frequent values of a field among the documents that match. All numbers are exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetCounts {
+    /// The field.
+    pub field: String,
+    /// Descending by count, then ascending by the bytes of the value.
+    pub buckets: Vec<Bucket>,
+    /// Matching documents whose value is not among the buckets; `None` for a field where a document
+    /// may have many.
+    pub other: Option<u64>,
+    /// Matching documents without a value.
+    pub missing: u64,
+}
+
+/// One value of a facet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bucket {
+    /// The value, or the term of a text field.
+    pub value: String,
+    /// How many matching documents have it.
+    pub count: u64,
+}

@@ -1,0 +1,414 @@
+//! Asking an index: one immutable snapshot, and the read path told in order.
+//!
+//! ```text
+//! text ── parse ─▶ Query ── rewrite ─▶ Normal ── plan ─▶ Plan ── execute ─▶ documents ── fetch ─▶ Hits
+//!                                                  └── explain ─▶ ExplainTree      └── facets
+//! ```
+
+mod hits;
+mod search;
+
+pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Total, TotalMode, Value};
+pub use search::{Order, SearchBuilder};
+
+use crate::analysis::Analyzers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches};
+use crate::explain::ExplainTree;
+use crate::highlight::Highlighter;
+use crate::ids::{DocId, FieldId};
+use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
+use crate::query::{self, Normal, ParseOptions, Query};
+use crate::ranking;
+use crate::ranking::bm25::{FieldScorings, Parameters};
+use crate::ranking::prepared::Ranked;
+use crate::ranking::pruned::{self, PhrasePruning, Pruning};
+pub use crate::ranking::scorer::Explanation;
+use crate::ranking::top::Top;
+use crate::schema::Schema;
+use crate::segment::reader::SegmentReader;
+use crate::segment::snapshot::Snapshot;
+use crate::storage::Storage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
+const SCRATCH_KEPT: usize = 16;
+/// Plans of more operators give their memory back.
+const NODES_KEPT: usize = 64;
+
+/// Answers queries from one snapshot of an index, which no later commit changes.
+///
+/// Cloning is cheap, and clones may be used from any number of threads. What a searcher reads stays
+/// on disk for as long as it lives; [`reload`](Self::reload) gives the newest commit.
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").keyword("kind").build()?);
+/// let mut writer = index.writer()?;
+/// for (title, kind) in [("Paris, Texas", "film"), ("Paris", "city"), ("Texas", "state")] {
+///     writer.add(Document::new().with("title", title).with("kind", kind))?;
+/// }
+/// writer.commit()?;
+///
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("paris OR texas")?;
+/// let page = searcher.search(&query).limit(2).facet("kind", 3).run()?;
+/// assert_eq!(page.total.value, 3);
+/// assert_eq!(page.hits[0].fields["title"].to_string(), "Paris, Texas");
+/// assert_eq!(page.facets[0].buckets[0].value, "city");
+/// assert_eq!(searcher.count(&searcher.parse("paris -texas")?)?, 1);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Searcher(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    storage: Arc<dyn Storage>,
+    snapshot: Snapshot,
+    analyzers: Arc<Analyzers>,
+    /// What earlier queries left for later ones, at most one for each that ran at the same time.
+    scratch: Mutex<Vec<Scratch>>,
+    /// The same for finding the best.
+    pruned: Mutex<Vec<pruned::Scratch>>,
+    scorings: FieldScorings,
+}
+
+type Scratch = (PlanScratch, ExecutionScratch);
+
+impl Searcher {
+    /// Opens the newest commit of `storage`.
+    pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
+        let snapshot = Snapshot::open(&*storage)?;
+        Ok(Self::of(storage, snapshot, analyzers))
+    }
+
+    /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
+    ///
+    /// # Errors
+    ///
+    /// As opening the index.
+    pub fn reload(&self) -> Result<Option<Searcher>> {
+        let Inner { storage, snapshot, analyzers, .. } = &*self.0;
+        let newest = Snapshot::open_after(&**storage, Some(snapshot))?;
+        if newest.manifest.generation == snapshot.manifest.generation {
+            return Ok(None);
+        }
+        let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
+        Ok(Some(Self::of(storage, newest, analyzers)))
+    }
+
+    fn of(storage: Arc<dyn Storage>, snapshot: Snapshot, analyzers: Arc<Analyzers>) -> Self {
+        let (scratch, pruned) = Default::default();
+        let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
+        Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned, scorings }))
+    }
+
+    /// The fields of the index.
+    pub fn schema(&self) -> &Schema {
+        &self.0.snapshot.manifest.schema
+    }
+
+    /// The number of the commit that is being read; it grows with every commit.
+    pub fn generation(&self) -> u64 {
+        self.0.snapshot.manifest.generation
+    }
+
+    /// How many documents there are.
+    pub fn n_docs(&self) -> u64 {
+        self.segments().map(|segment| u64::from(segment.n_docs())).sum()
+    }
+
+    /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
+    /// time: for every 65,536 documents of the largest segment some KiB, and nothing that grows with hits.
+    pub fn scratch_bytes(&self) -> usize {
+        lock(&self.0.pruned).iter().map(pruned::Scratch::bytes).sum()
+    }
+
+    /// The segments of the snapshot, in the order of the documents.
+    fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> {
+        let Snapshot { manifest, segments, .. } = &self.0.snapshot;
+        let files = segments.iter().zip(&manifest.segments);
+        files.map(|(file, meta)| SegmentReader::new(file, &manifest.schema, meta.n_docs))
+    }
+
+    /// Reads a query in the [query language](crate::query).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] with the place in the text.
+    pub fn parse(&self, text: &str) -> Result<Query> {
+        query::parse(text, &ParseOptions::default())
+    }
+
+    /// Begins a search; nothing happens until [`run`](SearchBuilder::run).
+    pub fn search<'a>(&'a self, query: &'a Query) -> SearchBuilder<'a> {
+        SearchBuilder::new(self, query)
+    }
+
+    /// How the score of a document comes about, as a tree of numbers; `None` where it does not match.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// let explanation = searcher.explain_score(&query, hit.doc)?.expect("a hit matches");
+    /// assert_eq!(Some(explanation.value), hit.score);
+    /// println!("{explanation}");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has; as [`count`](Self::count).
+    pub fn explain_score(&self, query: &Query, doc: DocId) -> Result<Option<Explanation>> {
+        let mut base = 0;
+        for (at, segment) in self.segments().enumerate() {
+            let here = doc.0 - base;
+            if here < u64::from(segment.n_docs()) {
+                let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
+                let is_in = match self.matches(&normal)?.get(at) {
+                    Some(MatchSet::Some(windows)) => windows.contains(here as u32),
+                    Some(MatchSet::Everything) => true,
+                    None => false,
+                };
+                let ranked = self.ranked(query, &[])?;
+                return match is_in {
+                    true => ranked.segment(at)?.explain(here as u32),
+                    false => Ok(None),
+                };
+            }
+            base += u64::from(segment.n_docs());
+        }
+        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+
+    /// Looks up what scoring a query needs.
+    fn ranked(&self, query: &Query, parameters: &[(FieldId, Parameters)]) -> Result<Ranked<'_>> {
+        let scored = query::scoring(query, self.schema(), &self.0.analyzers)?;
+        let of_field = |field| {
+            let own = parameters.iter().find(|(other, _)| *other == field);
+            let own = own.map_or_else(Parameters::default, |(_, parameters)| *parameters);
+            self.0.scorings.get(field, self.segments(), own)
+        };
+        Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
+    }
+
+    /// Offers to `top` what can be among the best, by bounds.
+    fn find_best(&self, ranked: &Ranked<'_>, count: bool, top: &mut Top) -> Result<Pruning> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let pruning = ranking::search::find_best(ranked, ranked.shape(), count, top, &mut scratch)?;
+        self.recycle_pruned(scratch);
+        Ok(pruning)
+    }
+
+    /// The same for a phrase; with `count` finds all that have it.
+    fn find_best_of_phrase(
+        &self,
+        ranked: &Ranked<'_>,
+        count: bool,
+        top: &mut Top,
+    ) -> Result<PhrasePruning> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let pruning = ranking::search::find_best_of_phrase(ranked, count, top, &mut scratch)?;
+        self.recycle_pruned(scratch);
+        Ok(pruning)
+    }
+
+    /// Everything that matches, by segment.
+    fn matches(&self, normal: &Normal) -> Result<Matches> {
+        let mut execution = self.collecting(normal)?;
+        let matches = execution.page_and_matches(&mut vec![])?.1;
+        self.recycle(execution);
+        Ok(matches)
+    }
+
+    /// Plans to find everything that matches.
+    fn collecting(&self, normal: &Normal) -> Result<Execution<'_>> {
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
+        let (scratch, execution) = self.scratch();
+        let plan = plan::plan(normal, self.segments(), &options, scratch)?;
+        Ok(Execution::new(plan, false, execution))
+    }
+
+    /// How many documents match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
+    /// where what it reads is damaged.
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
+        if let Normal::Term { field, term } = &normal {
+            // What the plan would say, without one.
+            return self.segments().try_fold(0, |sum, segment| {
+                let info = segment.field(*field).terms()?.get(term)?;
+                match segment.live() {
+                    None => Ok(sum + info.map_or(0, |info| u64::from(info.df))),
+                    Some(live) => match *live {},
+                }
+            });
+        }
+        let (plan, execution) = self.scratch();
+        let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
+        let mut execution = Execution::new(plan, false, execution);
+        let count = execution.count();
+        self.recycle(execution);
+        count
+    }
+
+    /// Plans a count, to be taken any number of times.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let mut prepared = searcher.prepare(&searcher.parse("paris")?)?;
+    /// assert_eq!(prepared.count()?, 1);
+    /// assert_eq!(prepared.count()?, 1); // allocates nothing
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
+        Ok(PreparedCount { execution: self.execution(query, &PlanOptions::default())? })
+    }
+
+    /// The most frequent terms of a field among the documents that match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for a field that does not exist; as [`count`](Self::count).
+    pub fn facets(&self, query: &Query, field: &str, limit: usize) -> Result<FacetCounts> {
+        let mut found = self.search(query).count_only().facet(field, limit).run()?;
+        found.facets.pop().ok_or_else(|| Error::new(ErrorKind::Usage, "counting a facet"))
+    }
+
+    /// How a search for ten hits would be answered. Reads the dictionary and the headers of posting
+    /// lists, no postings; see [`SearchBuilder::analyze`] for what happens when it runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn explain(&self, query: &Query) -> Result<ExplainTree> {
+        self.search(query).explain()
+    }
+
+    /// The stored fields of a document of this snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has.
+    pub fn document(&self, doc: DocId) -> Result<Fields> {
+        let mut base = 0;
+        for segment in self.segments() {
+            let here = doc.0 - base;
+            if here < u64::from(segment.n_docs()) {
+                let mut fields = Fields::new();
+                for (field, value) in segment.stored(here as u32)? {
+                    let name = &self.schema().get(field).name;
+                    match fields.get_mut(name) {
+                        Some(values) => values.push(value),
+                        None => drop(fields.insert(name.clone(), Value::One(value))),
+                    }
+                }
+                return Ok(fields);
+            }
+            base += u64::from(segment.n_docs());
+        }
+        Err(Error::new(ErrorKind::NotFound, "fetching a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+
+    /// What marks the words of a query in stored texts; see [`highlight`](crate::highlight).
+    ///
+    /// # Errors
+    ///
+    /// As [`Highlighter::new`].
+    pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
+        Highlighter::new(query, self.schema(), &self.0.analyzers)
+    }
+
+    /// Plans a query and gets ready to carry the plan out.
+    fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
+        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let (plan, execution) = self.scratch();
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, plan)?;
+        Ok(Execution::new(plan, false, execution))
+    }
+
+    /// Plans a query for people; also gives what it was rewritten to, and why.
+    fn plan(
+        &self,
+        query: &Query,
+        options: &PlanOptions,
+    ) -> Result<(Plan<'_>, String, Vec<String>)> {
+        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let scratch = PlanScratch::default();
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, scratch)?;
+        let text = rewritten.normal.display(self.schema()).to_string();
+        Ok((plan, text, rewritten.notes))
+    }
+
+    /// Memory that an earlier query left, or none.
+    fn scratch(&self) -> Scratch {
+        lock(&self.0.scratch).pop().unwrap_or_default()
+    }
+
+    /// Keeps the memory of finding the best for the next query.
+    fn recycle_pruned(&self, scratch: pruned::Scratch) {
+        let mut kept = lock(&self.0.pruned);
+        if kept.len() < SCRATCH_KEPT {
+            kept.push(scratch);
+        }
+    }
+
+    /// Keeps the memory of an execution for the next query.
+    fn recycle(&self, execution: Execution<'_>) {
+        if execution.plan().nodes.len() <= NODES_KEPT {
+            let scratch = execution.into_scratch();
+            let mut kept = lock(&self.0.scratch);
+            if kept.len() < SCRATCH_KEPT {
+                kept.push(scratch);
+            }
+        }
+    }
+}
+
+/// What a panic left behind in a pool is empty vectors at the worst.
+fn lock<T>(pool: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A planned count with the memory to take it; from [`Searcher::prepare`].
+#[derive(Debug)]
+pub struct PreparedCount<'s> {
+    execution: Execution<'s>,
+}
+
+impl PreparedCount<'_> {
+    /// How many documents match. From the second time on nothing is allocated, where the index is
+    /// mapped or in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] where what it reads is damaged.
+    pub fn count(&mut self) -> Result<u64> {
+        self.execution.count()
+    }
+}

@@ -1,0 +1,512 @@
+//! One search: its options, the page of the best, and its plan for people.
+
+use super::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{Counted, Execution, ExecutionScratch, Matches};
+use crate::explain::{self, ExplainTree};
+use crate::facet::{self, FacetProfile};
+use crate::ids::{DocId, FieldId};
+use crate::plan::{self, Goal, PlanOptions};
+use crate::query::Query;
+use crate::ranking;
+use crate::ranking::bm25::Parameters;
+use crate::ranking::prepared::{Ranked, Shape};
+use crate::ranking::pruned::{PhrasePruning, Pruning};
+use crate::ranking::top::Top;
+use crate::schema::FieldKind;
+use std::time::{Duration, Instant};
+
+/// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
+const LIMIT_DEFAULT: u64 = 10;
+/// Room made for hits before any is found.
+const HITS_ROOM_MAX: u64 = 1_024;
+
+/// A search with its options; from [`Searcher::search`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens until `run`"]
+pub struct SearchBuilder<'a> {
+    searcher: &'a Searcher,
+    query: &'a Query,
+    limit: u64,
+    offset: u64,
+    total: TotalMode,
+    count_only: bool,
+    fields: Option<Vec<String>>,
+    facets: Vec<(String, usize)>,
+    order: Order,
+    after: Option<(f32, DocId)>,
+    parameters: Vec<(String, Parameters)>,
+}
+
+/// What there is to say of a query whose matches all score the same.
+fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
+    let score = ranked.constant()?;
+    Some(format!("every match scores {score}, so hits come in document order"))
+}
+
+/// In what order hits come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// The best first, by BM25; where scores are equal, the smaller number.
+    #[default]
+    Score,
+    /// As they were added. Nothing is scored, and reading stops when the page is full.
+    Document,
+}
+
+impl<'a> SearchBuilder<'a> {
+    /// A search for the first page, with everything as it is by default.
+    pub(super) fn new(searcher: &'a Searcher, query: &'a Query) -> Self {
+        SearchBuilder {
+            searcher,
+            query,
+            limit: LIMIT_DEFAULT,
+            offset: 0,
+            total: TotalMode::Exact,
+            count_only: false,
+            fields: None,
+            facets: vec![],
+            order: Order::default(),
+            after: None,
+            parameters: vec![],
+        }
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// How many hits are wanted (default 10).
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// How many hits to leave out before the first (default 0).
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// How far matches are counted (default [`TotalMode::Exact`]).
+    pub fn total(mut self, total: TotalMode) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// In what order hits come (default [`Order::Score`]).
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Goes on after a hit of an earlier page, the last of it, by its score and number: as
+    /// [`offset`](Self::offset) and without keeping what comes before. By score only.
+    pub fn after(mut self, score: f32, doc: DocId) -> Self {
+        self.after = Some((score, doc));
+        self
+    }
+
+    /// The parameters of BM25 for one field: how soon more of the same word adds nothing (`k1`, 0 or more, default
+    /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75).
+    pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
+        self.parameters.push((field.into(), Parameters { k1, b }));
+        self
+    }
+
+    /// Wants the number of matches and facets, and no hits.
+    pub fn count_only(mut self) -> Self {
+        self.count_only = true;
+        self
+    }
+
+    /// Which stored fields come back with a hit (default: all).
+    pub fn fields<S: Into<String>>(mut self, fields: impl IntoIterator<Item = S>) -> Self {
+        self.fields = Some(fields.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Also counts the `limit` most frequent values of a keyword field, or terms of a text field.
+    pub fn facet(mut self, field: impl Into<String>, limit: usize) -> Self {
+        self.facets.push((field.into(), limit));
+        self
+    }
+
+    /// Answers the query.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] where it means nothing in this schema, [`ErrorKind::Usage`] for a field
+    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged.
+    pub fn run(self) -> Result<Hits> {
+        let started = Instant::now();
+        let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
+        let ranked = self.ranked()?;
+        let (found, scores) = match &ranked {
+            Some(ranked) if self.is_scored(ranked) => self.best(ranked)?,
+            _ => {
+                let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
+                let found = self.execute(&mut execution)?;
+                self.searcher.recycle(execution);
+                let score = ranked.as_ref().and_then(Ranked::constant);
+                let scores = vec![score; found.docs.len()];
+                (found, scores)
+            }
+        };
+        let mut hits = Vec::with_capacity(found.docs.len());
+        for (doc, score) in found.docs.into_iter().zip(scores) {
+            let mut stored = match &fields {
+                Some(fields) if fields.is_empty() => Fields::new(),
+                _ => self.searcher.document(doc)?,
+            };
+            if let Some(fields) = &fields {
+                stored.retain(|name, _| fields.iter().any(|field| field == name));
+            }
+            hits.push(Hit { doc, score, fields: stored });
+        }
+        Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
+    }
+
+    /// What scoring needs, where hits are wanted and their scores matter.
+    fn ranked(&self) -> Result<Option<Ranked<'_>>> {
+        let mut parameters = vec![];
+        for (name, own) in &self.parameters {
+            let is_sound = own.k1 >= 0.0 && own.k1.is_finite() && (0.0..=1.0).contains(&own.b);
+            if !is_sound {
+                return Err(Error::new(ErrorKind::Usage, format!("ranking by the field '{name}'"))
+                    .expected("k1 of 0 or more and b of 0 to 1")
+                    .found(format!("k1 {} and b {}", own.k1, own.b)));
+            }
+            parameters.push((self.field(name)?, *own));
+        }
+        match (self.order, self.count_only || self.limit == 0) {
+            (Order::Score, false) => self.searcher.ranked(self.query, &parameters).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The best documents of the page with their scores, and what else was asked for.
+    fn best(&self, ranked: &Ranked<'_>) -> Result<(Found, Vec<Option<f32>>)> {
+        let mut found = Found::default();
+        let page_end = self.offset.saturating_add(self.limit);
+        let is_pruned = self.is_pruned(ranked);
+        let top = if is_pruned && self.facets.is_empty() {
+            let mut top = self.top(page_end.min(self.searcher.n_docs()));
+            let count = self.total != TotalMode::Unknown;
+            let pruning = self.searcher.find_best(ranked, count, &mut top)?;
+            found.pruning = Some(pruning);
+            if count {
+                // Where it is not known by now: counting everything costs less than knowing where to stop.
+                let value = match pruning.matching {
+                    Some(matching) => matching,
+                    None => self.searcher.count(self.query)?,
+                };
+                found.total = Total { value, relation: Relation::Exact };
+            }
+            top
+        } else if self.is_phrase(ranked) {
+            let mut top = self.top(page_end.min(self.searcher.n_docs()));
+            let count = self.total != TotalMode::Unknown;
+            let pruning = self.searcher.find_best_of_phrase(ranked, count, &mut top)?;
+            found.total = Total { value: pruning.matching, relation: Relation::Exact };
+            found.phrase_pruning = Some(pruning);
+            top
+        } else {
+            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+            let options = PlanOptions { goal, ..self.options(false)? };
+            let mut execution = self.searcher.execution(self.query, &options)?;
+            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+            found.total = self.total_of(counted);
+            let mut top = self.top(page_end.min(counted.documents));
+            if is_pruned {
+                found.pruning = Some(self.searcher.find_best(ranked, false, &mut top)?);
+            } else {
+                let segments = &execution.plan().segments;
+                ranking::search::score_all(ranked, segments, &matches, &mut top)?;
+            }
+            self.count_facets(&execution, &matches, &mut found)?;
+            self.searcher.recycle(execution);
+            top
+        };
+        let best = top.into_sorted();
+        let is_best_only = self.is_phrase(ranked) || is_pruned && self.facets.is_empty();
+        if is_best_only && self.total == TotalMode::Unknown {
+            found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
+        }
+        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let page = best.get(start..).unwrap_or_default();
+        found.docs.extend(page.iter().map(|scored| scored.doc()));
+        Ok((found, page.iter().map(|scored| Some(scored.score())).collect()))
+    }
+
+    /// Room for the `k` best documents, as far as they come after an earlier page.
+    fn top(&self, k: u64) -> Top {
+        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), vec![]);
+        match self.after {
+            Some((score, doc)) => top.after(ranking::search::after(score, doc)),
+            None => top,
+        }
+    }
+
+    /// How the search would be answered, without touching postings.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<ExplainTree> {
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
+        let mut tree = explain::explain(&plan, self.searcher.schema(), None);
+        match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
+            Some(ranked) => self.put_top(&mut tree, ranked, None),
+            None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
+        }
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn analyze(self) -> Result<ExplainTree> {
+        let started = Instant::now();
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
+        let mut execution = Execution::new(plan, true, ExecutionScratch::default());
+        let found = match options.goal {
+            Goal::Count if self.facets.is_empty() => {
+                execution.count()?;
+                Found::default()
+            }
+            _ => self.execute(&mut execution)?,
+        };
+        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
+        let mut top = None;
+        match scored {
+            Some(ranked) => {
+                let started = Instant::now();
+                top = Some((self.best(ranked)?.0, started.elapsed()));
+            }
+            None => notes.extend(ranked.as_ref().and_then(constant_note)),
+        }
+        let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
+        let run = explain::Run {
+            profile: execution.profile(),
+            page_len: pages.then_some(found.docs.len() as u64),
+            facets: &found.facet_profiles,
+            total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        };
+        let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        if let Some(ranked) = scored {
+            self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
+        }
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Puts what finds the best on top of a plan, which counts the matches, and what happened.
+    fn put_top(
+        &self,
+        tree: &mut ExplainTree,
+        ranked: &Ranked<'_>,
+        run: Option<(&Found, Duration)>,
+    ) {
+        let mut root = std::mem::take(&mut tree.plan);
+        if root.operator == "Limit" {
+            // That of a plan which is asked for everything, and for no page.
+            root = root.children.pop().unwrap_or_default();
+        }
+        let (offset, limit) = (self.offset, self.limit);
+        let label = match offset {
+            0 => format!("best {limit} by score"),
+            _ => format!("{limit} from the {}th by score", offset.saturating_add(1)),
+        };
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let e = &root.estimate;
+        // Behind a hit of an earlier page there may be any number of others.
+        let lower = if self.after.is_some() { 0 } else { page(e.lower) };
+        let mut node = explain::ExplainNode::new("TopK", label);
+        node.estimate =
+            explain::Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        let by_bounds = self.is_pruned(ranked) || self.is_phrase(ranked);
+        node.algorithm = match by_bounds {
+            true => format!("BM25, by bounds of {}", ranked.what_has_bounds()),
+            false => "BM25 of every match".into(),
+        };
+        let mut reason = "a block whose best possible score is too low is left out".to_owned();
+        if let Some((found, took)) = run {
+            node.actual = Some(explain::Actual {
+                documents: found.docs.len() as u64,
+                documents_in: root.actual.as_ref().map(|actual| actual.documents),
+                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                ..explain::Actual::default()
+            });
+            let pruning = found.pruning.map(|pruning| pruning.to_string());
+            let did = pruning.or(found.phrase_pruning.map(|pruning| pruning.to_string()));
+            did.inspect(|did| reason = format!("{reason}: {did}"));
+        }
+        if by_bounds {
+            let decision = explain::Decision::accepted("top-k by bounds", reason);
+            node.decisions = vec![decision.instead_of("score every match", None)];
+        }
+        node.children = vec![root];
+        node.number();
+        tree.plan = node;
+    }
+
+    /// Whether hits have scores that differ, or come after one that has the same.
+    fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
+        ranked.constant().is_none() || self.after.is_some()
+    }
+
+    /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
+    /// the best are found otherwise.
+    fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
+        match ranked {
+            Some(ranked) if self.is_scored(ranked) => {
+                match self.is_phrase(ranked) || self.is_pruned(ranked) && self.facets.is_empty() {
+                    true => Goal::Count,
+                    false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
+                }
+            }
+            _ => self.own_goal(),
+        }
+    }
+
+    /// Whether the best are found without looking at everything that matches.
+    fn is_pruned(&self, ranked: &Ranked<'_>) -> bool {
+        matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf | Shape::Tree)
+    }
+
+    /// Whether the best are found by bounds of a phrase.
+    fn is_phrase(&self, ranked: &Ranked<'_>) -> bool {
+        ranked.shape() == Shape::Phrase && self.facets.is_empty()
+    }
+
+    fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
+        tree.query = self.query.to_string();
+        tree.parsed = tree.query.clone();
+        tree.rewritten = rewritten;
+        tree.notes = notes;
+        tree
+    }
+
+    /// What the plan is asked for where nothing is ranked.
+    fn own_goal(&self) -> Goal {
+        match self.count_only {
+            true => Goal::Count,
+            false => Goal::Page {
+                offset: self.offset,
+                limit: self.limit,
+                total: match self.total {
+                    TotalMode::Exact => plan::Total::Exact,
+                    TotalMode::UpTo(most) => plan::Total::UpTo(most),
+                    TotalMode::Unknown => plan::Total::Unknown,
+                },
+            },
+        }
+    }
+
+    fn options(&self, for_people: bool) -> Result<PlanOptions> {
+        let goal = self.own_goal();
+        let facets = self
+            .facets
+            .iter()
+            .map(|(name, limit)| Ok((self.field(name)?, *limit)))
+            .collect::<Result<_>>()?;
+        Ok(PlanOptions { goal, facets, for_people })
+    }
+
+    fn field(&self, name: &str) -> Result<FieldId> {
+        self.searcher.schema().field_id(name).ok_or_else(|| {
+            let known: Vec<_> =
+                self.searcher.schema().fields().iter().map(|field| &*field.name).collect();
+            Error::new(ErrorKind::Usage, "choosing a field")
+                .expected(format!("one of {}", known.join(", ")))
+                .found(format!("'{name}'"))
+        })
+    }
+
+    /// The names, once each is known to be a stored field.
+    fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
+        for name in names {
+            if !self.searcher.schema().get(self.field(name)?).stored {
+                return Err(Error::new(ErrorKind::Usage, "choosing the fields of a hit")
+                    .expected("a stored field")
+                    .found(format!("'{name}', which is not stored")));
+            }
+        }
+        Ok(names.to_vec())
+    }
+
+    fn execute(&self, execution: &mut Execution<'_>) -> Result<Found> {
+        let mut found = Found::default();
+        if execution.plan().facets.is_empty() && self.count_only {
+            found.total = Total { value: execution.count()?, relation: Relation::Exact };
+            return Ok(found);
+        }
+        found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+        if execution.plan().facets.is_empty() {
+            let counted = execution.page(&mut found.docs)?;
+            found.total = self.total_of(counted);
+            return Ok(found);
+        }
+        let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+        found.total = self.total_of(counted);
+        self.count_facets(execution, &matches, &mut found)?;
+        Ok(found)
+    }
+
+    fn count_facets(
+        &self,
+        execution: &Execution<'_>,
+        matches: &Matches,
+        found: &mut Found,
+    ) -> Result<()> {
+        for facet in &execution.plan().facets {
+            let field = self.searcher.schema().get(facet.field);
+            let counts = facet::count_terms(&execution.plan().segments, facet, matches)?;
+            found.facet_profiles.push(counts.profile);
+            let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
+            let other = match field.kind {
+                FieldKind::Keyword if !field.many || counts.single_valued => {
+                    Some(counts.with_value.saturating_sub(shown))
+                }
+                _ => None,
+            };
+            let buckets = counts.buckets.into_iter().map(|(term, count)| Bucket {
+                value: String::from_utf8_lossy(&term).into_owned(),
+                count,
+            });
+            found.facets.push(FacetCounts {
+                field: field.name.clone(),
+                buckets: buckets.collect(),
+                other,
+                missing: counts.missing,
+            });
+        }
+        Ok(())
+    }
+
+    fn total_of(&self, counted: Counted) -> Total {
+        let relation = match (counted.more, self.total) {
+            (false, _) => Relation::Exact,
+            (true, TotalMode::Unknown) => Relation::Unknown,
+            (true, _) => Relation::AtLeast,
+        };
+        Total { value: counted.documents, relation }
+    }
+}
+
+/// What an execution found, before stored fields are fetched.
+#[derive(Default)]
+struct Found {
+    docs: Vec<DocId>,
+    total: Total,
+    facets: Vec<FacetCounts>,
+    facet_profiles: Vec<FacetProfile>,
+    /// What finding the best looked at, where it did not have to score everything.
+    pruning: Option<Pruning>,
+    phrase_pruning: Option<PhrasePruning>,
+}
