@@ -199,7 +199,12 @@ pub(crate) fn read_short<'s, S: Source<'s>>(
 
 /// The same from bytes that begin with the documents; where these end.
 #[inline]
-fn each_short(bytes: &[u8], df: u32, n_docs: u32, mut take: impl FnMut(u32)) -> Option<usize> {
+pub(crate) fn each_short(
+    bytes: &[u8],
+    df: u32,
+    n_docs: u32,
+    mut take: impl FnMut(u32),
+) -> Option<usize> {
     let mut reader = ByteReader::new(bytes);
     let mut next = 0u32;
     for _ in 0..df {

@@ -371,7 +371,7 @@ fn windows_of<'d>(docs: impl Iterator<Item = &'d u32>) -> Vec<PhraseWindow> {
 }
 
 #[cold]
-fn damaged() -> Error {
+pub(super) fn damaged() -> Error {
     Error::corrupt("reading the positions of a term")
         .expected("positions in each of its documents")
         .found("other bytes")

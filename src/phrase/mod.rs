@@ -44,6 +44,7 @@
 mod candidates;
 mod list;
 mod matching;
+mod rare;
 
 use std::fmt;
 
@@ -56,6 +57,7 @@ use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
 use list::{NO_RANK, WordList};
 use matching::{COMPARED, Windows, Word};
+pub(crate) use rare::RarePhrase;
 
 /// The words of a phrase in one segment, and memory to place them.
 pub(crate) struct PhraseReader<'s> {
@@ -116,11 +118,7 @@ impl<'s> PhraseReader<'s> {
         infos: &[Option<TermInfo>],
         spec: &PhraseSpec,
     ) -> Result<Option<Self>> {
-        if !field.detail().has_positions() {
-            return Err(Error::new(ErrorKind::Usage, "looking for a phrase")
-                .expected("a field that keeps positions")
-                .found(format!("{:?}", field.detail())));
-        }
+        Self::expect_positions(field)?;
         let mut rarest_first = Vec::with_capacity(infos.len());
         for (term, info) in infos.iter().enumerate() {
             let Some(info) = info else { return Ok(None) };
@@ -180,6 +178,15 @@ impl<'s> PhraseReader<'s> {
             windows,
             work: PhraseWork::default(),
         }))
+    }
+
+    fn expect_positions(field: FieldReader<'_>) -> Result<()> {
+        match field.detail().has_positions() {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Usage, "looking for a phrase")
+                .expected("a field that keeps positions")
+                .found(format!("{:?}", field.detail()))),
+        }
     }
 
     /// What was read so far.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
-use crate::phrase::PhraseReader;
+use crate::phrase::{PhraseReader, RarePhrase};
 use crate::query::{Normal, PhraseSpec, Proximity, Scored};
 use crate::segment::reader::SegmentReader;
 use std::sync::Arc;
@@ -308,15 +308,25 @@ impl<'s> Ranked<'s> {
         Ok(self.fields.len() - 1)
     }
 
-    /// The query in one segment, if it is a phrase that documents there may have.
-    pub(crate) fn phrase_clause(&self, segment: usize) -> Result<Option<PhraseClause<'s, '_>>> {
+    /// How the query is scored in one segment, if it is a phrase that documents there may have; and its words,
+    /// unless all of its documents were `found` already, because one of them is rare.
+    pub(crate) fn phrase_clause(
+        &self,
+        segment: usize,
+        found: &mut RarePhrase,
+    ) -> Result<Option<(PhraseClause<'s, '_>, Option<PhraseReader<'s>>)>> {
         let Node::Phrase(at) = self.root else { return Ok(None) };
         let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
-        let scoring = &self.fields[*field];
+        let (infos, scoring) = (&infos[segment], &self.fields[*field]);
         let reader = self.segments[segment].field(scoring.field);
-        let words = PhraseReader::open(reader, &infos[segment], spec)?;
-        let clause = |(words, lengths)| PhraseClause { words, weight: *weight, lengths, scoring };
-        Ok(words.zip(reader.lengths()?).map(clause))
+        let words = match found.find(reader, infos, spec)? {
+            true if found.matches().len() == 0 => None,
+            true => Some(None),
+            false => PhraseReader::open(reader, infos, spec)?.map(Some),
+        };
+        let Some(words) = words else { return Ok(None) };
+        let clause = |lengths| (PhraseClause { weight: *weight, lengths, scoring }, words);
+        Ok(reader.lengths()?.map(clause))
     }
 
     /// How its best documents can be found.

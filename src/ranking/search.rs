@@ -79,9 +79,14 @@ pub(crate) fn find_best_of_phrase(
     let mut pruning = PhrasePruning::default();
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
-        if let Some(mut clause) = ranked.phrase_clause(at)? {
-            pruning += pruned::phrase(&mut clause, base, count, top, &mut scratch.phrase)?;
-        }
+        let scratch = &mut scratch.phrase;
+        pruning += match ranked.phrase_clause(at, &mut scratch.rare)? {
+            None => PhrasePruning::default(),
+            Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
+            Some((clause, Some(mut words))) => {
+                pruned::phrase(&clause, &mut words, base, count, top, scratch)?
+            }
+        };
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)

@@ -18,7 +18,7 @@ use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
-use crate::query::{self, Normal, ParseOptions, Query};
+use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query};
 use crate::ranking;
 use crate::ranking::bm25::{FieldScorings, Parameters};
 use crate::ranking::prepared::Ranked;
@@ -258,12 +258,39 @@ impl Searcher {
                 }
             });
         }
+        if let Normal::Phrase { field, phrase } = &normal
+            && let Some(count) = self.count_rare_phrase(*field, phrase)?
+        {
+            return Ok(count);
+        }
         let (plan, execution) = self.scratch();
         let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
         let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
         self.recycle(execution);
         count
+    }
+
+    /// How many documents have a phrase; `None` where it has no rare word.
+    fn count_rare_phrase(&self, field: FieldId, phrase: &PhraseSpec) -> Result<Option<u64>> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let (mut sum, mut infos) = (Some(0), Vec::with_capacity(phrase.terms.len()));
+        for segment in self.segments() {
+            let reader = segment.field(field);
+            infos.clear();
+            reader.terms()?.get_all(phrase.terms.iter().map(|term| &term[..]), |info| {
+                infos.push(info);
+                Ok(())
+            })?;
+            let rare = &mut scratch.phrase.rare;
+            let is_found = rare.find(reader, &infos, phrase)?;
+            sum = sum.filter(|_| is_found).map(|sum| sum + rare.matches().len() as u64);
+            if sum.is_none() {
+                break;
+            }
+        }
+        self.recycle_pruned(scratch);
+        Ok(sum)
     }
 
     /// Plans a count, to be taken any number of times.

@@ -3,11 +3,13 @@
 //! Both readers are a few references and are made wherever they are needed. Nothing is decoded or
 //! looked at until it is asked for.
 
-use crate::bytes::{ByteReader, Source};
+use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::Lengths;
-use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX, ShortList, read_short};
+use crate::format::postings::{
+    LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short,
+};
 use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredReader;
@@ -233,11 +235,15 @@ impl<'s> FieldReader<'s> {
     }
 
     fn inline(self, docs: &InlineDocs) -> Result<ShortList> {
-        let docs = docs.as_slice();
-        if docs.last().is_some_and(|&last| last >= self.segment.n_docs) {
-            return Err(self.past_the_end());
+        self.expect_inside(docs)?;
+        Ok(ShortList::from_slice(docs.as_slice()))
+    }
+
+    fn expect_inside(self, docs: &InlineDocs) -> Result<()> {
+        match docs.as_slice().last().is_some_and(|&last| last >= self.segment.n_docs) {
+            true => Err(self.past_the_end()),
+            false => Ok(()),
         }
-        Ok(ShortList::from_slice(docs))
     }
 
     /// The documents of a term of this field: short lists decoded, of long ones the header.
@@ -273,6 +279,28 @@ impl<'s> FieldReader<'s> {
             }
         }
         Ok(())
+    }
+
+    /// The same of a field that keeps occurrences: the bytes that these end with, and where they begin, see
+    /// [`occurrences`](crate::format::occurrences).
+    pub(crate) fn short_occurrences(
+        self,
+        info: &TermInfo,
+        take: impl FnMut(u32),
+    ) -> Result<(Bytes<'s>, usize)> {
+        match &info.postings {
+            PostingsAt::Inline(docs) => {
+                self.expect_inside(docs)?;
+                docs.as_slice().iter().copied().for_each(take);
+                Ok((self.terms()?.occurrences(docs)?, 0))
+            }
+            PostingsAt::Section { offset, len, .. } => {
+                let section = self.section(SectionKind::POSTINGS)?;
+                let bytes = section.bytes(*offset..offset.saturating_add(u64::from(*len)))?;
+                let at = each_short(&bytes, info.df, self.segment.n_docs, take);
+                Ok((bytes, at.ok_or_else(|| self.past_the_end())?))
+            }
+        }
     }
 
     /// Says that the postings of a term will be asked for soon.

@@ -142,6 +142,7 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
             (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
         found += usize::from(!docs.is_empty());
         for searcher in &CORPUS.searchers {
+            assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
             let mut prepared = searcher.prepare(&query).unwrap();
             assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
             assert_eq!(prepared.count().unwrap(), docs.len() as u64, "again {query}");

@@ -141,6 +141,7 @@ mod reader;
 mod short;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub(crate) use directory::{BLOCKS, Directory};
 pub(crate) use frequencies::{Frequencies, FrequencyGroup};

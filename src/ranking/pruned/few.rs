@@ -5,7 +5,6 @@
 
 use super::Pruning;
 use super::parts::Sum;
-use super::walk::Walk;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -64,7 +63,7 @@ impl Few {
                     });
                 }
                 RankedList::Long(list) => {
-                    let mut walk = Walk::new(list);
+                    let mut walk = list.walk();
                     let mut n_left = 0;
                     for at in 0..self.left.len() {
                         let place = self.left[at];

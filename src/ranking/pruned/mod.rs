@@ -22,7 +22,6 @@ mod phrase;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
-mod walk;
 
 use crate::error::Result;
 use crate::format::ranked::RankedList;
@@ -36,7 +35,7 @@ use few::Few;
 use lists::Common;
 use order::{FIRST_WINDOWS, SUMMED_MAX, WINDOWS_MAX};
 use parts::{Opened, Parts, Window};
-pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase};
+pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare_phrase};
 use seen::Seen;
 use shorts::Shorts;
 use std::cmp::Reverse;

@@ -10,7 +10,7 @@ use super::bounds::changes;
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
 use crate::ids::DocId;
-use crate::phrase::{AHEAD, Candidates, GATHERED_MAX, PhraseReader, PhraseWindow};
+use crate::phrase::{AHEAD, Candidates, GATHERED_MAX, PhraseReader, PhraseWindow, RarePhrase};
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
@@ -23,10 +23,9 @@ const LEVELS: usize = 256;
 /// What `f32` may round differently in a bound and in a score.
 const ROUNDING: f32 = 1.0 + 1e-5;
 
-/// A phrase in one segment, ready to be scored.
+/// How a phrase is scored in one segment.
 #[derive(Debug)]
 pub(crate) struct PhraseClause<'s, 'f> {
-    pub(crate) words: PhraseReader<'s>,
     /// What a score part is multiplied with.
     pub(crate) weight: f32,
     pub(crate) lengths: Lengths<Section<'s>>,
@@ -36,6 +35,8 @@ pub(crate) struct PhraseClause<'s, 'f> {
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PhrasePruning {
+    /// Documents of a rare word that were looked up in the lists of the others.
+    pub(crate) looked_up: u64,
     /// Windows of 65,536 documents in which all words are, and those left out by their codes.
     pub(crate) windows: u64,
     pub(crate) windows_skipped: u64,
@@ -52,6 +53,7 @@ pub(crate) struct PhrasePruning {
 
 impl std::ops::AddAssign for PhrasePruning {
     fn add_assign(&mut self, other: PhrasePruning) {
+        self.looked_up += other.looked_up;
         self.windows += other.windows;
         self.windows_skipped += other.windows_skipped;
         self.candidates += other.candidates;
@@ -65,24 +67,32 @@ impl std::ops::AddAssign for PhrasePruning {
 
 impl fmt::Display for PhrasePruning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "placed the words in {} of {} documents that have them all ({} positions); left out {} by the \
-             codes of their blocks, {} by frequencies and lengths; left out {} of {} windows of 65,536",
-            self.placed,
-            self.candidates,
-            self.positions,
-            self.skipped_by_codes,
-            self.skipped_by_frequencies,
-            self.windows_skipped,
-            self.windows
-        )
+        let PhrasePruning { looked_up, candidates, placed, positions, .. } = self;
+        if *looked_up > 0 {
+            write!(
+                f,
+                "looked {looked_up} documents of a rare word up in the lists of the others; "
+            )?;
+        }
+        let have = "documents that have them all";
+        write!(f, "placed the words in {placed} of {candidates} {have} ({positions} positions)")?;
+        if self.windows > 0 {
+            let (codes, frequencies) = (self.skipped_by_codes, self.skipped_by_frequencies);
+            write!(
+                f,
+                "; left out {codes} by the codes of their blocks, {frequencies} by frequencies "
+            )?;
+            let (skipped, windows) = (self.windows_skipped, self.windows);
+            write!(f, "and lengths; left out {skipped} of {windows} windows of 65,536")?;
+        }
+        Ok(())
     }
 }
 
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct PhraseScratch {
+    pub(crate) rare: RarePhrase,
     candidates: Candidates,
     bounds: Vec<Bound>,
     order: Vec<u32>,
@@ -101,24 +111,49 @@ struct Bound {
 impl PhraseScratch {
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
-        self.candidates.bytes()
+        self.rare.bytes()
+            + self.candidates.bytes()
             + self.bounds.capacity() * size_of::<Bound>()
             + self.order.capacity() * size_of::<u32>()
     }
 }
 
-/// Offers to `top` every document that has the phrase and can be among its best; with `count` finds all that
-/// have it. `base` is the number of the segment's first document.
+/// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
+/// number of the segment's first document.
+pub(crate) fn rare_phrase(
+    clause: &PhraseClause<'_, '_>,
+    rare: &RarePhrase,
+    base: u64,
+    top: &mut Top,
+) -> Result<PhrasePruning> {
+    for (doc, frequency) in rare.matches() {
+        let k = clause.scoring.k_by_code[usize::from(clause.lengths.code(doc)?)];
+        top.push(clause.weight * score_part(frequency, k), DocId(base + u64::from(doc)));
+    }
+    let (looked_up, candidates) = rare.looked_up();
+    Ok(PhrasePruning {
+        looked_up,
+        candidates,
+        placed: rare.work().documents,
+        positions: rare.work().positions,
+        matching: rare.matches().len() as u64,
+        ..PhrasePruning::default()
+    })
+}
+
+/// Offers to `top` every document that has the phrase of these words and can be among its best; with `count`
+/// finds all that have it. `base` is the number of the segment's first document.
 pub(crate) fn phrase(
-    clause: &mut PhraseClause<'_, '_>,
+    clause: &PhraseClause<'_, '_>,
+    words: &mut PhraseReader<'_>,
     base: u64,
     count: bool,
     top: &mut Top,
     scratch: &mut PhraseScratch,
 ) -> Result<PhrasePruning> {
-    let mut windows = clause.words.windows();
-    let before = clause.words.work();
-    let has_bounds = clause.words.is_exact();
+    let mut windows = words.windows();
+    let before = words.work();
+    let has_bounds = words.is_exact();
     let (most, _) = changes(&clause.lengths.bm25(), clause.scoring);
     // From parts as they were when codes were written to scores.
     let score_of_part = clause.weight * most as f32 * ROUNDING;
@@ -135,9 +170,9 @@ pub(crate) fn phrase(
         windows.sort_by_key(|window| Reverse(window.best_part.to_bits()));
     }
     for window in windows {
-        search.window(clause, window, scratch)?;
+        search.window(clause, words, window, scratch)?;
     }
-    let work = clause.words.work();
+    let work = words.work();
     search.pruning.placed = work.documents - before.documents;
     search.pruning.positions = work.positions - before.positions;
     Ok(search.pruning)
@@ -157,7 +192,8 @@ struct Search<'t> {
 impl Search<'_> {
     fn window(
         &mut self,
-        clause: &mut PhraseClause<'_, '_>,
+        clause: &PhraseClause<'_, '_>,
+        words: &mut PhraseReader<'_>,
         window: PhraseWindow,
         scratch: &mut PhraseScratch,
     ) -> Result<()> {
@@ -165,8 +201,8 @@ impl Search<'_> {
             self.pruning.windows_skipped += 1;
             return Ok(());
         }
-        let PhraseScratch { candidates, bounds, order } = scratch;
-        clause.words.candidates(window.key, candidates)?;
+        let PhraseScratch { candidates, bounds, order, .. } = scratch;
+        words.candidates(window.key, candidates)?;
         self.pruning.candidates += candidates.lows.len() as u64;
         let mut rest = 0;
         while rest < candidates.lows.len() {
@@ -175,11 +211,11 @@ impl Search<'_> {
                 candidates.lows.drain(..rest);
                 rest = 0;
                 let least = threshold / self.score_of_part;
-                let dropped = clause.words.drop_weak(least, &mut candidates.lows)?;
+                let dropped = words.drop_weak(least, &mut candidates.lows)?;
                 self.pruning.skipped_by_codes += dropped as u64;
             }
             let end = candidates.lows.len().min(rest + GATHERED_MAX);
-            self.batch(clause, window.key, &candidates.lows[rest..end], bounds, order)?;
+            self.batch(clause, words, window.key, &candidates.lows[rest..end], bounds, order)?;
             rest = end;
         }
         Ok(())
@@ -194,13 +230,14 @@ impl Search<'_> {
     /// Looks at some documents of a window that have all words.
     fn batch(
         &mut self,
-        clause: &mut PhraseClause<'_, '_>,
+        clause: &PhraseClause<'_, '_>,
+        words: &mut PhraseReader<'_>,
         key: u32,
         lows: &[u16],
         bounds: &mut Vec<Bound>,
         order: &mut Vec<u32>,
     ) -> Result<()> {
-        clause.words.gather(key, lows)?;
+        words.gather(key, lows)?;
         bounds.clear();
         let (Some(first), Some(last)) = (lows.first(), lows.last()) else { return Ok(()) };
         let codes = clause
@@ -209,7 +246,7 @@ impl Search<'_> {
         for (nth, low) in lows.iter().enumerate() {
             let code = codes.get(usize::from(low - first)).copied().unwrap_or_default();
             let k = clause.scoring.k_by_code[usize::from(code)];
-            let part = score_part(clause.words.least_frequency(nth), k);
+            let part = score_part(words.least_frequency(nth), k);
             let level = (part * LEVELS as f32) as u8;
             bounds.push(Bound { score: clause.weight * part * ROUNDING, k, level });
         }
@@ -219,10 +256,10 @@ impl Search<'_> {
             false => order.extend(0..lows.len() as u32),
         }
         self.pruning.skipped_by_frequencies += (lows.len() - order.len()) as u64;
-        order.iter().take(AHEAD).for_each(|nth| clause.words.prefetch(*nth as usize));
+        order.iter().take(AHEAD).for_each(|nth| words.prefetch(*nth as usize));
         for at in 0..order.len() {
             if let Some(nth) = order.get(at + AHEAD) {
-                clause.words.prefetch(*nth as usize);
+                words.prefetch(*nth as usize);
             }
             let nth = order[at] as usize;
             if self.is_left_out(&bounds[nth]) {
@@ -231,7 +268,7 @@ impl Search<'_> {
             }
             let Bound { score, k, .. } = bounds[nth];
             let is_weak = self.has_bounds && score < self.top.threshold();
-            let frequency = clause.words.count(nth, if is_weak { 1 } else { u32::MAX })?;
+            let frequency = words.count(nth, if is_weak { 1 } else { u32::MAX })?;
             if frequency > 0 {
                 self.pruning.matching += 1;
                 if !is_weak {

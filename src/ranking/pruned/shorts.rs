@@ -5,7 +5,6 @@
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
 use super::parts::Sum;
-use super::walk::Walk;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::RankedList;
@@ -74,7 +73,7 @@ impl Shorts {
         let mut walks = vec![];
         for (nth, clause) in clauses.iter().enumerate() {
             if let RankedList::Long(list) = &clause.list {
-                walks.push((nth as u32, list, Walk::new(list)));
+                walks.push((nth as u32, list, list.walk()));
             }
         }
         let mut n_scored = 0;

@@ -1,31 +1,29 @@
 //! Looking documents of a short list up in a long one.
 
-use crate::bytes::Bytes;
+use super::{Directory, RankedContainer, RankedLong};
+use crate::bytes::{Bytes, Source};
 use crate::error::Result;
-use crate::format::ranked::{Directory, RankedContainer, RankedLong};
-use crate::segment::file::Section;
 
 /// Finds ascending documents in a long list.
-pub(super) struct Walk<'a, 's, I> {
-    list: &'a RankedLong<'s, Section<'s>>,
+pub(crate) struct Walk<'a, 's, S, I> {
+    list: &'a RankedLong<'s, S>,
     containers: I,
     /// The container at hand, and what is read of it.
     at: Option<(RankedContainer, Option<(Bytes<'s>, Directory<'s>)>)>,
 }
 
-impl<'a, 's> Walk<'a, 's, ()> {
-    pub(super) fn new(
-        list: &'a RankedLong<'s, Section<'s>>,
-    ) -> Walk<'a, 's, impl Iterator<Item = RankedContainer> + 'a> {
-        let mut containers = list.containers();
+impl<'s, S: Source<'s>> RankedLong<'s, S> {
+    /// Finds documents that are asked for in ascending order.
+    pub(crate) fn walk(&self) -> Walk<'_, 's, S, impl Iterator<Item = RankedContainer>> {
+        let mut containers = self.containers();
         let at = containers.next().map(|first| (first, None));
-        Walk { list, containers, at }
+        Walk { list: self, containers, at }
     }
 }
 
-impl<I: Iterator<Item = RankedContainer>> Walk<'_, '_, I> {
+impl<'s, S: Source<'s>, I: Iterator<Item = RankedContainer>> Walk<'_, 's, S, I> {
     /// The rank of `doc`, if the list has it.
-    pub(super) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
+    pub(crate) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         let key = doc >> 16;
         while let Some((container, _)) = &self.at
             && u32::from(container.key) < key
