@@ -36,6 +36,16 @@ impl<A: Automaton> AfterPrefix<A> {
         AfterPrefix { prefix, rest }
     }
 
+    /// Bytes of the beginning.
+    pub(super) fn prefix_len(&self) -> usize {
+        self.prefix.len()
+    }
+
+    /// What takes the rest.
+    pub(super) fn rest(&self) -> &A {
+        &self.rest
+    }
+
     fn taken(&self, len: usize) -> AfterPrefixState<A::State> {
         match len == self.prefix.len() {
             true => AfterPrefixState::Rest(self.rest.start()),

@@ -36,6 +36,11 @@ impl LevenshteinAutomaton {
             slot.get_or_init(|| LevenshteinAutomatonBuilder::new(distance, transpositions));
         Ok(LevenshteinAutomaton(builder.build_dfa(word)))
     }
+
+    /// How far a word is away, where it is taken; more where it is not.
+    pub(super) fn distance(&self, word: &[u8]) -> u8 {
+        self.0.eval(word).to_u8()
+    }
 }
 
 impl Automaton for LevenshteinAutomaton {
@@ -113,6 +118,10 @@ mod tests {
             let [a, b] = [&word, &other].map(|text| text.chars().collect::<Vec<_>>());
             let is_near = distance(&a, &b, transpositions) <= usize::from(most);
             prop_assert_eq!(automaton.is_match(&state), is_near, "{} {} {}", word, other, most);
+            if is_near {
+                let far = distance(&a, &b, transpositions);
+                prop_assert_eq!(usize::from(automaton.distance(other.as_bytes())), far);
+            }
         }
     }
 

@@ -89,8 +89,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range};
 
 pub use crate::expansion::{
-    EXPANSION_BYTES_MAX, FUZZY_CHARS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
-    WILDCARD_BYTES_MAX,
+    EXPANSION_BYTES_MAX, FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX,
+    TERMS_VISITED_MAX, WILDCARD_BYTES_MAX,
 };
 pub use build::GroupBuilder;
 pub use caret::render_caret;
@@ -101,7 +101,7 @@ pub use phrase::{
 };
 pub use rewrite::TERMS_MAX;
 pub(crate) use rewrite::{Normal, rewrite};
-pub(crate) use scoring::{Scored, scoring};
+pub(crate) use scoring::{Scored, ScoringOptions, scoring};
 pub use weight::{Boost, Score, Tie};
 
 /// A question: which documents match, and with what score.

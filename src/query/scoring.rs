@@ -4,14 +4,15 @@
 //! the set stays the same. A score remembers what that forgets: how often a word was asked for, what weighs how much, and
 //! which clauses only add to it. Both are made by the same analysis, so they mean the same terms.
 //!
-//! What has no frequency to score by (prefixes, patterns, ranges, values, existence) adds its weight, as one does
-//! for `*`. A word in several fields adds what it has in each.
+//! What has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
+//! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.
 
 use super::Query;
 use super::phrase::PhraseSpec;
 use super::rewrite::{Normal, Rewriter};
 use crate::analysis::Analyzers;
 use crate::error::Result;
+use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::schema::Schema;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub(crate) enum Scored {
     Term { field: FieldId, term: Vec<u8>, boost: f32 },
     /// A phrase, by how often it is there; its rarity is the sum of its words'.
     Phrase { field: FieldId, phrase: Arc<PhraseSpec>, boost: f32 },
+    /// The terms of a pattern, by the best `n` of them: other documents that match add nothing.
+    BestTerms { field: FieldId, terms: Expansion, n: u32, boost: f32 },
     /// The same for every document in a set.
     Constant { matching: Normal, score: f32 },
     /// The sum over what matches: all of `must`, none of `must_not`, at least `minimum` of `should`.
@@ -36,13 +39,27 @@ pub(crate) enum Scored {
 /// # Errors
 ///
 /// As [`rewrite`](super::rewrite()): a query that can be rewritten can be scored.
-pub(crate) fn scoring(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Scored> {
-    let mut builder = Builder { rewriter: Rewriter::new(schema, analyzers), boosts: vec![] };
+pub(crate) fn scoring(
+    query: &Query,
+    schema: &Schema,
+    analyzers: &Analyzers,
+    options: ScoringOptions,
+) -> Result<Scored> {
+    let rewriter = Rewriter::new(schema, analyzers);
+    let mut builder = Builder { rewriter, options, boosts: vec![] };
     builder.scored(query, 1.0)
+}
+
+/// What is the same for all of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScoringOptions {
+    /// Of a pattern so many terms are scored; with 0 all its documents have the same score.
+    pub(crate) pattern_terms: u32,
 }
 
 struct Builder<'a> {
     rewriter: Rewriter<'a>,
+    options: ScoringOptions,
     /// The weights of the default fields, the innermost last, where the query has its own.
     boosts: Vec<Vec<(FieldId, f32)>>,
 }
@@ -107,6 +124,12 @@ impl Builder<'_> {
             Normal::Term { field, term } => Scored::Term { field, term, boost: weight(field) },
             Normal::Phrase { field, phrase } => {
                 Scored::Phrase { field, phrase, boost: weight(field) }
+            }
+            Normal::Expand { field, terms }
+                if self.options.pattern_terms > 0 && terms.has_best_terms() =>
+            {
+                let n = self.options.pattern_terms;
+                Scored::BestTerms { field, terms, n, boost: weight(field) }
             }
             Normal::Expand { field, .. } => Scored::Constant { score: weight(field), matching },
             Normal::And { all, none } if none.is_empty() && !all.is_empty() => {
@@ -207,9 +230,13 @@ mod tests {
     use crate::query::{ParseOptions, parse};
 
     fn scored(text: &str) -> String {
+        scored_with(text, ScoringOptions::default())
+    }
+
+    fn scored_with(text: &str, options: ScoringOptions) -> String {
         let schema = Schema::builder().text("title").text("body").build().unwrap();
         let query = parse(text, &ParseOptions::default()).unwrap();
-        show(&scoring(&query, &schema, &Analyzers::default()).unwrap())
+        show(&scoring(&query, &schema, &Analyzers::default(), options).unwrap())
     }
 
     /// Terms with their fields' initials and boosts.
@@ -223,6 +250,7 @@ mod tests {
                 format!("{name}:{}^{boost}", String::from_utf8_lossy(term))
             }
             Scored::Phrase { phrase, boost, .. } => format!("phrase of {}^{boost}", phrase.len()),
+            Scored::BestTerms { n, boost, .. } => format!("best {n}^{boost}"),
             Scored::Constant { score, .. } => format!("={score}"),
             Scored::Sum { must, should, must_not, minimum } => {
                 let mut parts = [join(must, "+"), join(should, "")].concat();
@@ -255,6 +283,22 @@ mod tests {
             ("*", "=1"),
         ] {
             assert_eq!(scored(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_scored_by_their_best_terms_where_that_is_asked_for() {
+        let options = ScoringOptions { pattern_terms: 5 };
+        for (text, expected) in [
+            ("title:ab*", "best 5^1"),
+            ("ab*^3", "(best 5^3 best 5^3)~1"),
+            ("{title^2 body}:a?b", "(best 5^2 best 5^1)~1"),
+            ("title:/a+/ title:ab~1 title:c", "(best 5^1 best 5^1 t:c^1)~1"),
+            ("title:[a TO b] title:IN [a b]", "(=1 =1)~1"),
+            ("title:ab*^=2", "=2"),
+            ("title:c -title:ab*", "(t:c^1 -)~1"),
+        ] {
+            assert_eq!(scored_with(text, options), expected, "{text}");
         }
     }
 }

@@ -18,6 +18,7 @@
 pub(crate) mod bm25;
 mod cursor;
 mod node;
+pub(crate) mod patterns;
 pub(crate) mod prepared;
 pub(crate) mod pruned;
 pub(crate) mod scorer;

@@ -3,6 +3,7 @@
 use super::Clause;
 use super::bm25::{FieldScoring, idf};
 use super::node::Node;
+use super::patterns::ScoredPattern;
 use super::pruned::PhraseClause;
 use super::pruned::tree::{Tree, TreePhrase};
 use crate::error::Result;
@@ -23,6 +24,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) phrases: Vec<RankedPhrase>,
     /// What matches each constant part, by segment.
     pub(super) sets: Vec<Matches>,
+    /// The patterns that are scored by their best terms.
+    pub(super) patterns: Vec<ScoredPattern>,
     pub(super) root: Node,
 }
 
@@ -39,6 +42,14 @@ pub(super) struct RankedTerm {
     pub(super) weight: f32,
     /// By segment; none where it has no document.
     pub(super) infos: Vec<Option<TermInfo>>,
+}
+
+impl RankedTerm {
+    /// Whether its weight is not that of its own rarity.
+    pub(super) fn is_as_rare_as_another(&self) -> bool {
+        let own: u64 = self.infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+        own != self.df
+    }
 }
 
 #[derive(Debug)]
@@ -83,6 +94,7 @@ impl<'s> Ranked<'s> {
             terms: vec![],
             phrases: vec![],
             sets: vec![],
+            patterns: vec![],
             root: Node::NOTHING,
         };
         // The whole query is a set that its caller knows already.
@@ -120,6 +132,9 @@ impl<'s> Ranked<'s> {
             }
             Scored::Phrase { field, phrase, boost } => {
                 self.phrase(*field, phrase, *boost, scoring)?
+            }
+            Scored::BestTerms { field, terms, n, boost } => {
+                self.best_terms(*field, terms, *n, *boost, scoring, matches)?
             }
             Scored::Constant { matching, score } => self.set(matching, *score, matches)?,
             Scored::Sum { must, should, must_not, minimum } => {
@@ -178,7 +193,7 @@ impl<'s> Ranked<'s> {
         normals.iter().map(|normal| self.excluded(normal, scoring, matches)).collect()
     }
 
-    fn set(
+    pub(super) fn set(
         &mut self,
         matching: &Normal,
         score: f32,
@@ -188,7 +203,7 @@ impl<'s> Ranked<'s> {
         Ok(Node::Set { set: self.sets.len() - 1, score, label: self.label(matching) })
     }
 
-    fn label(&self, matching: &Normal) -> String {
+    pub(super) fn label(&self, matching: &Normal) -> String {
         let schema = self.segments.first().map(|segment| segment.schema());
         schema.map_or_else(String::new, |schema| matching.display(schema).to_string())
     }
@@ -246,8 +261,23 @@ impl<'s> Ranked<'s> {
         scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        let place = self.place_of(field, scoring)?;
         let df = infos.iter().flatten().map(|info| u64::from(info.df)).sum();
+        self.term_as_rare_as(df, field, term, boost, infos, scoring, matches)
+    }
+
+    /// A term that counts as if it were in `df` documents.
+    #[expect(clippy::too_many_arguments, reason = "what a term is, and what finds out the rest")]
+    pub(super) fn term_as_rare_as(
+        &mut self,
+        df: u64,
+        field: FieldId,
+        term: &[u8],
+        boost: f32,
+        infos: Vec<Option<TermInfo>>,
+        scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        matches: &mut impl FnMut(&Normal) -> Result<Matches>,
+    ) -> Result<Node> {
+        let place = self.place_of(field, scoring)?;
         let keeps_frequencies = self
             .segments
             .first()

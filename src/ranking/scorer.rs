@@ -119,8 +119,10 @@ impl SegmentScorer<'_, '_> {
         let idf = Explanation {
             value: idf(scoring.n_docs, term.df),
             what: format!(
-                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents",
-                term.df, scoring.n_docs
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents{}",
+                term.df,
+                scoring.n_docs,
+                if term.is_as_rare_as_another() { ", as its most frequent spelling" } else { "" }
             ),
             parts: vec![],
         };

@@ -13,12 +13,12 @@ pub use search::{Order, SearchBuilder};
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches};
+use crate::execution::{Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
-use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query};
+use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
 use crate::ranking;
 use crate::ranking::bm25::{FieldScorings, Parameters};
 use crate::ranking::prepared::Ranked;
@@ -147,7 +147,8 @@ impl Searcher {
         SearchBuilder::new(self, query)
     }
 
-    /// How the score of a document comes about, as a tree of numbers; `None` where it does not match.
+    /// How the score of a document comes about, as a tree of numbers; `None` where it does not match. That is
+    /// its score in a search without options; see [`SearchBuilder::explain_score`] for others.
     ///
     /// ```
     /// # use treepie::{Document, Index, Schema};
@@ -168,32 +169,17 @@ impl Searcher {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`count`](Self::count).
     pub fn explain_score(&self, query: &Query, doc: DocId) -> Result<Option<Explanation>> {
-        let mut base = 0;
-        for (at, segment) in self.segments().enumerate() {
-            let here = doc.0 - base;
-            if here < u64::from(segment.n_docs()) {
-                let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
-                let is_in = match self.matches(&normal)?.get(at) {
-                    Some(MatchSet::Some(windows)) => windows.contains(here as u32),
-                    Some(MatchSet::Everything) => true,
-                    None => false,
-                };
-                let ranked = self.ranked(query, &[])?;
-                return match is_in {
-                    true => ranked.segment(at)?.explain(here as u32),
-                    false => Ok(None),
-                };
-            }
-            base += u64::from(segment.n_docs());
-        }
-        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
-            .expected(format!("a number below {base}"))
-            .found(doc.to_string()))
+        self.search(query).explain_score(doc)
     }
 
     /// Looks up what scoring a query needs.
-    fn ranked(&self, query: &Query, parameters: &[(FieldId, Parameters)]) -> Result<Ranked<'_>> {
-        let scored = query::scoring(query, self.schema(), &self.0.analyzers)?;
+    fn ranked(
+        &self,
+        query: &Query,
+        parameters: &[(FieldId, Parameters)],
+        options: ScoringOptions,
+    ) -> Result<Ranked<'_>> {
+        let scored = query::scoring(query, self.schema(), &self.0.analyzers, options)?;
         let of_field = |field| {
             let own = parameters.iter().find(|(other, _)| *other == field);
             let own = own.map_or_else(Parameters::default, |(_, parameters)| *parameters);

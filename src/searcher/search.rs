@@ -1,13 +1,15 @@
 //! One search: its options, the page of the best, and its plan for people.
 
-use super::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode};
+use super::{
+    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Counted, Execution, ExecutionScratch, Matches};
+use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{self, FacetProfile};
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, PlanOptions};
-use crate::query::Query;
+use crate::query::{self, PATTERN_TERMS_MAX, Query, ScoringOptions};
 use crate::ranking;
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::{Ranked, Shape};
@@ -36,6 +38,7 @@ pub struct SearchBuilder<'a> {
     order: Order,
     after: Option<(f32, DocId)>,
     parameters: Vec<(String, Parameters)>,
+    pattern_terms: u32,
 }
 
 /// What there is to say of a query whose matches all score the same.
@@ -70,6 +73,7 @@ impl<'a> SearchBuilder<'a> {
             order: Order::default(),
             after: None,
             parameters: vec![],
+            pattern_terms: 0,
         }
     }
 }
@@ -110,6 +114,41 @@ impl SearchBuilder<'_> {
     /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75).
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.parameters.push((field.into(), Parameters { k1, b }));
+        self
+    }
+
+    /// Scores prefixes, wildcards, regular expressions and fuzzy words by so many of their terms, at most
+    /// [`PATTERN_TERMS_MAX`]. The default, 0, gives every document of such a pattern the same score.
+    ///
+    /// What matches stays the same. A document scores what BM25 gives it for those of the best terms that it has, and
+    /// nothing for the others. The best terms are the most frequent ones of the snapshot. Of a fuzzy word they are
+    /// the nearest, then the most frequent; each is weighted by 1 less its distance divided by the characters of
+    /// the shorter word, and all count as rare as the most frequent of them, so that a misspelling is not worth
+    /// more than the word. In a keyword field, where a value is there or not, only its rarity counts.
+    ///
+    /// Costs a walk over all terms of the pattern, and up to 31 terms of the query are searched by bounds; with more
+    /// everything that matches is scored.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// for title in ["Parish records of Devon", "Paris, Paris", "London"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    /// }
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("par*")?;
+    /// let first = |terms| -> treepie::Result<_> {
+    ///     let page = searcher.search(&query).pattern_terms(terms).run()?;
+    ///     Ok(page.hits[0].fields["title"].to_string())
+    /// };
+    /// assert_eq!(first(0)?, "Parish records of Devon"); // equally good, so the first
+    /// assert_eq!(first(20)?, "Paris, Paris");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn pattern_terms(mut self, n: u32) -> Self {
+        self.pattern_terms = n;
         self
     }
 
@@ -166,8 +205,57 @@ impl SearchBuilder<'_> {
         Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
     }
 
+    /// How this search scores a document, as a tree of numbers; `None` where it does not match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
+    pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
+        let searcher = self.searcher;
+        let mut base = 0;
+        for (at, segment) in searcher.segments().enumerate() {
+            let here = doc.0 - base;
+            if here >= u64::from(segment.n_docs()) {
+                base += u64::from(segment.n_docs());
+                continue;
+            }
+            let analyzers = &searcher.0.analyzers;
+            let normal = query::rewrite(self.query, searcher.schema(), analyzers)?.normal;
+            let is_in = match searcher.matches(&normal)?.get(at) {
+                Some(MatchSet::Some(windows)) => windows.contains(here as u32),
+                Some(MatchSet::Everything) => true,
+                None => false,
+            };
+            return match is_in {
+                true => self.scoring()?.segment(at)?.explain(here as u32),
+                false => Ok(None),
+            };
+        }
+        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+
     /// What scoring needs, where hits are wanted and their scores matter.
     fn ranked(&self) -> Result<Option<Ranked<'_>>> {
+        match (self.order, self.count_only || self.limit == 0) {
+            (Order::Score, false) => self.scoring().map(Some),
+            _ => self.parameters().map(|_| None),
+        }
+    }
+
+    fn scoring(&self) -> Result<Ranked<'_>> {
+        let options = ScoringOptions { pattern_terms: self.pattern_terms };
+        self.searcher.ranked(self.query, &self.parameters()?, options)
+    }
+
+    /// The options of scoring, checked.
+    fn parameters(&self) -> Result<Vec<(FieldId, Parameters)>> {
+        if self.pattern_terms > PATTERN_TERMS_MAX {
+            return Err(Error::new(ErrorKind::LimitExceeded, "scoring patterns by their terms")
+                .expected(format!("at most {PATTERN_TERMS_MAX} terms (limit PATTERN_TERMS_MAX)"))
+                .found(self.pattern_terms.to_string()));
+        }
         let mut parameters = vec![];
         for (name, own) in &self.parameters {
             let is_sound = own.k1 >= 0.0 && own.k1.is_finite() && (0.0..=1.0).contains(&own.b);
@@ -178,10 +266,7 @@ impl SearchBuilder<'_> {
             }
             parameters.push((self.field(name)?, *own));
         }
-        match (self.order, self.count_only || self.limit == 0) {
-            (Order::Score, false) => self.searcher.ranked(self.query, &parameters).map(Some),
-            _ => Ok(None),
-        }
+        Ok(parameters)
     }
 
     /// The best documents of the page with their scores, and what else was asked for.
@@ -350,6 +435,11 @@ impl SearchBuilder<'_> {
             let decision = explain::Decision::accepted("top-k by bounds", reason);
             node.decisions = vec![decision.instead_of("score every match", None)];
         }
+        let patterns = ranked.patterns().iter().map(|pattern| {
+            explain::Decision::accepted("score patterns by their best terms", pattern.to_string())
+                .instead_of("the same score for every match", None)
+        });
+        node.decisions.extend(patterns);
         node.children = vec![root];
         node.number();
         tree.plan = node;

@@ -934,3 +934,23 @@ fn hits_show_where_they_match() {
     let text = dir.run(&[none, &["--color", "always"]].concat()).stdout;
     assert!(text.contains("\x1b[1mhay hay") && !text.contains("Needle"), "{text}");
 }
+
+#[test]
+fn patterns_are_scored_by_their_terms_where_that_is_asked_for() {
+    let dir = Dir::with_titles();
+    let docs = |more: &[&str]| {
+        let page = dir.run(&[&["search", "t.tp", "fr* p*", "--format", "json"], more].concat());
+        let hits = page.json()["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["doc"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(docs(&[]), [0, 1, 2]);
+    assert_eq!(docs(&["--pattern-terms", "20"]), [2, 1, 0]);
+    let plan = dir.ok(&["explain", "t.tp", "hist*", "--pattern-terms", "1"]);
+    assert!(plan.contains("title:hist* scores by 1 of 1 terms (1 visited): history"), "{plan}");
+    let counted = dir.run(&["search", "t.tp", "fr*", "--count", "--pattern-terms", "5"]);
+    assert!(
+        counted.status == 2 && counted.stderr.contains("--pattern-terms"),
+        "{}",
+        counted.stderr
+    );
+}

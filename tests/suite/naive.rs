@@ -210,7 +210,7 @@ fn in_case(text: &str, kind: FieldKind) -> String {
     }
 }
 
-fn fits(pattern: &[char], text: &[char]) -> bool {
+pub(crate) fn fits(pattern: &[char], text: &[char]) -> bool {
     match pattern.split_first() {
         None => text.is_empty(),
         Some(('*', rest)) => (0..=text.len()).any(|at| fits(rest, &text[at..])),
@@ -220,7 +220,7 @@ fn fits(pattern: &[char], text: &[char]) -> bool {
 }
 
 /// Characters to insert, delete, replace or, if asked, swap.
-fn distance(a: &[char], b: &[char], transpositions: bool) -> usize {
+pub(crate) fn distance(a: &[char], b: &[char], transpositions: bool) -> usize {
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
         for j in 0..=b.len() {

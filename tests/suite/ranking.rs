@@ -1,8 +1,10 @@
 //! Scores and their order against a naive scorer that looks at every document.
 
+use crate::naive::{distance, fits};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use treepie::query::{Query, Tie};
-use treepie::{DocId, Document, Index, Order, Schema, Searcher, WriterOptions};
+use treepie::query::{Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
+use treepie::{DocId, Document, Index, Order, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
 
@@ -11,6 +13,8 @@ struct Naive {
     docs: Vec<[Vec<String>; 2]>,
     /// In how many documents a word is, by field.
     df: [BTreeMap<String, u32>; 2],
+    /// Of a pattern so many terms are scored.
+    pattern_terms: usize,
 }
 
 impl Naive {
@@ -61,6 +65,9 @@ impl Naive {
             }
             Query::Not(query) => self.score(query, doc, 1.0).is_none().then_some(0.0),
             Query::All => Some(boost),
+            Query::Prefix { field: Some(field), .. }
+            | Query::Wildcard { field: Some(field), .. }
+            | Query::Fuzzy { field: Some(field), .. } => self.pattern(field, query, doc, boost),
             other => panic!("the naive scorer does not know {other}"),
         }
     }
@@ -69,6 +76,40 @@ impl Naive {
         let words = &self.docs[doc][field_number(field)];
         let frequency = words.iter().filter(|other| *other == word).count();
         self.scored(field, &[word], frequency, doc, boost)
+    }
+
+    /// The sum over the best terms of a pattern, the best first, of what they score.
+    fn pattern(&self, name: &str, query: &Query, doc: usize, boost: f32) -> Option<f32> {
+        let field = field_number(name);
+        let mut terms: Vec<(usize, Reverse<u32>, &String)> = vec![];
+        for (term, df) in &self.df[field] {
+            terms.extend(is_meant(query, term).map(|distance| (distance, Reverse(*df), term)));
+        }
+        if !terms.iter().any(|(.., term)| self.docs[doc][field].contains(term)) {
+            return None;
+        }
+        if self.pattern_terms == 0 {
+            return Some(boost);
+        }
+        let nearness = |distance: usize, term: &str| match query {
+            Query::Fuzzy { text, .. } => {
+                1.0 - distance as f32 / text.chars().count().min(term.chars().count()) as f32
+            }
+            _ => 1.0,
+        };
+        terms.retain(|(distance, _, term)| nearness(*distance, term) > 0.0);
+        terms.sort();
+        terms.truncate(self.pattern_terms);
+        let most = terms.iter().map(|(_, df, _)| df.0).max().unwrap_or_default();
+        let mut score = 0.0;
+        for (distance, Reverse(df), term) in terms {
+            let df = if matches!(query, Query::Fuzzy { .. }) { most } else { df };
+            let idf = self.idf(field, df);
+            let frequency = self.docs[doc][field].iter().filter(|other| *other == term).count();
+            let boost = boost * nearness(distance, term);
+            score += self.part(field, idf, frequency, doc, boost).unwrap_or_default();
+        }
+        Some(score)
     }
 
     /// What so many occurrences of a word, or of all words as a phrase, are worth.
@@ -81,13 +122,31 @@ impl Naive {
         boost: f32,
     ) -> Option<f32> {
         let field = field_number(field);
-        let lengths = || self.docs.iter().map(|doc| doc[field].len()).filter(|len| *len > 0);
-        let (n_docs, n_tokens) = (lengths().count() as f64, lengths().sum::<usize>());
-        let idf = |word: &&str| {
-            let df = f64::from(self.df[field].get(*word).copied().unwrap_or_default());
-            (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32
-        };
-        let idf: f32 = words.iter().map(idf).sum();
+        let df = |word: &&str| self.df[field].get(*word).copied().unwrap_or_default();
+        let idf: f32 = words.iter().map(|word| self.idf(field, df(word))).sum();
+        self.part(field, idf, frequency, doc, boost)
+    }
+
+    /// The lengths of the documents that have a field.
+    fn lengths(&self, field: usize) -> impl Iterator<Item = usize> {
+        self.docs.iter().map(move |doc| doc[field].len()).filter(|len| *len > 0)
+    }
+
+    fn idf(&self, field: usize, df: u32) -> f32 {
+        let (n_docs, df) = (self.lengths(field).count() as f64, f64::from(df));
+        (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32
+    }
+
+    fn part(
+        &self,
+        field: usize,
+        idf: f32,
+        frequency: usize,
+        doc: usize,
+        boost: f32,
+    ) -> Option<f32> {
+        let n_docs = self.lengths(field).count() as f64;
+        let n_tokens: usize = self.lengths(field).sum();
         let average = (n_tokens as f64 / n_docs) as f32;
         let k = 1.2 * (1.0 - 0.75 + 0.75 * self.docs[doc][field].len() as f32 / average);
         let frequency = frequency as f32;
@@ -101,6 +160,22 @@ impl Naive {
         let mut scores: Vec<_> = scores.collect();
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scores
+    }
+}
+
+/// How far a term is from what a pattern asks for; `None` where it is not meant.
+fn is_meant(query: &Query, term: &str) -> Option<usize> {
+    let chars = |text: &str| text.chars().collect::<Vec<_>>();
+    match query {
+        Query::Prefix { text, .. } => term.starts_with(text).then_some(0),
+        Query::Wildcard { pattern, .. } => fits(&chars(pattern), &chars(term)).then_some(0),
+        Query::Fuzzy { text, fuzziness, .. } => {
+            let fixed = text.len().min(fuzziness.prefix_len as usize);
+            let rest = term.strip_prefix(&text[..fixed])?;
+            let far = distance(&chars(&text[fixed..]), &chars(rest), fuzziness.transpositions);
+            (far <= usize::from(fuzziness.distance)).then_some(far)
+        }
+        other => panic!("{other} is no pattern"),
     }
 }
 
@@ -205,7 +280,7 @@ fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Sear
         }
         df
     });
-    (Naive { docs, df }, index.searcher().unwrap())
+    (Naive { docs, df, pattern_terms: 0 }, index.searcher().unwrap())
 }
 
 /// The same to a few units in the last place: the naive scorer multiplies weights in another order.
@@ -230,7 +305,18 @@ fn random_queries_rank_like_the_naive_scorer() {
 }
 
 fn check(searcher: &Searcher, query: &Query, expected: &[(f32, u64)], offset: u64, limit: u64) {
-    let page = searcher.search(query).offset(offset).limit(limit).fields::<&str>([]).run().unwrap();
+    check_search(&searcher.search(query), query, expected, offset, limit);
+}
+
+fn check_search(
+    search: &SearchBuilder<'_>,
+    query: &Query,
+    expected: &[(f32, u64)],
+    offset: u64,
+    limit: u64,
+) {
+    let search = || search.clone().limit(limit).fields::<&str>([]);
+    let page = search().offset(offset).run().unwrap();
     assert_eq!(page.total.value, expected.len() as u64, "{query}");
     let expected = &expected[expected.len().min(offset as usize)..];
     assert_eq!(page.hits.len(), expected.len().min(limit as usize), "{query}");
@@ -245,10 +331,9 @@ fn check(searcher: &Searcher, query: &Query, expected: &[(f32, u64)], offset: u6
     let in_order = |a: &(f32, u64), b: &(f32, u64)| a.0 > b.0 || a.0 == b.0 && a.1 < b.1;
     assert!(scores.is_sorted_by(in_order), "{query}: {scores:?}");
     if let Some((score, doc)) = scores.first() {
-        let explained = searcher.explain_score(query, DocId(*doc)).unwrap().unwrap();
+        let explained = search().explain_score(DocId(*doc)).unwrap().unwrap();
         assert_eq!(explained.value.to_bits(), score.to_bits(), "{query}\n{explained}");
-        let rest = searcher.search(query).limit(limit).after(*score, DocId(*doc));
-        let rest = rest.fields::<&str>([]).run().unwrap();
+        let rest = search().after(*score, DocId(*doc)).run().unwrap();
         let next = rest.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0));
         assert_eq!(next.take(scores.len() - 1).collect::<Vec<_>>(), scores[1..], "{query}");
     }
@@ -318,4 +403,112 @@ fn parameters_are_checked_and_used() {
     // With k1 0 neither frequency nor length matter, so that every hit has the same score.
     let hits = searcher.search(&query).bm25("title", 0.0, 0.75).limit(300).run().unwrap().hits;
     assert!(hits.len() > 10 && hits.iter().all(|hit| hit.score == hits[0].score));
+}
+
+/// Patterns, also among words, with what makes scores of them.
+fn pattern_query(random: &mut Random, depth: usize) -> Query {
+    if depth > 0 {
+        let parts: Vec<Query> = (0..1 + random.below(3))
+            .map(|_| match random.below(3) {
+                0 => random.query(0),
+                _ => pattern_query(random, depth - 1),
+            })
+            .collect();
+        return match random.below(5) {
+            0 => Query::all_of(parts),
+            1 => Query::group(vec![parts[0].clone()], parts[1..].to_vec(), vec![]),
+            2 => Query::group(parts, vec![], vec![pattern_query(random, 0)]),
+            _ => Query::any_of(parts),
+        };
+    }
+    let field = FIELDS[random.below(2)];
+    let pattern = match random.below(3) {
+        0 => Query::prefix(["w", "w1", "w2", "w40"][random.below(4)]),
+        1 => Query::wildcard(["w?", "w*3", "?1?", "w1*2", "x*"][random.below(5)]),
+        _ => {
+            let fuzziness = Fuzziness {
+                distance: 1 + random.below(2) as u8,
+                prefix_len: random.below(3) as u32,
+                transpositions: random.below(2) == 0,
+            };
+            let word = ["w", "w1", "v12", "w34", "w433"][random.below(5)];
+            Query::fuzzy(word, fuzziness).unwrap()
+        }
+    };
+    let pattern = pattern.in_field(field);
+    match random.below(3) {
+        0 => pattern.boosted(2.5).unwrap(),
+        _ => pattern,
+    }
+}
+
+#[test]
+fn patterns_score_by_their_best_terms() {
+    let mut random = Random(21);
+    for (n_docs, n_segments) in [(3, 1), (300, 1), (300, 4), (1_000, 2)] {
+        let (mut naive, searcher) = corpus(&mut random, n_docs, n_segments);
+        for _ in 0..80 {
+            let query = {
+                let depth = random.below(3);
+                pattern_query(&mut random, depth)
+            };
+            let n = [0, 1, 2, 5, 20, 1_000][random.below(6)];
+            naive.pattern_terms = n;
+            let search = searcher.search(&query).pattern_terms(n as u32);
+            let limit = [1, 10, 1_000][random.below(3)];
+            check_search(&search, &query, &naive.ranked(&query), 0, limit);
+        }
+    }
+}
+
+#[test]
+fn plans_say_which_terms_of_a_pattern_are_scored() {
+    let (_, searcher) = corpus(&mut Random(9), 800, 2);
+    let query = searcher.parse("title:w1*").unwrap();
+    let search = searcher.search(&query);
+    let plan = search.clone().pattern_terms(3).explain().unwrap().plan;
+    let reason = &plan.decisions[1].reason;
+    assert_eq!(
+        reason,
+        "title:w1* scores by 3 of 11 terms (22 visited): w1, w11, w10; the other 8 add nothing"
+    );
+    let plan = search.clone().pattern_terms(20).explain().unwrap().plan;
+    assert!(plan.decisions[1].reason.contains("by 11 of 11 terms"), "{plan:?}");
+    assert!(plan.algorithm.contains("bounds of 11 terms"), "{plan:?}");
+    // Not scored: all are equally good.
+    assert_eq!(search.clone().explain().unwrap().plan.operator, "Limit");
+    let error = search.pattern_terms(PATTERN_TERMS_MAX + 1).run().unwrap_err();
+    assert!(error.to_string().contains("PATTERN_TERMS_MAX"), "{error}");
+}
+
+#[test]
+fn a_misspelling_is_worth_less_than_the_word() {
+    let index = Index::in_memory(Schema::builder().text("title").keyword("tag").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for title in ["history", "hystory", "history", "history", "hist", "misery"] {
+        writer.add(Document::new().with("title", title).with("tag", title)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let hits = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        let page = searcher.search(&query).pattern_terms(10).run().unwrap();
+        let hit = |hit: &treepie::Hit| (hit.doc.0, hit.score.unwrap());
+        page.hits.iter().map(hit).collect::<Vec<_>>()
+    };
+    let docs = |text: &str| hits(text).iter().map(|(doc, _)| *doc).collect::<Vec<_>>();
+    // Alone the rare one is the best.
+    assert_eq!(docs("title:(history hystory)"), [1, 0, 2, 3]);
+    assert_eq!(docs("title:history~1"), [0, 2, 3, 1]);
+    let spelled = hits("title:history~1");
+    // One of seven characters.
+    assert!(nearly(spelled[3].1, spelled[0].1 * (1.0 - 1.0 / 7.0)), "{spelled:?}");
+    let query = searcher.parse("title:history~1").unwrap();
+    let search = searcher.search(&query).pattern_terms(10);
+    let explained = search.explain_score(DocId(1)).unwrap().unwrap().to_string();
+    assert!(explained.contains("in n = 3 of N = 6 documents, as its most"), "{explained}");
+    // In a keyword field a value is there or not.
+    let keyword = hits("tag:hi*");
+    assert_eq!(keyword.len(), 4);
+    assert!(keyword[0].0 == 4 && keyword[0].1 > keyword[1].1, "{keyword:?}");
 }

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long)]
     analyze: bool,
     /// The plan of a count instead of one of a page of hits.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "total"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
     #[command(flatten)]
     shape: Shape,

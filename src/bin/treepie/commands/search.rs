@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain", "pattern_terms"])]
     count: bool,
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
@@ -73,6 +73,10 @@ pub(crate) struct Shape {
     /// Words side by side must all match.
     #[arg(long)]
     pub(crate) and: bool,
+    /// Score prefixes, wildcards, regular expressions and fuzzy words by their N best terms, not all documents of
+    /// one alike.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pattern_terms: u32,
 }
 
 /// Values that a facet shows unless a number is given.
@@ -99,7 +103,8 @@ impl Shape {
                     .found(format!("'{number}'"))
             })?),
         };
-        Ok(search.limit(self.limit).offset(self.offset).total(total))
+        let search = search.limit(self.limit).offset(self.offset).total(total);
+        Ok(search.pattern_terms(self.pattern_terms))
     }
 }
 
