@@ -14,7 +14,8 @@ fn main() -> treepie::Result<()> {
     let searcher = index.searcher()?;
     let query = searcher.parse("history AND (france OR spain) -war")?;
 
-    // The plan alone reads the dictionary and the headers of posting lists, no postings.
+    // The plan alone reads the dictionary and the headers of posting lists, no postings
+    // but, for phrases, those of a few documents.
     println!("{}", searcher.explain(&query)?);
 
     // The same tree after it ran: documents, containers, bytes and time of each node.

@@ -415,6 +415,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         }),
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
+        ranking: None,
         complete: profile.complete,
     }
 }

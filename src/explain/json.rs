@@ -5,7 +5,8 @@ use std::fmt::{Display, Write};
 
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, PositionCounts, SCHEMA_VERSION, TermCounts,
+    ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
+    TermCounts, Threshold,
 };
 
 impl ExplainTree {
@@ -93,7 +94,35 @@ impl Json {
                     json.field("positions").number(positions);
                 });
             }
+            if let Some(ranking) = &actual.ranking {
+                json.field("ranking").ranking(ranking);
+            }
             json.field("complete").boolean(actual.complete);
+        });
+    }
+
+    fn ranking(&mut self, ranking: &RankingCounts) {
+        self.object(|json| {
+            json.field("documents_scored").number(ranking.documents_scored);
+            json.field("blocks").number(ranking.blocks);
+            json.field("blocks_skipped").number(ranking.blocks_skipped);
+            json.field("windows").number(ranking.windows);
+            json.field("windows_skipped").number(ranking.windows_skipped);
+            if let Some(candidates) = &ranking.candidates {
+                json.field("candidates").object(|json| {
+                    json.field("looked_up").number(candidates.looked_up);
+                    json.field("found").number(candidates.found);
+                    json.field("skipped_by_blocks").number(candidates.skipped_by_blocks);
+                    json.field("skipped_by_frequencies").number(candidates.skipped_by_frequencies);
+                });
+            }
+            json.field("thresholds").array(&ranking.thresholds, |json, rise| {
+                let Threshold { documents, score } = *rise;
+                json.object(|json| {
+                    json.field("documents").number(documents);
+                    json.field("score").number(score);
+                });
+            });
         });
     }
 

@@ -27,7 +27,13 @@
 //!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
 //!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
 //!                      "terms": {"visited": 90, "expanded": 12, "cut": false},
-//!                      "positions": {"candidates": 209, "positions": 1204}, "complete": true},
+//!                      "positions": {"candidates": 209, "positions": 1204},
+//!                      "ranking": {"documents_scored": 157, "blocks": 3072, "blocks_skipped": 3054,
+//!                                  "windows": 3, "windows_skipped": 0,
+//!                                  "candidates": {"looked_up": 0, "found": 512, "skipped_by_blocks": 290,
+//!                                                 "skipped_by_frequencies": 13},
+//!                                  "thresholds": [{"documents": 12, "score": 3.25}]},
+//!                      "complete": true},
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
@@ -42,7 +48,9 @@
 //! ```
 //!
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
-//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern, `positions` where it looks for a phrase. `field`, `predicate`, `algorithm`,
+//! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
+//! `positions` where it looks for a phrase, `ranking` where it finds the best by score, `candidates` in
+//! that where these are documents with the words of a phrase. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
@@ -122,7 +130,7 @@ pub struct Estimate {
 }
 
 /// What one node did while the plan ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Actual {
     /// Documents that came out.
@@ -139,6 +147,8 @@ pub struct Actual {
     pub terms: Option<TermCounts>,
     /// What was read to place words, where the node looks for a phrase.
     pub positions: Option<PositionCounts>,
+    /// What was looked at for scores, where the node finds the best. Their reads are counted here, not as bytes.
+    pub ranking: Option<RankingCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
 }
@@ -163,6 +173,53 @@ pub struct PositionCounts {
     pub candidates: u64,
     /// Positions of the words in these documents, as far as they had to be read.
     pub positions: u64,
+}
+
+/// What finding the best by score looked at, and what bounds of scores spared it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RankingCounts {
+    /// Documents whose score was computed.
+    pub documents_scored: u64,
+    /// Blocks of 64 documents whose best possible score was looked at.
+    pub blocks: u64,
+    /// Of these, the ones that were not decoded because that is too low.
+    pub blocks_skipped: u64,
+    /// Windows of 65,536 documents in which something may match.
+    pub windows: u64,
+    /// Of these, the ones of which not even blocks were looked at.
+    pub windows_skipped: u64,
+    /// What became of the documents that have all words of a phrase.
+    pub candidates: Option<CandidateCounts>,
+    /// How the score rose that a document must reach to be among the best, ascending in both numbers; at most
+    /// 32 points: the first, the last, and evenly spread ones between. Empty where fewer documents match than
+    /// are wanted.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// Documents that have all words of a phrase, before these are placed; see [`PositionCounts`] for the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CandidateCounts {
+    /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
+    /// candidates were found.
+    pub looked_up: u64,
+    /// How many were found.
+    pub found: u64,
+    /// Of these, the ones whose block of 64 documents has no score that is good enough.
+    pub skipped_by_blocks: u64,
+    /// Of these, the ones in which a word is too rare, or which are too long.
+    pub skipped_by_frequencies: u64,
+}
+
+/// A moment in a search for the best.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Threshold {
+    /// Documents that were scored by then.
+    pub documents: u64,
+    /// The score that a document must reach from then on.
+    pub score: f32,
 }
 
 /// Roaring containers that a node touched, by kind, and those it could leave alone.
@@ -351,6 +408,7 @@ impl Default for Actual {
             containers: ContainerCounts::default(),
             terms: None,
             positions: None,
+            ranking: None,
             complete: true,
         }
     }
@@ -382,7 +440,37 @@ impl Actual {
             }),
             (one, None) | (None, one) => one,
         };
+        if let Some(other) = &other.ranking {
+            self.ranking.get_or_insert_default().add(other);
+        }
         self.complete &= other.complete;
+    }
+}
+
+impl RankingCounts {
+    /// Adds what was looked at in another segment, after what was looked at so far.
+    pub fn add(&mut self, other: &RankingCounts) {
+        let before = self.documents_scored;
+        self.thresholds.extend(
+            other
+                .thresholds
+                .iter()
+                .map(|rise| Threshold { documents: before + rise.documents, ..*rise }),
+        );
+        self.documents_scored += other.documents_scored;
+        self.blocks += other.blocks;
+        self.blocks_skipped += other.blocks_skipped;
+        self.windows += other.windows;
+        self.windows_skipped += other.windows_skipped;
+        self.candidates = match (self.candidates, other.candidates) {
+            (Some(a), Some(b)) => Some(CandidateCounts {
+                looked_up: a.looked_up + b.looked_up,
+                found: a.found + b.found,
+                skipped_by_blocks: a.skipped_by_blocks + b.skipped_by_blocks,
+                skipped_by_frequencies: a.skipped_by_frequencies + b.skipped_by_frequencies,
+            }),
+            (one, None) | (None, one) => one,
+        };
     }
 }
 
@@ -458,6 +546,7 @@ pub(crate) mod sample {
             bytes_read: 812,
             terms: None,
             positions: None,
+            ranking: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
         };

@@ -6,13 +6,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use super::{
+    Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment, RankingCounts,
+    Threshold,
+};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
 const WIDTH_DEFAULT: usize = 100;
 /// Columns left for text however deep the tree is.
 const ROOM_MIN: usize = 24;
+/// Thresholds listed with a node at the most: the first, the last, and some between.
+const THRESHOLDS_SHOWN: usize = 5;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
@@ -126,6 +131,52 @@ fn piece(style: Style, text: impl Into<String>) -> Piece {
     Piece { style, text: text.into(), whole: false }
 }
 
+/// Pieces that stay whole, with commas between them.
+fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let last = pieces.len().saturating_sub(1);
+    pieces[..last].iter_mut().for_each(|piece| piece.text.push(','));
+    pieces.into_iter().map(Piece::whole).collect()
+}
+
+/// What finding the best looked at, out of what there was.
+fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
+    let of = |skipped: u64, all: u64, what: &'static str| {
+        (all > 0).then(|| format!("{} of {}", Grouped(all - skipped.min(all)), Count(all, what)))
+    };
+    let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
+    let windows = of(ranking.windows_skipped, ranking.windows, "window");
+    let (looked_up, candidates) = match ranking.candidates {
+        None => (None, None),
+        Some(counts) => {
+            let by_blocks = Grouped(counts.skipped_by_blocks);
+            let by_frequencies = Grouped(counts.skipped_by_frequencies);
+            let found = Count(counts.found, "candidate");
+            let left =
+                format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies");
+            let looked_up = format!("{} looked up", Count(counts.looked_up, "document"));
+            ((counts.looked_up > 0).then_some(looked_up), Some(left))
+        }
+    };
+    let scored = format!("{} scored", Count(ranking.documents_scored, "document"));
+    let all = [Some(scored), looked_up, candidates, blocks, windows];
+    listed(all.into_iter().flatten().map(plain).collect())
+}
+
+/// How the threshold rose.
+fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
+    let last = rises.len() - 1;
+    let shown = rises.len().min(THRESHOLDS_SHOWN);
+    let places = (0..shown).map(|nth| nth * last / (shown - 1).max(1));
+    let rise = |place: usize| {
+        let Threshold { documents, score } = rises[place];
+        plain(match place {
+            0 => format!("{} after {}", Score(score), Count(documents, "document")),
+            _ => format!("{} after {}", Score(score), Grouped(documents)),
+        })
+    };
+    listed(places.map(rise).collect())
+}
+
 impl Piece {
     fn whole(self) -> Self {
         Piece { whole: true, ..self }
@@ -174,6 +225,12 @@ impl Page<'_> {
             let mut pieces = self.actual(actual);
             pieces.splice(1..1, q_error(node));
             self.detail(&details, "actual   ", pieces);
+            if let Some(ranking) = &actual.ranking {
+                self.detail(&details, "looked at", looked_at(ranking));
+                if !ranking.thresholds.is_empty() {
+                    self.detail(&details, "threshold", thresholds(&ranking.thresholds));
+                }
+            }
         }
         for decision in &node.decisions {
             self.decision(&details, decision);
@@ -203,7 +260,10 @@ impl Page<'_> {
             None => String::new(),
         };
         parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
-        parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
+        // What finding the best reads is told in documents and blocks.
+        if actual.ranking.is_none() {
+            parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
+        }
         if let Some(terms) = &actual.terms {
             let cut = if terms.cut { ", then cut" } else { "" };
             let (expanded, visited) = (Count(terms.expanded, "term"), Grouped(terms.visited));
@@ -229,9 +289,7 @@ impl Page<'_> {
         if !kinds.is_empty() {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }
-        let last = parts.len() - 1;
-        parts[..last].iter_mut().for_each(|part| part.text.push(','));
-        parts.into_iter().map(Piece::whole).collect()
+        listed(parts)
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
@@ -476,6 +534,19 @@ impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.0 == 1 { "" } else { "s" };
         write!(f, "{} {}{plural}", Grouped(self.0), self.1)
+    }
+}
+
+/// A score with three decimals, or as a power of ten where these say little.
+struct Score(f32);
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0.001..1e6 => write!(f, "{:.3}", self.0),
+            0.0 => f.write_str("0"),
+            _ => write!(f, "{:.3e}", self.0),
+        }
     }
 }
 

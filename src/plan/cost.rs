@@ -32,6 +32,19 @@ const WRITE_BITMAP_NS: f32 = 150.0;
 const WRITE_NS: f32 = 1.0;
 /// Reading the positions of two words in a document and comparing them.
 const POSITIONS_NS: f32 = 70.0;
+/// Scoring one posting of a list that is gone through from end to end.
+const SCORE_POSTING_NS: f32 = 6.0;
+/// Emptying the sums of a window and going through them.
+const SCORE_WINDOW_NS: f32 = 10_000.0;
+/// Scoring a document by one list in which it is looked up.
+const SCORE_LOOKED_UP_NS: f32 = 40.0;
+/// Adding up the bounds of the blocks of a window, and adding those of one list.
+const BOUND_WINDOW_NS: f32 = 500.0;
+const BOUND_LIST_NS: f32 = 100.0;
+/// Finding out what a document with the words of a phrase can score at most, by the list of one word.
+const BOUND_CANDIDATE_NS: f32 = 5.0;
+/// Documents scored for each hit and list where bounds leave out the others.
+const SCORED_PER_HIT: f64 = 16.0;
 /// The share of documents with two words where one stands behind the other.
 const PHRASE_SHARE: f64 = 0.2;
 /// The price of visiting one container: finding it, checking its place, choosing the kernel.
@@ -170,6 +183,59 @@ pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
     // A word more makes it rarer, room for other words more frequent.
     let exact = PHRASE_SHARE.powi(phrase.len().saturating_sub(1).min(8) as i32);
     1.0 - (1.0 - exact).powf(1.0 + f64::from(slop))
+}
+
+/// What the ways to find the best documents by score cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BestCosts {
+    pub(crate) by_bounds: f32,
+    pub(crate) of_everything: f32,
+}
+
+impl BestCosts {
+    /// Of terms that must all match, or any; they have so many `postings` together.
+    pub(crate) fn of_terms(
+        matches: f64,
+        postings: u64,
+        n_lists: usize,
+        n_docs: u32,
+        best: f64,
+    ) -> Self {
+        let of_everything = postings as f32 * SCORE_POSTING_NS + windows(n_docs) * SCORE_WINDOW_NS;
+        Self::or_less(by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
+    }
+
+    /// Of anything else: what matches is found first, then each document is looked up in each list.
+    pub(crate) fn of_tree(matches: f64, n_lists: usize, n_docs: u32, best: f64) -> Self {
+        let of_everything = matches as f32 * n_lists.max(1) as f32 * SCORE_LOOKED_UP_NS;
+        Self::or_less(by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
+    }
+
+    /// Of a phrase: bounds leave out candidates before their positions are read.
+    pub(crate) fn of_phrase(candidates: f64, matches: f64, words: usize, best: f64) -> Self {
+        let of_everything = place_ns(candidates, words);
+        // As if those that match were among the candidates at random.
+        let placed = (scored_by_bounds(candidates, words, best) * candidates / matches.max(1.0))
+            .min(candidates);
+        let looked_at = candidates as f32 * words.min(2) as f32 * BOUND_CANDIDATE_NS;
+        Self::or_less(place_ns(placed, words) + looked_at, of_everything)
+    }
+
+    /// Where there is little to leave out, bounds end in scoring everything as well.
+    fn or_less(by_bounds: f32, of_everything: f32) -> Self {
+        BestCosts { by_bounds: by_bounds.min(of_everything), of_everything }
+    }
+}
+
+fn by_bounds_ns(matches: f64, n_lists: usize, n_docs: u32, best: f64) -> f32 {
+    let bounds = windows(n_docs) * (BOUND_WINDOW_NS + n_lists as f32 * BOUND_LIST_NS);
+    let scored = scored_by_bounds(matches, n_lists, best) as f32;
+    bounds + scored * n_lists.max(1) as f32 * SCORE_LOOKED_UP_NS
+}
+
+/// Documents that are scored although bounds leave out others.
+fn scored_by_bounds(matches: f64, n_lists: usize, best: f64) -> f64 {
+    matches.min(SCORED_PER_HIT * best * n_lists.max(1) as f64)
 }
 
 /// Writing a set of `documents` to memory.

@@ -37,6 +37,8 @@ pub(crate) enum EstimateSource {
     Terms,
     /// The same, from the first of the terms.
     FirstTerms,
+    /// Some documents of a phrase's words, looked at.
+    Sample,
     /// A guess of how many documents with the words have the phrase.
     ShareOfPhrases,
     /// Independence inside each container, between bounds from the containers' cardinalities.
@@ -55,6 +57,7 @@ impl EstimateSource {
             EstimateSource::Bounds => "bounds meet",
             EstimateSource::Terms => "document frequencies of its terms",
             EstimateSource::FirstTerms => "its first terms",
+            EstimateSource::Sample => "sample of documents with the words",
             EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
@@ -159,6 +162,14 @@ impl Span {
     #[inline]
     pub(crate) fn share(self, share: f64) -> Span {
         Span { lower: 0, upper: self.upper, documents: self.documents * share }
+    }
+
+    /// The same with another guess, as far as the bounds allow it.
+    #[inline]
+    pub(crate) fn times(self, factor: f64) -> Span {
+        let documents =
+            (self.documents * factor).clamp(f64::from(self.lower), f64::from(self.upper));
+        Span { documents, ..self }
     }
 
     /// Everything in any of `any`, among `w` documents.

@@ -2,7 +2,8 @@
 //!
 //! [`plan`] turns the normal form of a query into a [`Plan`]. It looks every word up once in every
 //! segment and reads the headers of long posting lists, and nothing else: no postings are touched,
-//! so that `explain` costs what a lookup costs. A plan is plain data that `execution` carries out
+//! so that `explain` costs what a lookup costs. (But for phrases, of which people are told what a sample of
+//! documents says.) A plan is plain data that `execution` carries out
 //! and `explain` shows; the two never disagree, because they match on the same operators.
 //!
 //! ```text
@@ -18,6 +19,7 @@ pub(crate) mod decision;
 pub(crate) mod estimate;
 pub(crate) mod leaf;
 mod planner;
+mod sample;
 
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;

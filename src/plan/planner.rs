@@ -4,6 +4,7 @@ use super::cost::{self, FacetCosts};
 use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
+use super::sample::PhraseSample;
 use super::{
     FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
     Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
@@ -248,7 +249,7 @@ impl<'s> Plan<'s> {
             }
         }
         let mut part = SegmentPlan { segment, base, n_docs, leaves, infos, estimates };
-        self.estimate(&mut part, options);
+        self.estimate(&mut part, options)?;
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
             node.order += whole.documents;
@@ -292,11 +293,15 @@ impl<'s> Plan<'s> {
 
     /// Estimates every operator in one segment: over the whole, into `spans`, then for people window
     /// by window.
-    fn estimate(&mut self, part: &mut SegmentPlan<'s>, options: &PlanOptions) {
+    fn estimate(&mut self, part: &mut SegmentPlan<'s>, options: &PlanOptions) -> Result<()> {
         let n_windows = part.n_windows();
         // Execution finds windows without matches as fast as planning would, so only people gain.
+        let sampled = match options.for_people {
+            true => self.sampled(part)?,
+            false => vec![],
+        };
         let by_window = options.for_people
-            && n_windows > 1
+            && (n_windows > 1 || !sampled.is_empty())
             && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX;
         let mut whole = std::mem::take(&mut self.spans);
         whole.clear();
@@ -319,6 +324,10 @@ impl<'s> Plan<'s> {
                         let cursor = &mut cursors[leaf.index()];
                         part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
                     });
+                    let span = match sampled.get(spans.len()).copied().flatten() {
+                        Some(factor) => span.times(factor),
+                        None => span,
+                    };
                     sum.add(span);
                     spans.push(span);
                 }
@@ -330,6 +339,9 @@ impl<'s> Plan<'s> {
                 Operator::TermScan(_) => EstimateSource::DocumentFrequency,
                 Operator::Exists(_) => EstimateSource::FieldStatistics,
                 Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
+                _ if sampled.get(at).is_some_and(Option::is_some) && !sums.is_empty() => {
+                    EstimateSource::Sample
+                }
                 Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
                 _ if sums.is_empty() => EstimateSource::Independence,
                 _ => EstimateSource::Containers,
@@ -345,6 +357,35 @@ impl<'s> Plan<'s> {
             match *live {}
         }
         self.spans = whole;
+        Ok(())
+    }
+
+    /// For each operator, by what a sample multiplies the guess: for phrases and for what finds the documents
+    /// with their words. Empty where there are no phrases.
+    fn sampled(&self, part: &SegmentPlan<'s>) -> Result<Vec<Option<f64>>> {
+        if self.phrases.is_empty() {
+            return Ok(vec![]);
+        }
+        let mut factors = vec![None; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            let Operator::Phrase { nth, input } = &node.operator else { continue };
+            let phrase = &self.phrases[*nth as usize];
+            let Some(sample) = PhraseSample::of(phrase, part)? else { continue };
+            factors[at] = Some(sample.share / cost::phrase_share(&phrase.spec));
+            // Phrases that must all match stand one on the other, on one intersection of all words.
+            let mut input = self.inputs(input).first();
+            while let Some(Operator::Phrase { input: below, .. }) =
+                input.map(|input| &self.node(*input).operator)
+            {
+                input = self.inputs(below).first();
+            }
+            if let Some(input) = input
+                && matches!(self.node(*input).operator, Operator::Intersect { .. })
+            {
+                *factors[input.index()].get_or_insert(1.0) *= sample.words;
+            }
+        }
+        Ok(factors)
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.

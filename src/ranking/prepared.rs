@@ -461,6 +461,21 @@ impl<'s> Ranked<'s> {
         self.terms.len()
     }
 
+    /// How many lists score its documents, and how many documents these have together.
+    pub(crate) fn lists(&self) -> (usize, u64) {
+        let of_phrases = self.phrases.iter().flat_map(|phrase| phrase.infos.iter().flatten());
+        let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
+        let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
+        let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();
+        (self.terms.len() + n_words, of_terms + of_words)
+    }
+
+    /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
+    pub(crate) fn is_exact_phrase(&self) -> bool {
+        let Node::Phrase(at) = self.root else { return false };
+        self.phrases[at].spec.proximity == Proximity::Exact
+    }
+
     /// What it is that there are bounds of, for people.
     pub(crate) fn what_has_bounds(&self) -> String {
         let of = |n: usize, one: &str, more: &str| match n {

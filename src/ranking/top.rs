@@ -15,8 +15,67 @@ pub(crate) struct Top {
     kept: Vec<Scored>,
     /// What a document must be better than: the k-th best, or nothing.
     floor: Scored,
+    /// The same, but nothing where every offer is taken note of.
+    gate: Scored,
     /// What a document must be worse than, on a later page.
     ceiling: Option<Scored>,
+    /// How the threshold rose, where that is wanted.
+    trace: Option<Box<Trace>>,
+}
+
+/// How the threshold rose while documents were offered: for people, so that plain queries pay nothing for it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    /// Documents that were offered, whether or not they were good enough.
+    pub(crate) offered: u64,
+    /// Points at which the threshold rose, ascending in both numbers: documents offered up to then, and the
+    /// threshold from then on. The first, the last, and evenly spread ones between.
+    pub(crate) rises: Vec<(u64, f32)>,
+    /// Of so many rises one was kept, less one.
+    skipped: u32,
+    /// Rises since one was kept.
+    since: u32,
+    /// The last rise, where it was not kept.
+    last: Option<(u64, f32)>,
+}
+
+/// Rises of a threshold that are kept.
+const RISES_MAX: usize = 32;
+
+impl Trace {
+    fn rise(&mut self, threshold: f32) {
+        let rise = (self.offered, threshold);
+        match self.rises.last_mut() {
+            // Of several at the same document the last counts.
+            Some(last) if last.0 == self.offered => *last = rise,
+            Some(_) if self.since < self.skipped => {
+                self.since += 1;
+                self.last = Some(rise);
+            }
+            _ => self.keep(rise),
+        }
+    }
+
+    fn keep(&mut self, rise: (u64, f32)) {
+        (self.since, self.last) = (0, None);
+        self.rises.push(rise);
+        if self.rises.len() == RISES_MAX {
+            let mut nth = 0;
+            self.rises.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.skipped = 2 * self.skipped + 1;
+        }
+    }
+
+    /// All that was noted.
+    fn finish(mut self) -> Self {
+        if let Some(last) = self.last.take() {
+            self.rises.push(last);
+        }
+        self
+    }
 }
 
 /// A document and its score; greater is better.
@@ -49,7 +108,18 @@ impl Top {
     /// For `k`, with the allocation of an earlier one.
     pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
         kept.clear();
-        Top { k, kept, floor: Self::NONE, ceiling: None }
+        Top { k, kept, floor: Self::NONE, gate: Self::NONE, ceiling: None, trace: None }
+    }
+
+    /// Takes note of every offer, and of how the threshold rises.
+    pub(crate) fn traced(mut self) -> Self {
+        self.trace = Some(Box::default());
+        self
+    }
+
+    /// What was noted so far, if that was wanted.
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take().map(|trace| trace.finish())
     }
 
     /// Only takes what is worse than this: the last hit of the page before.
@@ -83,7 +153,19 @@ impl Top {
             // Those k documents may be on the pages before.
             return;
         }
-        self.floor = self.floor.max(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
+        self.raise_to(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
+    }
+
+    fn raise_to(&mut self, floor: Scored) {
+        if floor <= self.floor {
+            return;
+        }
+        let before = std::mem::replace(&mut self.floor, floor);
+        match &mut self.trace {
+            None => self.gate = floor,
+            Some(trace) if floor.score_bits > before.score_bits => trace.rise(floor.score()),
+            Some(_) => {}
+        }
     }
 
     /// Offers a document that was not offered before.
@@ -91,12 +173,18 @@ impl Top {
     pub(crate) fn push(&mut self, score: f32, doc: DocId) {
         debug_assert!(score >= 0.0);
         let scored = Scored::new(score, doc);
-        if scored > self.floor && self.ceiling.is_none_or(|ceiling| scored < ceiling) {
+        if scored > self.gate && self.ceiling.is_none_or(|ceiling| scored < ceiling) {
             self.keep(scored);
         }
     }
 
     fn keep(&mut self, scored: Scored) {
+        if let Some(trace) = &mut self.trace {
+            trace.offered += 1;
+            if scored <= self.floor {
+                return;
+            }
+        }
         if self.kept.len() < self.k {
             self.kept.push(scored);
             if self.kept.len() < self.k {
@@ -108,7 +196,7 @@ impl Top {
             self.replace_worst(scored);
         }
         if let Some(worst) = self.kept.first() {
-            self.floor = self.floor.max(*worst);
+            self.raise_to(*worst);
         }
     }
 
@@ -150,6 +238,7 @@ mod tests {
             scores in prop::collection::vec(0u8..20, 0..300),
             k in 0usize..40,
             raise in any::<bool>(),
+            trace in any::<bool>(),
         ) {
             let scored = |n: usize| Scored::new(f32::from(scores[n]), DocId(n as u64));
             let mut expected: Vec<_> = (0..scores.len()).map(scored).collect();
@@ -158,6 +247,9 @@ mod tests {
             });
             expected.truncate(k);
             let mut top = Top::new(k, vec![]);
+            if trace {
+                top = top.traced();
+            }
             if let Some(kth) = expected.get(k.wrapping_sub(1)).filter(|_| raise) {
                 top.raise(kth.score());
             }
@@ -168,7 +260,35 @@ mod tests {
                 prop_assert!(would || k == 0 || !expected.contains(&scored(n)));
                 top.push(scored(n).score(), scored(n).doc());
             }
+            let noted = top.take_trace();
+            prop_assert_eq!(noted.is_some(), trace);
+            if let Some(noted) = noted {
+                prop_assert_eq!(noted.offered, scores.len() as u64);
+                prop_assert!(noted.rises.len() <= RISES_MAX);
+                prop_assert!(noted.rises.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+                let kth = expected.get(k.wrapping_sub(1)).map(|kth| kth.score());
+                let last = noted.rises.last().map(|rise| rise.1);
+                prop_assert_eq!(last, kth.filter(|kth| *kth > 0.0));
+            }
             prop_assert_eq!(top.into_sorted(), expected);
         }
+    }
+
+    #[test]
+    fn each_rise_of_the_threshold_is_that_of_the_documents_before() {
+        let mut top = Top::new(2, vec![]).traced();
+        for (doc, score) in [3.0, 1.0, 0.5, 2.0, 2.0, 9.0].into_iter().enumerate() {
+            top.push(score, DocId(doc as u64));
+        }
+        let trace = top.take_trace().unwrap();
+        assert_eq!((trace.offered, trace.rises), (6, vec![(2, 1.0), (4, 2.0), (6, 3.0)]));
+
+        let mut top = Top::new(1, vec![]).traced();
+        (0..1000u16).for_each(|doc| top.push(f32::from(doc), DocId(doc.into())));
+        let rises = top.take_trace().unwrap().rises;
+        assert!((RISES_MAX / 2..=RISES_MAX).contains(&rises.len()), "{rises:?}");
+        // The first document scores nothing, which no threshold is.
+        assert_eq!((rises[0], rises.last()), ((2, 1.0), Some(&(1000, 999.0))));
+        assert!(rises.iter().all(|(offered, threshold)| *offered as f32 == threshold + 1.0));
     }
 }

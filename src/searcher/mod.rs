@@ -7,6 +7,7 @@
 
 mod hits;
 mod search;
+mod top_k;
 
 pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Total, TotalMode, Value};
 pub use search::{Order, SearchBuilder};
@@ -312,7 +313,7 @@ impl Searcher {
     }
 
     /// How a search for ten hits would be answered. Reads the dictionary and the headers of posting
-    /// lists, no postings; see [`SearchBuilder::analyze`] for what happens when it runs.
+    /// lists, no postings but a sample of phrases; see [`SearchBuilder::analyze`] for what happens when it runs.
     ///
     /// # Errors
     ///

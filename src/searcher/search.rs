@@ -1,5 +1,6 @@
 //! One search: its options, the page of the best, and its plan for people.
 
+use super::top_k::Way;
 use super::{
     Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode,
 };
@@ -12,11 +13,11 @@ use crate::plan::{self, Goal, PlanOptions};
 use crate::query::{self, PATTERN_TERMS_MAX, Query, ScoringOptions};
 use crate::ranking;
 use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::{Ranked, Shape};
+use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
-use crate::ranking::top::Top;
+use crate::ranking::top::{Top, Trace};
 use crate::schema::FieldKind;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
 const LIMIT_DEFAULT: u64 = 10;
@@ -27,16 +28,16 @@ const HITS_ROOM_MAX: u64 = 1_024;
 #[derive(Clone, Debug)]
 #[must_use = "nothing happens until `run`"]
 pub struct SearchBuilder<'a> {
-    searcher: &'a Searcher,
+    pub(super) searcher: &'a Searcher,
     query: &'a Query,
-    limit: u64,
-    offset: u64,
-    total: TotalMode,
+    pub(super) limit: u64,
+    pub(super) offset: u64,
+    pub(super) total: TotalMode,
     count_only: bool,
     fields: Option<Vec<String>>,
-    facets: Vec<(String, usize)>,
+    pub(super) facets: Vec<(String, usize)>,
     order: Order,
-    after: Option<(f32, DocId)>,
+    pub(super) after: Option<(f32, DocId)>,
     parameters: Vec<(String, Parameters)>,
     pattern_terms: u32,
 }
@@ -181,7 +182,7 @@ impl SearchBuilder<'_> {
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = self.ranked()?;
         let (found, scores) = match &ranked {
-            Some(ranked) if self.is_scored(ranked) => self.best(ranked)?,
+            Some(ranked) if self.is_scored(ranked) => self.best(ranked, false)?,
             _ => {
                 let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
                 let found = self.execute(&mut execution)?;
@@ -269,16 +270,34 @@ impl SearchBuilder<'_> {
         Ok(parameters)
     }
 
-    /// The best documents of the page with their scores, and what else was asked for.
-    fn best(&self, ranked: &Ranked<'_>) -> Result<(Found, Vec<Option<f32>>)> {
+    /// The best documents of the page with their scores, and what else was asked for; with `trace` also how the
+    /// threshold rose.
+    fn best(&self, ranked: &Ranked<'_>, trace: bool) -> Result<(Found, Vec<Option<f32>>)> {
         let mut found = Found::default();
+        let way = self.way(ranked);
+        let count = self.total != TotalMode::Unknown;
         let page_end = self.offset.saturating_add(self.limit);
-        let is_pruned = self.is_pruned(ranked);
-        let top = if is_pruned && self.facets.is_empty() {
-            let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            let count = self.total != TotalMode::Unknown;
+        let mut top = self.top(page_end.min(self.searcher.n_docs()));
+        if trace {
+            top = top.traced();
+        }
+        if self.needs_matches(way) {
+            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+            let options = PlanOptions { goal, ..self.options(false)? };
+            let mut execution = self.searcher.execution(self.query, &options)?;
+            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+            found.total = self.total_of(counted);
+            found.looked_at = if way == Way::Bounds {
+                LookedAt::Blocks(self.searcher.find_best(ranked, false, &mut top)?)
+            } else {
+                let segments = &execution.plan().segments;
+                LookedAt::All(ranking::search::score_all(ranked, segments, &matches, &mut top)?)
+            };
+            self.count_facets(&execution, &matches, &mut found)?;
+            self.searcher.recycle(execution);
+        } else if way == Way::Bounds {
             let pruning = self.searcher.find_best(ranked, count, &mut top)?;
-            found.pruning = Some(pruning);
+            found.looked_at = LookedAt::Blocks(pruning);
             if count {
                 // Where it is not known by now: counting everything costs less than knowing where to stop.
                 let value = match pruning.matching {
@@ -287,34 +306,14 @@ impl SearchBuilder<'_> {
                 };
                 found.total = Total { value, relation: Relation::Exact };
             }
-            top
-        } else if self.is_phrase(ranked) {
-            let mut top = self.top(page_end.min(self.searcher.n_docs()));
-            let count = self.total != TotalMode::Unknown;
-            let pruning = self.searcher.find_best_of_phrase(ranked, count, &mut top)?;
-            found.total = Total { value: pruning.matching, relation: Relation::Exact };
-            found.phrase_pruning = Some(pruning);
-            top
         } else {
-            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-            let options = PlanOptions { goal, ..self.options(false)? };
-            let mut execution = self.searcher.execution(self.query, &options)?;
-            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
-            found.total = self.total_of(counted);
-            let mut top = self.top(page_end.min(counted.documents));
-            if is_pruned {
-                found.pruning = Some(self.searcher.find_best(ranked, false, &mut top)?);
-            } else {
-                let segments = &execution.plan().segments;
-                ranking::search::score_all(ranked, segments, &matches, &mut top)?;
-            }
-            self.count_facets(&execution, &matches, &mut found)?;
-            self.searcher.recycle(execution);
-            top
-        };
+            let pruning = self.searcher.find_best_of_phrase(ranked, count, &mut top)?;
+            found.looked_at = LookedAt::Phrase(pruning);
+            found.total = Total { value: pruning.matching, relation: Relation::Exact };
+        }
+        found.trace = top.take_trace();
         let best = top.into_sorted();
-        let is_best_only = self.is_phrase(ranked) || is_pruned && self.facets.is_empty();
-        if is_best_only && self.total == TotalMode::Unknown {
+        if !self.needs_matches(way) && !count {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
@@ -332,7 +331,7 @@ impl SearchBuilder<'_> {
         }
     }
 
-    /// How the search would be answered, without touching postings.
+    /// How the search would be answered, without touching postings but a few of phrases.
     ///
     /// # Errors
     ///
@@ -372,7 +371,7 @@ impl SearchBuilder<'_> {
         match scored {
             Some(ranked) => {
                 let started = Instant::now();
-                top = Some((self.best(ranked)?.0, started.elapsed()));
+                top = Some((self.best(ranked, true)?.0, started.elapsed()));
             }
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
@@ -390,61 +389,6 @@ impl SearchBuilder<'_> {
         Ok(self.worded(tree, rewritten, notes))
     }
 
-    /// Puts what finds the best on top of a plan, which counts the matches, and what happened.
-    fn put_top(
-        &self,
-        tree: &mut ExplainTree,
-        ranked: &Ranked<'_>,
-        run: Option<(&Found, Duration)>,
-    ) {
-        let mut root = std::mem::take(&mut tree.plan);
-        if root.operator == "Limit" {
-            // That of a plan which is asked for everything, and for no page.
-            root = root.children.pop().unwrap_or_default();
-        }
-        let (offset, limit) = (self.offset, self.limit);
-        let label = match offset {
-            0 => format!("best {limit} by score"),
-            _ => format!("{limit} from the {}th by score", offset.saturating_add(1)),
-        };
-        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
-        let e = &root.estimate;
-        // Behind a hit of an earlier page there may be any number of others.
-        let lower = if self.after.is_some() { 0 } else { page(e.lower) };
-        let mut node = explain::ExplainNode::new("TopK", label);
-        node.estimate =
-            explain::Estimate::between(page(e.documents), lower, page(e.upper), "limit");
-        let by_bounds = self.is_pruned(ranked) || self.is_phrase(ranked);
-        node.algorithm = match by_bounds {
-            true => format!("BM25, by bounds of {}", ranked.what_has_bounds()),
-            false => "BM25 of every match".into(),
-        };
-        let mut reason = "a block whose best possible score is too low is left out".to_owned();
-        if let Some((found, took)) = run {
-            node.actual = Some(explain::Actual {
-                documents: found.docs.len() as u64,
-                documents_in: root.actual.as_ref().map(|actual| actual.documents),
-                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
-                ..explain::Actual::default()
-            });
-            let pruning = found.pruning.map(|pruning| pruning.to_string());
-            let did = pruning.or(found.phrase_pruning.map(|pruning| pruning.to_string()));
-            did.inspect(|did| reason = format!("{reason}: {did}"));
-        }
-        if by_bounds {
-            let decision = explain::Decision::accepted("top-k by bounds", reason);
-            node.decisions = vec![decision.instead_of("score every match", None)];
-        }
-        let patterns = ranked.patterns().iter().map(|pattern| {
-            explain::Decision::accepted("score patterns by their best terms", pattern.to_string())
-                .instead_of("the same score for every match", None)
-        });
-        node.decisions.extend(patterns);
-        node.children = vec![root];
-        node.number();
-        tree.plan = node;
-    }
-
     /// Whether hits have scores that differ, or come after one that has the same.
     fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
         ranked.constant().is_none() || self.after.is_some()
@@ -454,24 +398,12 @@ impl SearchBuilder<'_> {
     /// the best are found otherwise.
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
-            Some(ranked) if self.is_scored(ranked) => {
-                match self.is_phrase(ranked) || self.is_pruned(ranked) && self.facets.is_empty() {
-                    true => Goal::Count,
-                    false => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
-                }
-            }
+            Some(ranked) if self.is_scored(ranked) => match self.needs_matches(self.way(ranked)) {
+                false => Goal::Count,
+                true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
+            },
             _ => self.own_goal(),
         }
-    }
-
-    /// Whether the best are found without looking at everything that matches.
-    fn is_pruned(&self, ranked: &Ranked<'_>) -> bool {
-        matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf | Shape::Tree)
-    }
-
-    /// Whether the best are found by bounds of a phrase.
-    fn is_phrase(&self, ranked: &Ranked<'_>) -> bool {
-        ranked.shape() == Shape::Phrase && self.facets.is_empty()
     }
 
     fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
@@ -591,12 +523,22 @@ impl SearchBuilder<'_> {
 
 /// What an execution found, before stored fields are fetched.
 #[derive(Default)]
-struct Found {
-    docs: Vec<DocId>,
+pub(super) struct Found {
+    pub(super) docs: Vec<DocId>,
     total: Total,
     facets: Vec<FacetCounts>,
     facet_profiles: Vec<FacetProfile>,
-    /// What finding the best looked at, where it did not have to score everything.
-    pruning: Option<Pruning>,
-    phrase_pruning: Option<PhrasePruning>,
+    pub(super) looked_at: LookedAt,
+    pub(super) trace: Option<Trace>,
+}
+
+/// What finding the best looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum LookedAt {
+    #[default]
+    Nothing,
+    /// So many documents, all that match.
+    All(u64),
+    Blocks(Pruning),
+    Phrase(PhrasePruning),
 }

@@ -16,3 +16,4 @@ mod oracle;
 mod phrases;
 mod plans;
 mod ranking;
+mod recount;

@@ -267,10 +267,10 @@ fn the_best_of_a_phrase_are_those_of_scoring_everything() {
         }
         let tree = search().limit(10).total(TotalMode::Unknown).analyze().unwrap();
         assert_eq!(tree.plan.operator, "TopK");
-        let note = tree.plan.decisions[0].reason.split_once("placed the words in").unwrap().1;
-        let mut numbers = note.split(' ').filter_map(|word| word.parse::<u64>().ok());
-        let (placed, candidates) = (numbers.next().unwrap(), numbers.next().unwrap());
-        assert!(placed <= candidates, "{note}");
+        let actual = tree.plan.actual.as_ref().unwrap();
+        let candidates = actual.ranking.as_ref().unwrap().candidates.unwrap().found;
+        let placed = actual.positions.unwrap().candidates;
+        assert!(placed <= candidates, "{tree}");
         n_placed_less += usize::from(placed < candidates / 2);
     }
     assert!(n_placed_less > 30, "bounds were of use to {n_placed_less} queries only");

@@ -361,13 +361,12 @@ fn plans_say_how_the_best_of_mixed_queries_are_found() {
     let plan = unwrapped(searcher.explain(&query).unwrap().to_string());
     let way = "BM25, by bounds of 3 terms, 1 phrase, 1 set, put together as in the query";
     assert!(plan.contains(way), "{plan}");
-    let run = unwrapped(searcher.search(&query).analyze().unwrap().to_string());
-    assert!(
-        run.contains(way)
-            && unwrapped(run.replace('│', " "))
-                .contains("in 13 of 1024 blocks of 64; left out 0 of 1"),
-        "{run}"
-    );
+    let tree = searcher.search(&query).analyze().unwrap();
+    let ranking = tree.plan.actual.as_ref().unwrap().ranking.as_ref().unwrap();
+    assert_eq!((ranking.blocks, ranking.blocks - ranking.blocks_skipped), (1024, 13), "{tree}");
+    assert_eq!((ranking.windows, ranking.windows_skipped), (1, 0), "{tree}");
+    let run = unwrapped(tree.to_string());
+    assert!(run.contains(way) && run.contains("13 of 1,024 blocks, 1 of 1 window"), "{run}");
 }
 
 #[test]

@@ -39,7 +39,6 @@ pub(crate) use phrase::{PhraseClause, PhrasePruning, PhraseScratch, phrase, rare
 use seen::Seen;
 use shorts::Shorts;
 use std::cmp::Reverse;
-use std::fmt;
 use std::ops::Range;
 
 /// Documents of a container, the range in which lists are combined.
@@ -86,23 +85,6 @@ impl std::ops::AddAssign for Pruning {
         self.blocks_scored += other.blocks_scored;
         self.documents_scored += other.documents_scored;
         self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
-    }
-}
-
-impl fmt::Display for Pruning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.windows_considered == 0 {
-            return write!(f, "scored {} documents of the shortest lists", self.documents_scored);
-        }
-        write!(
-            f,
-            "scored {} documents in {} of {} blocks of 64; left out {} of {} windows of 65,536",
-            self.documents_scored,
-            self.blocks_scored,
-            self.blocks_considered,
-            self.windows_skipped,
-            self.windows_considered
-        )
     }
 }
 

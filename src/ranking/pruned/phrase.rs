@@ -15,7 +15,6 @@ use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
 use std::cmp::Reverse;
-use std::fmt;
 
 /// Bounds that are told apart when candidates are put into order.
 const LEVELS: usize = 256;
@@ -62,30 +61,6 @@ impl std::ops::AddAssign for PhrasePruning {
         self.placed += other.placed;
         self.positions += other.positions;
         self.matching += other.matching;
-    }
-}
-
-impl fmt::Display for PhrasePruning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PhrasePruning { looked_up, candidates, placed, positions, .. } = self;
-        if *looked_up > 0 {
-            write!(
-                f,
-                "looked {looked_up} documents of a rare word up in the lists of the others; "
-            )?;
-        }
-        let have = "documents that have them all";
-        write!(f, "placed the words in {placed} of {candidates} {have} ({positions} positions)")?;
-        if self.windows > 0 {
-            let (codes, frequencies) = (self.skipped_by_codes, self.skipped_by_frequencies);
-            write!(
-                f,
-                "; left out {codes} by the codes of their blocks, {frequencies} by frequencies "
-            )?;
-            let (skipped, windows) = (self.windows_skipped, self.windows);
-            write!(f, "and lengths; left out {skipped} of {windows} windows of 65,536")?;
-        }
-        Ok(())
     }
 }
 

@@ -23,7 +23,8 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
 
-Without --analyze the dictionary and the headers of posting lists are read, and no postings.")]
+Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
+phrases a sample of documents.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
