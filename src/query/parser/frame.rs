@@ -1,0 +1,145 @@
+//! What stands between two brackets, and how its clauses bind: AND first, then standing side by side, then OR.
+
+use super::DefaultOperator;
+use crate::query::{Boost, Query, Tie};
+use std::ops::Range;
+
+/// What is known of the query between two brackets.
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) open: Range<usize>,
+    pub(super) is_max: bool,
+    /// The field that words in here have unless they name one.
+    pub(super) scope: Option<(String, Range<usize>)>,
+    /// The fields that stand before the bracket.
+    pub(super) fields: Option<Vec<(String, Boost)>>,
+    /// Finished groups, to be joined by OR.
+    pub(super) any: Vec<Query>,
+    /// The clauses of the group so far.
+    pub(super) group: Vec<(Option<Prefix>, Query)>,
+    /// Clauses joined by AND so far.
+    pub(super) all: Vec<(Option<Prefix>, Query)>,
+    /// What was read last and waits for something to follow.
+    pub(super) waiting: Option<Waiting>,
+    pub(super) prefix: Option<Prefix>,
+    pub(super) before: Option<Before>,
+}
+
+/// What stands before the atom that follows.
+pub(super) enum Before {
+    Field(String, Range<usize>),
+    Fields(Vec<(String, Boost)>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prefix {
+    Must,
+    MustNot,
+}
+
+/// The text that cannot be the end: an operator, a prefix or a field.
+pub(super) struct Waiting {
+    pub(super) after: Range<usize>,
+    pub(super) joins_all: bool,
+}
+
+impl Frame {
+    /// Whether nothing that matches has been read since the bracket or the last OR.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.group.is_empty()
+    }
+
+    /// Notes that something must follow, keeping an AND that waits already.
+    pub(super) fn wait(&mut self, after: Range<usize>) {
+        let joins_all = self.waiting.as_ref().is_some_and(|waiting| waiting.joins_all);
+        self.waiting = Some(Waiting { after, joins_all });
+    }
+
+    /// Takes a clause with the prefix before it.
+    pub(super) fn push(&mut self, query: Query) {
+        if !self.waiting.take().is_some_and(|waiting| waiting.joins_all) {
+            self.end_and();
+        }
+        self.all.push((self.prefix.take(), query));
+    }
+
+    /// Moves what AND joined so far into the group.
+    fn end_and(&mut self) {
+        let mut all = std::mem::take(&mut self.all);
+        self.group.push(match all.len() {
+            0 => return,
+            1 => all.remove(0),
+            _ => (None, Query::And(all.into_iter().map(with_prefix).collect())),
+        });
+    }
+
+    /// Moves the group so far among the alternatives.
+    pub(super) fn end_group(&mut self, operator: DefaultOperator) {
+        self.end_and();
+        let group = group(std::mem::take(&mut self.group), operator, None);
+        self.any.push(group);
+    }
+
+    pub(super) fn finish(mut self, operator: DefaultOperator) -> Query {
+        self.end_group(operator);
+        match self.any.len() {
+            1 => self.any.remove(0),
+            _ => Query::Or(self.any),
+        }
+    }
+
+    /// A minimum is one of alternatives, whatever words side by side mean elsewhere.
+    pub(super) fn finish_with_minimum(mut self, minimum: u32) -> Query {
+        self.end_and();
+        if !self.any.is_empty() {
+            self.end_group(DefaultOperator::Or);
+            let alternatives = self.any.drain(..).map(|query| (None, query));
+            self.group.extend(alternatives);
+        }
+        group(self.group, DefaultOperator::Or, Some(minimum))
+    }
+
+    pub(super) fn finish_max(mut self, tie: Tie) -> Query {
+        self.end_and();
+        Query::DisMax { any: self.group.into_iter().map(with_prefix).collect(), tie }
+    }
+}
+
+/// The query of clauses side by side.
+fn group(
+    clauses: Vec<(Option<Prefix>, Query)>,
+    operator: DefaultOperator,
+    minimum: Option<u32>,
+) -> Query {
+    let (mut must, mut should, mut must_not) = (vec![], vec![], vec![]);
+    for (prefix, query) in clauses {
+        match (prefix, operator) {
+            (Some(Prefix::MustNot), _) => must_not.push(query),
+            (None, DefaultOperator::Or) => should.push(query),
+            (Some(Prefix::Must), _) | (None, DefaultOperator::And) => must.push(query),
+        }
+    }
+    if minimum.is_none() && must.is_empty() && should.is_empty() && must_not.len() == 1 {
+        return must_not.into_iter().map(negated).next().unwrap_or(Query::All);
+    }
+    if minimum.is_none() && must.len() + should.len() == 1 && must_not.is_empty() {
+        return must.into_iter().chain(should).next().unwrap_or(Query::All);
+    }
+    Query::Group { must, should, must_not, minimum }
+}
+
+/// A clause among others joined by AND: `+` says nothing new there.
+fn with_prefix((prefix, query): (Option<Prefix>, Query)) -> Query {
+    match prefix {
+        Some(Prefix::MustNot) => negated(query),
+        Some(Prefix::Must) | None => query,
+    }
+}
+
+/// As it is written: other than [`Query::not`], this keeps a double negation.
+pub(super) fn negated(query: Query) -> Query {
+    match query {
+        Query::All => Query::Nothing,
+        query => Query::Not(Box::new(query)),
+    }
+}

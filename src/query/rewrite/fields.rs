@@ -1,0 +1,106 @@
+//! The fields that a clause means: its own, or the default fields where it stands.
+
+use super::{Rewriter, located};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::FieldId;
+use crate::query::{Boost, Normal, Place};
+use crate::schema::Field;
+
+/// Names of fields listed in a message at the most.
+const NAMES_SHOWN: usize = 20;
+
+impl Rewriter<'_> {
+    /// Makes these the default fields until [`pop_fields`](Self::pop_fields).
+    pub(in crate::query) fn push_fields(
+        &mut self,
+        fields: &[(String, Boost)],
+    ) -> Result<Vec<FieldId>> {
+        let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
+        let ids: Vec<_> = ids.collect::<Result<_>>()?;
+        self.fields.push(ids.clone());
+        Ok(ids)
+    }
+
+    pub(in crate::query) fn pop_fields(&mut self) {
+        self.fields.pop();
+    }
+
+    /// What `meaning` says of one field, or of all default fields as alternatives.
+    pub(in crate::query) fn in_each_field(
+        &mut self,
+        field: Option<&str>,
+        text: &str,
+        place: &Place,
+        mut meaning: impl FnMut(&mut Self, FieldId) -> Result<Normal>,
+    ) -> Result<Normal> {
+        if let Some(name) = field {
+            let field = self.field(name, place)?;
+            return meaning(self, field);
+        }
+        let own = self.fields.last().cloned();
+        let fields = own.as_deref().unwrap_or(self.schema.default_field_ids());
+        if let [field] = fields {
+            return meaning(self, *field);
+        }
+        if fields.is_empty() {
+            return Err(located(&place.text, Error::new(ErrorKind::Query, "looking up a word"))
+                .expected("a field: the schema has no default fields")
+                .found(format!("'{text}' alone"))
+                .hint(format!("name one of {}", self.names())));
+        }
+        let any = fields.iter().map(|field| meaning(self, *field));
+        let any = any.collect::<Result<_>>()?;
+        Ok(self.or(any))
+    }
+
+    pub(super) fn field(&self, name: &str, place: &Place) -> Result<FieldId> {
+        if let Some(id) = self.schema.field_id(name) {
+            return Ok(id);
+        }
+        let error = Error::new(ErrorKind::Query, "looking up a field of the query")
+            .expected(format!("one of the fields {}", self.names()))
+            .found(format!("'{name}'"));
+        let error = located(&place.field, error);
+        Err(match closest(name, self.schema.fields()) {
+            Some(known) => error.hint(format!("did you mean '{known}'?")),
+            None => error.hint("write \\: where the colon is part of a word"),
+        })
+    }
+
+    /// The fields of the schema for a message.
+    fn names(&self) -> String {
+        let fields = self.schema.fields();
+        let names: Vec<_> = fields.iter().take(NAMES_SHOWN).map(|field| &*field.name).collect();
+        match fields.len().saturating_sub(NAMES_SHOWN) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+}
+
+/// The field whose name is the least edits away, if it is few enough to be a slip.
+fn closest<'f>(name: &str, fields: &'f [Field]) -> Option<&'f str> {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
+    let edits_max = name.len().div_ceil(3).min(3);
+    let candidates = fields.iter().filter_map(|field| {
+        let known: Vec<char> = field.name.chars().flat_map(char::to_lowercase).collect();
+        let far = known.len().abs_diff(name.len()) > edits_max;
+        (!far).then(|| (edits(&name, &known), &*field.name))
+    });
+    let (edits, known) = candidates.min_by_key(|(edits, _)| *edits)?;
+    (edits <= edits_max).then_some(known)
+}
+
+/// Characters to insert, delete or replace to make one word the other.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,86 @@
+//! The normal form: what a query is for the planner.
+
+use crate::expansion::Expansion;
+use crate::ids::FieldId;
+use crate::query::Query;
+use crate::query::phrase::PhraseSpec;
+use crate::schema::{FieldKind, Schema};
+use std::fmt;
+use std::sync::Arc;
+
+/// A query of terms, with no more operators than it needs.
+///
+/// Nothing stands inside another node of its kind, twice beside itself, or where it decides alone:
+/// `All` and `Nothing` are the whole query or not there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Normal {
+    /// Every document.
+    All,
+    /// No document, and why.
+    Nothing { reason: String },
+    /// Documents with this term in this field.
+    Term { field: FieldId, term: Vec<u8> },
+    /// Documents with one of the terms that a pattern stands for.
+    Expand { field: FieldId, terms: Expansion },
+    /// Documents with these words of this field, standing as they should.
+    Phrase { field: FieldId, phrase: Arc<PhraseSpec> },
+    /// Documents that have the field.
+    Exists(FieldId),
+    /// Documents that match all of `all` and none of `none`.
+    ///
+    /// Neither holds an `And` in `all` or an `Or` in `none`. Only at the root may `all` be empty:
+    /// every document but those of `none`.
+    And { all: Vec<Normal>, none: Vec<Normal> },
+    /// Documents that match one of these; at least two.
+    Or(Vec<Normal>),
+    /// Documents that match so many of these: at least two, and fewer than there are. Here `And`
+    /// may be without `all`.
+    AtLeast { minimum: u32, any: Vec<Normal> },
+}
+
+impl Normal {
+    /// Prints in query syntax; the names of fields are the schema's.
+    pub(crate) fn display(&self, schema: &Schema) -> impl fmt::Display + use<> {
+        self.to_query(schema)
+    }
+
+    /// A query that means the same.
+    fn to_query(&self, schema: &Schema) -> Query {
+        let queries = |normals: &[Normal]| -> Vec<Query> {
+            normals.iter().map(|normal| normal.to_query(schema)).collect()
+        };
+        match self {
+            Normal::All => Query::All,
+            Normal::Nothing { .. } => Query::Nothing,
+            Normal::Term { field, term } => {
+                let field = schema.get(*field);
+                let text = String::from_utf8_lossy(term);
+                match field.kind {
+                    FieldKind::Text => Query::word_in(&*field.name, text),
+                    FieldKind::Keyword => Query::value(&*field.name, text),
+                }
+            }
+            Normal::Phrase { field, phrase } => phrase.to_query(&schema.get(*field).name),
+            Normal::Expand { field, terms } => {
+                Query::of_terms(terms).in_field(&*schema.get(*field).name)
+            }
+            Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
+            Normal::Or(any) => Query::any_of(queries(any)),
+            Normal::AtLeast { minimum, any } => Query::Group {
+                must: vec![],
+                should: queries(any),
+                must_not: vec![],
+                minimum: Some(*minimum),
+            },
+            Normal::And { all, none } => {
+                let all = queries(all);
+                let should = if all.is_empty() { vec![] } else { vec![Query::all_of(all)] };
+                Query::group(vec![], should, queries(none))
+            }
+        }
+    }
+}
+
+pub(in crate::query) fn nothing(reason: impl Into<String>) -> Normal {
+    Normal::Nothing { reason: reason.into() }
+}
