@@ -98,11 +98,8 @@ impl PhraseReader<'_> {
     pub(crate) fn drop_weak(&mut self, least: f32, lows: &mut Vec<u16>) -> Result<usize> {
         let before = lows.len();
         for list in &mut self.lists {
-            let WordList::Long(list) = list else { continue };
-            if let Some((codes, part_of_code)) = list.codes()? {
-                // Codes below this one are not enough; rounded down, so that none is dropped for rounding.
-                let limit = (least / part_of_code * (1.0 - 1e-6)).floor() as u8;
-                lows.retain(|low| codes[usize::from(*low >> 6)] >= limit);
+            if let WordList::Long(list) = list {
+                list.drop_weak(least, lows)?;
             }
         }
         Ok(before - lows.len())

@@ -6,8 +6,7 @@ use crate::bitmap::{Container, ContainerBuf};
 use crate::bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::ranked::{
-    BLOCKS, Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong,
-    RankedShort,
+    Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong, RankedShort,
 };
 use crate::format::terms::TermInfo;
 use crate::query::{PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX};
@@ -285,15 +284,38 @@ impl<'s> LongWord<'s> {
         self.list.max_part() / 255.0 * (1.0 + 1e-6)
     }
 
-    /// The codes of the window at hand, if there is one for each block of 64 documents, and what they are
-    /// multiplied with.
-    pub(super) fn codes(&mut self) -> Result<Option<(&[u8; BLOCKS], f32)>> {
-        let part_of_code = self.part_of_code();
-        let Some(AtHand { container, codes, .. }) = &mut self.at_hand else { return Ok(None) };
-        if codes.is_none() {
-            *codes = Some(self.list.codes(container)?);
+    /// Drops those of the documents of the window at hand that the word gives a smaller score part than
+    /// `least` at most, as far as codes tell.
+    pub(super) fn drop_weak(&mut self, least: f32, lows: &mut Vec<u16>) -> Result<()> {
+        // Codes below this one are not enough; rounded down, so that none is dropped for rounding.
+        let limit = (least / self.part_of_code() * (1.0 - 1e-6)).floor() as u8;
+        let Some(AtHand { container, payload, codes, .. }) = &mut self.at_hand else {
+            return Ok(());
+        };
+        let codes = match codes {
+            Some(codes) => codes,
+            None => codes.insert(self.list.codes(container)?),
+        };
+        if let Some(codes) = codes.dense() {
+            lows.retain(|low| codes[usize::from(*low >> 6)] >= limit);
+        } else if let Some(codes) = codes.by_rank()
+            && let Container::Array(values) = self.list.list().container(container.nth, payload)?
+            && values.len() < lows.len() * STEPPED_MAX
+        {
+            let mut postings = values.iter().zip(codes);
+            let mut code = 0;
+            lows.retain(|low| {
+                // The first posting of a block has the code of all.
+                for (value, of_posting) in &mut postings {
+                    code = if *of_posting == 0 { code } else { *of_posting };
+                    if u16::from_le_bytes(*value) >= *low {
+                        break;
+                    }
+                }
+                code >= limit
+            });
         }
-        Ok(codes.as_ref().and_then(Codes::dense).map(|codes| (codes, part_of_code)))
+        Ok(())
     }
 
     fn positions(&mut self, rank: u32, positions: &mut Vec<u32>) -> Result<usize> {

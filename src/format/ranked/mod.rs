@@ -143,7 +143,7 @@ mod short;
 mod tests;
 mod walk;
 
-pub(crate) use directory::{BLOCKS, Directory};
+pub(crate) use directory::Directory;
 pub(crate) use frequencies::{Frequencies, FrequencyGroup};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;
