@@ -149,6 +149,7 @@ pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;
 pub(crate) use reader::PostingReader;
 pub(crate) use short::RankedShort;
+pub(crate) use walk::Walk;
 
 use crate::bytes::{Bytes, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
@@ -341,6 +342,49 @@ pub(crate) struct RankedLong<'s, S> {
     positions: Option<Positions<S>>,
 }
 
+/// The containers of a [`RankedLong`].
+#[derive(Clone, Debug)]
+pub(crate) struct Containers<'a, 's, S> {
+    list: &'a RankedLong<'s, S>,
+    nth: usize,
+    first_rank: u32,
+    codes_at: u64,
+    directory_at: u64,
+}
+
+impl<'s, S: Source<'s>> Iterator for Containers<'_, 's, S> {
+    type Item = RankedContainer;
+
+    #[inline]
+    fn next(&mut self) -> Option<RankedContainer> {
+        let Containers { list, nth, first_rank, codes_at, directory_at } = self;
+        let max_code = *list.max_codes().get(*nth)?;
+        let cardinality = list.list.container_cardinality(*nth);
+        let container = RankedContainer {
+            nth: *nth,
+            key: list.list.key(*nth),
+            cardinality,
+            first_rank: *first_rank,
+            max_code,
+            codes_at: *codes_at,
+            directory_at: *directory_at,
+        };
+        let granularity = Granularity::of(cardinality);
+        *nth += 1;
+        *first_rank += cardinality;
+        *codes_at += granularity.codes_len() as u64;
+        *directory_at += granularity.directory_len() as u64;
+        Some(container)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let n = self.list.max_codes().len() - self.nth;
+        (n, Some(n))
+    }
+}
+
+impl<'s, S: Source<'s>> ExactSizeIterator for Containers<'_, 's, S> {}
+
 /// One container of a [`RankedLong`], and where its parts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RankedContainer {
@@ -485,26 +529,14 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     }
 
     /// All containers in order, with the places of their parts: a few sums each.
-    pub(crate) fn containers(&self) -> impl Iterator<Item = RankedContainer> + '_ {
-        let (mut first_rank, mut codes_at) = (0, self.codes_at);
-        let mut directory_at = self.directories_at;
-        self.max_codes().iter().enumerate().map(move |(nth, &max_code)| {
-            let cardinality = self.list.container_cardinality(nth);
-            let container = RankedContainer {
-                nth,
-                key: self.list.key(nth),
-                cardinality,
-                first_rank,
-                max_code,
-                codes_at,
-                directory_at,
-            };
-            let granularity = Granularity::of(cardinality);
-            first_rank += cardinality;
-            codes_at += granularity.codes_len() as u64;
-            directory_at += granularity.directory_len() as u64;
-            container
-        })
+    pub(crate) fn containers(&self) -> Containers<'_, 's, S> {
+        Containers {
+            list: self,
+            nth: 0,
+            first_rank: 0,
+            codes_at: self.codes_at,
+            directory_at: self.directories_at,
+        }
     }
 
     /// The codes of a container.

@@ -1,27 +1,28 @@
 //! Looking documents of a short list up in a long one.
 
-use super::{Directory, RankedContainer, RankedLong};
+use super::{Containers, Directory, RankedContainer, RankedLong};
 use crate::bytes::{Bytes, Source};
 use crate::error::Result;
 
 /// Finds ascending documents in a long list.
-pub(crate) struct Walk<'a, 's, S, I> {
+#[derive(Debug)]
+pub(crate) struct Walk<'a, 's, S> {
     list: &'a RankedLong<'s, S>,
-    containers: I,
+    containers: Containers<'a, 's, S>,
     /// The container at hand, and what is read of it.
     at: Option<(RankedContainer, Option<(Bytes<'s>, Directory<'s>)>)>,
 }
 
 impl<'s, S: Source<'s>> RankedLong<'s, S> {
     /// Finds documents that are asked for in ascending order.
-    pub(crate) fn walk(&self) -> Walk<'_, 's, S, impl Iterator<Item = RankedContainer>> {
+    pub(crate) fn walk(&self) -> Walk<'_, 's, S> {
         let mut containers = self.containers();
         let at = containers.next().map(|first| (first, None));
         Walk { list: self, containers, at }
     }
 }
 
-impl<'s, S: Source<'s>, I: Iterator<Item = RankedContainer>> Walk<'_, 's, S, I> {
+impl<'s, S: Source<'s>> Walk<'_, 's, S> {
     /// The rank of `doc`, if the list has it.
     pub(crate) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         let key = doc >> 16;

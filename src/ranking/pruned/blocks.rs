@@ -7,7 +7,7 @@
 //! Block-Max Pruning*, 2024).
 
 use super::bounds::CLAUSES_MAX;
-use super::one::Scan;
+use super::one::{LeftOut, Scan};
 use super::order::{Bands, Noted, Place};
 use super::parts::{Opened, Postings, Sum};
 use super::seen::Seen;
@@ -294,7 +294,11 @@ impl Block {
                 return Ok(());
             }
             pruning.documents_scored += u64::from(docs.count_ones());
-            let mut scan = Scan::new(clause, list, query.base, top, seen).without(query.offered);
+            let left_out = match query.offered {
+                [] => LeftOut::Nothing,
+                docs => LeftOut::Docs(docs),
+            };
+            let mut scan = Scan::new(clause, list, query.base, top, seen).without(left_out);
             return scan.offer_word(first, docs, self.ranks[nth]);
         }
         while docs != 0 {

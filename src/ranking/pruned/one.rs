@@ -12,7 +12,7 @@ use super::{Pruning, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong};
+use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -44,11 +44,21 @@ pub(super) fn offer(
         }
         RankedList::Long(list) => {
             seen.start(clause);
+            raise(clause, list, top);
             Scan::new(clause, list, base, top, seen).offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());
         }
     }
     Ok(pruning)
+}
+
+/// Tells how good the best are at least, where every document of a list matches.
+pub(super) fn raise(clause: &Clause<'_, '_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
+    let (_, least) = changes(&clause.lengths.bm25(), clause.scoring);
+    let best = f64::from(clause.weight) * f64::from(list.max_part());
+    if let Some(kth) = kth_code(list, top.k()) {
+        top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
+    }
 }
 
 /// Scores documents of one list.
@@ -60,8 +70,59 @@ pub(super) struct Scan<'a, 's, 'f> {
     group: Option<(u32, FrequencyGroup<'s>)>,
     top: &'a mut Top,
     seen: &'a mut Seen,
-    /// Documents that are not offered, ascending.
-    left_out: &'a [u32],
+    left_out: LeftOut<'a, 's>,
+}
+
+/// Documents that are not offered.
+#[derive(Debug)]
+pub(super) enum LeftOut<'a, 's> {
+    Nothing,
+    /// These, which ascend.
+    Docs(&'a [u32]),
+    /// Those that one of these lists has.
+    Lists(Vec<Finder<'a, 's>>),
+}
+
+impl LeftOut<'_, '_> {
+    /// Whether a document is left out; asked in ascending order.
+    pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
+        match self {
+            LeftOut::Nothing => Ok(false),
+            LeftOut::Docs(docs) => Ok(docs.binary_search(&doc).is_ok()),
+            LeftOut::Lists(lists) => {
+                for list in lists {
+                    if list.has(doc)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// Finds ascending documents in a list.
+#[derive(Debug)]
+pub(super) enum Finder<'a, 's> {
+    Short(&'a [u32]),
+    Long(Walk<'a, 's, Section<'s>>),
+}
+
+impl<'a, 's> Finder<'a, 's> {
+    pub(super) fn of(list: &'a RankedList<'s, Section<'s>>) -> Self {
+        match list {
+            RankedList::Short(list) => Finder::Short(list.docs()),
+            RankedList::Long(list) => Finder::Long(list.walk()),
+        }
+    }
+
+    /// Whether the list has a document.
+    pub(super) fn has(&mut self, doc: u32) -> Result<bool> {
+        match self {
+            Finder::Short(docs) => Ok(docs.binary_search(&doc).is_ok()),
+            Finder::Long(walk) => Ok(walk.rank(doc)?.is_some()),
+        }
+    }
 }
 
 impl<'a, 's, 'f> Scan<'a, 's, 'f> {
@@ -72,21 +133,19 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
         top: &'a mut Top,
         seen: &'a mut Seen,
     ) -> Self {
-        Scan { clause, list, base, group: None, top, seen, left_out: &[] }
+        Scan { clause, list, base, group: None, top, seen, left_out: LeftOut::Nothing }
     }
 
-    /// Offers none of these documents, which ascend.
-    pub(super) fn without(mut self, docs: &'a [u32]) -> Self {
-        self.left_out = docs;
+    /// Leaves some documents out.
+    pub(super) fn without(mut self, left_out: LeftOut<'a, 's>) -> Self {
+        self.left_out = left_out;
         self
     }
 
-    fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
-        let (most, least) = changes(&self.clause.lengths.bm25(), self.clause.scoring);
+    /// Offers what can be among the best.
+    pub(super) fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
+        let (most, _) = changes(&self.clause.lengths.bm25(), self.clause.scoring);
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
-        if let Some(kth) = kth_code(self.list, self.top.k()) {
-            self.top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
-        }
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
         for container in self.list.containers() {
             pruning.windows_considered += 1;
@@ -164,10 +223,11 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
             let score = self.clause.weight * part;
             self.seen.note(self.list, part, score);
             let doc = DocId(self.base + u64::from(start + at));
-            if self.left_out.is_empty()
-                || self.top.would_take(score, doc)
-                    && self.left_out.binary_search(&(start + at)).is_err()
-            {
+            let is_offered = match &mut self.left_out {
+                LeftOut::Nothing => true,
+                left_out => self.top.would_take(score, doc) && !left_out.has(start + at)?,
+            };
+            if is_offered {
                 self.top.push(score, doc);
             }
         }

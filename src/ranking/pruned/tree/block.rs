@@ -66,7 +66,7 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        let Weighed { tree, scale, .. } = self.weighed;
+        let Weighed { tree, root, scale, .. } = self.weighed;
         self.nth += 1;
         let first = view.key * WINDOW + (block * 64) as u32;
         let mut limit = scale.limit(top.threshold());
@@ -76,7 +76,7 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
             return Ok(());
         }
         pruning.blocks_scored += 1;
-        let mut docs = here.candidates(tree.root, limit);
+        let mut docs = here.candidates(root, limit);
         if let Some(RuledOut::Lists(lists)) = ruled_out
             && docs != 0
         {
@@ -85,7 +85,7 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
         if tree.n_docs.saturating_sub(first) < 64 {
             docs &= (1 << tree.n_docs.saturating_sub(first)) - 1;
         }
-        let is_decided = is_decided(tree.root);
+        let is_decided = is_decided(root);
         while docs != 0 {
             let bit = docs.trailing_zeros();
             docs &= docs - 1;
@@ -93,11 +93,11 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
             let mut document = Document { block: &mut here, bit, doc };
             if limit > 0 && !is_decided {
                 let weighed = document.block.scorer.weighed;
-                if weighed.bound(tree.root, &mut document) < limit {
+                if weighed.bound(root, &mut document) < limit {
                     continue;
                 }
             }
-            let Some(score) = tree.root.score(&mut document)? else { continue };
+            let Some(score) = root.score(&mut document)? else { continue };
             pruning.documents_scored += 1;
             let before = top.threshold();
             top.push(score, DocId(tree.base + u64::from(doc)));

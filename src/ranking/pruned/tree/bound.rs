@@ -13,6 +13,8 @@ use crate::simd::sums::BLOCKS;
 /// A tree whose parts have units.
 pub(super) struct Weighed<'q, 's, 'f> {
     pub(super) tree: &'q Tree<'s, 'f>,
+    /// What is looked for: the tree's root, or something else of the same parts.
+    pub(super) root: &'q Node,
     pub(super) scale: Scale,
     /// What being in a set adds.
     pub(super) sets: Vec<u16>,
@@ -28,25 +30,30 @@ pub(super) trait Bounds {
 
 impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
     /// Takes stock of the lists, and finds units for all parts. Tells `top` how good the best are at least.
-    pub(super) fn new(tree: &'q Tree<'s, 'f>, parts: &mut Parts, top: &mut Top) -> Result<Self> {
+    pub(super) fn new(
+        tree: &'q Tree<'s, 'f>,
+        root: &'q Node,
+        parts: &mut Parts,
+        top: &mut Top,
+    ) -> Result<Self> {
         let mut suffices = vec![false; tree.clauses.len()];
-        tree.root.each_sufficient(&mut |term| {
+        root.each_sufficient(&mut |term| {
             if let Some(clause) = tree.terms[term] {
                 suffices[clause] = true;
             }
         });
         parts.take_stock(&tree.clauses, |clause| suffices[clause], true, top)?;
         let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len();
-        let scale = Scale::of(most(tree, tree.root, parts), n).unwrap_or(Scale::PRESENCE);
+        let scale = Scale::of(most(tree, root, parts), n).unwrap_or(Scale::PRESENCE);
         parts.weigh(&scale);
         let mut sets = vec![0; tree.sets.len()];
-        weigh_sets(tree.root, &scale, &mut sets);
+        weigh_sets(root, &scale, &mut sets);
         let phrases = tree.phrases.iter().map(|phrase| match phrase {
             Some(phrase) => scale.exact(phrase.weight),
             None => 0,
         });
         let phrases = phrases.collect();
-        Ok(Weighed { tree, scale, sets, phrases })
+        Ok(Weighed { tree, root, scale, sets, phrases })
     }
 
     /// The windows of the segment, if there can be matches that no list has.
@@ -56,7 +63,7 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
         // Without sets all windows are the same to whatever needs no list.
         let n_different = if self.tree.sets.is_empty() { n_windows.min(1) } else { n_windows };
         let is_possible = (0..n_different).any(|key| {
-            self.bound(self.tree.root, &mut OfWindow { weighed: self, key, best: &nothing }) > 0
+            self.bound(self.root, &mut OfWindow { weighed: self, key, best: &nothing }) > 0
         });
         if is_possible { n_windows } else { 0 }
     }

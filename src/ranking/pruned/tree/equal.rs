@@ -24,7 +24,7 @@ impl Equal {
 
     pub(super) fn new(weighed: &Weighed<'_, '_, '_>) -> Self {
         let tree = weighed.tree;
-        if !adds_terms_only(tree.root) {
+        if !adds_terms_only(weighed.root) {
             return Equal { by_clause: vec![], adds: vec![] };
         }
         let adds: Vec<bool> = tree.clauses.iter().map(|clause| clause.weight > 0.0).collect();

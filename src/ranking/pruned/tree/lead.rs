@@ -32,7 +32,7 @@ impl Led {
     ) -> bool {
         self.lists.clear();
         let weighed = view.weighed;
-        let n_postings = leads(view, weighed.tree.root, &mut self.lists);
+        let n_postings = leads(view, weighed.root, &mut self.lists);
         if n_postings.is_none_or(|n| n > LEAD_MAX) {
             return false;
         }
@@ -49,7 +49,7 @@ impl Led {
             self.blocks.dedup();
         }
         for block in self.blocks.iter().map(|block| usize::from(*block)) {
-            let bound = weighed.bound(weighed.tree.root, &mut OfBlock { view, block });
+            let bound = weighed.bound(weighed.root, &mut OfBlock { view, block });
             if bound > 0 {
                 visit(block, bound);
             }
@@ -75,10 +75,21 @@ fn leads(view: &View<'_, '_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Op
         },
         Node::Set { .. } => None,
         Node::Sum { must, should, minimum, .. } => {
+            let start = lists.len();
             let of_must = fewest(must.iter(), lists, |part, lists| leads(view, part, lists));
-            match of_must {
-                None if *minimum > 0 => all(view, should, lists),
-                of_must => of_must,
+            if *minimum == 0 {
+                return of_must;
+            }
+            let end = lists.len();
+            match all(view, should, lists) {
+                Some(n) if of_must.is_none_or(|of_must| n < of_must) => {
+                    lists.drain(start..end);
+                    Some(n)
+                }
+                _ => {
+                    lists.truncate(end);
+                    of_must
+                }
             }
         }
         Node::Max { any, .. } => all(view, any, lists),

@@ -6,6 +6,9 @@
 //! 64 documents at a time ([`block`]): what all parts together allow is what is scored. Nothing is found
 //! beforehand but sets, so a word that must not be there costs a look into the blocks that are good enough.
 //!
+//! Where one word must be there and others only add to its score, or must not be there, what has that word alone is
+//! found as if it were the whole query ([`required`]).
+//!
 //! Where texts are short, what one word alone makes of a score is soon known to be not good enough ([`equal`]).
 //!
 //! Where bounds cannot be computed with, because there are too many parts or because nothing adds to
@@ -15,6 +18,7 @@ mod block;
 mod bound;
 mod equal;
 mod lead;
+mod required;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -40,6 +44,7 @@ use crate::simd::sums::BLOCKS;
 use block::BlockScorer;
 use bound::{OfWindow, View, Weighed};
 use lead::Led;
+use required::Required;
 use std::cmp::Reverse;
 use std::ops::Range;
 use sums::{Spare, add_up};
@@ -136,11 +141,31 @@ pub(crate) fn offer<'s>(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
+    let Some(required) = Required::of(tree) else {
+        return offer_matching(tree, tree.root, readers, top, scratch);
+    };
+    let mut pruning = Pruning::default();
+    required.raise(tree, top);
+    if required.has_others() && !required.offer_with_few(tree, top, &mut pruning)? {
+        pruning += offer_matching(tree, &required.with_others, readers, top, scratch)?;
+    }
+    required.offer_alone(tree, top, scratch, &mut pruning)?;
+    Ok(pruning)
+}
+
+/// The same for `root` in place of that of the tree.
+fn offer_matching<'s>(
+    tree: &Tree<'s, '_>,
+    root: &Node,
+    readers: &mut [Option<PhraseReader<'s>>],
+    top: &mut Top,
+    scratch: &mut Scratch,
+) -> Result<Pruning> {
     let Scratch { parts, opened, blocks, tree: memory, .. } = scratch;
-    let weighed = Weighed::new(tree, parts, top)?;
+    let weighed = Weighed::new(tree, root, parts, top)?;
     parts.divide(&tree.clauses, 1, weighed.n_windows_without_lists());
     parts.bound_windows(|key, best| {
-        weighed.bound(tree.root, &mut OfWindow { weighed: &weighed, key, best })
+        weighed.bound(root, &mut OfWindow { weighed: &weighed, key, best })
     });
     // Good ones first, so that few of the others are opened.
     parts.windows.sort_by_key(|window| Reverse(window.bound));
@@ -251,7 +276,7 @@ impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
             scorer.offer(view(place.window), place.block, top, pruning)
         })?;
         for (sums, window) in bands.sums(summed.len()).iter_mut().zip(&*summed) {
-            add_up(&view(*window), weighed.tree.root, sums, spare);
+            add_up(&view(*window), weighed.root, sums, spare);
         }
         pruning.blocks_considered += (summed.len() * BLOCKS) as u64;
         bands.visit(summed.len(), &weighed.scale, top, |place, top| {

@@ -1,0 +1,135 @@
+//! One word that must be there, words that only add to its score, and words that must not be there.
+//!
+//! Documents with one of the words that add are few, or found by bounds as those of any other tree. They come
+//! first. All others have the one word alone, and are found as if that were the whole query: by its codes,
+//! without a sum. Only for what would be kept are the other lists looked into.
+
+use super::Tree;
+use crate::error::Result;
+use crate::format::ranked::RankedList;
+use crate::ids::DocId;
+use crate::ranking::node::Node;
+use crate::ranking::pruned::one::{self, Finder, LeftOut, Scan};
+use crate::ranking::pruned::parts::Sum;
+use crate::ranking::pruned::seen::Seen;
+use crate::ranking::pruned::{Pruning, Scratch};
+use crate::ranking::top::Top;
+
+/// A sum of which one part must match. Numbers are those of clauses.
+#[derive(Debug)]
+pub(super) struct Required {
+    must: usize,
+    should: Vec<usize>,
+    must_not: Vec<usize>,
+    /// The same where one of the others must match, too.
+    pub(super) with_others: Node,
+}
+
+impl Required {
+    /// What `tree` is, if it is such a sum of words and the one that must be there is in many documents.
+    pub(super) fn of(tree: &Tree<'_, '_>) -> Option<Self> {
+        let Node::Sum { must, should, must_not, minimum: 0 } = tree.root else { return None };
+        let [Node::Term(required)] = must[..] else { return None };
+        let must = tree.terms[required]?;
+        if !matches!(tree.clauses[must].list, RankedList::Long(_)) {
+            return None;
+        }
+        let terms = |nodes: &[Node]| -> Option<Vec<usize>> {
+            let term = |node: &Node| match node {
+                Node::Term(nth) => Some(*nth),
+                _ => None,
+            };
+            nodes.iter().map(term).collect()
+        };
+        let (should, must_not) = (terms(should)?, terms(must_not)?);
+        let clauses = |terms: &[usize]| terms.iter().filter_map(|nth| tree.terms[*nth]).collect();
+        let nodes = |terms: &[usize]| terms.iter().map(|nth| Node::Term(*nth)).collect();
+        Some(Required {
+            must,
+            with_others: Node::Sum {
+                must: vec![Node::Term(required)],
+                should: nodes(&should),
+                must_not: nodes(&must_not),
+                minimum: 1,
+            },
+            should: clauses(&should),
+            must_not: clauses(&must_not),
+        })
+    }
+
+    /// Whether there are others that add to a score.
+    pub(super) fn has_others(&self) -> bool {
+        !self.should.is_empty()
+    }
+
+    /// Tells how good the best are at least.
+    pub(super) fn raise(&self, tree: &Tree<'_, '_>, top: &mut Top) {
+        let clause = &tree.clauses[self.must];
+        if let RankedList::Long(list) = &clause.list
+            && self.must_not.is_empty()
+        {
+            one::raise(clause, list, top);
+        }
+    }
+
+    /// Offers the documents that have one of the others, too, if these are in few documents each; whether that is
+    /// so.
+    pub(super) fn offer_with_few(
+        &self,
+        tree: &Tree<'_, '_>,
+        top: &mut Top,
+        pruning: &mut Pruning,
+    ) -> Result<bool> {
+        let mut postings = vec![];
+        for &clause in &self.should {
+            let RankedList::Short(list) = &tree.clauses[clause].list else { return Ok(false) };
+            let all = list.docs().iter().zip(list.frequencies());
+            postings.extend(all.map(|(doc, frequency)| (*doc, clause, *frequency)));
+        }
+        let RankedList::Long(required) = &tree.clauses[self.must].list else { return Ok(false) };
+        // In the order of the query, as scores are added up: clauses are numbered so.
+        postings.sort_unstable();
+        let mut walk = required.walk();
+        let mut left_out = self.excluded(tree);
+        for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
+            let doc = of_doc[0].0;
+            let Some(rank) = walk.rank(doc)? else { continue };
+            let mut sum = Sum::of(doc);
+            sum.add_posting(&tree.clauses, self.must, required, rank)?;
+            for (_, clause, frequency) in of_doc {
+                sum.add_frequency(&tree.clauses, *clause, *frequency)?;
+            }
+            pruning.documents_scored += 1;
+            let id = DocId(tree.base + u64::from(doc));
+            if top.would_take(sum.score(), id) && !left_out.has(doc)? {
+                top.push(sum.score(), id);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Offers the documents that have none of the others.
+    pub(super) fn offer_alone(
+        &self,
+        tree: &Tree<'_, '_>,
+        top: &mut Top,
+        scratch: &mut Scratch,
+        pruning: &mut Pruning,
+    ) -> Result<()> {
+        let clause = &tree.clauses[self.must];
+        let RankedList::Long(list) = &clause.list else { return Ok(()) };
+        let others = self.should.iter().chain(&self.must_not);
+        let finders: Vec<_> = others.map(|nth| Finder::of(&tree.clauses[*nth].list)).collect();
+        let left_out = if finders.is_empty() { LeftOut::Nothing } else { LeftOut::Lists(finders) };
+        let seen = &mut scratch.blocks.block.seen;
+        seen.resize_with(seen.len().max(1), Seen::default);
+        seen[0].start(clause);
+        let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
+        scan.offer(&mut scratch.blocks.bands.candidates, pruning)
+    }
+
+    fn excluded<'t, 's>(&self, tree: &'t Tree<'s, '_>) -> LeftOut<'t, 's> {
+        let lists = self.must_not.iter().map(|nth| Finder::of(&tree.clauses[*nth].list));
+        LeftOut::Lists(lists.collect())
+    }
+}
