@@ -279,6 +279,102 @@ fn bench_prints_a_line_per_query() {
 }
 
 #[test]
+fn bench_finds_the_best_with_and_without_counting() {
+    let dir = Dir::with_titles();
+    dir.write("q.txt", "film paris\nabsent\n");
+    let commands = "COUNT,TOP_10,TOP_100,TOP_10_COUNT";
+    let lines = dir.ok(&["bench", "t.tp", "--queries", "q.txt", "--commands", commands]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let page = dir.run(&["search", "t.tp", "film paris", "--format", "json"]).json();
+    let best = &page["hits"][0]["score"];
+    assert!(best.as_f64().unwrap() > 0.0);
+    let expected = [
+        ("COUNT", 3, &Value::Null),
+        ("TOP_10", 3, best),
+        ("TOP_100", 3, best),
+        ("TOP_10_COUNT", 3, best),
+    ];
+    for ((name, hits, top_score), lines) in expected.into_iter().zip(lines.chunks(2)) {
+        assert_eq!((&lines[0]["command"], &lines[0]["hits"]), (&json!(name), &json!(hits)));
+        assert_eq!(&lines[0]["top_score"], top_score);
+        assert_eq!((&lines[1]["hits"], &lines[1]["top_score"]), (&json!(0), &Value::Null));
+    }
+}
+
+#[test]
+fn a_score_is_explained_and_so_is_its_absence() {
+    let dir = Dir::with_titles();
+    let hit =
+        dir.run(&["search", "t.tp", "+film paris", "--format", "json"]).json()["hits"][0].clone();
+    let doc = hit["doc"].to_string();
+    let why = |query: &str, doc: &str| {
+        dir.run(&["explain", "t.tp", query, "--doc", doc, "--format", "json"])
+    };
+    let found = why("+film paris", &doc).json();
+    assert_eq!((&found["score"], &found["matches"]), (&hit["score"], &json!(true)));
+    // What the parts say adds up, in the numbers of the program.
+    let part = |nth: usize| found["explanation"]["parts"][nth]["value"].as_f64().unwrap() as f32;
+    assert_eq!(part(0) + part(1), hit["score"].as_f64().unwrap() as f32);
+    let text = dir.ok(&["explain", "t.tp", "+film paris", "--doc", &doc]);
+    assert!(text.contains("idf: ln(1 + (N - n + 0.5) / (n + 0.5))"), "{text}");
+
+    let missing = dir.run(&["explain", "t.tp", "+paris +spain -film", "--doc", &doc]);
+    assert_eq!(missing.status, 1);
+    let lines: Vec<&str> = missing.stdout.lines().skip(1).map(str::trim).collect();
+    assert_eq!(lines, ["spain must match and does not", "film must not match and does"]);
+    let missing = why("(spain france wolken)~2", &doc).json();
+    assert_eq!(missing["misses"], json!(["0 of 3 alternatives match, and 2 must"]));
+    why("paris", "99").fails_with(&["a number below 7"]);
+}
+
+#[test]
+fn a_page_goes_on_after_a_hit_and_parameters_are_heard() {
+    let dir = Dir::with_titles();
+    let ask = |query: &str, more: &[&str]| {
+        dir.run(&[&["search", "t.tp", query, "--format", "json"], more].concat())
+    };
+    let search = |more: &[&str]| ask("paris film book", more);
+    let hits = search(&[]).json()["hits"].clone();
+    let hits = hits.as_array().unwrap();
+    assert!(hits.len() > 2);
+    let after = format!("{}:{}", hits[0]["score"], hits[0]["doc"]);
+    let rest = search(&["--after", &after, "--limit", "2"]).json();
+    assert_eq!(rest["hits"].as_array().unwrap()[..], hits[1..3]);
+    search(&["--after", "best"]).fails_with(&["--after", "SCORE:DOC", "'best'"]);
+    // With k1 0 a word counts once, however long the title.
+    let scores = |more: &[&str]| {
+        let found = ask("paris", more).json();
+        [0, 1].map(|nth: usize| found["hits"][nth]["score"].as_f64().unwrap())
+    };
+    let ([best, worse], [one, other]) = (scores(&[]), scores(&["--bm25", "title:0,0"]));
+    assert!(best > worse && one == other, "{best} {worse} {one} {other}");
+    search(&["--bm25", "title:1"]).fails_with(&["--bm25", "FIELD:K1,B"]);
+    search(&["--bm25", "title:-1,0"]).fails_with(&["k1 of 0 or more"]);
+    search(&["--bm25", "name:1,0"]).fails_with(&["'name'"]);
+}
+
+#[test]
+fn synonyms_of_a_field_come_from_a_file() {
+    let dir = Dir::with_titles();
+    dir.write("synonyms.txt", "# cities\nlutetia => paris\nhistory of france, gesta francorum\n");
+    let count = |query: &str| {
+        let arguments = ["search", "t.tp", query, "--synonyms", "title:synonyms.txt", "--count"];
+        dir.run(&arguments)
+    };
+    assert_eq!(count("lutetia").stdout, "2\n");
+    assert_eq!(count("\"gesta francorum\"").stdout, "1\n");
+    assert_eq!(dir.count("lutetia"), 0);
+    let plan = dir.ok(&["explain", "t.tp", "lutetia", "--synonyms", "title:synonyms.txt"]);
+    assert!(plan.contains("title:paris"), "{plan}");
+    let with = |rules: &str| dir.run(&["search", "t.tp", "paris", "--synonyms", rules]);
+    with("title").fails_with(&["--synonyms", "FIELD:FILE"]);
+    with("qualifier:synonyms.txt").fails_with(&["a text field", "'qualifier'"]);
+    with("title:none.txt").fails_with(&["none.txt"]);
+    dir.write("bad.txt", "a\n");
+    with("title:bad.txt").fails_with(&["bad.txt", "line 1"]);
+}
+
+#[test]
 fn eval_measures_the_ranking_and_writes_the_run() {
     let dir = Dir::new();
     dir.write(
@@ -476,7 +572,6 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
         (&["search", "t.tp", "paris", "--sort", "title"], "--sort"),
         (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
-        (&["bench", "t.tp", "--queries", "titles.txt", "--commands", "TOP_10"], "TOP_10"),
         (&["merge", "t.tp", "--segments", "3"], "--segments"),
         (&["inspect", "t.tp", "io"], "io"),
     ] {

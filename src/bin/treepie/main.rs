@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let typed: Vec<_> = std::env::args_os().collect();
     let outcome = args::parse(&typed).and_then(|parsed| match parsed {
         args::Parsed::Help(text) => output::print_help(&text),
-        args::Parsed::Command(cli) => commands::run(cli),
+        args::Parsed::Command(cli) => commands::run(*cli),
     });
     let exit = match outcome {
         Ok(exit) => exit,

@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, ErrorKind, Searcher};
+use treepie::{Error, ErrorKind, Searcher, TotalMode};
 
 use super::open;
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   treepie bench titles.tp --queries queries.txt --passes 7
+  treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
 
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
@@ -46,19 +47,53 @@ enum BenchCommand {
     /// How many documents match.
     #[value(name = "COUNT")]
     Count,
+    /// The ten best, without counting the others; `hits` are those that were found.
+    #[value(name = "TOP_10")]
+    Top10,
+    /// The hundred best, without counting the others.
+    #[value(name = "TOP_100")]
+    Top100,
+    /// The ten best, and how many match.
+    #[value(name = "TOP_10_COUNT")]
+    Top10Count,
+}
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Answer {
+    hits: u64,
+    /// The score of the best, where any was computed.
+    top_score: Option<f32>,
 }
 
 impl BenchCommand {
     fn name(self) -> &'static str {
         match self {
             BenchCommand::Count => "COUNT",
+            BenchCommand::Top10 => "TOP_10",
+            BenchCommand::Top100 => "TOP_100",
+            BenchCommand::Top10Count => "TOP_10_COUNT",
         }
     }
 
-    fn run(self, searcher: &Searcher, text: &str) -> Result<u64, Error> {
-        match self {
-            BenchCommand::Count => searcher.count(&searcher.parse(text)?),
-        }
+    fn run(self, searcher: &Searcher, text: &str) -> Result<Answer, Error> {
+        let query = searcher.parse(text)?;
+        let (limit, total) = match self {
+            BenchCommand::Count => {
+                return Ok(Answer { hits: searcher.count(&query)?, top_score: None });
+            }
+            BenchCommand::Top10 => (10, TotalMode::Unknown),
+            BenchCommand::Top100 => (100, TotalMode::Unknown),
+            BenchCommand::Top10Count => (10, TotalMode::Exact),
+        };
+        let search = searcher.search(&query).limit(limit).total(total);
+        // Documents are found, not fetched.
+        let found = search.fields::<&str>([]).run()?;
+        let hits = match total {
+            TotalMode::Exact => found.total.value,
+            _ => found.hits.len() as u64,
+        };
+        Ok(Answer { hits, top_score: found.hits.first().and_then(|hit| hit.score) })
     }
 }
 
@@ -66,7 +101,7 @@ impl BenchCommand {
 struct Case {
     command: BenchCommand,
     query: String,
-    hits: Result<u64, Error>,
+    answer: Result<Answer, Error>,
     times: Vec<Duration>,
 }
 
@@ -76,7 +111,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut cases: Vec<Case> = vec![];
     for command in args.commands {
         for query in &queries {
-            cases.push(Case { command, query: query.clone(), hits: Ok(0), times: vec![] });
+            cases.push(Case {
+                command,
+                query: query.clone(),
+                answer: Ok(Answer::default()),
+                times: vec![],
+            });
         }
     }
     for _ in 0..args.passes {
@@ -90,7 +130,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         out.json_line(&case.to_json())?;
     }
     out.flush()?;
-    let n_failed = cases.iter().filter(|case| case.hits.is_err()).count();
+    let n_failed = cases.iter().filter(|case| case.answer.is_err()).count();
     if n_failed > 0 {
         warn(format!("{n_failed} of {} queries could not be answered", cases.len()));
     }
@@ -100,14 +140,14 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
 impl Case {
     /// Answers once more; an error that is not about the query ends the benchmark.
     fn run(&mut self, searcher: &Searcher) -> Result<(), Error> {
-        if self.hits.is_err() {
+        if self.answer.is_err() {
             return Ok(());
         }
         let start = Instant::now();
-        self.hits = self.command.run(searcher, &self.query);
+        self.answer = self.command.run(searcher, &self.query);
         self.times.push(start.elapsed());
         let about_the_query = [ErrorKind::Query, ErrorKind::Unsupported, ErrorKind::LimitExceeded];
-        match &mut self.hits {
+        match &mut self.answer {
             Err(error) if !about_the_query.contains(&error.kind()) => {
                 Err(std::mem::replace(error, usage("")))
             }
@@ -118,12 +158,12 @@ impl Case {
     fn to_json(&self) -> Value {
         let us = |time: Duration| (time.as_nanos() as f64) / 1_000.0;
         let (command, query) = (self.command.name(), &self.query);
-        match &self.hits {
-            Ok(hits) => json!({
+        match &self.answer {
+            Ok(Answer { hits, top_score }) => json!({
                 "command": command,
                 "query": query,
                 "hits": hits,
-                "top_score": null,
+                "top_score": top_score,
                 "us_min": self.times.first().map(|time| us(*time)),
                 "us_median": self.times.get(self.times.len() / 2).map(|time| us(*time)),
             }),

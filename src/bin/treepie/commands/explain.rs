@@ -5,11 +5,11 @@ use std::{io, io::Write, path::PathBuf};
 use clap::ValueEnum;
 use serde_json::Value;
 use treepie::{
-    Error, ErrorKind,
+    DocId, Error, ErrorKind,
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open, parse_query, search::Shape, text_or_stdin};
+use super::{in_query, open_with_synonyms, parse_query, search::Shape, text_or_stdin, why};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
@@ -22,6 +22,7 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war'
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
+  treepie explain titles.tp 'history france' --doc 15212
 
 Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
 phrases a sample of documents.")]
@@ -37,6 +38,9 @@ pub(crate) struct Args {
     /// The plan of a count instead of one of a page of hits.
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
+    /// How the score of a document comes about, or why it does not match, by its number.
+    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "total", "after"])]
+    doc: Option<u64>,
     #[command(flatten)]
     shape: Shape,
     /// Draw with ASCII characters only.
@@ -58,11 +62,21 @@ enum ExplainFormat {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = text_or_stdin(&args.query, "reading the query")?;
-    let searcher = open(&args.index)?.searcher()?;
+    let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = parse_query(&text, args.shape.and)?;
     let mut search = args.shape.apply(searcher.search(&query))?;
     if args.count {
         search = search.count_only();
+    }
+    if let Some(doc) = args.doc {
+        let why = why::of(&searcher, &search, &query, DocId(doc)).map_err(in_query(&text))?;
+        let mut out = Output::new(global.color);
+        match args.format {
+            ExplainFormat::Text => why.print_text(&mut out)?,
+            ExplainFormat::Json => out.json_line(&why.to_json(&text))?,
+        }
+        out.flush()?;
+        return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
     }
     let explained = match args.analyze {
         true => search.analyze(),

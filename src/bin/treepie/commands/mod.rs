@@ -13,15 +13,18 @@ pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod search;
 pub(crate) mod verify;
+mod why;
 
 use std::{
+    fs,
     io::{self, Read},
     path::Path,
 };
 
 use serde_json::{Map, Value};
 use treepie::{
-    Error, ErrorKind, Field, Fields, Index,
+    Error, ErrorKind, Field, FieldKind, Fields, Index,
+    analysis::{Analyzers, Synonyms},
     query::{DefaultOperator, ParseOptions, Query, parse},
 };
 
@@ -53,6 +56,28 @@ pub(crate) fn run(cli: Cli) -> Outcome {
 /// The index that a command reads.
 fn open(path: &Path) -> Result<Index, Error> {
     Index::open(path)
+}
+
+/// The same, with rules of synonyms for the words of queries: `FIELD:FILE` each.
+fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
+    let index = open(path)?;
+    let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
+    let mut analyzers = Analyzers::default();
+    for typed in synonyms {
+        let expected = |what: &str| usage("reading --synonyms").expected(what);
+        let Some((name, file)) = typed.split_once(':') else {
+            return Err(expected("FIELD:FILE").found(format!("'{typed}'")).into());
+        };
+        let Some(field) = schema.field(name).filter(|field| field.kind == FieldKind::Text) else {
+            return Err(expected("a text field of the index").found(format!("'{name}'")).into());
+        };
+        let rules = fs::read_to_string(file)
+            .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
+        let analyzer = Analyzers::default().query_time(field)?;
+        let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
+        analyzers = analyzers.synonyms(name, rules);
+    }
+    Ok(Index::options().analyzers(analyzers).open(path)?)
 }
 
 /// The query that was typed; what is wrong with it is shown below the message.

@@ -4,11 +4,11 @@ use std::{cmp::Reverse, io, io::Write, ops::Range, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
+    DocId, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
     highlight::{Highlighter, Passage, PassageOptions},
 };
 
-use super::{explain, fields_to_json, in_query, open, parse_query, text_or_stdin};
+use super::{explain, fields_to_json, in_query, open_with_synonyms, parse_query, text_or_stdin};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, not_yet, usage},
@@ -77,6 +77,16 @@ pub(crate) struct Shape {
     /// one alike.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pattern_terms: u32,
+    /// Only hits after this one, the last of an earlier page, by its score and number as json has them.
+    #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
+    after: Option<String>,
+    /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
+    #[arg(long, value_name = "FIELD:K1,B")]
+    bm25: Vec<String>,
+    /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
+    /// `tv => television` replaces; one a line.
+    #[arg(long, value_name = "FIELD:FILE")]
+    pub(crate) synonyms: Vec<String>,
 }
 
 /// Values that a facet shows unless a number is given.
@@ -103,6 +113,14 @@ impl Shape {
                     .found(format!("'{number}'"))
             })?),
         };
+        for typed in &self.bm25 {
+            let (field, k1, b) = bm25(typed)?;
+            search = search.bm25(field, k1, b);
+        }
+        if let Some(typed) = &self.after {
+            let (score, doc) = after(typed)?;
+            search = search.after(score, doc);
+        }
         let search = search.limit(self.limit).offset(self.offset).total(total);
         Ok(search.pattern_terms(self.pattern_terms))
     }
@@ -122,6 +140,27 @@ fn facet(typed: &str) -> Outcome<(&str, usize)> {
     Ok((field, limit))
 }
 
+/// `title:0.9,0.4`.
+fn bm25(typed: &str) -> Outcome<(&str, f32, f32)> {
+    let parts = typed.rsplit_once(':').and_then(|(field, numbers)| {
+        let (k1, b) = numbers.split_once(',')?;
+        Some((field, k1.parse().ok()?, b.parse().ok()?))
+    });
+    let wrong = usage("reading --bm25").expected("FIELD:K1,B").found(format!("'{typed}'"));
+    Ok(parts.ok_or(wrong)?)
+}
+
+/// `11.83:15212`.
+fn after(typed: &str) -> Outcome<(f32, DocId)> {
+    let parts = typed.split_once(':').and_then(|(score, doc)| {
+        let score: f32 = score.parse().ok()?;
+        let is_score = score.is_finite() && score >= 0.0;
+        Some((score, DocId(doc.parse().ok()?))).filter(|_| is_score)
+    });
+    let wrong = usage("reading --after").expected("SCORE:DOC").found(format!("'{typed}'"));
+    Ok(parts.ok_or(wrong)?)
+}
+
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let rows = matches!(args.format, Format::Jsonl | Format::Tsv | Format::Csv);
     if rows && args.explain {
@@ -133,7 +172,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             .into());
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
-    let searcher = open(&args.index)?.searcher()?;
+    let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = parse_query(&text, args.shape.and)?;
     let mut out = Output::new(global.color);
     if args.count {
@@ -438,6 +477,18 @@ pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::R
 mod tests {
     use super::*;
     use crate::failure::Failure;
+
+    #[test]
+    fn numbers_of_the_ranking_are_read() {
+        assert_eq!(bm25("a:b:0.9,0.4").unwrap(), ("a:b", 0.9, 0.4));
+        for typed in ["title", "title:1.2", "title:x,0.5", "title:1,2,3"] {
+            assert!(bm25(typed).is_err(), "{typed}");
+        }
+        assert_eq!(after("0.6357372999191284:7").unwrap(), (0.635_737_3, DocId(7)));
+        for typed in ["7", "1.5:", "x:7", "1.5:-1", "-1:7", "NaN:7", "inf:7"] {
+            assert!(after(typed).is_err(), "{typed}");
+        }
+    }
 
     #[test]
     fn facets_are_read() {
