@@ -163,7 +163,9 @@ impl Compiler<'_> {
                     todo.extend(must.iter().chain(should).map(|query| (query, counts, fields)));
                     todo.extend(must_not.iter().map(|query| (query, !counts, fields)));
                 }
-                Query::Fields { fields, query } => todo.push((query, counts, Some(&fields[..]))),
+                Query::Fields { fields, query, .. } => {
+                    todo.push((query, counts, Some(&fields[..])))
+                }
                 _ if counts => {
                     todo.extend(query.children().map(|query| (query, counts, fields)));
                     self.leaf(query, fields)?;

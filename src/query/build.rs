@@ -158,8 +158,58 @@ impl Query {
         match self {
             Query::All | Query::Nothing | Query::Exists { .. } => self,
             _ if fields.is_empty() => self,
-            _ => Query::Fields { fields, query: Box::new(self) },
+            _ => Query::Fields { fields, combined: false, query: Box::new(self) },
         }
+    }
+
+    /// The same query with these default fields, searched as if they were one: `{title^3 + body}:(…)`.
+    ///
+    /// Every word is scored once by BM25F ([Robertson, Zaragoza and Taylor, 2004]): its frequencies and the lengths
+    /// of all fields are multiplied with the weights of the fields and added up, and what comes out is a
+    /// frequency and a length for BM25. So a word that is often in several fields of a document counts less
+    /// than words of the query that are each in one of them; [`in_fields`](Self::in_fields) adds what each field says.
+    ///
+    /// A word counts as rare as in the field where it is in most documents, and the number of documents is
+    /// that of the field which most of them have, as in Lucene: to know how many have the word in any field,
+    /// its documents would have to be read. `k1` and `b` are those of the first field. Phrases, patterns and
+    /// what names a field itself are scored field by field, as they are by `in_fields`.
+    ///
+    /// All must be text fields with frequencies, and their weights be in
+    /// [`COMBINED_WEIGHT_MIN`](super::COMBINED_WEIGHT_MIN) to [`COMBINED_WEIGHT_MAX`](super::COMBINED_WEIGHT_MAX);
+    /// else the query is refused when it is asked.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// use treepie::query::{Boost, Query};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").text("body").build()?);
+    /// let mut writer = index.writer()?;
+    /// for (title, body) in [("Paris, Paris", "Paris"), ("Texas", "Paris, Lamar County"), ("Lamar", "a poet")] {
+    ///     writer.add(Document::new().with("title", title).with("body", body))?;
+    /// }
+    /// writer.commit()?;
+    ///
+    /// let searcher = index.searcher()?;
+    /// let fields = [("title", Boost::new(2.0)?), ("body", Boost::ONE)];
+    /// let query = searcher.parse("paris lamar")?.in_combined_fields(fields);
+    /// assert_eq!(query.to_string(), "{title^2 + body}:(paris lamar)");
+    /// let page = searcher.search(&query).run()?;
+    /// println!("{}", searcher.explain_score(&query, page.hits[0].doc)?.expect("a hit matches"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// [Robertson, Zaragoza and Taylor, 2004]: https://doi.org/10.1145/1031171.1031181
+    #[must_use]
+    pub fn in_combined_fields<S: Into<String>>(
+        self,
+        fields: impl IntoIterator<Item = (S, Boost)>,
+    ) -> Self {
+        let mut query = self.in_fields(fields);
+        if let Query::Fields { fields, combined, .. } = &mut query {
+            // One field is what it is anyway.
+            *combined = fields.len() > 1;
+        }
+        query
     }
 
     /// Documents that match all of these.

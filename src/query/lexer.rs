@@ -31,7 +31,7 @@ pub(super) enum Token {
     /// A name and its colon.
     Field(String),
     /// Several names and the colon.
-    Fields(Vec<(String, Boost)>),
+    Fields(FieldList),
     Open,
     Close,
     /// `MAX [`
@@ -45,6 +45,14 @@ pub(super) enum Token {
     /// `-`, `!` or NOT
     MustNot,
     End,
+}
+
+/// `{title^3 body}:` or `{title^3 + body}:`
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FieldList {
+    pub(super) fields: Vec<(String, Boost)>,
+    /// Whether they are searched as if they were one.
+    pub(super) combined: bool,
 }
 
 /// What changes the score of what stands before it.
@@ -349,9 +357,17 @@ impl<'q> Lexer<'q> {
         if after_field || !is_list {
             return self.range_from(open, first);
         }
-        let mut fields = vec![];
+        let (mut fields, mut n_signs) = (vec![], 0);
         let mut name = first;
+        let is_sign = |value: &Value| value.plain && value.text == "+";
         loop {
+            if is_sign(&name) {
+                return Err(self
+                    .refuse(name.span)
+                    .expected("the name of a field")
+                    .found("'+'")
+                    .hint("write \"+\" for a field of this name"));
+            }
             let boost = match self.weight()? {
                 None => Boost::ONE,
                 Some(Weight::Boost(boost)) => boost,
@@ -369,6 +385,17 @@ impl<'q> Lexer<'q> {
                 break;
             }
             name = self.value("the name of a field or '}'")?;
+            if is_sign(&name) {
+                n_signs += 1;
+                name = self.value("the name of a field behind '+'")?;
+            }
+        }
+        let combined = n_signs > 0;
+        if combined && n_signs + 1 != fields.len() {
+            return Err(self
+                .refuse(open..self.at)
+                .expected("'+' between all fields or between none")
+                .found(format!("{n_signs} between {} fields", fields.len())));
         }
         if !self.eat(':') {
             return Err(self
@@ -376,7 +403,7 @@ impl<'q> Lexer<'q> {
                 .expected("':' behind a list of fields")
                 .hint("a range is written {a TO b}"));
         }
-        Ok(Token::Fields(fields))
+        Ok(Token::Fields(FieldList { fields, combined }))
     }
 
     /// `IN [a b]`; the position is behind IN.

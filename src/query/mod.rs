@@ -20,7 +20,7 @@
 //! fuzzy    = word "~" [ "0" | "1" | "2" ] [ "/" fixed ] [ "!" ]
 //! range    = ("[" | "{") (value | "*") "TO" (value | "*") ("]" | "}") | (">" | ">=" | "<" | "<=") value
 //! set      = "IN" "[" value { value } "]"
-//! fields   = "{" field [ "^" boost ] { field [ "^" boost ] } "}"
+//! fields   = "{" field [ "^" boost ] { [ "+" ] field [ "^" boost ] } "}"
 //! value    = word | '"' text '"'
 //! ```
 //!
@@ -58,6 +58,7 @@
 //! | `a^2.5` | 2.5 times that of `a` |
 //! | `a^=2.5` | 2.5 for every document that matches `a` |
 //! | `a^=0` | none: `a` is a filter |
+//! | `{title^3 + body}:a` | that of `a` in one field that is made of these (BM25F), see [`Query::in_combined_fields`] |
 //! | `MAX [a b]~0.1` | that of the best alternative and a tenth of the others' |
 //!
 //! ```
@@ -99,9 +100,9 @@ pub(crate) use phrase::PhraseSpec;
 pub use phrase::{
     NEAR_WORDS_MAX, PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX, READINGS_MAX,
 };
-pub use rewrite::TERMS_MAX;
+pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub(crate) use rewrite::{Normal, rewrite};
-pub(crate) use scoring::{Scored, ScoringOptions, scoring};
+pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};
 pub use weight::{Boost, Score, Tie};
 
 /// A question: which documents match, and with what score.
@@ -256,10 +257,12 @@ pub enum Query {
         /// The score.
         score: Score,
     },
-    /// The same query with other default fields: `{title^3 body}:(…)`.
+    /// The same query with other default fields: `{title^3 body}:(…)`, `{title^3 + body}:(…)`.
     Fields {
         /// The names of the fields, each with the weight of what matches there.
         fields: Vec<(String, Boost)>,
+        /// Whether words are scored as if the fields were [one](Query::in_combined_fields).
+        combined: bool,
         /// The query.
         query: Box<Query>,
     },

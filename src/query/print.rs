@@ -78,8 +78,8 @@ fn print_node<'q>(
             todo.push(Piece::Suffix(query));
             todo.push(Piece::Query(inner, Binding::Atom));
         }
-        Query::Fields { fields, query } => {
-            print_fields(fields, f)?;
+        Query::Fields { fields, combined, query } => {
+            print_fields(fields, *combined, f)?;
             todo.push(Piece::Query(query, Binding::Bare));
         }
         leaf => print_leaf(leaf, f)?,
@@ -98,7 +98,7 @@ fn meant(mut query: &Query) -> &Query {
             Query::Or(any) if any.len() < 2 => any.first().unwrap_or(&NOTHING),
             Query::DisMax { any, .. } if any.is_empty() => &NOTHING,
             Query::InSet { values, .. } if values.is_empty() => &NOTHING,
-            Query::Fields { fields, query } if fields.is_empty() => query,
+            Query::Fields { fields, query, .. } if fields.is_empty() => query,
             Query::Group { must, should, must_not, minimum }
                 if must.is_empty() && should.is_empty() && must_not.is_empty() =>
             {
@@ -254,11 +254,20 @@ fn print_field(field: &Option<String>, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-fn print_fields(fields: &[(String, Boost)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn print_fields(
+    fields: &[(String, Boost)],
+    combined: bool,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     f.write_char('{')?;
+    let between = if combined { " + " } else { " " };
     for (at, (name, boost)) in fields.iter().enumerate() {
-        f.write_str(if at > 0 { " " } else { "" })?;
-        print_value(name, f)?;
+        f.write_str(if at > 0 { between } else { "" })?;
+        match &**name {
+            // Alone it is the sign between fields.
+            "+" => f.write_str("\"+\"")?,
+            name => print_value(name, f)?,
+        }
         if *boost != Boost::ONE {
             write!(f, "^{boost}")?;
         }

@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub(crate) enum Scored {
     /// A term, by how often and in how long a document it is, and how rare it is.
     Term { field: FieldId, term: Vec<u8>, boost: f32 },
+    /// A word in fields that are taken for one, by the frequencies and lengths of all of them.
+    Combined { fields: Vec<CombinedField>, boost: f32 },
     /// A phrase, by how often it is there; its rarity is the sum of its words'.
     Phrase { field: FieldId, phrase: Arc<PhraseSpec>, boost: f32 },
     /// The terms of a pattern, by the best `n` of them: other documents that match add nothing.
@@ -32,6 +34,15 @@ pub(crate) enum Scored {
     Sum { must: Vec<Scored>, should: Vec<Scored>, must_not: Vec<Normal>, minimum: u32 },
     /// The best of what matches, and `tie` times the others.
     Max { any: Vec<Scored>, tie: f32 },
+}
+
+/// One of the fields that are taken for one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CombinedField {
+    pub(crate) field: FieldId,
+    pub(crate) weight: f32,
+    /// What the word is there; none where the field's analyzer leaves it out.
+    pub(crate) term: Option<Vec<u8>>,
 }
 
 /// Finds out how the documents that match `query` are scored.
@@ -46,7 +57,7 @@ pub(crate) fn scoring(
     options: ScoringOptions,
 ) -> Result<Scored> {
     let rewriter = Rewriter::new(schema, analyzers);
-    let mut builder = Builder { rewriter, options, boosts: vec![] };
+    let mut builder = Builder { rewriter, options, scopes: vec![] };
     builder.scored(query, 1.0)
 }
 
@@ -60,8 +71,15 @@ pub(crate) struct ScoringOptions {
 struct Builder<'a> {
     rewriter: Rewriter<'a>,
     options: ScoringOptions,
-    /// The weights of the default fields, the innermost last, where the query has its own.
-    boosts: Vec<Vec<(FieldId, f32)>>,
+    /// The default fields, the innermost last, where the query has its own.
+    scopes: Vec<Scope>,
+}
+
+/// Default fields with their weights.
+struct Scope {
+    fields: Vec<(FieldId, f32)>,
+    /// Whether words are scored as if they were one.
+    combined: bool,
 }
 
 impl Builder<'_> {
@@ -86,19 +104,26 @@ impl Builder<'_> {
             }
             Query::Not(_) | Query::Nothing => self.constant(query, 0.0)?,
             Query::All | Query::Exists { .. } => self.constant(query, boost)?,
-            Query::Fields { fields, query } => {
+            Query::Fields { fields, combined, query } => {
                 let weights = fields.iter().map(|(_, boost)| boost.get());
-                let ids = self.rewriter.push_fields(fields)?;
-                self.boosts.push(ids.into_iter().zip(weights).collect());
+                let ids = self.rewriter.push_fields(fields, *combined)?;
+                let fields = ids.into_iter().zip(weights).collect();
+                self.scopes.push(Scope { fields, combined: *combined });
                 let result = self.scored(query, boost);
-                self.boosts.pop();
+                self.scopes.pop();
                 self.rewriter.pop_fields();
                 result?
             }
             leaf => {
                 let matching = self.rewriter.query(leaf)?;
                 let names_field = names_field(leaf);
-                self.matched(matching, boost, names_field)
+                match self.scopes.last().filter(|scope| scope.combined && !names_field) {
+                    Some(scope) => match scope.words(&matching, boost) {
+                        Some(combined) => combined,
+                        None => self.matched(matching, boost, names_field),
+                    },
+                    None => self.matched(matching, boost, names_field),
+                }
             }
         })
     }
@@ -113,9 +138,9 @@ impl Builder<'_> {
 
     /// What a leaf stands for: terms, each by itself, of the fields that it names or of the default ones.
     fn matched(&self, matching: Normal, boost: f32, names_field: bool) -> Scored {
-        let weight = |field: FieldId| match self.boosts.last() {
-            Some(boosts) if !names_field => {
-                let own = boosts.iter().find(|(other, _)| *other == field);
+        let weight = |field: FieldId| match self.scopes.last() {
+            Some(scope) if !names_field => {
+                let own = scope.fields.iter().find(|(other, _)| *other == field);
                 finite(boost * own.map_or(1.0, |(_, boost)| *boost))
             }
             _ => boost,
@@ -142,6 +167,47 @@ impl Builder<'_> {
             }
             other => Scored::Constant { matching: other, score: boost },
         }
+    }
+}
+
+impl Scope {
+    /// The score of a leaf that is one word or, with synonyms, several, each in some of the fields; `None` for
+    /// others. Fields may have different terms for the same word; of several words those that are the same
+    /// belong together.
+    fn words(&self, matching: &Normal, boost: f32) -> Option<Scored> {
+        let any = match matching {
+            Normal::Or(any) => &any[..],
+            one => std::slice::from_ref(one),
+        };
+        let terms = any.iter().map(|part| match part {
+            Normal::Term { field, term } => Some((*field, term)),
+            _ => None,
+        });
+        let terms: Vec<(FieldId, &Vec<u8>)> = terms.collect::<Option<_>>()?;
+        let mut words: Vec<Vec<CombinedField>> = vec![];
+        let is_one_word = (0..terms.len())
+            .all(|nth| terms[..nth].iter().all(|(field, _)| *field != terms[nth].0));
+        for (field, term) in terms {
+            let belongs = |word: &&mut Vec<CombinedField>| {
+                is_one_word || word.iter().any(|other| other.term.as_ref() == Some(term))
+            };
+            let place = match words.iter_mut().find(belongs) {
+                Some(word) => word,
+                None => {
+                    let fields = self.fields.iter();
+                    let none = |(field, weight): &(FieldId, f32)| CombinedField {
+                        field: *field,
+                        weight: *weight,
+                        term: None,
+                    };
+                    words.push(fields.map(none).collect());
+                    words.last_mut()?
+                }
+            };
+            place.iter_mut().find(|other| other.field == field)?.term = Some(term.clone());
+        }
+        let words = words.into_iter().map(|fields| Scored::Combined { fields, boost });
+        Some(sum(vec![], words.collect(), vec![], 1))
     }
 }
 
@@ -228,6 +294,7 @@ const WEIGHT_MAX: f32 = 1e30;
 mod tests {
     use super::*;
     use crate::query::{ParseOptions, parse};
+    use crate::schema::{Field, FieldKind};
 
     fn scored(text: &str) -> String {
         scored_with(text, ScoringOptions::default())
@@ -248,6 +315,14 @@ mod tests {
             Scored::Term { field, term, boost } => {
                 let name = if field.0 == 0 { "t" } else { "b" };
                 format!("{name}:{}^{boost}", String::from_utf8_lossy(term))
+            }
+            Scored::Combined { fields, boost } => {
+                let text = |term: &Vec<u8>| String::from_utf8_lossy(term).into_owned();
+                let parts = fields.iter().map(|field| {
+                    let term = field.term.as_ref().map_or("-".into(), text);
+                    format!("{term}*{}", field.weight)
+                });
+                format!("[{}]^{boost}", parts.collect::<Vec<_>>().join(" "))
             }
             Scored::Phrase { phrase, boost, .. } => format!("phrase of {}^{boost}", phrase.len()),
             Scored::BestTerms { n, boost, .. } => format!("best {n}^{boost}"),
@@ -277,6 +352,9 @@ mod tests {
             ("title:ab* title:b", "(=1 t:b^1)~1"),
             ("title:(a b)^=4", "=4"),
             ("{title^3 body}:x", "(t:x^3 b:x^1)~1"),
+            ("{title^3 + body}:x", "[x*3 x*1]^1"),
+            ("{title^3 + body}:(x title:y z)^2", "([x*3 x*1]^2 t:y^2 [z*3 z*1]^2)~1"),
+            ("{title^3 + body}:\"a b\"", "(phrase of 2^3 phrase of 2^1)~1"),
             ("MAX [title:a title:b]~0.5", "max(t:a^1 t:b^1)~0.5"),
             ("title:\"a b\"^2 title:a-b", "(phrase of 2^2 phrase of 2^1)~1"),
             ("NOT title:a", "=0"),
@@ -292,6 +370,7 @@ mod tests {
         for (text, expected) in [
             ("title:ab*", "best 5^1"),
             ("ab*^3", "(best 5^3 best 5^3)~1"),
+            ("{title^2 + body}:a?b", "(best 5^2 best 5^1)~1"),
             ("{title^2 body}:a?b", "(best 5^2 best 5^1)~1"),
             ("title:/a+/ title:ab~1 title:c", "(best 5^1 best 5^1 t:c^1)~1"),
             ("title:[a TO b] title:IN [a b]", "(=1 =1)~1"),
@@ -299,6 +378,26 @@ mod tests {
             ("title:c -title:ab*", "(t:c^1 -)~1"),
         ] {
             assert_eq!(scored_with(text, options), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_with_other_analyzers_combine_what_a_word_is_there() {
+        let text =
+            |name: &str, analyzer: &str| Field::new(name, FieldKind::Text).analyzer(analyzer);
+        let schema = Schema::builder()
+            .field(text("title", "default"))
+            .field(text("body", "english"))
+            .build()
+            .unwrap();
+        for (query, expected) in [
+            ("{title^3 + body}:Parks", "[parks*3 park*1]^1"),
+            ("{title^3 + body}:The", "[the*3 -*1]^1"),
+        ] {
+            let query = parse(query, &ParseOptions::default()).unwrap();
+            let options = ScoringOptions::default();
+            let scored = scoring(&query, &schema, &Analyzers::default(), options).unwrap();
+            assert_eq!(show(&scored), expected);
         }
     }
 }

@@ -86,8 +86,9 @@ impl Query {
             Query::ConstantScore { score, .. } => {
                 Query::ConstantScore { query: one(children), score: *score }
             }
-            Query::Fields { fields, .. } => {
-                Query::Fields { fields: fields.clone(), query: one(children) }
+            Query::Fields { fields, combined, .. } => {
+                let (fields, combined) = (fields.clone(), *combined);
+                Query::Fields { fields, combined, query: one(children) }
             }
             leaf => leaf.clone_leaf(),
         }
@@ -173,7 +174,9 @@ impl Query {
             (Group { minimum: m, .. }, Group { minimum, .. }) => m == minimum,
             (Boost { boost: b, .. }, Boost { boost, .. }) => b == boost,
             (ConstantScore { score: s, .. }, ConstantScore { score, .. }) => s == score,
-            (Fields { fields: f, .. }, Fields { fields, .. }) => f == fields,
+            (Fields { fields: f, combined: c, .. }, Fields { fields, combined, .. }) => {
+                f == fields && c == combined
+            }
             _ => discriminant(self) == discriminant(other),
         };
         same && self.parts().map(<[_]>::len) == other.parts().map(<[_]>::len)
@@ -254,7 +257,7 @@ impl Hash for Query {
                 Query::Group { minimum, .. } => minimum.hash(state),
                 Query::Boost { boost, .. } => boost.hash(state),
                 Query::ConstantScore { score, .. } => score.hash(state),
-                Query::Fields { fields, .. } => fields.hash(state),
+                Query::Fields { fields, combined, .. } => (fields, combined).hash(state),
                 Query::All | Query::Nothing | Query::And(_) | Query::Or(_) | Query::Not(_) => {}
             }
             todo.extend(query.children());
@@ -329,7 +332,8 @@ impl Query {
             Query::DisMax { tie, .. } => write!(f, "DisMax({tie})"),
             Query::Boost { boost, .. } => write!(f, "Boost({boost})"),
             Query::ConstantScore { score, .. } => write!(f, "ConstantScore({score})"),
-            Query::Fields { fields, .. } => write!(f, "Fields({fields:?})"),
+            Query::Fields { fields, combined: false, .. } => write!(f, "Fields({fields:?})"),
+            Query::Fields { fields, .. } => write!(f, "Fields({fields:?}, combined)"),
         }
     }
 }
@@ -363,7 +367,7 @@ mod tests {
                 },
                 4 => Query::Boost { query: boxed(query), boost: Boost::new(2.0).unwrap() },
                 5 => Query::DisMax { any: vec![query], tie: Tie::ZERO },
-                _ => Query::Fields { fields: vec![("t".into(), Boost::ONE)], query: boxed(query) },
+                _ => query.in_fields([("t", Boost::ONE)]),
             };
         }
         query
@@ -436,6 +440,8 @@ mod tests {
             word().filter(),
             Query::And(vec![word(), word()]).in_field("a"),
             Query::And(vec![word(), word()]).in_field("b"),
+            word().in_fields([("a", Boost::ONE), ("b", Boost::ONE)]),
+            word().in_combined_fields([("a", Boost::ONE), ("b", Boost::ONE)]),
         ];
         for (at, query) in all.iter().enumerate() {
             assert_eq!(*query, query.clone(), "{query:?}");

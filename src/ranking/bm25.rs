@@ -29,6 +29,8 @@ pub(crate) struct FieldScoring {
     pub(crate) k_by_code: [f32; 256],
     /// Documents that have the field, deleted ones included.
     pub(crate) n_docs: u64,
+    /// Words in them.
+    pub(crate) n_tokens: u64,
 }
 
 impl FieldScoring {
@@ -46,7 +48,7 @@ impl FieldScoring {
         }
         let Parameters { k1, b } = parameters;
         let bm25 = Bm25 { k1, b, average: lengths::average(n_tokens, n_docs) };
-        Ok(FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs })
+        Ok(FieldScoring { field, bm25, k_by_code: bm25.k_by_code(), n_docs, n_tokens })
     }
 
     /// What the score part of a word in `df` documents is multiplied with.

@@ -43,7 +43,15 @@ impl<'s> TermCursor<'s> {
 
     /// What the term gives `doc`, if it is there.
     pub(crate) fn part(&mut self, doc: u32, k_by_code: &[f32; 256]) -> Result<Option<FoundTerm>> {
-        let frequency = match &self.list {
+        let Some(frequency) = self.frequency(doc)? else { return Ok(None) };
+        let length_code = self.lengths.code(doc)?;
+        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
+        Ok(Some(FoundTerm { frequency, length_code, part }))
+    }
+
+    /// How often the term is in `doc`, if it is there.
+    pub(crate) fn frequency(&mut self, doc: u32) -> Result<Option<u32>> {
+        Ok(match &self.list {
             RankedList::Short(list) => {
                 let at = list.docs().binary_search(&doc).ok();
                 at.map(|at| list.frequencies()[at])
@@ -66,11 +74,7 @@ impl<'s> TermCursor<'s> {
                     }
                 }
             }
-        };
-        let Some(frequency) = frequency else { return Ok(None) };
-        let length_code = self.lengths.code(doc)?;
-        let part = score_part(frequency, k_by_code[usize::from(length_code)]);
-        Ok(Some(FoundTerm { frequency, length_code, part }))
+        })
     }
 }
 

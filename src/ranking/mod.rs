@@ -16,6 +16,7 @@
 //! (1994), with an idf that is never negative, as in Lucene; lengths are Lucene's one-byte codes.
 
 pub(crate) mod bm25;
+pub(crate) mod combined;
 mod cursor;
 mod node;
 pub(crate) mod patterns;

@@ -7,6 +7,8 @@ use crate::error::Result;
 pub(crate) enum Node {
     Term(usize),
     Phrase(usize),
+    /// A word in several fields that are taken for one.
+    Combined(usize),
     /// Documents that all score the same, and the query that they match.
     Set {
         set: usize,
@@ -33,6 +35,8 @@ pub(crate) trait Scores {
     fn term(&mut self, nth: usize) -> Result<Option<f32>>;
     /// What a phrase scores; `None` where it is not there.
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>>;
+    /// What a word of several fields scores; `None` where it is in none of them.
+    fn combined(&mut self, nth: usize) -> Result<Option<f32>>;
     /// Whether the document is in a set.
     fn is_in(&mut self, set: usize) -> bool;
 }
@@ -48,6 +52,7 @@ impl Node {
         match self {
             Node::Term(nth) => document.term(*nth),
             Node::Phrase(nth) => document.phrase(*nth),
+            Node::Combined(nth) => document.combined(*nth),
             Node::Set { set, score, .. } => Ok(document.is_in(*set).then_some(*score)),
             Node::Sum { must, should, must_not, minimum } => {
                 for part in must_not {
@@ -93,7 +98,7 @@ impl Node {
     pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Node::Term(nth) => visit(*nth),
-            Node::Phrase(_) | Node::Set { .. } => {}
+            Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => {}
             Node::Sum { must, should, must_not, minimum } => {
                 if !must_not.is_empty() {
                     return;

@@ -2,6 +2,7 @@
 
 use super::Clause;
 use super::bm25::{FieldScoring, idf};
+use super::combined::RankedCombined;
 use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::pruned::PhraseClause;
@@ -22,6 +23,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) fields: Vec<Arc<FieldScoring>>,
     pub(super) terms: Vec<RankedTerm>,
     pub(super) phrases: Vec<RankedPhrase>,
+    /// Words in several fields that are taken for one.
+    pub(super) combined: Vec<RankedCombined>,
     /// What matches each constant part, by segment.
     pub(super) sets: Vec<Matches>,
     /// The patterns that are scored by their best terms.
@@ -93,6 +96,7 @@ impl<'s> Ranked<'s> {
             fields: vec![],
             terms: vec![],
             phrases: vec![],
+            combined: vec![],
             sets: vec![],
             patterns: vec![],
             root: Node::NOTHING,
@@ -133,6 +137,7 @@ impl<'s> Ranked<'s> {
             Scored::Phrase { field, phrase, boost } => {
                 self.phrase(*field, phrase, *boost, scoring)?
             }
+            Scored::Combined { fields, boost } => self.combined(fields, *boost, scoring)?,
             Scored::BestTerms { field, terms, n, boost } => {
                 self.best_terms(*field, terms, *n, *boost, scoring, matches)?
             }
@@ -209,7 +214,7 @@ impl<'s> Ranked<'s> {
     }
 
     /// What the dictionaries say of a term, by segment.
-    fn look_up(&self, field: FieldId, term: &[u8]) -> Result<Vec<Option<TermInfo>>> {
+    pub(super) fn look_up(&self, field: FieldId, term: &[u8]) -> Result<Vec<Option<TermInfo>>> {
         let of_segment = |segment: &SegmentReader<'s>| segment.field(field).terms()?.get(term);
         self.segments.iter().map(of_segment).collect()
     }
@@ -326,7 +331,7 @@ impl<'s> Ranked<'s> {
     }
 
     /// The field among those that are scored.
-    fn place_of(
+    pub(super) fn place_of(
         &mut self,
         field: FieldId,
         scoring: &impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
@@ -409,6 +414,7 @@ impl<'s> Ranked<'s> {
             clauses: Vec::with_capacity(self.terms.len()),
             terms: Vec::with_capacity(self.terms.len()),
             phrases: Vec::with_capacity(self.phrases.len()),
+            combined: Vec::with_capacity(self.combined.len()),
             sets: Vec::with_capacity(self.sets.len()),
             n_docs: self.segments[segment].n_docs(),
             base,
@@ -447,6 +453,10 @@ impl<'s> Ranked<'s> {
             }));
             readers.push(Some(words));
         }
+        for word in &self.combined {
+            let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
+            tree.combined.push(combined);
+        }
         tree.sets
             .extend(self.sets.iter().map(|set| set.get(segment).unwrap_or(&MatchSet::Everything)));
         Ok((tree, readers))
@@ -467,7 +477,9 @@ impl<'s> Ranked<'s> {
         let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
         let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
         let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();
-        (self.terms.len() + n_words, of_terms + of_words)
+        let of_fields = self.combined.iter().map(RankedCombined::lists);
+        let combined = of_fields.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
+        (self.terms.len() + n_words + combined.0, of_terms + of_words + combined.1)
     }
 
     /// Whether a phrase is in no document more often than its rarest word, so that there are bounds of it.
@@ -486,6 +498,7 @@ impl<'s> Ranked<'s> {
         let parts = [
             of(self.terms.len(), "term", "terms"),
             of(self.phrases.len(), "phrase", "phrases"),
+            of(self.combined.len(), "word of several fields", "words of several fields"),
             of(self.sets.len(), "set", "sets"),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

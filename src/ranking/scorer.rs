@@ -1,6 +1,7 @@
 //! Documents one by one: their scores, and how these come about.
 
 use super::bm25::{FieldScoring, idf};
+use super::combined::CombinedCursors;
 use super::cursor::{FoundTerm, TermCursor};
 use super::node::{Node, Scores};
 use super::prepared::Ranked;
@@ -19,6 +20,7 @@ pub(crate) struct SegmentScorer<'r, 's> {
     segment: usize,
     cursors: Vec<Option<TermCursor<'s>>>,
     phrases: Vec<Option<(PhraseReader<'s>, Lengths<Section<'s>>)>>,
+    combined: Vec<CombinedCursors<'s>>,
 }
 
 impl<'s> Ranked<'s> {
@@ -49,7 +51,10 @@ impl<'s> Ranked<'s> {
             let words = PhraseReader::open(reader, &phrase.infos[segment], &phrase.spec)?;
             phrases.push(words.zip(reader.lengths()?));
         }
-        Ok(SegmentScorer { ranked: self, segment, cursors, phrases })
+        let combined =
+            self.combined.iter().map(|word| word.cursors(&self.segments[segment], segment));
+        let combined = combined.collect::<Result<_>>()?;
+        Ok(SegmentScorer { ranked: self, segment, cursors, phrases, combined })
     }
 }
 
@@ -95,6 +100,7 @@ impl SegmentScorer<'_, '_> {
         let (what, nodes) = match node {
             Node::Term(at) => return self.explain_term(*at, value, doc),
             Node::Phrase(at) => return self.explain_phrase(*at, value, doc),
+            Node::Combined(at) => return self.explain_combined(*at, value, doc),
             Node::Set { label, .. } => (format!("{label} matches"), vec![]),
             Node::Sum { must, should, .. } => {
                 ("sum of".to_owned(), must.iter().chain(should).collect())
@@ -126,7 +132,7 @@ impl SegmentScorer<'_, '_> {
             ),
             parts: vec![],
         };
-        let weight = weight(term.weight, term.boost, idf, scoring);
+        let weight = weight(term.weight, term.boost, idf, scoring.bm25.k1);
         let what = format!("{}:{text}, weight × part", self.name_of(scoring.field));
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
     }
@@ -140,9 +146,38 @@ impl SegmentScorer<'_, '_> {
             what: "idf: the sum over the words of the phrase".into(),
             parts: vec![],
         };
-        let weight = weight(phrase.weight, phrase.boost, idf, scoring);
+        let weight = weight(phrase.weight, phrase.boost, idf, scoring.bm25.k1);
         let what = format!("{}, weight × part", phrase.spec.to_query(&self.name_of(scoring.field)));
         Ok(Some(Explanation { value, what, parts: vec![weight, part(found, scoring)] }))
+    }
+
+    fn explain_combined(&mut self, at: usize, value: f32, doc: u32) -> Result<Option<Explanation>> {
+        let word = &self.ranked.combined[at];
+        let Some(found) = self.combined[at].find(word, doc)? else { return Ok(None) };
+        let of_fields = self.combined[at].of_fields(doc).collect::<Result<Vec<_>>>()?;
+        let (frequencies, lengths): (Vec<u32>, Vec<u32>) = of_fields.into_iter().unzip();
+        let names = |field| self.name_of(field);
+        let idf = Explanation {
+            value: word.idf(),
+            what: format!(
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents, each the most of any field",
+                word.df, word.n_docs
+            ),
+            parts: vec![],
+        };
+        let weight = weight(word.weight, word.boost, idf, word.bm25.k1);
+        let what = format!(
+            "frequency / (frequency + k1 × (1 - b + b × length / average)), frequency {} = {}, b {}, length {} = {}, average {}",
+            found.frequency,
+            word.spelled(&frequencies, names),
+            word.bm25.b,
+            found.length,
+            word.spelled(&lengths, names),
+            word.bm25.average
+        );
+        let part = Explanation { value: word.part(&found), what, parts: vec![] };
+        let what = format!("{}, weight × part", word.label(names));
+        Ok(Some(Explanation { value, what, parts: vec![weight, part] }))
     }
 
     fn name_of(&self, field: FieldId) -> String {
@@ -170,15 +205,20 @@ impl Scores for ScorerAt<'_, '_, '_> {
         Ok(found.map(|found| self.scorer.ranked.phrases[nth].weight * found.part))
     }
 
+    fn combined(&mut self, nth: usize) -> Result<Option<f32>> {
+        let word = &self.scorer.ranked.combined[nth];
+        let found = self.scorer.combined[nth].find(word, self.doc)?;
+        Ok(found.map(|found| word.weight * word.part(&found)))
+    }
+
     fn is_in(&mut self, set: usize) -> bool {
         self.scorer.is_in(set, self.doc)
     }
 }
 
 /// The weight of a clause, of its three factors.
-fn weight(value: f32, boost: f32, idf: Explanation, scoring: &FieldScoring) -> Explanation {
+fn weight(value: f32, boost: f32, idf: Explanation, k1: f32) -> Explanation {
     let leaf = |value: f32, what: String| Explanation { value, what, parts: vec![] };
-    let k1 = scoring.bm25.k1;
     let parts =
         vec![leaf(boost, "boost".into()), idf, leaf(k1 + 1.0, format!("k1 + 1, with k1 = {k1}"))];
     Explanation { value, what: "weight: boost × idf × (k1 + 1)".into(), parts }

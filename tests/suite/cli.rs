@@ -1049,3 +1049,37 @@ fn patterns_are_scored_by_their_terms_where_that_is_asked_for() {
         counted.stderr
     );
 }
+
+#[test]
+fn fields_are_combined_where_that_is_asked_for() {
+    let dir = Dir::new();
+    dir.write(
+        "p.jsonl",
+        "{\"title\": \"wing wing\", \"body\": \"wing\"}\n\
+         {\"title\": \"wing\", \"body\": \"flutter of a panel\"}\n\
+         {\"title\": \"panel\", \"body\": \"notes\"}\n",
+    );
+    dir.ok(&["index", "p.tp", "p.jsonl", "--quiet"]);
+    let explain = |query: &str, more: &[&str]| {
+        let tree = dir.run(&[&["explain", "p.tp", query, "--format", "json"], more].concat());
+        tree.json()["plan"]["algorithm"].as_str().unwrap().to_owned()
+    };
+    let combined = &["--combined", "title^3,body"][..];
+    assert_eq!(explain("wing flutter", &[]), "BM25, by bounds of 4 terms");
+    let way = "BM25, by bounds of 2 words of several fields, put together as in the query";
+    assert_eq!(explain("wing flutter", combined), way);
+    assert_eq!(explain("{title^3 + body}:(wing flutter)", &[]), way);
+    let hits = |more: &[&str]| {
+        let page = dir.run(&[&["search", "p.tp", "wing", "--format", "json"], more].concat());
+        page.json()["hits"].as_array().unwrap().clone()
+    };
+    assert!(hits(combined)[0]["score"].as_f64() < hits(&[])[0]["score"].as_f64());
+    for (typed, expected) in [
+        ("title^x", "FIELD^WEIGHT"),
+        ("title,no", "one of the fields"),
+        ("^2,body", "FIELD^WEIGHT"),
+    ] {
+        let ran = dir.run(&["search", "p.tp", "wing", "--combined", typed]);
+        assert!(ran.status == 2 && ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+}

@@ -3,10 +3,13 @@
 use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use treepie::query::{Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
+use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::{DocId, Document, Index, Order, Schema, SearchBuilder, Searcher, WriterOptions};
 
 const FIELDS: [&str; 2] = ["title", "body"];
+
+/// The fields that are taken for one, with their weights.
+type Scope<'a> = &'a [(String, Boost)];
 
 /// Every document's words, by field.
 struct Naive {
@@ -19,13 +22,17 @@ struct Naive {
 
 impl Naive {
     /// The score of a document; `None` where it does not match. Clauses add up in their order, in `f32`.
-    fn score(&self, query: &Query, doc: usize, boost: f32) -> Option<f32> {
+    fn score(&self, query: &Query, scope: Scope<'_>, doc: usize, boost: f32) -> Option<f32> {
         let sum = |queries: &[Query]| {
-            let scores = queries.iter().map(|query| self.score(query, doc, boost));
+            let scores = queries.iter().map(|query| self.score(query, scope, doc, boost));
             scores.flatten().fold((0, 0.0), |(n, sum), score| (n + 1, sum + score))
         };
         match query {
             Query::Word { field: Some(field), text, .. } => self.term(field, text, doc, boost),
+            Query::Word { field: None, text, .. } => self.combined(scope, text, doc, boost),
+            Query::Fields { fields, combined: true, query } => {
+                self.score(query, fields, doc, boost)
+            }
             Query::Phrase { field: Some(field), text, .. } => {
                 let words: Vec<&str> = text.split(' ').collect();
                 let texts = &self.docs[doc][field_number(field)];
@@ -45,31 +52,54 @@ impl Naive {
                 if n_must < must.len() || sum(must_not).0 > 0 {
                     return None;
                 }
-                let scores = should.iter().map(|query| self.score(query, doc, boost));
+                let scores = should.iter().map(|query| self.score(query, scope, doc, boost));
                 let matching: Vec<f32> = scores.flatten().collect();
                 let alone = u32::from(must.is_empty() && !should.is_empty());
                 let enough = matching.len() >= minimum.unwrap_or(alone) as usize;
                 enough.then(|| matching.iter().fold(of_must, |sum, score| sum + score))
             }
             Query::DisMax { any, tie } => {
-                let scores = any.iter().map(|query| self.score(query, doc, boost));
+                let scores = any.iter().map(|query| self.score(query, scope, doc, boost));
                 let mut scores: Vec<f32> = scores.flatten().collect();
                 scores.sort_by(|a, b| b.total_cmp(a));
                 let (best, others) = scores.split_first()?;
                 assert!(others.len() <= 1, "the order of the others would matter");
                 Some(best + tie.get() * others.iter().sum::<f32>())
             }
-            Query::Boost { query, boost: factor } => self.score(query, doc, boost * factor.get()),
-            Query::ConstantScore { query, score } => {
-                self.score(query, doc, 1.0).map(|_| score.get() * boost)
+            Query::Boost { query, boost: factor } => {
+                self.score(query, scope, doc, boost * factor.get())
             }
-            Query::Not(query) => self.score(query, doc, 1.0).is_none().then_some(0.0),
+            Query::ConstantScore { query, score } => {
+                self.score(query, scope, doc, 1.0).map(|_| score.get() * boost)
+            }
+            Query::Not(query) => self.score(query, scope, doc, 1.0).is_none().then_some(0.0),
             Query::All => Some(boost),
             Query::Prefix { field: Some(field), .. }
             | Query::Wildcard { field: Some(field), .. }
             | Query::Fuzzy { field: Some(field), .. } => self.pattern(field, query, doc, boost),
             other => panic!("the naive scorer does not know {other}"),
         }
+    }
+
+    /// BM25F, as the paper has it: one field made of several.
+    fn combined(&self, scope: Scope<'_>, word: &str, doc: usize, boost: f32) -> Option<f32> {
+        let weighted = |doc: usize, of_field: &dyn Fn(&Vec<String>) -> usize| -> f32 {
+            let values = scope.iter().map(|(name, weight)| {
+                weight.get() * of_field(&self.docs[doc][field_number(name)]) as f32
+            });
+            values.sum()
+        };
+        let frequency = weighted(doc, &|words| words.iter().filter(|other| *other == word).count());
+        let fields = || scope.iter().map(|(name, _)| field_number(name));
+        let n_docs = fields().map(|field| self.lengths(field).count()).max()? as f64;
+        let df = fields().filter_map(|field| self.df[field].get(word)).max().copied();
+        let df = f64::from(df.unwrap_or_default());
+        let n_words: f64 =
+            (0..self.docs.len()).map(|doc| f64::from(weighted(doc, &Vec::len))).sum();
+        let average = (n_words / n_docs) as f32;
+        let idf = (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32;
+        let k = 1.2 * (1.0 - 0.75 + 0.75 * weighted(doc, &Vec::len) / average);
+        (frequency > 0.0).then(|| boost * idf * (1.2 + 1.0) * (frequency / (frequency + k)))
     }
 
     fn term(&self, field: &str, word: &str, doc: usize, boost: f32) -> Option<f32> {
@@ -156,7 +186,7 @@ impl Naive {
     /// What matches, the best first.
     fn ranked(&self, query: &Query) -> Vec<(f32, u64)> {
         let scores = (0..self.docs.len())
-            .filter_map(|doc| self.score(query, doc, 1.0).map(|score| (score, doc as u64)));
+            .filter_map(|doc| self.score(query, &[], doc, 1.0).map(|score| (score, doc as u64)));
         let mut scores: Vec<_> = scores.collect();
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scores
@@ -510,4 +540,91 @@ fn a_misspelling_is_worth_less_than_the_word() {
     let keyword = hits("tag:hi*");
     assert_eq!(keyword.len(), 4);
     assert!(keyword[0].0 == 4 && keyword[0].1 > keyword[1].1, "{keyword:?}");
+}
+
+/// Words in both fields at once, also among others.
+fn combined_query(random: &mut Random) -> Query {
+    let mut words = |n: usize| -> Vec<Query> {
+        (0..1 + random.below(n))
+            .map(|_| match random.below(6) {
+                0 => Query::word_in(FIELDS[random.below(2)], random.word()),
+                _ => Query::word(random.word()),
+            })
+            .collect()
+    };
+    let (a, b) = (words(3), words(4));
+    let query = match random.below(5) {
+        0 => Query::all_of(a),
+        1 => Query::group(a, b, vec![]),
+        2 => Query::group(vec![], b, a),
+        3 => Query::best_of(a.into_iter().take(2), Tie::new(0.3).unwrap()),
+        _ => Query::any_of(b),
+    };
+    let weight = |random: &mut Random| Boost::new([0.25, 1.0, 1.0, 3.0][random.below(4)]).unwrap();
+    let mut fields = [("title", weight(random)), ("body", weight(random))];
+    if random.below(2) == 0 {
+        fields.reverse();
+    }
+    let query = query.in_combined_fields(fields);
+    match random.below(3) {
+        0 => Query::any_of([query, random.query(1)]),
+        1 => query.boosted(2.0).unwrap(),
+        _ => query,
+    }
+}
+
+#[test]
+fn combined_fields_rank_like_one_field_made_of_them() {
+    let mut random = Random(33);
+    for (n_docs, n_segments) in [(2, 1), (60, 1), (400, 1), (400, 5), (1_500, 2)] {
+        let (naive, searcher) = corpus(&mut random, n_docs, n_segments);
+        for _ in 0..80 {
+            let query = combined_query(&mut random);
+            let limit = [1, 10, 1_000][random.below(3)];
+            check(&searcher, &query, &naive.ranked(&query), 0, limit);
+        }
+    }
+}
+
+#[test]
+fn combined_fields_are_found_by_bounds_and_explained() {
+    let (_, searcher) = corpus(&mut Random(9), 1_200, 1);
+    let query = searcher.parse("{title^3 + body}:(w0 w1)").unwrap();
+    let run = searcher.search(&query).limit(1).analyze().unwrap().plan;
+    assert!(run.algorithm.contains("bounds of 2 words of several fields"), "{run:?}");
+    let hits = searcher.search(&query).limit(1).run().unwrap().hits;
+    let explained = searcher.explain_score(&query, hits[0].doc).unwrap().unwrap();
+    let adds_up = explained.parts.iter().map(|part| part.value).sum::<f32>();
+    assert_eq!(explained.value, adds_up);
+    for word in &explained.parts {
+        let [weight, part] = &word.parts[..] else { panic!("{explained}") };
+        assert_eq!(word.value, weight.value * part.value, "{explained}");
+        assert!(part.what.contains(" = 3 × ") && part.what.contains(" in body"), "{explained}");
+    }
+    assert!(explained.parts[0].what.contains("title:w0^3 + body:w0"), "{explained}");
+    // One k1 for all: with 0 neither frequencies nor lengths matter.
+    let query = searcher.parse("{title^3 + body}:w0").unwrap();
+    let flat = searcher.search(&query).bm25("title", 0.0, 0.75).limit(500).run().unwrap().hits;
+    assert!(flat.len() > 100 && flat.iter().all(|hit| hit.score == flat[0].score));
+}
+
+#[test]
+fn fields_that_cannot_be_combined_are_refused() {
+    let schema = Schema::builder().text("title").text("body").keyword("tag").build().unwrap();
+    let index = Index::in_memory(schema);
+    index.writer().unwrap().commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for (text, found) in [
+        ("{title + tag}:a", "'tag'"),
+        ("{title + title^2}:a", "'title' twice"),
+        ("{title^1001 + body}:a", "1001 for 'title'"),
+        ("{title + body^0.0001}:a", "0.0001 for 'body'"),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        for error in
+            [searcher.count(&query).unwrap_err(), searcher.search(&query).run().unwrap_err()]
+        {
+            assert!(error.to_string().contains(found), "{error}");
+        }
+    }
 }

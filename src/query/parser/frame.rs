@@ -1,7 +1,8 @@
 //! What stands between two brackets, and how its clauses bind: AND first, then standing side by side, then OR.
 
 use super::DefaultOperator;
-use crate::query::{Boost, Query, Tie};
+use crate::query::lexer::FieldList;
+use crate::query::{Query, Tie};
 use std::ops::Range;
 
 /// What is known of the query between two brackets.
@@ -12,7 +13,7 @@ pub(super) struct Frame {
     /// The field that words in here have unless they name one.
     pub(super) scope: Option<(String, Range<usize>)>,
     /// The fields that stand before the bracket.
-    pub(super) fields: Option<Vec<(String, Boost)>>,
+    pub(super) fields: Option<FieldList>,
     /// Finished groups, to be joined by OR.
     pub(super) any: Vec<Query>,
     /// The clauses of the group so far.
@@ -28,7 +29,7 @@ pub(super) struct Frame {
 /// What stands before the atom that follows.
 pub(super) enum Before {
     Field(String, Range<usize>),
-    Fields(Vec<(String, Boost)>),
+    Fields(FieldList),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod tests;
 
 use std::ops::Range;
 
-use super::lexer::{Lexer, Token, Weight};
+use super::lexer::{FieldList, Lexer, Token, Weight};
 use super::{Boost, Place, Query, Tie};
 use crate::error::{Error, ErrorKind, Result};
 use frame::{Before, Frame, Prefix, Waiting};
@@ -161,7 +161,7 @@ impl Parser<'_> {
         let frame = self.top();
         let query = match frame.before.take() {
             Some(Before::Field(name, at)) => exists(name, Some(at)),
-            Some(Before::Fields(fields)) => {
+            Some(Before::Fields(FieldList { fields, .. })) => {
                 let any = fields.into_iter().map(|(name, _)| exists(name, None));
                 Query::any_of(any)
             }
@@ -325,9 +325,11 @@ impl Parser<'_> {
     }
 }
 
-fn with_fields(query: Query, fields: Option<Vec<(String, Boost)>>) -> Query {
+fn with_fields(query: Query, fields: Option<FieldList>) -> Query {
     match fields {
-        Some(fields) => Query::Fields { fields, query: Box::new(query) },
+        Some(FieldList { fields, combined }) => {
+            Query::Fields { fields, combined, query: Box::new(query) }
+        }
         None => query,
     }
 }

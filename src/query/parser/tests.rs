@@ -43,9 +43,14 @@ impl std::fmt::Debug for Short<'_> {
             Query::DisMax { any, tie } => write!(f, "max({}; {tie})", list(any, " ")),
             Query::Boost { query, boost } => write!(f, "{:?}^{boost}", Short(query)),
             Query::ConstantScore { query, score } => write!(f, "{:?}^={score}", Short(query)),
-            Query::Fields { fields, query } => {
+            Query::Fields { fields, combined, query } => {
                 let names = fields.iter().map(|(name, boost)| format!("{name}^{boost}"));
-                write!(f, "<{}>:{:?}", names.collect::<Vec<_>>().join(" "), Short(query))
+                write!(
+                    f,
+                    "<{}>:{:?}",
+                    names.collect::<Vec<_>>().join(if *combined { "+" } else { " " }),
+                    Short(query)
+                )
             }
             leaf => write!(f, "{leaf}"),
         }
@@ -173,6 +178,9 @@ fn what_means_nothing_is_refused_where_it_stands() {
         ("IN []", "a value of the list, found ']'", "IN []\n    ^"),
         (">*", "a value to compare with, found '*'", ">*\n ^"),
         ("{a b}", "':' behind a list of fields", "{a b}\n^^^^^"),
+        ("{a + b c}:d", "'+' between all fields or between none", "{a + b c}:d\n^^^^^^^^^"),
+        ("{a + + b}:d", "the name of a field", "{a + + b}:d\n     ^"),
+        ("{+ a}:d", "a field of this name", "{+ a}:d\n ^"),
         ("{a^=1}:b", "a weight for the field", "{a^=1}:b\n  ^^^"),
         ("(a b)~", "how many of the alternatives must match, found no number", "(a b)~\n     ^"),
         ("(a)~99999999999", "how many of the alternatives", "(a)~99999999999\n   ^^^^^^^^^^^^"),
@@ -252,6 +260,8 @@ fn weights_and_brackets_bind_to_what_stands_before_them() {
         ("MAX [a b AND c -d (e OR f)]~0.5", "max(a (b & c) !d (e | f); 0.5)"),
         ("t:MAX [a]^2", "max(t:a; 0)^2"),
         ("{t^2 \"u v\"}:a", "<t^2 u v^1>:a"),
+        ("{t^2 + u}:(a b)", "<t^2+u^1>:{; a b; }"),
+        ("{t+u \"+\"}:a", "<t+u^1 +^1>:a"),
         ("{t}:(a u:b)^2", "<t^1>:{; a u:b; }^2"),
         ("{t u}:*", "(t:* | u:*)"),
         ("t:({u}:a b)", "{; <u^1>:a t:b; }"),
@@ -411,7 +421,9 @@ fn queries() -> impl Strategy<Value = Query> {
             (boxed(), prop_oneof![Just(0.0), factor()]).prop_map(|(query, score)| {
                 Query::ConstantScore { query, score: Score::new(score).unwrap() }
             }),
-            (boxed(), fields).prop_map(|(query, fields)| Query::Fields { fields, query }),
+            (boxed(), fields, any::<bool>()).prop_map(|(query, fields, combined)| {
+                Query::Fields { combined: combined && fields.len() > 1, fields, query }
+            }),
         ]
     })
 }

@@ -4,8 +4,12 @@ use super::{Rewriter, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Place};
-use crate::schema::Field;
+use crate::schema::{Field, FieldKind};
 
+/// The least weight of a field among [combined](crate::query::Query::in_combined_fields) ones.
+pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
+/// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
+pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
 /// Names of fields listed in a message at the most.
 const NAMES_SHOWN: usize = 20;
 
@@ -14,11 +18,37 @@ impl Rewriter<'_> {
     pub(in crate::query) fn push_fields(
         &mut self,
         fields: &[(String, Boost)],
+        combined: bool,
     ) -> Result<Vec<FieldId>> {
         let ids = fields.iter().map(|(name, _)| self.field(name, &Place::default()));
         let ids: Vec<_> = ids.collect::<Result<_>>()?;
+        if combined {
+            self.check_combined(&ids, fields)?;
+        }
         self.fields.push(ids.clone());
         Ok(ids)
+    }
+
+    /// Refuses fields that cannot be scored as one.
+    fn check_combined(&self, ids: &[FieldId], fields: &[(String, Boost)]) -> Result<()> {
+        let refuse = |expected: String, found: String| {
+            Err(Error::new(ErrorKind::Query, "combining fields").expected(expected).found(found))
+        };
+        for (nth, (id, (name, weight))) in ids.iter().zip(fields).enumerate() {
+            if ids[..nth].contains(id) {
+                return refuse("each field once".into(), format!("'{name}' twice"));
+            }
+            let field = self.schema.get(*id);
+            if field.kind != FieldKind::Text || !field.detail.has_frequencies() {
+                let expected = "text fields that keep frequencies";
+                return refuse(expected.into(), format!("'{name}'"));
+            }
+            if !(COMBINED_WEIGHT_MIN..=COMBINED_WEIGHT_MAX).contains(&weight.get()) {
+                let expected = format!("weights of {COMBINED_WEIGHT_MIN} to {COMBINED_WEIGHT_MAX}");
+                return refuse(expected, format!("{weight} for '{name}'"));
+            }
+        }
+        Ok(())
     }
 
     pub(in crate::query) fn pop_fields(&mut self) {

@@ -20,6 +20,7 @@ use crate::analysis::Analyzers;
 use crate::error::{Error, Result};
 use crate::ids::FieldId;
 use crate::schema::Schema;
+pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 pub use limits::TERMS_MAX;
 pub(crate) use normal::Normal;
 pub(in crate::query) use normal::nothing;
@@ -102,8 +103,8 @@ impl Rewriter<'_> {
             | Query::Fuzzy { field, .. }
             | Query::Range { field, .. }
             | Query::InSet { field, .. } => self.expand(field.as_deref(), query),
-            Query::Fields { fields, query } => {
-                self.push_fields(fields)?;
+            Query::Fields { fields, combined, query } => {
+                self.push_fields(fields, *combined)?;
                 let result = self.query(query);
                 self.pop_fields();
                 result

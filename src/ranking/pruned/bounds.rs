@@ -138,7 +138,7 @@ mod tests {
             let before = Bm25 { k1, b, average };
             let bm25 = Bm25 { k1: k1_now, b: b_now, average: average_now };
             let k_by_code = bm25.k_by_code();
-            let scoring = FieldScoring { field: FieldId(0), bm25, k_by_code, n_docs: 1 };
+            let scoring = FieldScoring { field: FieldId(0), bm25, k_by_code, n_docs: 1, n_tokens: 1 };
             let (most, least) = changes(&before, &scoring);
             for (k, now) in before.k_by_code().iter().zip(&k_by_code) {
                 let ratio = f64::from(score_part(frequency, *now)) / f64::from(score_part(frequency, *k));

@@ -4,11 +4,12 @@ use std::{collections::HashSet, io::Write, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Error, ErrorKind, FieldKind, Fields, Schema, Searcher, TotalMode, analysis::Analyzers,
-    query::Query,
+    Error, ErrorKind, FieldKind, Fields, Schema, Searcher, TotalMode,
+    analysis::Analyzers,
+    query::{Boost, Query},
 };
 
-use super::open;
+use super::{combined_fields, open};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// The stored field with the names that the judgements use.
     #[arg(long, default_value = "id", value_name = "FIELD")]
     id_field: String,
+    /// Look for the words in these fields as if they were one (BM25F), not in each default field.
+    #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
+    combined: Vec<String>,
     /// Also print the figures of each query.
     #[arg(long)]
     per_query: bool,
@@ -59,6 +63,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let judgements = read_judgements(&args.qrels)?;
     let searcher = open(&args.index)?.searcher()?;
     check_id_field(&searcher, &args.id_field)?;
+    let combined = combined_fields(&args.combined)?;
     let mut run = args.run_out.as_deref().map(Run::create).transpose()?;
     let mut measured: Vec<(&str, Measures)> = vec![];
     for topic in &topics {
@@ -66,7 +71,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         if judged.is_none() && run.is_none() {
             continue;
         }
-        let ranking = rank(&searcher, topic, &args.id_field)?;
+        let ranking = rank(&searcher, topic, &args.id_field, &combined)?;
         if let Some(judged) = judged {
             let docs: Vec<String> = ranking.iter().map(|(doc, _)| doc.clone()).collect();
             measured.extend(Measures::of(&docs, judged).map(|figures| (&*topic.id, figures)));
@@ -104,8 +109,9 @@ fn rank(
     searcher: &Searcher,
     topic: &Topic,
     id_field: &str,
+    combined: &[(String, Boost)],
 ) -> Result<Vec<(String, Option<f32>)>, Error> {
-    let query = any_word(searcher.schema(), &topic.text)?;
+    let query = any_word(searcher.schema(), &topic.text, combined)?;
     let search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
     let found = search.fields([id_field]).run()?;
     let mut names = HashSet::new();
@@ -132,9 +138,20 @@ fn name_of(fields: &Fields, id_field: &str) -> Option<String> {
 }
 
 /// A query for any of the words of a plain text, as each default field tells words apart: what the
-/// query language takes for a phrase, as "time-sharing", is two words here.
-fn any_word(schema: &Schema, text: &str) -> Result<Query, Error> {
+/// query language takes for a phrase, as "time-sharing", is two words here. Of fields that are combined the
+/// first says that for all.
+fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result<Query, Error> {
     let mut words = vec![];
+    if let Some((name, _)) = combined.first() {
+        let field = schema.field(name).ok_or_else(|| {
+            usage("reading --combined").expected("a field of the index").found(format!("'{name}'"))
+        })?;
+        Analyzers::default().query_time(field)?.for_each_token(text, |token| {
+            let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
+            words.push(Query::word(written));
+        });
+        return Ok(Query::any_of(words).in_combined_fields(combined.iter().cloned()));
+    }
     for field in schema.default_fields().filter(|field| field.kind == FieldKind::Text) {
         Analyzers::default().query_time(field)?.for_each_token(text, |token| {
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
@@ -235,7 +252,10 @@ mod tests {
         let text = "What about TSS (time-sharing), i.e. 'quoted' or Euler's -- +AND?";
         let expected = ["What", "about", "TSS", "time", "sharing", "i.e", "quoted", "Euler's"];
         let expected = Query::any_of(expected.map(|word| Query::word_in("text", word)));
-        assert_eq!(any_word(&schema, text).unwrap(), expected);
-        assert_eq!(any_word(&schema, " -- ' ").unwrap(), Query::Nothing);
+        assert_eq!(any_word(&schema, text, &[]).unwrap(), expected);
+        assert_eq!(any_word(&schema, " -- ' ", &[]).unwrap(), Query::Nothing);
+        let combined = ["text", "id"].map(|name| (name.to_owned(), Boost::ONE));
+        let query = any_word(&schema, "Euler's time-sharing", &combined).unwrap();
+        assert_eq!(query.to_string(), "{text + id}:(Euler's OR time OR sharing)");
     }
 }

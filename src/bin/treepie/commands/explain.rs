@@ -9,7 +9,7 @@ use treepie::{
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with_synonyms, parse_query, search::Shape, text_or_stdin, why};
+use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
@@ -63,7 +63,7 @@ enum ExplainFormat {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
-    let query = parse_query(&text, args.shape.and)?;
+    let query = args.shape.query(&text)?;
     let mut search = args.shape.apply(searcher.search(&query))?;
     if args.count {
         search = search.count_only();

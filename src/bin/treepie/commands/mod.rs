@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use treepie::{
     Error, ErrorKind, Field, FieldKind, Fields, Index,
     analysis::{Analyzers, Synonyms},
-    query::{DefaultOperator, ParseOptions, Query, parse},
+    query::{Boost, DefaultOperator, ParseOptions, Query, parse},
 };
 
 use crate::{
@@ -85,6 +85,21 @@ fn parse_query(text: &str, and: bool) -> Outcome<Query> {
     let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
     let options = ParseOptions::default().default_operator(operator);
     parse(text, &options).map_err(in_query(text))
+}
+
+/// `title^3`, `body`: fields with their weights.
+fn combined_fields(typed: &[String]) -> Result<Vec<(String, Boost)>, Error> {
+    let field = |typed: &String| {
+        let (name, weight) = typed.rsplit_once('^').unwrap_or((typed, "1"));
+        let weight = weight.parse().ok().and_then(|weight| Boost::new(weight).ok());
+        match weight.filter(|_| !name.is_empty()) {
+            Some(weight) => Ok((name.to_owned(), weight)),
+            None => Err(usage("reading --combined")
+                .expected("FIELD or FIELD^WEIGHT, as in title^3")
+                .found(format!("'{typed}'"))),
+        }
+    };
+    typed.iter().map(field).collect()
 }
 
 /// Turns an error that knows its place in the query into one that shows it.

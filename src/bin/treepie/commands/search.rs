@@ -6,9 +6,13 @@ use serde_json::{Map, Value, json};
 use treepie::{
     DocId, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
     highlight::{Highlighter, Passage, PassageOptions},
+    query::Query,
 };
 
-use super::{explain, fields_to_json, in_query, open_with_synonyms, parse_query, text_or_stdin};
+use super::{
+    combined_fields, explain, fields_to_json, in_query, open_with_synonyms, parse_query,
+    text_or_stdin,
+};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, not_yet, usage},
@@ -21,6 +25,7 @@ use crate::{
 #[command(after_help = "Examples:
   treepie search titles.tp 'history AND (france OR spain) -war' --facet qualifier --limit 10
   treepie search titles.tp london --count
+  treepie search papers.tp 'boundary layer' --combined title^3,body
   treepie search shop.tp 'brand:acme' --fields title,price --format jsonl
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
@@ -73,6 +78,9 @@ pub(crate) struct Shape {
     /// Words side by side must all match.
     #[arg(long)]
     pub(crate) and: bool,
+    /// Score words that name no field as if these fields were one (BM25F), each with its weight.
+    #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
+    combined: Vec<String>,
     /// Score prefixes, wildcards, regular expressions and fuzzy words by their N best terms, not all documents of
     /// one alike.
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -93,6 +101,12 @@ pub(crate) struct Shape {
 const FACET_VALUES_DEFAULT: usize = 10;
 
 impl Shape {
+    /// Reads what was typed.
+    pub(crate) fn query(&self, text: &str) -> Outcome<Query> {
+        let fields = combined_fields(&self.combined)?;
+        Ok(parse_query(text, self.and)?.in_combined_fields(fields))
+    }
+
     /// Gives these options to a search.
     pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
         let mut named: Vec<&str> = vec![];
@@ -173,7 +187,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
-    let query = parse_query(&text, args.shape.and)?;
+    let query = args.shape.query(&text)?;
     let mut out = Output::new(global.color);
     if args.count {
         let count = searcher.count(&query).map_err(in_query(&text))?;

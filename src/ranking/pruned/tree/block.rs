@@ -2,18 +2,20 @@
 
 use super::bound::{Bounds, View, Weighed};
 use super::equal::Equal;
-use super::{Tree, WINDOW};
+use super::{Tree, TreeCombined, TreeField, WINDOW};
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::{FrequencyGroup, RankedList};
+use crate::format::ranked::{FrequencyGroup, RankedList, RankedLong};
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
+use crate::ranking::combined::length_in;
 use crate::ranking::node::{Node, Scores};
 use crate::ranking::pruned::Pruning;
 use crate::ranking::pruned::blocks::look_up;
 use crate::ranking::pruned::exhaustive::{GROUP, past_the_end};
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::top::Top;
+use crate::segment::file::Section;
 use crate::simd::sums::units;
 
 /// Alternatives of which a number must match that are counted exactly; scoring tells about more.
@@ -45,6 +47,21 @@ struct Cell<'s> {
     rank: u32,
     /// The frequencies read last, and which they are.
     group: Option<(u32, FrequencyGroup<'s>)>,
+}
+
+impl<'s> Cell<'s> {
+    /// The frequency of the posting of this rank.
+    #[inline]
+    fn frequency(&mut self, list: &RankedLong<'s, Section<'s>>, rank: u32) -> Result<u32> {
+        let group = match &self.group {
+            Some((nth, group)) if *nth == rank / GROUP => group,
+            _ => {
+                let group = list.frequencies().group(rank / GROUP)?;
+                &self.group.insert((rank / GROUP, group)).1
+            }
+        };
+        Ok(group.get(rank % GROUP))
+    }
 }
 
 impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
@@ -125,7 +142,7 @@ fn is_decided(root: &Node) -> bool {
     match root {
         Node::Term(_) => true,
         Node::Sum { must, should, .. } => should.len() <= 1 && are_terms(must) && are_terms(should),
-        Node::Phrase(_) | Node::Set { .. } | Node::Max { .. } => false,
+        Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } | Node::Max { .. } => false,
     }
 }
 
@@ -168,6 +185,8 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
                 }
                 _ => 0,
             },
+            Node::Combined(nth) if weighed.bound(node, self) >= needed => self.any_word(*nth),
+            Node::Combined(_) => 0,
             Node::Set { set, .. } if u32::from(weighed.sets[*set]) >= needed => {
                 self.view.word_of_set(*set, self.block)
             }
@@ -275,6 +294,7 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
                 Some(clause) => self.word(clause),
                 None => 0,
             },
+            Node::Combined(nth) => self.any_word(*nth),
             Node::Set { set, .. } => self.view.word_of_set(*set, self.block),
             Node::Sum { must, should, must_not, minimum: minimum @ 0..=1 } => {
                 let docs = match minimum {
@@ -287,6 +307,12 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
             // Only scoring can tell.
             Node::Phrase(_) | Node::Sum { .. } | Node::Max { .. } => 0,
         }
+    }
+
+    /// The documents that have a word in any of its fields.
+    fn any_word(&mut self, combined: usize) -> u64 {
+        let clauses = self.scorer.weighed.tree.combined[combined].clauses.clone();
+        clauses.fold(0, |docs, clause| docs | self.word(clause))
     }
 
     /// The documents of a list, as bits.
@@ -410,12 +436,49 @@ impl Scores for Document<'_, '_, '_, '_, '_, '_> {
         Ok(Some(phrase.weight * part))
     }
 
+    fn combined(&mut self, nth: usize) -> Result<Option<f32>> {
+        let Tree { combined, n_docs, .. } = self.block.scorer.weighed.tree;
+        let TreeCombined { fields, word, .. } = &combined[nth];
+        if self.doc >= *n_docs {
+            return Err(past_the_end());
+        }
+        let of_fields = fields.iter().map(|TreeField { clause, lengths }| {
+            let frequency = match clause {
+                Some(clause) => self.frequency(*clause)?,
+                None => 0,
+            };
+            Ok((frequency, length_in(lengths.as_ref(), self.doc)?))
+        });
+        let sum = word.sum(of_fields)?;
+        Ok(sum.map(|sum| word.weight * word.part(&sum)))
+    }
+
     fn is_in(&mut self, set: usize) -> bool {
         self.block.view.word_of_set(set, self.block.block) >> self.bit & 1 == 1
     }
 }
 
 impl Document<'_, '_, '_, '_, '_, '_> {
+    /// How often the word of a list is in the document; 0 where it is not.
+    fn frequency(&mut self, clause: usize) -> Result<u32> {
+        let word = self.block.word(clause);
+        if word >> self.bit & 1 == 0 {
+            return Ok(0);
+        }
+        let scorer = &mut *self.block.scorer;
+        match &scorer.weighed.tree.clauses[clause].list {
+            RankedList::Short(list) => {
+                let at = list.docs().binary_search(&self.doc).ok();
+                Ok(at.and_then(|at| list.frequencies().get(at).copied()).unwrap_or_default())
+            }
+            RankedList::Long(list) => {
+                let before = (word & ((1 << self.bit) - 1)).count_ones();
+                let cell = &mut scorer.cells[clause];
+                cell.frequency(list, cell.rank + before)
+            }
+        }
+    }
+
     /// What the posting of this rank in a long list scores.
     fn score_posting(&mut self, tree: &Tree<'_, '_>, clause: usize, rank: u32) -> Result<f32> {
         let scorer = &mut *self.block.scorer;
@@ -432,15 +495,7 @@ impl Document<'_, '_, '_, '_, '_, '_> {
         };
         scorer.k = Some((self.doc, clause, k));
         let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
-        let cell = &mut scorer.cells[clause];
-        let group = match &cell.group {
-            Some((nth, group)) if *nth == rank / GROUP => group,
-            _ => {
-                let group = list.frequencies().group(rank / GROUP)?;
-                &cell.group.insert((rank / GROUP, group)).1
-            }
-        };
-        let part = score_part(group.get(rank % GROUP), k);
+        let part = score_part(scorer.cells[clause].frequency(list, rank)?, k);
         let score = own.weight * part;
         scorer.equal.note(clause, score, || list.code_of(part));
         Ok(score)

@@ -20,6 +20,8 @@ pub(super) struct Weighed<'q, 's, 'f> {
     pub(super) sets: Vec<u16>,
     /// What a phrase adds at most, whatever its words say.
     pub(super) phrases: Vec<u16>,
+    /// The same for words of several fields.
+    pub(super) combined: Vec<u16>,
 }
 
 /// Units that a list or a set has at most where one looks; 0 where it has nothing.
@@ -43,7 +45,7 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
             }
         });
         parts.take_stock(&tree.clauses, |clause| suffices[clause], true, top)?;
-        let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len();
+        let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len() + tree.combined.len();
         let scale = Scale::of(most(tree, root, parts), n).unwrap_or(Scale::PRESENCE);
         parts.weigh(&scale);
         let mut sets = vec![0; tree.sets.len()];
@@ -53,7 +55,9 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
             None => 0,
         });
         let phrases = phrases.collect();
-        Ok(Weighed { tree, root, scale, sets, phrases })
+        let combined = tree.combined.iter().map(|combined| scale.exact(combined.word.weight));
+        let combined = combined.collect();
+        Ok(Weighed { tree, root, scale, sets, phrases, combined })
     }
 
     /// The windows of the segment, if there can be matches that no list has.
@@ -73,6 +77,11 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
         match node {
             Node::Term(nth) => self.tree.terms[*nth].map_or(0, |clause| bounds.list(clause)),
             Node::Phrase(nth) => self.bound_phrase(*nth, bounds),
+            Node::Combined(nth) => {
+                let clauses = self.tree.combined[*nth].clauses.clone();
+                let sum: u32 = clauses.map(|clause| bounds.list(clause)).sum();
+                sum.min(self.combined[*nth].into())
+            }
             Node::Set { set, .. } => bounds.set(*set),
             Node::Sum { must, should, minimum, .. } => {
                 let mut sum = 0;
@@ -125,6 +134,10 @@ fn most(tree: &Tree<'_, '_>, node: &Node, parts: &Parts) -> f64 {
             Some(phrase) => f64::from(phrase.weight) * (1.0 + 1e-6),
             None => 0.0,
         },
+        Node::Combined(nth) => {
+            let clauses = tree.combined[*nth].clauses.clone();
+            clauses.map(|clause| parts.best(clause)).sum()
+        }
         Node::Set { score, .. } => f64::from(*score),
         Node::Sum { must, should, .. } => sum(must) + sum(should),
         Node::Max { any, tie } => {
@@ -136,7 +149,7 @@ fn most(tree: &Tree<'_, '_>, node: &Node, parts: &Parts) -> f64 {
 
 fn weigh_sets(node: &Node, scale: &Scale, sets: &mut [u16]) {
     match node {
-        Node::Term(_) | Node::Phrase(_) => {}
+        Node::Term(_) | Node::Phrase(_) | Node::Combined(_) => {}
         Node::Set { set, score, .. } => sets[*set] = scale.exact(*score),
         Node::Sum { must, should, must_not, .. } => {
             let all = must.iter().chain(should).chain(must_not);

@@ -73,6 +73,11 @@ fn leads(view: &View<'_, '_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Op
             }
             None => Some(0),
         },
+        Node::Combined(nth) => {
+            let clauses = view.weighed.tree.combined[*nth].clauses.clone();
+            let n = clauses.map(|clause| of_list(view, clause, lists)).fold(0, u32::saturating_add);
+            Some(n.min(LEAD_MAX + 1))
+        }
         Node::Set { .. } => None,
         Node::Sum { must, should, minimum, .. } => {
             let start = lists.len();

@@ -35,6 +35,7 @@ use crate::format::terms::TermInfo;
 use crate::phrase::PhraseReader;
 use crate::ranking::Clause;
 use crate::ranking::bm25::FieldScoring;
+use crate::ranking::combined::RankedCombined;
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
@@ -58,12 +59,14 @@ const SPREAD_MAX: usize = 128;
 #[derive(Debug)]
 pub(crate) struct Tree<'s, 'f> {
     pub(crate) root: &'f Node,
-    /// The lists of terms and of the words of phrases.
+    /// The lists of terms, of the words of phrases, and of words in each of several fields.
     pub(crate) clauses: Vec<Clause<'s, 'f>>,
     /// The clause of each term of the query; none where no document has it.
     pub(crate) terms: Vec<Option<usize>>,
     /// The phrases of the query; none where a word is missing.
     pub(crate) phrases: Vec<Option<TreePhrase<'s, 'f>>>,
+    /// The words of several fields.
+    pub(crate) combined: Vec<TreeCombined<'s, 'f>>,
     /// What is in each of the query's sets.
     pub(crate) sets: Vec<&'f MatchSet>,
     /// Documents of the segment.
@@ -82,6 +85,24 @@ pub(crate) struct TreePhrase<'s, 'f> {
     pub(crate) weight: f32,
     pub(crate) lengths: Lengths<Section<'s>>,
     pub(crate) scoring: &'f FieldScoring,
+}
+
+/// A word of several fields in one segment.
+#[derive(Debug)]
+pub(crate) struct TreeCombined<'s, 'f> {
+    /// Every match is in one of these, which add up to a bound of what it scores.
+    pub(crate) clauses: Range<usize>,
+    /// In the order of the query.
+    pub(crate) fields: Vec<TreeField<'s>>,
+    pub(crate) word: &'f RankedCombined,
+}
+
+/// One of its fields.
+#[derive(Debug)]
+pub(crate) struct TreeField<'s> {
+    /// None where no document has the word there.
+    pub(crate) clause: Option<usize>,
+    pub(crate) lengths: Option<Lengths<Section<'s>>>,
 }
 
 impl<'s, 'f> Tree<'s, 'f> {

@@ -75,6 +75,7 @@ pub(super) fn add_up(view: &View<'_, '_, '_, '_>, node: &Node, sums: &mut Sums, 
             None => sums.fill(0),
         },
         Node::Phrase(nth) => of_phrase(view, *nth, sums, spare),
+        Node::Combined(nth) => of_combined(view, *nth, sums, spare),
         Node::Set { set, .. } => of_set(view, *set, sums),
         Node::Sum { must, should, minimum, .. } => match &must[..] {
             // A sum of nothing matches, too.
@@ -164,6 +165,18 @@ fn of_phrase(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: &m
             sums::least(sums, more);
         }
     });
+}
+
+fn of_combined(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
+    sums.fill(0);
+    spare.lend(|more, _| {
+        for clause in view.weighed.tree.combined[nth].clauses.clone() {
+            of_list(view, clause, more);
+            sums::plus(sums, more);
+        }
+    });
+    let most = view.weighed.combined[nth];
+    sums.iter_mut().for_each(|units| *units = most.min(*units));
 }
 
 fn of_set(view: &View<'_, '_, '_, '_>, set: usize, sums: &mut Sums) {

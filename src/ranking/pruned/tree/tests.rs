@@ -87,7 +87,9 @@ impl<'c> Naive<'c> {
                 let weight = boost * (idf + idf) * (scoring.bm25.k1 + 1.0);
                 (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
             }
-            Scored::BestTerms { .. } => panic!("the naive scorer knows no patterns"),
+            other @ (Scored::BestTerms { .. } | Scored::Combined { .. }) => {
+                panic!("the naive scorer does not know {other:?}")
+            }
             Scored::Constant { matching, score } => self.matches(matching, doc).then_some(*score),
             Scored::Sum { must, should, must_not, minimum } => {
                 let all: Vec<f32> = must.iter().filter_map(|part| self.score(part, doc)).collect();
