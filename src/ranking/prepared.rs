@@ -391,9 +391,14 @@ impl<'s> Ranked<'s> {
     }
 
     /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
-    /// documents there are left out.
-    pub(crate) fn clauses(&self, segment: usize) -> Result<Vec<Clause<'s, '_>>> {
-        let mut clauses = Vec::with_capacity(self.terms.len());
+    /// documents there are left out. `clauses` is memory to use.
+    pub(crate) fn clauses<'r>(
+        &'r self,
+        segment: usize,
+        mut clauses: Vec<Clause<'s, 'r>>,
+    ) -> Result<Vec<Clause<'s, 'r>>> {
+        clauses.clear();
+        clauses.reserve(self.terms.len());
         for term in &self.terms {
             let Some(info) = &term.infos[segment] else { continue };
             let scoring = &self.fields[term.field];

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
+use crate::recycle::recycled;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -52,12 +53,17 @@ pub(crate) fn find_best(
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
         pruning += match shape {
-            Shape::AnyOf => pruned::any_of(&ranked.clauses(at)?, base, top, scratch)?,
-            Shape::AllOf => match ranked.clauses(at)? {
-                // A term that the segment does not have is in no document with all of them.
-                clauses if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
-                clauses => pruned::all_of(&clauses, count, base, top, scratch)?,
-            },
+            Shape::AnyOf | Shape::AllOf => {
+                let clauses = ranked.clauses(at, recycled(std::mem::take(&mut scratch.clauses)))?;
+                let pruning = match shape {
+                    Shape::AnyOf => pruned::any_of(&clauses, base, top, scratch)?,
+                    // A term that the segment does not have is in no document with all of them.
+                    _ if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
+                    _ => pruned::all_of(&clauses, count, base, top, scratch)?,
+                };
+                scratch.clauses = recycled(clauses);
+                pruning
+            }
             Shape::Constant | Shape::Phrase | Shape::Tree => {
                 let (tree, mut readers) = ranked.tree(at, base)?;
                 pruned::tree::offer(&tree, &mut readers, top, scratch)?

@@ -20,12 +20,10 @@ use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
-use crate::ranking;
 use crate::ranking::bm25::{FieldScorings, Parameters};
 use crate::ranking::prepared::Ranked;
-use crate::ranking::pruned::{self, PhrasePruning, Pruning};
+use crate::ranking::pruned;
 pub use crate::ranking::scorer::Explanation;
-use crate::ranking::top::Top;
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
@@ -189,27 +187,6 @@ impl Searcher {
         Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
     }
 
-    /// Offers to `top` what can be among the best, by bounds.
-    fn find_best(&self, ranked: &Ranked<'_>, count: bool, top: &mut Top) -> Result<Pruning> {
-        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
-        let pruning = ranking::search::find_best(ranked, ranked.shape(), count, top, &mut scratch)?;
-        self.recycle_pruned(scratch);
-        Ok(pruning)
-    }
-
-    /// The same for a phrase; with `count` finds all that have it.
-    fn find_best_of_phrase(
-        &self,
-        ranked: &Ranked<'_>,
-        count: bool,
-        top: &mut Top,
-    ) -> Result<PhrasePruning> {
-        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
-        let pruning = ranking::search::find_best_of_phrase(ranked, count, top, &mut scratch)?;
-        self.recycle_pruned(scratch);
-        Ok(pruning)
-    }
-
     /// Everything that matches, by segment.
     fn matches(&self, normal: &Normal) -> Result<Matches> {
         let mut execution = self.collecting(normal)?;
@@ -260,7 +237,7 @@ impl Searcher {
 
     /// How many documents have a phrase; `None` where it has no rare word.
     fn count_rare_phrase(&self, field: FieldId, phrase: &PhraseSpec) -> Result<Option<u64>> {
-        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let mut scratch = self.pruned_scratch();
         let (mut sum, mut infos) = (Some(0), Vec::with_capacity(phrase.terms.len()));
         for segment in self.segments() {
             let reader = segment.field(field);
@@ -382,6 +359,11 @@ impl Searcher {
     /// Memory that an earlier query left, or none.
     fn scratch(&self) -> Scratch {
         lock(&self.0.scratch).pop().unwrap_or_default()
+    }
+
+    /// Memory of finding the best that an earlier query left, or none.
+    fn pruned_scratch(&self) -> pruned::Scratch {
+        lock(&self.0.pruned).pop().unwrap_or_default()
     }
 
     /// Keeps the memory of finding the best for the next query.

@@ -11,18 +11,20 @@ use crate::facet::{self, FacetProfile};
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, PlanOptions};
 use crate::query::{self, PATTERN_TERMS_MAX, Query, ScoringOptions};
-use crate::ranking;
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::Ranked;
-use crate::ranking::pruned::{PhrasePruning, Pruning};
+use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
+use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
 use crate::schema::FieldKind;
 use std::time::Instant;
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
 const LIMIT_DEFAULT: u64 = 10;
-/// Room made for hits before any is found.
+/// Room made for documents before any is found.
 const HITS_ROOM_MAX: u64 = 1_024;
+/// Room made for hits, which are larger.
+const HITS_ROOM: u64 = 100;
 
 /// A search with its options; from [`Searcher::search`].
 #[derive(Clone, Debug)]
@@ -181,19 +183,8 @@ impl SearchBuilder<'_> {
         let started = Instant::now();
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = self.ranked()?;
-        let (found, scores) = match &ranked {
-            Some(ranked) if self.is_scored(ranked) => self.best(ranked, false)?,
-            _ => {
-                let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
-                let found = self.execute(&mut execution)?;
-                self.searcher.recycle(execution);
-                let score = ranked.as_ref().and_then(Ranked::constant);
-                let scores = vec![score; found.docs.len()];
-                (found, scores)
-            }
-        };
-        let mut hits = Vec::with_capacity(found.docs.len());
-        for (doc, score) in found.docs.into_iter().zip(scores) {
+        let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
+        let mut add = |doc: DocId, score: Option<f32>| {
             let mut stored = match &fields {
                 Some(fields) if fields.is_empty() => Fields::new(),
                 _ => self.searcher.document(doc)?,
@@ -202,7 +193,21 @@ impl SearchBuilder<'_> {
                 stored.retain(|name, _| fields.iter().any(|field| field == name));
             }
             hits.push(Hit { doc, score, fields: stored });
-        }
+            Ok(())
+        };
+        let found = match &ranked {
+            Some(ranked) if self.is_scored(ranked) => {
+                self.best(ranked, false, |doc, score| add(doc, Some(score)))?
+            }
+            _ => {
+                let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
+                let found = self.execute(&mut execution)?;
+                self.searcher.recycle(execution);
+                let score = ranked.as_ref().and_then(Ranked::constant);
+                found.docs.iter().try_for_each(|doc| add(*doc, score))?;
+                found
+            }
+        };
         Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
     }
 
@@ -270,14 +275,20 @@ impl SearchBuilder<'_> {
         Ok(parameters)
     }
 
-    /// The best documents of the page with their scores, and what else was asked for; with `trace` also how the
-    /// threshold rose.
-    fn best(&self, ranked: &Ranked<'_>, trace: bool) -> Result<(Found, Vec<Option<f32>>)> {
+    /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for; with
+    /// `trace` also how the threshold rose.
+    fn best(
+        &self,
+        ranked: &Ranked<'_>,
+        trace: bool,
+        mut hit: impl FnMut(DocId, f32) -> Result<()>,
+    ) -> Result<Found> {
         let mut found = Found::default();
+        let mut scratch = self.searcher.pruned_scratch();
         let way = self.way(ranked);
         let count = self.total != TotalMode::Unknown;
         let page_end = self.offset.saturating_add(self.limit);
-        let mut top = self.top(page_end.min(self.searcher.n_docs()));
+        let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
         if trace {
             top = top.traced();
         }
@@ -288,15 +299,15 @@ impl SearchBuilder<'_> {
             let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
             found.total = self.total_of(counted);
             found.looked_at = if way == Way::Bounds {
-                LookedAt::Blocks(self.searcher.find_best(ranked, false, &mut top)?)
+                LookedAt::Blocks(find_best(ranked, ranked.shape(), false, &mut top, &mut scratch)?)
             } else {
                 let segments = &execution.plan().segments;
-                LookedAt::All(ranking::search::score_all(ranked, segments, &matches, &mut top)?)
+                LookedAt::All(score_all(ranked, segments, &matches, &mut top)?)
             };
             self.count_facets(&execution, &matches, &mut found)?;
             self.searcher.recycle(execution);
         } else if way == Way::Bounds {
-            let pruning = self.searcher.find_best(ranked, count, &mut top)?;
+            let pruning = find_best(ranked, ranked.shape(), count, &mut top, &mut scratch)?;
             found.looked_at = LookedAt::Blocks(pruning);
             if count {
                 // Where it is not known by now: counting everything costs less than knowing where to stop.
@@ -307,7 +318,7 @@ impl SearchBuilder<'_> {
                 found.total = Total { value, relation: Relation::Exact };
             }
         } else {
-            let pruning = self.searcher.find_best_of_phrase(ranked, count, &mut top)?;
+            let pruning = find_best_of_phrase(ranked, count, &mut top, &mut scratch)?;
             found.looked_at = LookedAt::Phrase(pruning);
             found.total = Total { value: pruning.matching, relation: Relation::Exact };
         }
@@ -318,15 +329,18 @@ impl SearchBuilder<'_> {
         }
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
         let page = best.get(start..).unwrap_or_default();
-        found.docs.extend(page.iter().map(|scored| scored.doc()));
-        Ok((found, page.iter().map(|scored| Some(scored.score())).collect()))
+        found.n_hits = page.len() as u64;
+        page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
+        scratch.keep_top(best);
+        self.searcher.recycle_pruned(scratch);
+        Ok(found)
     }
 
     /// Room for the `k` best documents, as far as they come after an earlier page.
-    fn top(&self, k: u64) -> Top {
-        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), vec![]);
+    fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
+        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
         match self.after {
-            Some((score, doc)) => top.after(ranking::search::after(score, doc)),
+            Some((score, doc)) => top.after(after(score, doc)),
             None => top,
         }
     }
@@ -371,7 +385,8 @@ impl SearchBuilder<'_> {
         match scored {
             Some(ranked) => {
                 let started = Instant::now();
-                top = Some((self.best(ranked, true)?.0, started.elapsed()));
+                let found = self.best(ranked, true, |_, _| Ok(()))?;
+                top = Some((found, started.elapsed()));
             }
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
@@ -524,7 +539,10 @@ impl SearchBuilder<'_> {
 /// What an execution found, before stored fields are fetched.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) docs: Vec<DocId>,
+    /// The documents of the page, where they are not the best.
+    docs: Vec<DocId>,
+    /// How many of the best are on the page.
+    pub(super) n_hits: u64,
     total: Total,
     facets: Vec<FacetCounts>,
     facet_profiles: Vec<FacetProfile>,

@@ -85,7 +85,7 @@ impl SearchBuilder<'_> {
         }));
         if let Some((found, took)) = run {
             node.actual = Some(Actual {
-                documents: found.docs.len() as u64,
+                documents: found.n_hits,
                 documents_in: root.actual.as_ref().map(|actual| actual.documents),
                 time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
                 positions: found.looked_at.positions(),

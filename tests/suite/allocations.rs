@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use treepie::storage::ReadMode;
-use treepie::{BadLines, Document, Index, LineFormat, Schema};
+use treepie::{BadLines, Document, Hit, Index, LineFormat, Schema, TotalMode};
 
 /// The system's allocator, counting for each thread.
 struct Counting;
@@ -86,8 +86,8 @@ fn the_counter_counts() {
     assert_eq!(during(|| 1 + 1).1.allocations, 0);
 }
 
-#[test]
-fn a_planned_count_taken_again_allocates_nothing() {
+/// An index of two segments, with words in a half, a third, a fortieth and few of its documents.
+fn words_by_modulus() -> Index {
     let index = Index::in_memory(Schema::builder().text("title").build().unwrap());
     let mut writer = index.writer().unwrap();
     for n in 0..20_000u32 {
@@ -106,7 +106,42 @@ fn a_planned_count_taken_again_allocates_nothing() {
         }
     }
     writer.commit().unwrap();
+    drop(writer);
+    index
+}
 
+#[test]
+fn finding_the_best_again_allocates_little_and_no_more_than_before() {
+    let searcher = words_by_modulus().searcher().unwrap();
+    // What is left is the query as it is scored and looked up, its short lists, and the hits.
+    for (text, most) in [
+        ("two", 8),
+        ("rare", 10),
+        ("two three", 22),
+        ("+two +three", 22),
+        ("+two +rare", 24),
+        ("two three forty rare single", 50),
+    ] {
+        let query = searcher.parse(text).unwrap();
+        let run = || {
+            let search = searcher.search(&query).limit(10).total(TotalMode::Unknown);
+            search.fields::<&str>([]).run().unwrap()
+        };
+        let (first, again) = (run().hits, run().hits);
+        let kept = searcher.scratch_bytes();
+        let (hits, heap) = during(|| run().hits);
+        assert!(heap.allocations <= most, "{text}: {heap:?}");
+        assert_eq!((&hits, &hits), (&first, &again), "{text}");
+        // Nothing stays allocated but the hits: the scratch has all that it needs.
+        assert_eq!(heap.live, (hits.capacity() * size_of::<Hit>()) as i64, "{text}");
+        assert_eq!(searcher.scratch_bytes(), kept, "{text}");
+    }
+    assert!(searcher.scratch_bytes() < 1 << 20);
+}
+
+#[test]
+fn a_planned_count_taken_again_allocates_nothing() {
+    let index = words_by_modulus();
     let searcher = index.searcher().unwrap();
     let queries = [
         "two",

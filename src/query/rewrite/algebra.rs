@@ -18,6 +18,9 @@ const REASONS_SHOWN: usize = 3;
 impl Rewriter<'_> {
     /// What matches all of `all` and none of `none`, from nodes that are normal.
     pub(in crate::query) fn and(&mut self, mut all: Vec<Normal>, mut none: Vec<Normal>) -> Normal {
+        if none.is_empty() && all.len() == 1 {
+            return all.remove(0);
+        }
         if none.is_empty() && are_few_terms(&all) {
             return match distinct(all) {
                 mut one if one.len() == 1 => one.remove(0),
@@ -62,7 +65,10 @@ impl Rewriter<'_> {
     }
 
     /// What matches one of `any`, from nodes that are normal.
-    pub(in crate::query) fn or(&mut self, any: Vec<Normal>) -> Normal {
+    pub(in crate::query) fn or(&mut self, mut any: Vec<Normal>) -> Normal {
+        if any.len() == 1 {
+            return any.remove(0);
+        }
         if !any.is_empty() && are_few_terms(&any) {
             return match distinct(any) {
                 mut one if one.len() == 1 => one.remove(0),

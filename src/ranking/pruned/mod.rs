@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
-use crate::ranking::top::Top;
+use crate::ranking::top::{Scored, Top};
 use crate::recycle::recycled;
 use blocks::{Blocks, OpenWindow};
 use bounds::{CLAUSES_MAX, Scale};
@@ -91,6 +91,10 @@ impl std::ops::AddAssign for Pruning {
 /// The memory of finding the best, for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    /// For the terms of a query.
+    pub(crate) clauses: Vec<Clause<'static, 'static>>,
+    /// For the best of a page.
+    top: Vec<Scored>,
     parts: Parts,
     opened: Vec<Opened<'static, 'static>>,
     windows: Vec<OpenWindow>,
@@ -104,10 +108,27 @@ pub(crate) struct Scratch {
     pub(crate) phrase: PhraseScratch,
 }
 
+/// Documents of a page up to which its memory is kept.
+const TOP_KEPT: usize = 1024;
+
 impl Scratch {
+    /// Memory for the best.
+    pub(crate) fn take_top(&mut self) -> Vec<Scored> {
+        std::mem::take(&mut self.top)
+    }
+
+    /// Keeps the memory of the best, unless it is large.
+    pub(crate) fn keep_top(&mut self, best: Vec<Scored>) {
+        if best.capacity() <= TOP_KEPT {
+            self.top = best;
+        }
+    }
+
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
+            + self.clauses.capacity() * size_of::<Clause<'_, '_>>()
+            + self.top.capacity() * size_of::<Scored>()
             + self.parts.bytes()
             + self.opened.capacity() * size_of::<Opened<'_, '_>>()
             + (self.windows.capacity() + self.summed.capacity()) * size_of::<OpenWindow>()
