@@ -7,8 +7,11 @@ use treepie::analysis::{
     Analyzer, Analyzers, Filter, Splitter, TERM_BYTES_MAX, filters, names,
     tokenizer_api::TokenFilter, tokenizers,
 };
+use treepie::highlight::PassageOptions;
 use treepie::storage::MemoryStorage;
-use treepie::{BadLines, Document, ErrorKind, Field, FieldKind, Index, LineFormat, Result, Schema};
+use treepie::{
+    BadLines, DocId, Document, ErrorKind, Field, FieldKind, Index, LineFormat, Result, Schema,
+};
 
 fn text(name: &str) -> Field {
     Field::new(name, FieldKind::Text)
@@ -116,6 +119,72 @@ fn tokens_that_are_too_long_are_left_out_and_reported() {
     assert_eq!(count(&index, "short:abc").unwrap(), 1);
     assert_eq!(count(&index, "short:abcd").unwrap(), 0);
     assert_eq!(count(&index, &format!("plain:{long}")).unwrap(), 0);
+}
+
+#[test]
+fn documents_of_no_token_a_million_and_some_that_are_too_long_are_all_found() {
+    let long = "y".repeat(TERM_BYTES_MAX + 1);
+    let index = Index::in_memory(schema([text("body")]));
+    let mut writer = index.writer().unwrap();
+    // A million tokens: two words in turn, and a third in the middle of them.
+    let half = "tick tock ".repeat(250_000);
+    for value in ["", "...", "tick", &format!("{half}boom {half}"), &format!("tick {long} tock")] {
+        writer.add(Document::new().with("body", value)).unwrap();
+    }
+    assert_eq!(writer.commit().unwrap().tokens_skipped, 1);
+    drop(writer);
+    for is_merged in [false, true] {
+        if is_merged {
+            index.merge().unwrap();
+        }
+        let searcher = index.searcher().unwrap();
+        let hits = |query: &str| {
+            let query = searcher.parse(query).unwrap();
+            let hits = searcher.search(&query).run().unwrap().hits;
+            hits.iter().map(|hit| (hit.doc.0, hit.score.unwrap())).collect::<Vec<_>>()
+        };
+        let docs = |query: &str| hits(query).iter().map(|hit| hit.0).collect::<Vec<_>>();
+        assert_eq!(docs("body:*"), [0, 1, 2, 3, 4]);
+        assert_eq!(docs("boom"), [3]);
+        assert_eq!(docs("\"tock boom tick\""), [3]);
+        // The token that was left out keeps its place.
+        assert_eq!(docs("\"tick tock\""), [3]);
+        assert_eq!(docs("\"tick tock\"~1"), [3, 4]);
+        // A document of a million tokens has a score like any other, and not the best for a word that it repeats.
+        let scores = hits("tick");
+        assert_eq!(scores.len(), 3);
+        assert!(scores.iter().all(|(_, score)| score.is_finite() && *score > 0.0), "{scores:?}");
+    }
+}
+
+#[test]
+fn naughty_texts_come_back_as_they_were_and_are_marked_in_bounds() {
+    let index = Index::in_memory(schema([text("body").analyzer("words|lower|fold")]));
+    let mut writer = index.writer().unwrap();
+    for value in NAUGHTY {
+        writer.add(Document::new().with("body", *value)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for (doc, value) in NAUGHTY.iter().enumerate() {
+        let stored = searcher.document(DocId(doc as u64)).unwrap();
+        assert_eq!(stored["body"].to_string(), *value);
+        // As a query a text is answered or refused with its place, and as words it finds itself.
+        if let Err(error) = searcher.parse(value).and_then(|query| searcher.search(&query).run()) {
+            assert_eq!(error.kind(), ErrorKind::Query, "{value:?}: {error}");
+            assert!(error.span().is_some_and(|span| value.get(span).is_some()), "{value:?}");
+        }
+        let query = treepie::query::Query::word_in("body", *value);
+        let found = searcher.search(&query).limit(100).run().unwrap().hits;
+        let analyzer = Analyzer::from_spec("words|lower|fold").unwrap();
+        let is_found = found.iter().any(|hit| hit.doc.0 == doc as u64);
+        assert_eq!(is_found, !analyzer.clone().tokens(value).is_empty(), "{value:?}");
+        let highlighter = searcher.highlighter(&query).unwrap();
+        for passage in highlighter.passages("body", value, &PassageOptions::default()) {
+            let html = passage.to_html(value);
+            assert!(!html.contains("<script"), "{html}");
+        }
+    }
 }
 
 #[test]

@@ -103,8 +103,8 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
             continue;
         }
         // A line that cannot be read is told, or skipped, when its turn comes.
-        let Ok(object) =
-            text(bytes, true, number, line.offset).and_then(|text| json::object(&text, number))
+        let Ok(object) = text(bytes, true, number, line.offset)
+            .and_then(|text| json::object(&text, number, true))
         else {
             continue;
         };

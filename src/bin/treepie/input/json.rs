@@ -40,7 +40,7 @@ impl<R: Read> JsonLines<R> {
                 LineText::TooLong => Err(too_long(number)),
                 LineText::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
                 LineText::Bytes(bytes) => text(bytes, self.lossy, number, line.offset)
-                    .and_then(|text| object(&text, number))
+                    .and_then(|text| object(&text, number, self.lossy))
                     .and_then(|object| document(object, schema, number)),
             };
             return Ok(Some(match document {
@@ -58,15 +58,28 @@ pub(crate) fn too_long(line: u64) -> Error {
         .found("a longer one")
 }
 
-/// The object on one line.
-pub(crate) fn object(text: &str, line: u64) -> Result<Map<String, Value>, Error> {
+/// The object on one line. Where `lossy`, half of a surrogate pair becomes U+FFFD.
+pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Map<String, Value>, Error> {
     let wrong =
         |found: String| bad("reading JSON", line).expected("one object a line").found(found);
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(other) => Err(wrong(described(&other).into())),
-        // Its "line 1" would contradict ours.
         Err(error) => {
+            if let Some(at) = lone_surrogate(text, 0) {
+                if lossy {
+                    return object(&without_lone_surrogates(text, at), line, false);
+                }
+                return Err(bad("reading JSON", line)
+                    .expected("escapes of whole characters")
+                    .found(format!(
+                        "'{}', half of a surrogate pair, at column {}",
+                        &text[at..at + ESCAPE_LEN],
+                        at + 1
+                    ))
+                    .hint("--lossy puts U+FFFD in its place"));
+            }
+            // Its "line 1" would contradict ours.
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             let wrong = wrong(format!("{message} at column {}", error.column()));
@@ -76,6 +89,43 @@ pub(crate) fn object(text: &str, line: u64) -> Result<Map<String, Value>, Error>
             })
         }
     }
+}
+
+/// Bytes of an escape by number, `\uD83D`.
+const ESCAPE_LEN: usize = 6;
+
+/// Where the first escape from `start` on stands that is half of a surrogate pair and has no other half.
+fn lone_surrogate(text: &str, start: usize) -> Option<usize> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + ESCAPE_LEN)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut at = start;
+    while let Some(found) = text.get(at..)?.find('\\') {
+        at += found;
+        match unit(at) {
+            Some(0xD800..0xDC00) => match unit(at + ESCAPE_LEN) {
+                Some(0xDC00..0xE000) => at += 2 * ESCAPE_LEN,
+                _ => return Some(at),
+            },
+            Some(0xDC00..0xE000) => return Some(at),
+            Some(_) => at += ESCAPE_LEN,
+            // What is escaped here is a character of one byte, or an error that others tell.
+            None => at += 2,
+        }
+    }
+    None
+}
+
+/// The text with an escape of U+FFFD in the place of each lone surrogate, the first of which is at `at`.
+fn without_lone_surrogates(text: &str, at: usize) -> String {
+    let mut mended = text.to_owned();
+    let mut lone = Some(at);
+    while let Some(at) = lone {
+        mended.replace_range(at..at + ESCAPE_LEN, "\\uFFFD");
+        lone = lone_surrogate(&mended, at + ESCAPE_LEN);
+    }
+    mended
 }
 
 fn document(object: Map<String, Value>, schema: &Schema, line: u64) -> Result<Document, Error> {
@@ -207,6 +257,37 @@ mod tests {
     fn lossy_replaces_what_is_not_utf8() {
         let found = read(b"{\"title\":\"a\xFFb\"}", true);
         assert_eq!(found, [Ok((1, Document::new().with("title", "a\u{FFFD}b")))]);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_told_or_replaced() {
+        let cases = [
+            (r"\ud83d", "\u{FFFD}"),
+            (r"a\uDC00b", "a\u{FFFD}b"),
+            (r"\ud83d\ud83e\udd8a\udd8a", "\u{FFFD}\u{1F98A}\u{FFFD}"),
+            (r"\\\ud83d\n\\\\ud83d", "\\\u{FFFD}\n\\\\ud83d"),
+            (r"\ud83d\u0041é", "\u{FFFD}Aé"),
+        ];
+        for (escaped, expected) in cases {
+            let line = format!(r#"{{"title":"{escaped}"}}"#);
+            let found = read(line.as_bytes(), true);
+            assert_eq!(found, [Ok((1, Document::new().with("title", expected)))], "{line}");
+            let message = read(line.as_bytes(), false)[0].clone().unwrap_err();
+            assert!(message.contains("half of a surrogate pair"), "{message}");
+            assert!(message.contains("--lossy"), "{message}");
+        }
+        // Whole pairs, and what only looks like half of one.
+        for whole in [r"\ud83e\udd8a", r"\\ud83d", r"\u00e9"] {
+            let line = format!(r#"{{"title":"{whole}"}}"#);
+            assert!(read(line.as_bytes(), false)[0].is_ok(), "{line}");
+        }
+        // Other mistakes are told as they are, lossy or not.
+        for wrong in [r#"{"title":"\uD8"#, r#"{"title":"\x"}"#, r#"{"title":"\"#] {
+            for lossy in [false, true] {
+                let message = read(wrong.as_bytes(), lossy)[0].clone().unwrap_err();
+                assert!(!message.contains("surrogate"), "{message}");
+            }
+        }
     }
 
     #[test]
