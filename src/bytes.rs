@@ -207,6 +207,45 @@ pub(crate) fn common_prefix_len(a: &[u8], b: &[u8]) -> usize {
     at
 }
 
+/// Bytes that a [`Piece`] reads at once.
+const PIECE_LEN: u64 = 4096;
+
+/// A range of bytes of which the part that was read last is at hand.
+#[derive(Debug)]
+pub(crate) struct Piece<'s, S> {
+    source: S,
+    range: Range<u64>,
+    at: u64,
+    bytes: Bytes<'s>,
+}
+
+impl<'s, S: Source<'s>> Piece<'s, S> {
+    pub(crate) fn new(source: S, range: Range<u64>) -> Self {
+        Piece { source, at: range.start, range, bytes: Bytes::Mapped(&[]) }
+    }
+
+    /// The bytes of `range`, and some that lie behind it.
+    #[inline]
+    pub(crate) fn get(&mut self, range: Range<u64>) -> Result<&[u8]> {
+        let is_at_hand = range.start >= self.at && range.end <= self.at + self.bytes.len() as u64;
+        if !is_at_hand {
+            self.load(range.clone())?;
+        }
+        let start = (range.start - self.at) as usize;
+        Ok(self.bytes.get(start..).unwrap_or_default())
+    }
+
+    #[inline(never)]
+    fn load(&mut self, range: Range<u64>) -> Result<()> {
+        // What lies outside of the part is left to the error of reading it.
+        let at = (range.start / PIECE_LEN * PIECE_LEN).max(self.range.start).min(range.start);
+        let end = range.end.max((at + PIECE_LEN).min(self.range.end));
+        self.bytes = self.source.bytes(at..end)?;
+        self.at = at;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

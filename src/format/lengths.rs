@@ -57,7 +57,7 @@
 //! Scores hardly change with the last digits of a length, and with 256 lengths all that depends on one
 //! is a table. These are Lucene's codes: with them scores can be compared.
 
-use crate::bytes::{ByteReader, Bytes, Source};
+use crate::bytes::{ByteReader, Bytes, Piece, Source};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -198,11 +198,33 @@ impl<'s, S: Source<'s>> Lengths<S> {
         self.codes(doc..doc.saturating_add(1)).map(|codes| codes[0])
     }
 
+    /// Reads the code of one document after the other.
+    pub(crate) fn reader(&self) -> LengthReader<'s, S> {
+        let end = CODES_AT as u64 + u64::from(self.n_docs);
+        LengthReader { codes: Piece::new(self.source, CODES_AT as u64..end) }
+    }
+
     /// The codes of a range of documents: all of a window, for whoever scores many.
     #[inline]
     pub(crate) fn codes(&self, docs: Range<u32>) -> Result<Bytes<'s>> {
         let at = |doc: u32| CODES_AT as u64 + u64::from(doc);
         self.source.bytes(at(docs.start)..at(docs.end))
+    }
+}
+
+/// Reads the codes of documents; what lies near the one before is at hand.
+#[derive(Debug)]
+pub(crate) struct LengthReader<'s, S> {
+    codes: Piece<'s, S>,
+}
+
+impl<'s, S: Source<'s>> LengthReader<'s, S> {
+    /// The code of one document.
+    #[inline]
+    pub(crate) fn code(&mut self, doc: u32) -> Result<u8> {
+        let at = CODES_AT as u64 + u64::from(doc);
+        let codes = self.codes.get(at..at + 1)?;
+        Ok(codes.first().copied().unwrap_or_default())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frequencies by rank, packed in groups of 64.
 
 use super::{BASE_LEN, CHUNK};
-use crate::bytes::{Bytes, Source, array_at};
+use crate::bytes::{Bytes, Piece, Source, array_at};
 use crate::error::{Error, Result};
 use crate::simd::packed::bits_at;
 use std::ops::Range;
@@ -127,7 +127,68 @@ impl FrequencyGroup<'_> {
     }
 }
 
+/// Reads frequencies by rank; what lies near the one before is at hand.
+#[derive(Debug)]
+pub(crate) struct FrequencyReader<'s, S> {
+    frequencies: Frequencies<S>,
+    entries: Piece<'s, S>,
+    packed: Piece<'s, S>,
+    /// The group at hand, none at first; where it begins, and its width.
+    group: u32,
+    at: u64,
+    width: u32,
+}
+
+impl<'s, S: Source<'s>> FrequencyReader<'s, S> {
+    fn new(frequencies: Frequencies<S>) -> Self {
+        let source = frequencies.source;
+        FrequencyReader {
+            entries: Piece::new(source, frequencies.widths_at..frequencies.bases_at),
+            packed: Piece::new(source, frequencies.packed.clone()),
+            frequencies,
+            group: u32::MAX,
+            at: 0,
+            width: 0,
+        }
+    }
+
+    /// How often the term occurs in the document of this rank.
+    #[inline]
+    pub(crate) fn get(&mut self, rank: u32) -> Result<u32> {
+        if rank >= self.frequencies.df {
+            return Err(self.frequencies.no_such_rank(rank));
+        }
+        if rank / GROUP != self.group {
+            self.open_group(rank / GROUP)?;
+        }
+        if self.width == 0 {
+            return Ok(1);
+        }
+        let bit = u64::from(rank % GROUP * self.width);
+        let (start, end) = (self.at + bit / 8, self.at + (bit + u64::from(self.width)).div_ceil(8));
+        let bytes = self.packed.get(start..self.frequencies.inside(end)?)?;
+        Ok(bits_at(bytes, (bit % 8) as usize, self.width).saturating_add(1))
+    }
+
+    #[inline]
+    fn open_group(&mut self, nth: u32) -> Result<()> {
+        // Nothing is at hand if this fails.
+        self.group = u32::MAX;
+        let Frequencies { source, bases_at, .. } = self.frequencies;
+        let base = base_at(source, bases_at, nth / (CHUNK / GROUP), 0)?;
+        let entry = self.entries.get(self.frequencies.entry_range(nth))?;
+        (self.at, self.width) = self.frequencies.group_of_entry(entry, base, nth)?;
+        self.group = nth;
+        Ok(())
+    }
+}
+
 impl<'s, S: Source<'s>> Frequencies<S> {
+    /// Reads one frequency after the other.
+    pub(crate) fn reader(&self) -> FrequencyReader<'s, S> {
+        FrequencyReader::new(self.clone())
+    }
+
     /// How often the term occurs in the document of this rank.
     #[inline]
     pub(crate) fn get(&self, rank: u32) -> Result<u32> {

@@ -144,7 +144,7 @@ mod tests;
 mod walk;
 
 pub(crate) use directory::Directory;
-pub(crate) use frequencies::{Frequencies, FrequencyGroup};
+pub(crate) use frequencies::{Frequencies, FrequencyGroup, FrequencyReader};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;
 pub(crate) use reader::PostingReader;

@@ -3,13 +3,9 @@
 use super::CHUNK;
 use super::frequencies::{Frequencies, GROUP, base_at};
 use super::positions::{Place, Positions, RECORD};
-use crate::bytes::{Bytes, Source};
+use crate::bytes::{Piece, Source};
 use crate::error::Result;
 use crate::simd::packed::{STEP, Unpacked, bits_at};
-use std::ops::Range;
-
-/// Bytes that are read at once; parts of them are checked once.
-const PIECE_LEN: u64 = 4096;
 
 /// Reads postings of a long list, by rank. What lies near the posting before is at hand: of each part of
 /// the list 4 KiB, and the frequencies and widths of 32 postings, unpacked.
@@ -161,41 +157,5 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
             true => Ok(()),
             false => Err(self.positions.damage("bytes of no document")),
         }
-    }
-}
-
-/// A range of bytes of which the part that was read last is at hand.
-#[derive(Debug)]
-struct Piece<'s, S> {
-    source: S,
-    range: Range<u64>,
-    at: u64,
-    bytes: Bytes<'s>,
-}
-
-impl<'s, S: Source<'s>> Piece<'s, S> {
-    fn new(source: S, range: Range<u64>) -> Self {
-        Piece { source, at: range.start, range, bytes: Bytes::Mapped(&[]) }
-    }
-
-    /// The bytes of `range`, and some that lie behind it.
-    #[inline]
-    fn get(&mut self, range: Range<u64>) -> Result<&[u8]> {
-        let is_at_hand = range.start >= self.at && range.end <= self.at + self.bytes.len() as u64;
-        if !is_at_hand {
-            self.load(range.clone())?;
-        }
-        let start = (range.start - self.at) as usize;
-        Ok(self.bytes.get(start..).unwrap_or_default())
-    }
-
-    #[inline(never)]
-    fn load(&mut self, range: Range<u64>) -> Result<()> {
-        // What lies outside of the part is left to the error of reading it.
-        let at = (range.start / PIECE_LEN * PIECE_LEN).max(self.range.start).min(range.start);
-        let end = range.end.max((at + PIECE_LEN).min(self.range.end));
-        self.bytes = self.source.bytes(at..end)?;
-        self.at = at;
-        Ok(())
     }
 }

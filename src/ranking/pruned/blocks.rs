@@ -9,8 +9,9 @@
 use super::bounds::CLAUSES_MAX;
 use super::one::{LeftOut, Scan};
 use super::order::{Bands, Noted, Place};
-use super::parts::{Opened, Postings, Sum};
+use super::parts::{Opened, Postings};
 use super::seen::Seen;
+use super::sum::{Readers, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -58,6 +59,21 @@ pub(super) struct OpenWindow {
     pub(super) opened: Range<usize>,
 }
 
+/// A window and its lists.
+#[derive(Clone, Copy, Debug)]
+struct OneWindow<'a, 'q, 's> {
+    key: u32,
+    opened: &'a [Opened<'q, 's>],
+}
+
+impl OpenWindow {
+    /// The window, given what is open.
+    #[inline]
+    fn among<'a, 'q, 's>(&self, opened: &'a [Opened<'q, 's>]) -> OneWindow<'a, 'q, 's> {
+        OneWindow { key: self.key, opened: &opened[self.opened.clone()] }
+    }
+}
+
 impl Blocks {
     pub(super) fn bytes(&self) -> usize {
         self.bands.bytes()
@@ -67,11 +83,12 @@ impl Blocks {
     }
 
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
-    pub(super) fn offer<const ALL: bool>(
+    pub(super) fn offer<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, '_, '_>,
+        query: &Query<'_, 's, '_>,
         windows: &[OpenWindow],
-        opened: &[Opened<'_, '_>],
+        opened: &[Opened<'_, 's>],
+        readers: &mut Readers<'s>,
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
@@ -81,7 +98,8 @@ impl Blocks {
         pruning.blocks_considered += (windows.len() * BLOCKS) as u64;
         let Blocks { bands, block, .. } = self;
         bands.visit(windows.len(), &query.scale, top, |place, top| {
-            block.score::<ALL>(query, windows, opened, place, top, pruning)
+            let window = windows[place.window].among(opened);
+            block.score::<ALL>(query, window, readers, place, top, pruning)
         })
     }
 
@@ -139,17 +157,19 @@ impl Blocks {
     }
 
     /// Offers what can be among the best in the blocks that were noted, and forgets them.
-    pub(super) fn offer_noted(
+    pub(super) fn offer_noted<'s>(
         &mut self,
-        query: &Query<'_, '_, '_>,
+        query: &Query<'_, 's, '_>,
         windows: &[OpenWindow],
-        opened: &[Opened<'_, '_>],
+        opened: &[Opened<'_, 's>],
+        readers: &mut Readers<'s>,
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
         let Blocks { noted, block, .. } = self;
         noted.visit(&query.scale, top, |place, top| {
-            block.score::<false>(query, windows, opened, place, top, pruning)
+            let window = windows[place.window].among(opened);
+            block.score::<false>(query, window, readers, place, top, pruning)
         })
     }
 
@@ -263,17 +283,16 @@ fn block_of(doc: u32) -> usize {
 
 impl Block {
     /// Scores the documents of a block that can be among the best.
-    fn score<const ALL: bool>(
+    fn score<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, '_, '_>,
-        windows: &[OpenWindow],
-        opened: &[Opened<'_, '_>],
+        query: &Query<'_, 's, '_>,
+        window: OneWindow<'_, '_, 's>,
+        readers: &mut Readers<'s>,
         place: Place,
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
-        let OpenWindow { key, opened: of_window } = &windows[place.window];
-        let opened = &opened[of_window.clone()];
+        let OneWindow { key, opened } = window;
         pruning.blocks_scored += 1;
         let mut limit = query.scale.limit(top.threshold());
         let mut docs = match ALL {
@@ -311,7 +330,7 @@ impl Block {
                 continue;
             }
             let low = (place.block * 64) as u32 + bit;
-            let mut sum = Sum::of(key * WINDOW + low);
+            let mut sum = Sum::of(key * WINDOW + low, readers);
             for ((part, word), rank) in opened.iter().zip(words).zip(&self.ranks) {
                 if !has(word) {
                     continue;

@@ -4,7 +4,7 @@
 //! first: bounds would cost more than the scores that they spare.
 
 use super::Pruning;
-use super::parts::Sum;
+use super::sum::{Readers, Sum};
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -29,9 +29,10 @@ impl Few {
     }
 
     /// Offers every document that all clauses have; `None` where no list is short.
-    pub(super) fn offer(
+    pub(super) fn offer<'s>(
         &mut self,
-        clauses: &[Clause<'_, '_>],
+        clauses: &[Clause<'s, '_>],
+        readers: &mut Readers<'s>,
         base: u64,
         top: &mut Top,
     ) -> Result<Option<Pruning>> {
@@ -80,31 +81,33 @@ impl Few {
                 break;
             }
         }
-        self.score(clauses, docs, base, top)?;
+        self.score(clauses, docs, readers, base, top)?;
         let n = self.left.len() as u64;
         Ok(Some(Pruning { documents_scored: n, matching: Some(n), ..Pruning::default() }))
     }
 
     /// Scores the documents that are left; `docs` are those of the shortest list.
-    fn score(
+    fn score<'s>(
         &self,
-        clauses: &[Clause<'_, '_>],
+        clauses: &[Clause<'s, '_>],
         docs: &[u32],
+        readers: &mut Readers<'s>,
         base: u64,
         top: &mut Top,
     ) -> Result<()> {
         for &place in &self.left {
             let doc = docs[place as usize];
-            let mut sum = Sum::of(doc);
+            let mut sum = Sum::of(doc, readers);
             for (nth, clause) in clauses.iter().enumerate() {
                 let is_lead = self.order.first() == Some(&nth);
                 let rank =
                     if is_lead { place } else { self.ranks[nth * docs.len() + place as usize] };
-                let frequency = match &clause.list {
-                    RankedList::Short(list) => list.frequencies()[rank as usize],
-                    RankedList::Long(list) => list.frequencies().get(rank)?,
-                };
-                sum.add_frequency(clauses, nth, frequency)?;
+                match &clause.list {
+                    RankedList::Short(list) => {
+                        sum.add_frequency(clauses, nth, list.frequencies()[rank as usize])?;
+                    }
+                    RankedList::Long(list) => sum.add_posting(clauses, nth, list, rank)?,
+                }
             }
             top.push(sum.score(), DocId(base + u64::from(doc)));
         }

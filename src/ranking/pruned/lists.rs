@@ -1,7 +1,8 @@
 //! Documents that all lists have, found by the shortest of them.
 
 use super::bounds::{CLAUSES_MAX, code_for};
-use super::parts::{LongPart, Opened, Postings, Sum};
+use super::parts::{LongPart, Opened, Postings};
+use super::sum::{Readers, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
@@ -30,16 +31,18 @@ impl Common {
         self.values.capacity() * size_of::<[u8; 2]>()
     }
 
-    /// Offers what can be among the best in a window; `lead` is the number of the shortest list.
-    pub(super) fn offer(
+    /// Offers what can be among the best in a window, by its shortest list.
+    pub(super) fn offer<'s>(
         &mut self,
-        query: &Query<'_, '_, '_>,
+        query: &Query<'_, 's, '_>,
         key: u32,
-        opened: &[Opened<'_, '_>],
-        lead: usize,
+        opened: &[Opened<'_, 's>],
+        readers: &mut Readers<'s>,
         top: &mut Top,
         pruning: &mut Pruning,
     ) -> Result<()> {
+        let lead = (0..opened.len()).min_by_key(|nth| opened[*nth].n_postings());
+        let Some(lead) = lead else { return Ok(()) };
         let mut others = [0; CLAUSES_MAX];
         let mut n_others = 0;
         for nth in (0..opened.len()).filter(|nth| *nth != lead) {
@@ -49,7 +52,7 @@ impl Common {
         let others = &mut others[..n_others];
         others.sort_unstable_by_key(|nth| opened[*nth].n_postings());
         let bound = others.iter().map(|nth| u32::from(opened[*nth].best)).sum();
-        let mut probe = Probe { query, key, opened, lead, others, top, pruning };
+        let mut probe = Probe { query, key, opened, lead, others, readers, top, pruning };
         match &opened[lead].postings {
             Postings::Short { docs, units, .. } => {
                 for (rank, (doc, units)) in (0..).zip(docs.iter().zip(*units)) {
@@ -133,6 +136,7 @@ struct Probe<'a, 'q, 's, 'f, 't> {
     lead: usize,
     /// All but the lead, the shortest first.
     others: &'a [usize],
+    readers: &'t mut Readers<'s>,
     top: &'t mut Top,
     pruning: &'t mut Pruning,
 }
@@ -182,7 +186,7 @@ impl Probe<'_, '_, '_, '_, '_> {
                 None => return Ok(()),
             }
         }
-        let mut sum = Sum::of(doc);
+        let mut sum = Sum::of(doc, self.readers);
         for (part, rank) in self.opened.iter().zip(ranks) {
             match (&part.postings, &self.query.clauses[part.clause].list) {
                 (Postings::Short { scores, .. }, _) => sum.add(scores[rank as usize]),

@@ -17,6 +17,7 @@ mod one;
 mod order;
 mod parts;
 mod seen;
+mod sum;
 mod shorts;
 mod phrase;
 #[cfg(test)]
@@ -40,6 +41,7 @@ use seen::Seen;
 use shorts::Shorts;
 use std::cmp::Reverse;
 use std::ops::Range;
+use sum::Readers;
 
 /// Documents of a container, the range in which lists are combined.
 const WINDOW: u32 = 1 << 16;
@@ -103,6 +105,7 @@ pub(crate) struct Scratch {
     common: Common,
     few: Few,
     shorts: Shorts,
+    readers: Readers<'static>,
     exhaustive: exhaustive::Sums,
     tree: tree::Memory,
     pub(crate) phrase: PhraseScratch,
@@ -136,6 +139,7 @@ impl Scratch {
             + self.common.bytes()
             + self.few.bytes()
             + self.shorts.bytes()
+            + self.readers.bytes()
             + self.exhaustive.bytes()
             + self.tree.bytes()
             + self.phrase.bytes()
@@ -174,7 +178,10 @@ pub(crate) fn any_of(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    find::<false>(clauses, false, base, top, scratch)
+    let mut readers = Readers::new(&mut scratch.readers);
+    let found = find::<false>(clauses, &mut readers, false, base, top, scratch);
+    scratch.readers = readers.recycle();
+    found
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
@@ -186,17 +193,21 @@ pub(crate) fn all_of(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    match clauses.len() {
-        0 | 1 => find::<false>(clauses, false, base, top, scratch),
-        _ => match scratch.few.offer(clauses, base, top)? {
-            Some(pruning) => Ok(pruning),
-            None => find::<true>(clauses, count, base, top, scratch),
-        },
+    if clauses.len() < 2 {
+        return any_of(clauses, base, top, scratch);
     }
+    let mut readers = Readers::new(&mut scratch.readers);
+    let found = match scratch.few.offer(clauses, &mut readers, base, top) {
+        Ok(None) => find::<true>(clauses, &mut readers, count, base, top, scratch),
+        few => few.map(Option::unwrap_or_default),
+    };
+    scratch.readers = readers.recycle();
+    found
 }
 
-fn find<const ALL: bool>(
-    clauses: &[Clause<'_, '_>],
+fn find<'s, const ALL: bool>(
+    clauses: &[Clause<'s, '_>],
+    readers: &mut Readers<'s>,
     count: bool,
     base: u64,
     top: &mut Top,
@@ -216,7 +227,7 @@ fn find<const ALL: bool>(
     };
     shorts.clear();
     if !ALL && clauses.iter().all(|clause| matches!(clause.list, RankedList::Short(_))) {
-        let documents_scored = shorts.offer(clauses, 0.0, base, top)?;
+        let documents_scored = shorts.offer(clauses, readers, 0.0, base, top)?;
         let matching = Some(shorts.docs().len() as u64);
         return Ok(Pruning { documents_scored, matching, ..Pruning::default() });
     }
@@ -227,7 +238,7 @@ fn find<const ALL: bool>(
     let mut pruning = Pruning::default();
     if !ALL {
         let rest = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
-        pruning.documents_scored = shorts.offer(clauses, rest, base, top)?;
+        pruning.documents_scored = shorts.offer(clauses, readers, rest, base, top)?;
         if rest * shorts::ROUNDING < f64::from(top.threshold()) {
             return Ok(pruning);
         }
@@ -245,6 +256,7 @@ fn find<const ALL: bool>(
         query,
         parts,
         opened: recycled(std::mem::take(opened)),
+        readers,
         windows,
         summed,
         blocks,
@@ -264,6 +276,7 @@ struct Search<'q, 's, 'f> {
     query: Query<'q, 's, 'f>,
     parts: &'q Parts,
     opened: Vec<Opened<'q, 's>>,
+    readers: &'q mut Readers<'s>,
     windows: &'q mut Vec<OpenWindow>,
     /// Those of the windows that are to have a sum for every block.
     summed: &'q mut Vec<OpenWindow>,
@@ -299,8 +312,8 @@ impl Search<'_, '_, '_> {
 
     fn offer_any(&mut self, top: &mut Top) -> Result<()> {
         let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
-        self.blocks.offer_noted(query, self.windows, opened, top, pruning)?;
-        self.blocks.offer::<false>(query, self.summed, opened, top, pruning)?;
+        self.blocks.offer_noted(query, self.windows, opened, self.readers, top, pruning)?;
+        self.blocks.offer::<false>(query, self.summed, opened, self.readers, top, pruning)?;
         self.start();
         Ok(())
     }
@@ -315,11 +328,8 @@ impl Search<'_, '_, '_> {
             }
             self.start();
             self.open(window)?;
-            let lead = (0..self.opened.len()).min_by_key(|nth| self.opened[*nth].n_postings());
-            if let Some(lead) = lead {
-                let (query, pruning) = (&self.query, &mut self.pruning);
-                common.offer(query, window.key, &self.opened, lead, top, pruning)?;
-            }
+            let (query, pruning) = (&self.query, &mut self.pruning);
+            common.offer(query, window.key, &self.opened, self.readers, top, pruning)?;
         }
         self.start();
         for window in windows.iter().filter(|window| window.n_least >= DENSE_MIN) {
@@ -336,7 +346,7 @@ impl Search<'_, '_, '_> {
 
     fn offer_all(&mut self, top: &mut Top) -> Result<()> {
         let (query, pruning, opened) = (&self.query, &mut self.pruning, &self.opened[..]);
-        self.blocks.offer::<true>(query, self.windows, opened, top, pruning)?;
+        self.blocks.offer::<true>(query, self.windows, opened, self.readers, top, pruning)?;
         self.start();
         Ok(())
     }

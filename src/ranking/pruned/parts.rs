@@ -2,7 +2,6 @@
 
 use super::WINDOW;
 use super::bounds::{Scale, changes};
-use super::exhaustive::past_the_end;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
@@ -371,70 +370,5 @@ impl<'s> LongPart<'s> {
     pub(super) fn block(&self, block: usize) -> (u64, u32) {
         let (word, rank) = self.directory.block(self.container(), block);
         (word, self.first_rank + rank)
-    }
-}
-
-/// Adds up what a document scores, clause by clause.
-#[derive(Debug)]
-pub(super) struct Sum {
-    doc: u32,
-    score: Option<f32>,
-    /// K of the document in the field of this clause.
-    k: Option<(usize, f32)>,
-}
-
-impl Sum {
-    #[inline]
-    pub(super) fn of(doc: u32) -> Self {
-        Sum { doc, score: None, k: None }
-    }
-
-    /// Adds what is already known.
-    #[inline]
-    pub(super) fn add(&mut self, score: f32) {
-        self.score = Some(self.score.map_or(score, |before| before + score));
-    }
-
-    /// Adds the posting of clause `nth` with this rank in its list.
-    #[inline]
-    pub(super) fn add_posting(
-        &mut self,
-        clauses: &[Clause<'_, '_>],
-        nth: usize,
-        list: &RankedLong<'_, Section<'_>>,
-        rank: u32,
-    ) -> Result<()> {
-        let frequency = list.frequencies().get(rank)?;
-        self.add_frequency(clauses, nth, frequency)
-    }
-
-    /// Adds what clause `nth` scores with this frequency.
-    #[inline]
-    pub(super) fn add_frequency(
-        &mut self,
-        clauses: &[Clause<'_, '_>],
-        nth: usize,
-        frequency: u32,
-    ) -> Result<()> {
-        let clause = &clauses[nth];
-        let k = match self.k {
-            Some((other, k)) if std::ptr::eq(clauses[other].scoring, clause.scoring) => k,
-            _ => {
-                if self.doc >= clause.lengths.n_docs() {
-                    return Err(past_the_end());
-                }
-                let code = clause.lengths.code(self.doc)?;
-                clause.scoring.k_by_code[usize::from(code)]
-            }
-        };
-        self.k = Some((nth, k));
-        self.add(clause.weight * score_part(frequency, k));
-        Ok(())
-    }
-
-    /// The sum; 0 where nothing was added.
-    #[inline]
-    pub(super) fn score(&self) -> f32 {
-        self.score.unwrap_or_default()
     }
 }

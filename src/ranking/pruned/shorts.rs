@@ -4,7 +4,7 @@
 //! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
-use super::parts::Sum;
+use super::sum::{Readers, Sum};
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::RankedList;
@@ -33,7 +33,7 @@ struct Posting {
 }
 
 impl Posting {
-    fn add_to(&self, sum: &mut Sum, clauses: &[Clause<'_, '_>]) -> Result<()> {
+    fn add_to<'s>(&self, sum: &mut Sum<'_, 's>, clauses: &[Clause<'s, '_>]) -> Result<()> {
         sum.add_frequency(clauses, self.clause as usize, self.frequency)
     }
 }
@@ -58,9 +58,10 @@ impl Shorts {
 
     /// Offers every document of a short list that can be among the best; `rest` is what all long lists
     /// together add to a score at most. How many were scored.
-    pub(super) fn offer(
+    pub(super) fn offer<'s>(
         &mut self,
-        clauses: &[Clause<'_, '_>],
+        clauses: &[Clause<'s, '_>],
+        readers: &mut Readers<'s>,
         rest: f64,
         base: u64,
         top: &mut Top,
@@ -84,14 +85,14 @@ impl Shorts {
                 continue;
             }
             // In the order of the clauses, as every score.
-            let mut sum = Sum::of(*doc);
+            let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();
             for (clause, list, walk) in &mut walks {
                 let Some(rank) = walk.rank(*doc)? else { continue };
                 while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
                     posting.add_to(&mut sum, clauses)?;
                 }
-                sum.add_frequency(clauses, *clause as usize, list.frequencies().get(rank)?)?;
+                sum.add_posting(clauses, *clause as usize, list, rank)?;
             }
             next.try_for_each(|posting| posting.add_to(&mut sum, clauses))?;
             n_scored += 1;

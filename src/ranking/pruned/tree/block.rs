@@ -5,17 +5,17 @@ use super::equal::Equal;
 use super::{Tree, TreeCombined, TreeField, WINDOW};
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::{FrequencyGroup, RankedList, RankedLong};
+use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::ranking::combined::length_in;
 use crate::ranking::node::{Node, Scores};
 use crate::ranking::pruned::Pruning;
 use crate::ranking::pruned::blocks::look_up;
-use crate::ranking::pruned::exhaustive::{GROUP, past_the_end};
+use crate::ranking::pruned::exhaustive::past_the_end;
 use crate::ranking::pruned::parts::Postings;
+use crate::ranking::pruned::sum::Readers;
 use crate::ranking::top::Top;
-use crate::segment::file::Section;
 use crate::simd::sums::units;
 
 /// Alternatives of which a number must match that are counted exactly; scoring tells about more.
@@ -27,7 +27,8 @@ const SORTED_MAX: usize = 64;
 pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
     weighed: &'q Weighed<'q, 's, 'f>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
-    cells: Vec<Cell<'s>>,
+    cells: Vec<Cell>,
+    readers: Readers<'s>,
     /// What each list adds at most in the block at hand.
     units: Vec<u16>,
     /// What is known of documents with one word only.
@@ -39,40 +40,29 @@ pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
 }
 
 /// What a list has in the block at hand.
-struct Cell<'s> {
+struct Cell {
     /// The block that the rest is about.
     nth: u64,
     word: u64,
     /// The rank of the first posting.
     rank: u32,
-    /// The frequencies read last, and which they are.
-    group: Option<(u32, FrequencyGroup<'s>)>,
-}
-
-impl<'s> Cell<'s> {
-    /// The frequency of the posting of this rank.
-    #[inline]
-    fn frequency(&mut self, list: &RankedLong<'s, Section<'s>>, rank: u32) -> Result<u32> {
-        let group = match &self.group {
-            Some((nth, group)) if *nth == rank / GROUP => group,
-            _ => {
-                let group = list.frequencies().group(rank / GROUP)?;
-                &self.group.insert((rank / GROUP, group)).1
-            }
-        };
-        Ok(group.get(rank % GROUP))
-    }
 }
 
 impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
     pub(super) fn new(
         weighed: &'q Weighed<'q, 's, 'f>,
         phrases: &'m mut [Option<PhraseReader<'s>>],
+        readers: Readers<'s>,
     ) -> Self {
-        let cell = || Cell { nth: 0, word: 0, rank: 0, group: None };
+        let cell = || Cell { nth: 0, word: 0, rank: 0 };
         let cells: Vec<_> = weighed.tree.clauses.iter().map(|_| cell()).collect();
         let (units, equal) = (vec![0; cells.len()], Equal::new(weighed));
-        BlockScorer { weighed, phrases, cells, units, equal, nth: 0, k: None }
+        BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
+    }
+
+    /// What reads the frequencies and lengths of clauses, when blocks are done.
+    pub(super) fn into_readers(self) -> Readers<'s> {
+        self.readers
     }
 
     /// Offers the documents of a block that match and can be among the best.
@@ -418,7 +408,7 @@ impl Scores for Document<'_, '_, '_, '_, '_, '_> {
         let rank = self.block.scorer.cells[clause].rank + before;
         match self.block.view.list(clause).map(|part| &part.postings) {
             Some(Postings::Short { scores, .. }) => Ok(scores.get(rank as usize).copied()),
-            Some(Postings::Long(_)) => self.score_posting(tree, clause, rank).map(Some),
+            Some(Postings::Long(_)) => self.score_posting(clause, rank).map(Some),
             None => Ok(None),
         }
     }
@@ -473,17 +463,16 @@ impl Document<'_, '_, '_, '_, '_, '_> {
             }
             RankedList::Long(list) => {
                 let before = (word & ((1 << self.bit) - 1)).count_ones();
-                let cell = &mut scorer.cells[clause];
-                cell.frequency(list, cell.rank + before)
+                scorer.readers.frequency(clause, list, scorer.cells[clause].rank + before)
             }
         }
     }
 
     /// What the posting of this rank in a long list scores.
-    fn score_posting(&mut self, tree: &Tree<'_, '_>, clause: usize, rank: u32) -> Result<f32> {
+    fn score_posting(&mut self, clause: usize, rank: u32) -> Result<f32> {
         let scorer = &mut *self.block.scorer;
-        let Tree { clauses, n_docs, .. } = tree;
-        let own = &scorer.weighed.tree.clauses[clause];
+        let Tree { clauses, n_docs, .. } = scorer.weighed.tree;
+        let own = &clauses[clause];
         let k = match scorer.k {
             Some((doc, other, k))
                 if doc == self.doc && std::ptr::eq(clauses[other].scoring, own.scoring) =>
@@ -491,11 +480,11 @@ impl Document<'_, '_, '_, '_, '_, '_> {
                 k
             }
             _ if self.doc >= *n_docs => return Err(past_the_end()),
-            _ => own.scoring.k_by_code[usize::from(own.lengths.code(self.doc)?)],
+            _ => scorer.readers.k(clauses, clause, self.doc)?,
         };
         scorer.k = Some((self.doc, clause, k));
         let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
-        let part = score_part(scorer.cells[clause].frequency(list, rank)?, k);
+        let part = score_part(scorer.readers.frequency(clause, list, rank)?, k);
         let score = own.weight * part;
         scorer.equal.note(clause, score, || list.code_of(part));
         Ok(score)

@@ -27,6 +27,7 @@ use super::blocks::OpenWindow;
 use super::bounds::CLAUSES_MAX;
 use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
+use super::sum::Readers;
 use super::{Pruning, Scratch, WINDOW};
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -182,7 +183,7 @@ fn offer_matching<'s>(
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
-    let Scratch { parts, opened, blocks, tree: memory, .. } = scratch;
+    let Scratch { parts, opened, blocks, readers: of_clauses, tree: memory, .. } = scratch;
     let weighed = Weighed::new(tree, root, parts, top)?;
     parts.divide(&tree.clauses, 1, weighed.n_windows_without_lists());
     parts.bound_windows(|key, best| {
@@ -193,7 +194,7 @@ fn offer_matching<'s>(
     let mut search = Search {
         weighed: &weighed,
         parts,
-        scorer: BlockScorer::new(&weighed, readers),
+        scorer: BlockScorer::new(&weighed, readers, Readers::new(of_clauses)),
         opened: recycled(std::mem::take(opened)),
         bands: &mut blocks.bands,
         noted: &mut blocks.noted,
@@ -203,6 +204,7 @@ fn offer_matching<'s>(
     let found = search.run(top);
     let pruning = search.pruning;
     *opened = recycled(search.opened);
+    *of_clauses = search.scorer.into_readers().recycle();
     found.map(|()| pruning)
 }
 

@@ -10,8 +10,8 @@ use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::node::Node;
 use crate::ranking::pruned::one::{self, Finder, LeftOut, Scan};
-use crate::ranking::pruned::parts::Sum;
 use crate::ranking::pruned::seen::Seen;
+use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::{Pruning, Scratch};
 use crate::ranking::top::Top;
 
@@ -91,10 +91,11 @@ impl Required {
         postings.sort_unstable();
         let mut walk = required.walk();
         let mut left_out = self.excluded(tree);
+        let mut readers = Readers::default();
         for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
-            let mut sum = Sum::of(doc);
+            let mut sum = Sum::of(doc, &mut readers);
             sum.add_posting(&tree.clauses, self.must, required, rank)?;
             for (_, clause, frequency) in of_doc {
                 sum.add_frequency(&tree.clauses, *clause, *frequency)?;

@@ -1,0 +1,132 @@
+//! What a document scores, posting by posting.
+
+use super::bounds::CLAUSES_MAX;
+use super::exhaustive::past_the_end;
+use crate::error::Result;
+use crate::format::lengths::{LengthReader, score_part};
+use crate::format::ranked::{FrequencyReader, RankedLong};
+use crate::ranking::Clause;
+use crate::recycle::recycled;
+use crate::segment::file::Section;
+
+/// What reads the frequencies and the lengths of each clause. Documents come mostly in order, so that what one of
+/// them needs is near what the one before needed, and at hand.
+#[derive(Debug, Default)]
+pub(super) struct Readers<'s>(Vec<Reader<'s>>);
+
+/// Of one clause, made when they are needed.
+#[derive(Debug, Default)]
+struct Reader<'s> {
+    frequencies: Option<FrequencyReader<'s, Section<'s>>>,
+    lengths: Option<LengthReader<'s, Section<'s>>>,
+}
+
+impl<'s> Readers<'s> {
+    /// None so far, with the memory of others.
+    pub(super) fn new(memory: &mut Readers<'static>) -> Self {
+        Readers(recycled(std::mem::take(&mut memory.0)))
+    }
+
+    /// Keeps the memory for the next query.
+    pub(super) fn recycle(mut self) -> Readers<'static> {
+        self.0.truncate(CLAUSES_MAX);
+        self.0.shrink_to(CLAUSES_MAX);
+        Readers(recycled(self.0))
+    }
+
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Reader<'_>>()
+    }
+
+    #[inline]
+    fn of(&mut self, clause: usize) -> &mut Reader<'s> {
+        if clause >= self.0.len() {
+            self.0.resize_with(clause + 1, Reader::default);
+        }
+        &mut self.0[clause]
+    }
+
+    /// The frequency of the posting of a clause with this rank in its list.
+    #[inline]
+    pub(super) fn frequency(
+        &mut self,
+        clause: usize,
+        list: &RankedLong<'s, Section<'s>>,
+        rank: u32,
+    ) -> Result<u32> {
+        let reader = &mut self.of(clause).frequencies;
+        reader.get_or_insert_with(|| list.frequencies().reader()).get(rank)
+    }
+
+    /// K of a document in the field of clause `nth`.
+    #[inline]
+    pub(super) fn k(&mut self, clauses: &[Clause<'s, '_>], nth: usize, doc: u32) -> Result<f32> {
+        let clause = &clauses[nth];
+        if doc >= clause.lengths.n_docs() {
+            return Err(past_the_end());
+        }
+        let reader = self.of(nth).lengths.get_or_insert_with(|| clause.lengths.reader());
+        Ok(clause.scoring.k_by_code[usize::from(reader.code(doc)?)])
+    }
+}
+
+/// Adds up what a document scores, clause by clause.
+#[derive(Debug)]
+pub(super) struct Sum<'r, 's> {
+    readers: &'r mut Readers<'s>,
+    doc: u32,
+    score: Option<f32>,
+    /// K of the document in the field of this clause.
+    k: Option<(usize, f32)>,
+}
+
+impl<'r, 's> Sum<'r, 's> {
+    #[inline]
+    pub(super) fn of(doc: u32, readers: &'r mut Readers<'s>) -> Self {
+        Sum { readers, doc, score: None, k: None }
+    }
+
+    /// Adds what is already known.
+    #[inline]
+    pub(super) fn add(&mut self, score: f32) {
+        self.score = Some(self.score.map_or(score, |before| before + score));
+    }
+
+    /// Adds the posting of clause `nth` with this rank in its list.
+    #[inline]
+    pub(super) fn add_posting(
+        &mut self,
+        clauses: &[Clause<'s, '_>],
+        nth: usize,
+        list: &RankedLong<'s, Section<'s>>,
+        rank: u32,
+    ) -> Result<()> {
+        let frequency = self.readers.frequency(nth, list, rank)?;
+        self.add_frequency(clauses, nth, frequency)
+    }
+
+    /// Adds what clause `nth` scores with this frequency.
+    #[inline]
+    pub(super) fn add_frequency(
+        &mut self,
+        clauses: &[Clause<'s, '_>],
+        nth: usize,
+        frequency: u32,
+    ) -> Result<()> {
+        let clause = &clauses[nth];
+        let k = match self.k {
+            Some((other, k)) if std::ptr::eq(clauses[other].scoring, clause.scoring) => k,
+            _ => self.readers.k(clauses, nth, self.doc)?,
+        };
+        self.k = Some((nth, k));
+        self.add(clause.weight * score_part(frequency, k));
+        Ok(())
+    }
+
+    /// The sum; 0 where nothing was added.
+    #[inline]
+    pub(super) fn score(&self) -> f32 {
+        self.score.unwrap_or_default()
+    }
+}
