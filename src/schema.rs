@@ -20,6 +20,9 @@ pub const ANALYZER_BYTES_MAX: usize = 1_024;
 /// The spec that a text field without one stands for.
 pub const DEFAULT_ANALYZER: &str = "default";
 
+/// The places between two values of a text field that does not say otherwise.
+pub const POSITION_GAP_DEFAULT: u16 = 100;
+
 /// The fields of an index, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
@@ -46,6 +49,8 @@ pub struct Field {
     pub query_analyzer: Option<String>,
     /// What is kept of each occurrence of a term.
     pub detail: Detail,
+    /// How many places are left free between the words of one value and those of the next; text fields only.
+    pub position_gap: u16,
 }
 
 /// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
@@ -107,6 +112,7 @@ impl Field {
             detail,
             analyzer: None,
             query_analyzer: None,
+            position_gap: POSITION_GAP_DEFAULT,
         }
     }
 
@@ -129,6 +135,31 @@ impl Field {
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
+        self
+    }
+
+    /// Sets how many places are left free between the words of one value of a text field and those of the next
+    /// (default: 100, as in Elasticsearch). So a phrase matches within one value, unless its words may be that far
+    /// apart; with 0 values are read as one text. The places count for nothing else: not for the
+    /// length of a document, nor for its score.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let author = Field::new("author", FieldKind::Text).many(true);
+    /// let index = Index::in_memory(Schema::builder().field(author).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("author", "John Smith").with("author", "Ada Brown"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse(r#""ada brown""#)?)?, 1);
+    /// assert_eq!(searcher.count(&searcher.parse(r#""smith ada""#)?)?, 0);
+    /// assert_eq!(searcher.count(&searcher.parse(r#""smith ada"~100"#)?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn position_gap(mut self, places: u16) -> Self {
+        self.position_gap = places;
         self
     }
 
@@ -263,8 +294,8 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, a keyword field that is to keep more than documents, or an analyzer of a field
-    /// that is not text. Whether there is an analyzer of that name shows where it is needed.
+    /// does not exist, a keyword field that is to keep more than documents, or an analyzer or a gap between
+    /// positions of a field that is not text. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -282,6 +313,12 @@ impl SchemaBuilder {
             check_analyzers(field)?;
             if self.fields[..at].iter().any(|other| other.name == field.name) {
                 return Err(wrong(format!("the field '{}' is declared twice", field.name)));
+            }
+            if field.kind == FieldKind::Keyword && field.position_gap != POSITION_GAP_DEFAULT {
+                return Err(wrong(format!("declaring the keyword field '{}'", field.name))
+                    .expected("no gap between positions")
+                    .found(field.position_gap.to_string())
+                    .hint("only text has words to place"));
             }
             if field.kind == FieldKind::Keyword && field.detail != Detail::Documents {
                 return Err(wrong(format!("declaring the keyword field '{}'", field.name))

@@ -118,6 +118,29 @@ impl BulkTokens {
         }
     }
 
+    /// Makes one text of several: the first of the first `counts[0]`, and so on. The positions of a text begin
+    /// `gap` places behind the last token of those before it.
+    pub(crate) fn join(&mut self, counts: &[u32], gap: u16) {
+        let given = std::mem::take(&mut self.positions);
+        self.positions.reserve(self.tokens.len());
+        let (mut text, mut token) = (0, 0);
+        for (nth, count) in counts.iter().enumerate() {
+            let mut first = 0;
+            for end in self.ends[text..text + *count as usize].iter().copied() {
+                let own = |at: u32| given.get(at as usize).copied().unwrap_or(at - token);
+                self.positions.extend((token..end).map(|at| own(at).saturating_add(first)));
+                if token < end {
+                    let last = self.positions.last().copied().unwrap_or_default();
+                    first = last.saturating_add(1).saturating_add(gap.into());
+                }
+                token = end;
+            }
+            text += *count as usize;
+            self.ends[nth] = token;
+        }
+        self.ends.truncate(counts.len());
+    }
+
     /// Gives every token its position where some were left out.
     #[cold]
     fn number(&mut self) {
@@ -480,6 +503,23 @@ mod tests {
         #[test]
         fn the_tokens_of_mostly_ascii_texts_are_those_of_the_rule(texts in prop::collection::vec("[a-zA-Z0-9 _éßİ東-]{0,200}", 0..4)) {
             check(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn texts_that_are_joined_go_on_behind_a_gap() {
+        let long = "x".repeat(TERM_BYTES_MAX + 1);
+        let with_long = format!("a {long} b\nc {long}\nd\n");
+        for (texts, counts, gap, expected_ends, expected) in [
+            ("a b\nc\nd e\n", &[2, 1][..], 10, &[3, 5][..], &[0, 1, 12, 0, 1][..]),
+            ("a b\nc\nd e\n", &[3], 0, &[5], &[0, 1, 2, 3, 4]),
+            ("\n\na\n\nb\n", &[1, 4], 5, &[0, 2], &[0, 6]),
+            (&with_long, &[3], 10, &[4], &[0, 2, 13, 24]),
+        ] {
+            let mut tokens = BulkTokens::default();
+            tokens.tokenize(texts);
+            tokens.join(counts, gap);
+            assert_eq!((&*tokens.ends, tokens.positions().unwrap()), (expected_ends, expected));
         }
     }
 }

@@ -40,9 +40,10 @@
 //! ```
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
-//! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16), u8 length
-//! of its name, its name, and for each analyzer u16 length of its spec and its spec; u16 number of default fields,
-//! and u16 the position of each.
+//! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
+//! gap than 100 between the positions of two values), u8 length of its name, its name, for each analyzer u16 length of
+//! its spec and its spec, and, if 64 is set, u16 the gap; u16 number of default fields, and u16 the position of
+//! each.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -100,7 +101,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::Seal;
 use crate::format::header::{FileKind, HEADER_LEN, Header, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, Schema};
+use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
 use std::collections::HashSet;
 
 const FIXED_LEN: usize = HEADER_LEN + 64;
@@ -112,6 +113,7 @@ const ANALYZER: u8 = 4;
 const QUERY_ANALYZER: u8 = 8;
 const FREQUENCIES: u8 = 16;
 const POSITIONS: u8 = 32;
+const POSITION_GAP: u8 = 64;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -323,6 +325,7 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             (field.query_analyzer.is_some(), QUERY_ANALYZER),
             (field.detail.has_frequencies(), FREQUENCIES),
             (field.detail.has_positions(), POSITIONS),
+            (field.position_gap != POSITION_GAP_DEFAULT, POSITION_GAP),
         ];
         out.push(flags.iter().map(|(set, flag)| u8::from(*set) * flag).sum());
         out.push(field.name.len() as u8);
@@ -330,6 +333,9 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         for spec in [&field.analyzer, &field.query_analyzer].into_iter().flatten() {
             out.extend((spec.len() as u16).to_le_bytes());
             out.extend(spec.as_bytes());
+        }
+        if field.position_gap != POSITION_GAP_DEFAULT {
+            out.extend(field.position_gap.to_le_bytes());
         }
     }
     let default_fields = schema.default_field_ids();
@@ -367,7 +373,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
             _ => return None,
         };
         let flags = reader.u8()?;
-        let detail = match flags & !(STORED | MANY | ANALYZER | QUERY_ANALYZER) {
+        let detail = match flags & !(STORED | MANY | ANALYZER | QUERY_ANALYZER | POSITION_GAP) {
             0 => Detail::Documents,
             FREQUENCIES => Detail::Frequencies,
             both if both == FREQUENCIES | POSITIONS => Detail::Positions,
@@ -384,6 +390,9 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
                 let len = usize::from(reader.u16()?);
                 *spec = Some(str::from_utf8(reader.take(len)?).ok()?.to_owned());
             }
+        }
+        if flags & POSITION_GAP != 0 {
+            field.position_gap = reader.u16()?;
         }
         fields.push(field);
     }
@@ -472,7 +481,10 @@ mod tests {
             let both = body.clone().query_analyzer("größe").detail(Detail::Frequencies);
             let query = Field::new("q", FieldKind::Text).query_analyzer("english");
             let query = query.detail(Detail::Documents);
-            let fields = [Field { name: "both".into(), ..both }, query, body];
+            let near = Field::new("near", FieldKind::Text).many(true).position_gap(0);
+            let far = near.clone().analyzer("words").position_gap(u16::MAX);
+            let far = Field { name: "far".into(), ..far };
+            let fields = [Field { name: "both".into(), ..both }, query, body, near, far];
             fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];
         for schema in schemas {

@@ -17,12 +17,14 @@ use crate::writer::term_table::{TermRef, TermTable};
 #[derive(Debug)]
 pub(crate) struct FieldBuffer {
     detail: Detail,
+    /// Places between two values of a document.
+    position_gap: u16,
     terms: TermTable,
     /// Term number of every token, in order.
     log: Vec<u32>,
     /// Position of every token, where any has another than its number in its document.
     positions: Vec<u32>,
-    /// Where the next value of the current document begins.
+    /// Behind the last word of the current document; 0 where it has none.
     next_position: u32,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
@@ -68,9 +70,10 @@ impl Token for u64 {
 }
 
 impl FieldBuffer {
-    pub(crate) fn new(detail: Detail) -> Self {
+    pub(crate) fn new(detail: Detail, position_gap: u16) -> Self {
         FieldBuffer {
             detail,
+            position_gap,
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -108,21 +111,25 @@ impl FieldBuffer {
         Ok(())
     }
 
-    /// Adds tokens to the document that [`end_document`](Self::end_document) will end. Positions
-    /// go on behind those that the document has.
+    /// Adds the tokens of one more value to the document that [`end_document`](Self::end_document) will end.
+    /// Positions go on behind those that the document has, and the gap.
     pub(crate) fn add_tokens(
         &mut self,
         bytes: &[u8],
         tokens: &[(u32, u32)],
         positions: Option<&[u32]>,
     ) -> Result<()> {
-        let first = self.next_position;
+        let first = match self.next_position {
+            0 => 0,
+            next => next.saturating_add(self.position_gap.into()),
+        };
         let n_before = self.log.len() as u32 - self.document_ends.last().copied().unwrap_or(0);
         let are_counted = positions.is_none() && first == n_before && self.positions.is_empty();
         let n_tokens = tokens.len() as u32;
         let last = positions.map_or(n_tokens.checked_sub(1), |positions| positions.last().copied());
-        self.next_position =
-            last.map_or(first, |last| first.saturating_add(last).saturating_add(1));
+        if let Some(last) = last {
+            self.next_position = first.saturating_add(last).saturating_add(1);
+        }
         if self.detail.has_positions() && !are_counted {
             self.place_all();
             let at = |nth| positions.map_or(nth, |positions| positions[nth as usize]);
@@ -374,7 +381,7 @@ mod tests {
     #[test]
     fn a_log_turned_around_is_the_postings_of_each_term() {
         for detail in [Detail::Documents, Detail::Frequencies, Detail::Positions] {
-            let mut field = FieldBuffer::new(detail);
+            let mut field = FieldBuffer::new(detail, 0);
             for first_doc in [0, 1000] {
                 let mut expected = Expected::new();
                 for nth in 0..500u32 {
@@ -401,17 +408,19 @@ mod tests {
     #[test]
     fn positions_that_are_given_are_kept_and_others_are_counted() {
         // In 32 bits a token, then in 64.
-        check_given_positions(9);
-        check_given_positions(u32::MAX);
+        check_given_positions(9, 0);
+        check_given_positions(u32::MAX, 0);
+        check_given_positions(9, 10);
     }
 
-    fn check_given_positions(far: u32) {
-        let mut field = FieldBuffer::new(Detail::Positions);
+    fn check_given_positions(far: u32, gap: u16) {
+        let mut field = FieldBuffer::new(Detail::Positions, gap);
         let mut bytes = b"onetwo".to_vec();
         bytes.extend_from_slice(&[0; 16]);
         let (one, two) = ((0, 3), (3, 3));
         field.add_documents(&bytes, &[two, one, one], &[1, 3], None).unwrap();
         field.add_tokens(&bytes, &[one, two], None).unwrap();
+        field.add_tokens(&bytes, &[], None).unwrap();
         field.add_tokens(&bytes, &[one, two, one], Some(&[4, 4, 70_000])).unwrap();
         field.add_tokens(&bytes, &[two], None).unwrap();
         field.end_document();
@@ -425,8 +434,11 @@ mod tests {
         run.append_lengths(&mut lengths).unwrap();
         assert_eq!(lengths, [1, 2, 6, 0, 1, 0, 2, 1, 1]);
         let of = |list: &[(u32, &[u32])]| list.iter().map(|(d, p)| (*d, p.to_vec())).collect();
-        let one = of(&[(6, &[0, 1]), (7, &[0, 6, 70_002]), (11, &[1]), (13, &[5])]);
-        let two = of(&[(5, &[0]), (7, &[1, 6, 70_003]), (9, &[far]), (11, &[0]), (12, &[0])]);
+        let gap = u32::from(gap);
+        let one = [0, gap + 6, gap + 70_002];
+        let one = of(&[(6, &[0, 1]), (7, &one), (11, &[1]), (13, &[5])]);
+        let two = [1, gap + 6, 2 * gap + 70_003];
+        let two = of(&[(5, &[0]), (7, &two), (9, &[far]), (11, &[0]), (12, &[0])]);
         let expected = BTreeMap::from([(b"one".to_vec(), one), (b"two".to_vec(), two)]);
         check(&run, Detail::Positions, expected);
     }

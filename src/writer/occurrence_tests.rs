@@ -204,19 +204,24 @@ fn built_and_merged_segments_say_where_every_word_stands() {
 }
 
 #[test]
-fn several_values_follow_each_other_and_left_out_words_leave_gaps() {
-    let many = |analyzer: &str| Field::new("text", FieldKind::Text).many(true).analyzer(analyzer);
+fn several_values_follow_each_other_behind_gaps_and_left_out_words_leave_gaps() {
+    let many = |analyzer: &str, gap| {
+        Field::new("text", FieldKind::Text).many(true).analyzer(analyzer).position_gap(gap)
+    };
     let values = ["the cat of the house", "", "cat and house"];
     let document =
         values.iter().fold(Document::new(), |document, value| document.with("text", *value));
-    let positions = |analyzer: &str, term: &str| {
-        let schema = Schema::builder().field(many(analyzer)).build().unwrap();
+    let positions = |analyzer: &str, gap: u16, term: &str| {
+        let schema = Schema::builder().field(many(analyzer, gap)).build().unwrap();
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
         let built = build(&schema, [document.clone(), document.clone()], &storage, 1);
         let file = open(&*storage, &built);
         let segment = SegmentReader::new(&file, &schema, built.n_docs);
         assert_eq!(verify::verify(segment, |error| panic!("{error}")), 0);
         let field = segment.field(FieldId(0));
+        let n_words = if analyzer == "default" { 8 } else { 4 };
+        let lengths = field.lengths().unwrap().unwrap();
+        assert_eq!(lengths.code(0).unwrap(), lengths::code_of(n_words), "gaps are no words");
         let info = field.terms().unwrap().get(term.as_bytes()).unwrap().unwrap();
         let RankedList::Short(list) = field.ranked(&info).unwrap() else { panic!("two documents") };
         let mut found = [vec![], vec![]];
@@ -224,8 +229,10 @@ fn several_values_follow_each_other_and_left_out_words_leave_gaps() {
         assert_eq!(found[0], found[1]);
         found[0].clone()
     };
-    assert_eq!(positions("default", "cat"), [1, 5]);
-    assert_eq!(positions("default", "house"), [4, 7]);
-    assert_eq!(positions("words|lower|stop:en", "cat"), [1, 5]);
-    assert_eq!(positions("words|lower|stop:en", "house"), [4, 7]);
+    for (gap, place) in [(0, 0), (100, 100), (3, 3)] {
+        for analyzer in ["default", "words|lower|stop:en"] {
+            assert_eq!(positions(analyzer, gap, "cat"), [1, 5 + place]);
+            assert_eq!(positions(analyzer, gap, "house"), [4, 7 + place]);
+        }
+    }
 }

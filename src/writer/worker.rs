@@ -32,6 +32,8 @@ pub(crate) struct Worker {
     texts: String,
     spans: Vec<(u32, u32)>,
     ends: Vec<u32>,
+    /// By document of a field that may have many values: its lines in `texts`.
+    n_lines: Vec<u32>,
 }
 
 /// What a task leaves for the merge.
@@ -62,7 +64,9 @@ impl Worker {
         let custom = |field: &Field| {
             analyzers.index_time(field).ok().filter(|analyzer| !analyzer.is_default())
         };
-        let fields = schema.fields().iter().map(|field| FieldBuffer::new(field.detail)).collect();
+        let fields = schema.fields().iter();
+        let fields =
+            fields.map(|field| FieldBuffer::new(field.detail, field.position_gap)).collect();
         Worker {
             analyzers: schema.fields().iter().map(custom).collect(),
             fields,
@@ -73,6 +77,7 @@ impl Worker {
             texts: String::new(),
             spans: vec![],
             ends: vec![],
+            n_lines: vec![],
         }
     }
 
@@ -287,17 +292,27 @@ impl Worker {
         self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends, None)
     }
 
-    /// Tokenizes the values of many documents at once, one line a document. A newline inside a
-    /// value and the end of a value separate words as a space does.
+    /// Tokenizes the values of many documents at once, one line a value, and one for a document without any. A
+    /// newline inside a value separates words as a space does.
     fn add_texts(&mut self, batch: &DocumentBatch, by_doc: ByDocument<'_>) -> Result<()> {
         let field = by_doc.field;
+        let many = self.schema.get(field).many;
         self.texts.clear();
+        self.n_lines.clear();
         for of_doc in by_doc {
+            let mut n_values = 0;
             for value in of_doc.iter().filter(|value| value.field == field) {
+                if n_values > 0 {
+                    self.texts.push('\n');
+                }
                 self.texts
                     .extend(utf8(batch.value(*value))?.split('\n').flat_map(|line| [line, " "]));
+                n_values += 1;
             }
             self.texts.push('\n');
+            if many {
+                self.n_lines.push(n_values.max(1));
+            }
             if self.texts.len() >= STEP_BYTES {
                 self.add_pending_texts(field)?;
             }
@@ -308,6 +323,10 @@ impl Worker {
     fn add_pending_texts(&mut self, field: FieldId) -> Result<()> {
         self.tokens.tokenize(&self.texts);
         self.texts.clear();
+        if self.n_lines.iter().any(|n_lines| *n_lines > 1) {
+            self.tokens.join(&self.n_lines, self.schema.get(field).position_gap);
+        }
+        self.n_lines.clear();
         let tokens = &self.tokens;
         self.fields[field.index()].add_documents(
             &tokens.bytes,

@@ -27,6 +27,11 @@ impl NaiveIndex {
                 let words = words_of(schema, field, value);
                 let of_field =
                     texts.entry(field.into()).or_insert_with(|| vec![vec![]; docs.len()]);
+                if !of_field[doc].is_empty() && !words.is_empty() {
+                    // Places between two values, where no word is.
+                    let gap = schema.field(field).map_or(0, |field| field.position_gap);
+                    of_field[doc].extend((0..gap).map(|_| String::new()));
+                }
                 of_field[doc].extend(words.iter().cloned());
                 for term in words {
                     terms.entry((field.into(), term)).or_insert_with(nobody)[doc] = true;

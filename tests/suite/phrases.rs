@@ -164,6 +164,43 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
     assert!(found > QUERIES / 2, "{found} of {QUERIES} found anything");
 }
 
+#[test]
+fn a_gap_lies_between_the_values_of_a_document() {
+    let mut random = Random(0xBEE);
+    for (analyzer, gap) in [("default", 2), ("default", 100), ("words|lower", 2), ("default", 0)] {
+        let text = Field::new("text", FieldKind::Text).many(true).analyzer(analyzer);
+        let bag = Field::new("bag", FieldKind::Text).many(true).detail(Detail::Frequencies);
+        let schema = Schema::builder().field(text.position_gap(gap)).field(bag).keyword("tag");
+        let schema = schema.build().unwrap();
+        let docs: Vec<Document> = (0..400)
+            .map(|_| {
+                let values = (0..random.below(4)).map(|_| ["text", "text", "bag"][random.below(3)]);
+                let values: Vec<&str> = values.collect();
+                let document = |so_far: Document, field| so_far.with(field, random.text(4));
+                values.into_iter().fold(Document::new(), document)
+            })
+            .collect();
+        let naive = NaiveIndex::new(&schema, &docs);
+        let index = Index::in_memory(schema);
+        let mut writer = index.writer().unwrap();
+        for part in docs.chunks(300) {
+            part.iter().for_each(|document| writer.add(document.clone()).unwrap());
+            writer.commit().unwrap();
+        }
+        let searcher = index.searcher().unwrap();
+        for _ in 0..100 {
+            let query = query(&mut random);
+            let matches = naive.matches(&query);
+            let docs = (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc);
+            let docs: Vec<u64> = docs.collect();
+            assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}, gap {gap}");
+            let search = searcher.search(&query).order(Order::Document).limit(400);
+            let found = search.run().unwrap().hits;
+            assert!(found.iter().map(|hit| hit.doc.0).eq(docs), "{query}, gap {gap}");
+        }
+    }
+}
+
 fn check_plan(plan: &ExplainNode, query: &Query) {
     for node in plan.iter() {
         let (estimate, actual) = (&node.estimate, node.actual.as_ref().unwrap());

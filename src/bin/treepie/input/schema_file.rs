@@ -8,6 +8,7 @@
 //! frequencies = true   # how often words occur, for ranking; default true, text only
 //! analyzer = "english" # text only: a name or a spec; default "default"
 //! query_analyzer = "words|lower"   # text only; default as analyzer
+//! position_gap = 100   # places between two values that no phrase bridges; default 100, text only
 //! [fields.brand]
 //! type = "keyword"
 //! many = true          # more than one value a document; default false
@@ -18,7 +19,10 @@
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
 use toml::de::{DeTable, DeValue};
-use treepie::{Detail, Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer};
+use treepie::{
+    Detail, Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer,
+    schema::POSITION_GAP_DEFAULT,
+};
 
 use crate::failure::not_yet;
 
@@ -76,6 +80,9 @@ pub(crate) fn print(schema: &Schema) -> String {
             (FieldKind::Text, Detail::Frequencies) => text.push_str("positions = false\n"),
             _ => {}
         }
+        if field.position_gap != POSITION_GAP_DEFAULT {
+            let _ = writeln!(text, "position_gap = {}", field.position_gap);
+        }
         for (key, spec) in
             [("analyzer", &field.analyzer), ("query_analyzer", &field.query_analyzer)]
         {
@@ -128,6 +135,10 @@ impl File<'_> {
                     field = field.analyzer(self.analyzer(value, &span, key)?);
                     text_only = Some((key.to_owned(), span));
                 }
+                "position_gap" => {
+                    field = field.position_gap(self.places(value, &span, key)?);
+                    text_only = Some((key.to_owned(), span));
+                }
                 "query_analyzer" => {
                     field = field.query_analyzer(self.analyzer(value, &span, key)?);
                     text_only = Some((key.to_owned(), span));
@@ -143,8 +154,7 @@ impl File<'_> {
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known =
-                        "type, stored, many, positions, frequencies, analyzer or query_analyzer";
+                    let known = "type, stored, many, positions, frequencies, position_gap, analyzer or query_analyzer";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -198,6 +208,17 @@ impl File<'_> {
 
     fn boolean(&self, value: &DeValue<'_>, span: Range<usize>, key: &str) -> Result<bool, Error> {
         value.as_bool().ok_or_else(|| self.kind_of(span, key, "true or false", value))
+    }
+
+    fn places(&self, value: &DeValue<'_>, span: &Range<usize>, key: &str) -> Result<u16, Error> {
+        let DeValue::Integer(number) = value else {
+            return Err(self.kind_of(span.clone(), key, "a whole number", value));
+        };
+        u16::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
+            self.wrong(span.clone())
+                .expected(format!("0 to {} for '{key}'", u16::MAX))
+                .found(number.to_string())
+        })
     }
 
     /// The spec of an analyzer that this build has.
@@ -284,6 +305,7 @@ mod tests {
                 Field::new("y", FieldKind::Text)
                     .analyzer("english")
                     .query_analyzer("words|lower")
+                    .position_gap(7)
                     .detail(Detail::Documents),
             )
             .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
@@ -320,6 +342,9 @@ mod tests {
             ("[fields.a]\ntype = \"keyword\"\nfacet = true", "is not built yet (line 3)"),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = 3", "text or keyword for 'type', found a value of type integer"),
+            ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
+            ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
+            ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
             ("[fields.a]\ntype = \"text\"\ncolour = 1", "found 'colour' (line 3)"),
             (
                 "[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"",
