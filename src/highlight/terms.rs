@@ -178,17 +178,7 @@ impl Compiler<'_> {
 
     /// A leaf in its field or in the default ones; what is no leaf, or has no words, is nothing.
     fn leaf(&mut self, leaf: &Query, default_fields: Option<&[(String, Boost)]>) -> Result<()> {
-        let (Query::Word { field, .. }
-        | Query::Phrase { field, .. }
-        | Query::Prefix { field, .. }
-        | Query::Wildcard { field, .. }
-        | Query::Regex { field, .. }
-        | Query::Fuzzy { field, .. }
-        | Query::Range { field, .. }
-        | Query::InSet { field, .. }) = leaf
-        else {
-            return Ok(());
-        };
+        let Some(field) = leaf.field_of_terms() else { return Ok(()) };
         match (field, default_fields) {
             (Some(name), _) => self.leaf_in(self.field(name)?, leaf),
             (None, Some(fields)) => {

@@ -135,19 +135,12 @@ impl Query {
     /// default field.
     #[must_use]
     pub fn in_field(mut self, name: impl Into<String>) -> Self {
-        match &mut self {
-            Query::Word { field, .. }
-            | Query::Phrase { field, .. }
-            | Query::Prefix { field, .. }
-            | Query::Wildcard { field, .. }
-            | Query::Regex { field, .. }
-            | Query::Fuzzy { field, .. }
-            | Query::Range { field, .. }
-            | Query::InSet { field, .. } => {
+        match self.field_of_terms_mut() {
+            Some((field, _)) => {
                 field.get_or_insert_with(|| name.into());
                 self
             }
-            _ => self.in_fields([(name, Boost::ONE)]),
+            None => self.in_fields([(name, Boost::ONE)]),
         }
     }
 

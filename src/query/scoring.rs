@@ -213,17 +213,7 @@ impl Scope {
 
 /// Whether a leaf says itself in which field it is meant.
 fn names_field(leaf: &Query) -> bool {
-    match leaf {
-        Query::Word { field, .. }
-        | Query::Phrase { field, .. }
-        | Query::Prefix { field, .. }
-        | Query::Wildcard { field, .. }
-        | Query::Regex { field, .. }
-        | Query::Fuzzy { field, .. }
-        | Query::Range { field, .. }
-        | Query::InSet { field, .. } => field.is_some(),
-        _ => true,
-    }
+    leaf.field_of_terms().is_none_or(Option::is_some)
 }
 
 /// A sum with no sum inside that could as well be part of it, and every term once: asking twice for a word

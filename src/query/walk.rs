@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::mem::{discriminant, replace};
 use std::slice::from_ref;
 
-use super::Query;
+use super::{Place, Query};
 
 impl Query {
     /// The queries that this one is made of, by the role they play in it.
@@ -42,6 +42,46 @@ impl Query {
     /// Whether it is made of no others.
     pub(crate) fn is_leaf(&self) -> bool {
         self.parts().iter().all(|part| part.is_empty())
+    }
+
+    /// The field of a leaf that stands for terms, where it names one; `None` for all else.
+    pub(crate) fn field_of_terms(&self) -> Option<&Option<String>> {
+        match self {
+            Query::Word { field, .. }
+            | Query::Phrase { field, .. }
+            | Query::Prefix { field, .. }
+            | Query::Wildcard { field, .. }
+            | Query::Regex { field, .. }
+            | Query::Fuzzy { field, .. }
+            | Query::Range { field, .. }
+            | Query::InSet { field, .. } => Some(field),
+            Query::All
+            | Query::Nothing
+            | Query::Exists { .. }
+            | Query::And(_)
+            | Query::Or(_)
+            | Query::Not(_)
+            | Query::Group { .. }
+            | Query::DisMax { .. }
+            | Query::Boost { .. }
+            | Query::ConstantScore { .. }
+            | Query::Fields { .. } => None,
+        }
+    }
+
+    /// The same, to be changed, and where it stood in the text.
+    pub(super) fn field_of_terms_mut(&mut self) -> Option<(&mut Option<String>, &mut Place)> {
+        match self {
+            Query::Word { field, place, .. }
+            | Query::Phrase { field, place, .. }
+            | Query::Prefix { field, place, .. }
+            | Query::Wildcard { field, place, .. }
+            | Query::Regex { field, place, .. }
+            | Query::Fuzzy { field, place, .. }
+            | Query::Range { field, place, .. }
+            | Query::InSet { field, place, .. } => Some((field, place)),
+            _ => None,
+        }
     }
 
     /// Moves the children that have children themselves to `out`, which leaves this a shallow tree.

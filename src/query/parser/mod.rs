@@ -336,15 +336,7 @@ fn with_fields(query: Query, fields: Option<FieldList>) -> Query {
 
 /// A leaf with its field and the place of both.
 fn placed(mut query: Query, named: Option<(String, Range<usize>)>, span: &Range<usize>) -> Query {
-    if let Query::Word { field, place, .. }
-    | Query::Phrase { field, place, .. }
-    | Query::Prefix { field, place, .. }
-    | Query::Wildcard { field, place, .. }
-    | Query::Regex { field, place, .. }
-    | Query::Fuzzy { field, place, .. }
-    | Query::Range { field, place, .. }
-    | Query::InSet { field, place, .. } = &mut query
-    {
+    if let Some((field, place)) = query.field_of_terms_mut() {
         let (name, at) = named.unzip();
         *field = name;
         *place = Place { field: at, text: Some(span.clone()) };

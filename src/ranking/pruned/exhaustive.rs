@@ -45,6 +45,17 @@ impl Sums {
         self.cursors.resize(n_clauses, Cursor::default());
     }
 
+    /// The first window that may have a match behind those that were gone through: of any list, or for all lists
+    /// the one that none stands before, as long as none has ended.
+    fn next_window<const ALL: bool>(&self, clauses: &[Clause<'_, '_>]) -> Option<u32> {
+        let cursors = clauses.iter().zip(&self.cursors);
+        let windows = cursors.map(|(clause, at)| at.window(&clause.list));
+        match ALL {
+            true => windows.reduce(|a, b| Some(a?.max(b?))).flatten(),
+            false => windows.flatten().min(),
+        }
+    }
+
     /// Offers the documents of a window, and forgets them.
     fn offer(&mut self, first: u64, top: &mut Top, pruning: &mut Pruning) {
         for (nth, word) in self.matching.iter_mut().enumerate() {
@@ -58,7 +69,8 @@ impl Sums {
     }
 }
 
-pub(super) fn any_of(
+/// Offers every document that matches: all clauses, or any.
+pub(super) fn offer<const ALL: bool>(
     clauses: &[Clause<'_, '_>],
     base: u64,
     top: &mut Top,
@@ -66,53 +78,30 @@ pub(super) fn any_of(
 ) -> Result<Pruning> {
     let mut pruning = Pruning::default();
     sums.reset(clauses.len());
-    loop {
-        let cursors = clauses.iter().zip(&sums.cursors);
-        let Some(window) = cursors.filter_map(|(clause, at)| at.window(&clause.list)).min() else {
-            return Ok(pruning);
-        };
-        for (clause, at) in clauses.iter().zip(&mut sums.cursors) {
-            at.visit(clause, window, |low, score| {
-                let (word, bit) = (&mut sums.matching[low / 64], 1 << (low % 64));
-                let before = if *word & bit == 0 { 0.0 } else { sums.scores[low] };
-                *word |= bit;
-                sums.scores[low] = before + score;
-            })?;
-        }
-        sums.offer(base + u64::from(window) * u64::from(WINDOW), top, &mut pruning);
-    }
-}
-
-pub(super) fn all_of(
-    clauses: &[Clause<'_, '_>],
-    base: u64,
-    top: &mut Top,
-    sums: &mut Sums,
-) -> Result<Pruning> {
-    let mut pruning = Pruning::default();
-    sums.reset(clauses.len());
-    loop {
-        let cursors = clauses.iter().zip(&sums.cursors);
-        // The window that none stands before; it ends with the first list that ends.
-        let windows = cursors.map(|(clause, at)| at.window(&clause.list));
-        let Some(Some(window)) = windows.reduce(|a, b| Some(a?.max(b?))) else {
-            return Ok(pruning);
-        };
+    while let Some(window) = sums.next_window::<ALL>(clauses) {
         for (nth, (clause, at)) in clauses.iter().zip(&mut sums.cursors).enumerate() {
             while at.window(&clause.list).is_some_and(|before| before < window) {
                 at.skip(&clause.list);
             }
-            sums.listed.fill(0);
+            if ALL {
+                sums.listed.fill(0);
+            }
             at.visit(clause, window, |low, score| {
-                sums.listed[low / 64] |= 1 << (low % 64);
-                sums.scores[low] = if nth == 0 { score } else { sums.scores[low] + score };
+                let (word, bit) = (low / 64, 1 << (low % 64));
+                let is_first = if ALL { nth == 0 } else { sums.matching[word] & bit == 0 };
+                sums.scores[low] = if is_first { score } else { sums.scores[low] + score };
+                let seen = if ALL { &mut sums.listed } else { &mut sums.matching };
+                seen[word] |= bit;
             })?;
-            for (matching, listed) in sums.matching.iter_mut().zip(&sums.listed) {
-                *matching = if nth == 0 { *listed } else { *matching & listed };
+            if ALL {
+                for (matching, listed) in sums.matching.iter_mut().zip(&sums.listed) {
+                    *matching = if nth == 0 { *listed } else { *matching & listed };
+                }
             }
         }
         sums.offer(base + u64::from(window) * u64::from(WINDOW), top, &mut pruning);
     }
+    Ok(pruning)
 }
 
 /// How far a list was gone through.

@@ -232,8 +232,7 @@ fn find<'s, const ALL: bool>(
         return Ok(Pruning { documents_scored, matching, ..Pruning::default() });
     }
     let Some(scale) = scale else {
-        let find = if ALL { exhaustive::all_of } else { exhaustive::any_of };
-        return find(clauses, base, top, exhaustive);
+        return exhaustive::offer::<ALL>(clauses, base, top, exhaustive);
     };
     let mut pruning = Pruning::default();
     if !ALL {
