@@ -90,7 +90,7 @@ pub use index::{Index, IndexOptions};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, PreparedCount, Relation,
-    SearchBuilder, Searcher, Total, TotalMode, Value,
+    SearchBuilder, Searcher, Statistics, Total, TotalMode, Value,
 };
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,

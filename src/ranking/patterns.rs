@@ -71,8 +71,8 @@ impl Ranked<'_> {
     }
 
     /// The patterns that are scored by their best terms.
-    pub(crate) fn patterns(&self) -> &[ScoredPattern] {
-        &self.patterns
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &ScoredPattern> {
+        self.parts().iter().flat_map(|part| &part.patterns)
     }
 }
 

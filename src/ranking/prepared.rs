@@ -29,6 +29,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) sets: Vec<Matches>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
+    /// The same for each segment by itself, where each is to be scored by its own statistics.
+    by_segment: Vec<Ranked<'s>>,
     pub(super) root: Node,
 }
 
@@ -99,6 +101,7 @@ impl<'s> Ranked<'s> {
             combined: vec![],
             sets: vec![],
             patterns: vec![],
+            by_segment: vec![],
             root: Node::NOTHING,
         };
         // The whole query is a set that its caller knows already.
@@ -385,8 +388,33 @@ impl<'s> Ranked<'s> {
     /// The score of every document, where all have the same.
     pub(crate) fn constant(&self) -> Option<f32> {
         match &self.root {
-            Node::Set { score, .. } => Some(*score),
+            Node::Set { score, .. } => {
+                let is_same = |own: &Ranked<'_>| own.constant() == Some(*score);
+                self.by_segment.iter().all(is_same).then_some(*score)
+            }
             _ => None,
+        }
+    }
+
+    /// Scores each segment as `by_segment` does, one for each, in place of this.
+    pub(crate) fn with_own_statistics(mut self, by_segment: Vec<Ranked<'s>>) -> Self {
+        self.by_segment = by_segment;
+        self
+    }
+
+    /// What scores a segment, and the number of the segment there.
+    pub(crate) fn of_segment(&self, segment: usize) -> (&Ranked<'s>, usize) {
+        match self.by_segment.get(segment) {
+            Some(own) => (own, 0),
+            None => (self, segment),
+        }
+    }
+
+    /// Those that score segments: itself, or one for each.
+    pub(crate) fn parts(&self) -> &[Ranked<'s>] {
+        match &self.by_segment[..] {
+            [] => std::slice::from_ref(self),
+            parts => parts,
         }
     }
 

@@ -18,7 +18,8 @@ pub(crate) fn score_all(
 ) -> Result<u64> {
     let mut n_matching = 0;
     for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
-        let mut scorer = ranked.segment(at)?;
+        let (ranked, nth) = ranked.of_segment(at);
+        let mut scorer = ranked.segment(nth)?;
         let mut offer = |doc: u32| -> Result<()> {
             if let Some(score) = scorer.score(doc)? {
                 n_matching += 1;
@@ -52,6 +53,9 @@ pub(crate) fn find_best(
     let mut pruning = Pruning::NOTHING;
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
+        let (own, at) = ranked.of_segment(at);
+        let shape = if std::ptr::eq(own, ranked) { shape } else { own.shape() };
+        let ranked = own;
         pruning += match shape {
             Shape::AnyOf | Shape::AllOf => {
                 let clauses = ranked.clauses(at, recycled(std::mem::take(&mut scratch.clauses)))?;
@@ -85,6 +89,7 @@ pub(crate) fn find_best_of_phrase(
     let mut pruning = PhrasePruning::default();
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
+        let (ranked, at) = ranked.of_segment(at);
         let scratch = &mut scratch.phrase;
         pruning += match ranked.phrase_clause(at, &mut scratch.rare)? {
             None => PhrasePruning::default(),

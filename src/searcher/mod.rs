@@ -10,7 +10,7 @@ mod search;
 mod top_k;
 
 pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Total, TotalMode, Value};
-pub use search::{Order, SearchBuilder};
+pub use search::{Order, SearchBuilder, Statistics};
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
-use crate::ranking::bm25::{FieldScorings, Parameters};
+use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned;
 pub use crate::ranking::scorer::Explanation;
@@ -177,30 +177,54 @@ impl Searcher {
         query: &Query,
         parameters: &[(FieldId, Parameters)],
         options: ScoringOptions,
+        statistics: Statistics,
     ) -> Result<Ranked<'_>> {
         let scored = query::scoring(query, self.schema(), &self.0.analyzers, options)?;
-        let of_field = |field| {
+        let own = |field| {
             let own = parameters.iter().find(|(other, _)| *other == field);
-            let own = own.map_or_else(Parameters::default, |(_, parameters)| *parameters);
-            self.0.scorings.get(field, self.segments(), own)
+            own.map_or_else(Parameters::default, |(_, parameters)| *parameters)
         };
-        Ranked::new(&scored, self.segments().collect(), of_field, |normal| self.matches(normal))
+        let of_field = |field| self.0.scorings.get(field, self.segments(), own(field));
+        let segments = self.segments().collect();
+        let ranked = Ranked::new(&scored, segments, of_field, |normal| self.matches(normal))?;
+        if statistics == Statistics::Snapshot || self.segments().len() == 1 {
+            return Ok(ranked);
+        }
+        let by_segment = self.segments().map(|segment| {
+            let only = || std::iter::once(segment);
+            let of_field = |field| FieldScoring::of(field, only(), own(field)).map(Arc::new);
+            Ranked::new(&scored, vec![segment], of_field, |normal| self.matches_in(normal, only()))
+        });
+        Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }
 
     /// Everything that matches, by segment.
     fn matches(&self, normal: &Normal) -> Result<Matches> {
-        let mut execution = self.collecting(normal)?;
+        self.matches_in(normal, self.segments())
+    }
+
+    /// The same in some of the segments.
+    fn matches_in<'s>(
+        &'s self,
+        normal: &Normal,
+        segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+    ) -> Result<Matches> {
+        let mut execution = self.collecting(normal, segments)?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
         self.recycle(execution);
         Ok(matches)
     }
 
     /// Plans to find everything that matches.
-    fn collecting(&self, normal: &Normal) -> Result<Execution<'_>> {
+    fn collecting<'s>(
+        &'s self,
+        normal: &Normal,
+        segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+    ) -> Result<Execution<'s>> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let (scratch, execution) = self.scratch();
-        let plan = plan::plan(normal, self.segments(), &options, scratch)?;
+        let plan = plan::plan(normal, segments, &options, scratch)?;
         Ok(Execution::new(plan, false, execution))
     }
 

@@ -42,6 +42,7 @@ pub struct SearchBuilder<'a> {
     pub(super) after: Option<(f32, DocId)>,
     parameters: Vec<(String, Parameters)>,
     pattern_terms: u32,
+    pub(super) statistics: Statistics,
 }
 
 /// What there is to say of a query whose matches all score the same.
@@ -61,6 +62,18 @@ pub enum Order {
     Document,
 }
 
+/// What it is that says how rare a word is, and how long a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Statistics {
+    /// All documents of the snapshot: scores do not depend on the segments that documents are in.
+    #[default]
+    Snapshot,
+    /// The documents of the same segment: what each segment scores does not depend on the others, as if it were an
+    /// index of its own.
+    Segment,
+}
+
 impl<'a> SearchBuilder<'a> {
     /// A search for the first page, with everything as it is by default.
     pub(super) fn new(searcher: &'a Searcher, query: &'a Query) -> Self {
@@ -77,6 +90,7 @@ impl<'a> SearchBuilder<'a> {
             after: None,
             parameters: vec![],
             pattern_terms: 0,
+            statistics: Statistics::default(),
         }
     }
 }
@@ -211,6 +225,32 @@ impl SearchBuilder<'_> {
         Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
     }
 
+    /// What scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
+    /// more for each segment.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema, Statistics};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// writer.add(Document::new().with("title", "Paris, Texas"))?;
+    /// writer.add(Document::new().with("title", "London"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let best = |statistics| -> treepie::Result<_> {
+    ///     Ok(searcher.search(&query).statistics(statistics).run()?.hits[0].doc.0)
+    /// };
+    /// assert_eq!(best(Statistics::Snapshot)?, 0); // the shorter title
+    /// assert_eq!(best(Statistics::Segment)?, 1); // a word that not all of its segment have
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn statistics(mut self, statistics: Statistics) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
     /// How this search scores a document, as a tree of numbers; `None` where it does not match.
     ///
     /// # Errors
@@ -233,7 +273,11 @@ impl SearchBuilder<'_> {
                 None => false,
             };
             return match is_in {
-                true => self.scoring()?.segment(at)?.explain(here as u32),
+                true => {
+                    let ranked = self.scoring()?;
+                    let (ranked, at) = ranked.of_segment(at);
+                    ranked.segment(at)?.explain(here as u32)
+                }
                 false => Ok(None),
             };
         }
@@ -252,7 +296,7 @@ impl SearchBuilder<'_> {
 
     fn scoring(&self) -> Result<Ranked<'_>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
-        self.searcher.ranked(self.query, &self.parameters()?, options)
+        self.searcher.ranked(self.query, &self.parameters()?, options, self.statistics)
     }
 
     /// The options of scoring, checked.

@@ -1,7 +1,7 @@
 //! How the best by score are found, and the node of a plan that says so.
 
-use super::TotalMode;
 use super::search::{Found, LookedAt, SearchBuilder};
+use super::{Statistics, TotalMode};
 use crate::explain::{
     Actual, CandidateCounts, Decision, Estimate, ExplainNode, ExplainTree, PositionCounts,
     RankingCounts, Threshold,
@@ -79,7 +79,13 @@ impl SearchBuilder<'_> {
             Way::Everything => "BM25 of every match".into(),
         };
         node.decisions = self.decision(ranked, way, &root).into_iter().collect();
-        node.decisions.extend(ranked.patterns().iter().map(|pattern| {
+        if self.statistics == Statistics::Segment {
+            let reason =
+                "each segment is ranked by how rare words are and how long texts are there";
+            let own = Decision::accepted("statistics of each segment", reason);
+            node.decisions.push(own.instead_of("statistics of the snapshot", None));
+        }
+        node.decisions.extend(ranked.patterns().map(|pattern| {
             Decision::accepted("score patterns by their best terms", pattern.to_string())
                 .instead_of("the same score for every match", None)
         }));

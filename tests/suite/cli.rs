@@ -1083,3 +1083,20 @@ fn fields_are_combined_where_that_is_asked_for() {
         assert!(ran.status == 2 && ran.stderr.contains(expected), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn statistics_are_those_of_a_segment_where_that_is_asked_for() {
+    let dir = Dir::new();
+    for (nth, text) in ["paris\n", "paris texas\nlondon\n"].into_iter().enumerate() {
+        dir.write("part.txt", text);
+        let more = if nth > 0 { &["--append"][..] } else { &[] };
+        dir.ok(&[&["index", "s.tp", "part.txt", "--quiet"], more].concat());
+    }
+    let best = |more: &[&str]| {
+        let page = dir.run(&[&["search", "s.tp", "paris", "--format", "json"], more].concat());
+        page.json()["hits"][0]["doc"].clone()
+    };
+    assert_eq!(best(&[]), 0);
+    assert_eq!(best(&["--statistics", "snapshot"]), 0);
+    assert_eq!(best(&["--statistics", "segment"]), 1);
+}

@@ -4,7 +4,9 @@ use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
-use treepie::{DocId, Document, Index, Order, Schema, SearchBuilder, Searcher, WriterOptions};
+use treepie::{
+    DocId, Document, Index, Order, Schema, SearchBuilder, Searcher, Statistics, WriterOptions,
+};
 
 const FIELDS: [&str; 2] = ["title", "body"];
 
@@ -627,4 +629,60 @@ fn fields_that_cannot_be_combined_are_refused() {
             assert!(error.to_string().contains(found), "{error}");
         }
     }
+}
+
+#[test]
+fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
+    let schema = Schema::builder().text("title").text("body").keyword("tag").build().unwrap();
+    let mut random = Random(55);
+    let together = Index::in_memory(schema.clone());
+    let mut writer = together.writer().unwrap();
+    let mut alone = vec![];
+    for n_docs in [30, 300, 700] {
+        let own = Index::in_memory(schema.clone());
+        let mut own_writer = own.writer().unwrap();
+        for _ in 0..n_docs {
+            let texts = FIELDS.map(|field| (field, random.text().join(" ")));
+            let document = texts
+                .into_iter()
+                .fold(Document::new(), |so_far, (field, text)| so_far.with(field, text));
+            let document = document.with("tag", random.word());
+            writer.add(document.clone()).unwrap();
+            own_writer.add(document).unwrap();
+        }
+        writer.commit().unwrap();
+        own_writer.commit().unwrap();
+        alone.push(own.searcher().unwrap());
+    }
+    let together = together.searcher().unwrap();
+    for _ in 0..150 {
+        let query = match random.below(5) {
+            0 => combined_query(&mut random),
+            1 => pattern_query(&mut random, 1),
+            2 => Query::word_in("tag", random.word()),
+            3 => Query::prefix("w1").in_field("tag"),
+            _ => random.query(2),
+        };
+        let n = [0, 3][random.below(2)];
+        let mut expected = vec![];
+        let mut base = 0;
+        for own in &alone {
+            let hits = own.search(&query).pattern_terms(n).limit(1_000).run().unwrap().hits;
+            expected.extend(hits.iter().map(|hit| (hit.score.unwrap(), base + hit.doc.0)));
+            base += own.n_docs();
+        }
+        expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let search = together.search(&query).pattern_terms(n).statistics(Statistics::Segment);
+        let limit = [1, 10, 2_000][random.below(3)];
+        let hits = search.clone().limit(limit).run().unwrap().hits;
+        let found: Vec<_> = hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
+        assert_eq!(found, expected[..expected.len().min(limit as usize)], "{query}");
+        if let Some((score, doc)) = found.last() {
+            let explained = search.explain_score(DocId(*doc)).unwrap().unwrap();
+            assert_eq!(explained.value, *score, "{query}\n{explained}");
+        }
+    }
+    let query = together.parse("title:w1 title:w2").unwrap();
+    let plan = together.search(&query).statistics(Statistics::Segment).explain().unwrap();
+    assert!(plan.to_string().contains("statistics of each segment"), "{plan}");
 }

@@ -4,7 +4,8 @@ use std::{cmp::Reverse, io, io::Write, ops::Range, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    DocId, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, TotalMode,
+    DocId, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, Statistics,
+    TotalMode,
     highlight::{Highlighter, Passage, PassageOptions},
     query::Query,
 };
@@ -85,6 +86,9 @@ pub(crate) struct Shape {
     /// one alike.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pattern_terms: u32,
+    /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
+    #[arg(long, value_enum, default_value_t)]
+    statistics: StatisticsOf,
     /// Only hits after this one, the last of an earlier page, by its score and number as json has them.
     #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
     after: Option<String>,
@@ -95,6 +99,16 @@ pub(crate) struct Shape {
     /// `tv => television` replaces; one a line.
     #[arg(long, value_name = "FIELD:FILE")]
     pub(crate) synonyms: Vec<String>,
+}
+
+/// Whose statistics scores are computed of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum StatisticsOf {
+    /// The whole index.
+    #[default]
+    Snapshot,
+    /// Each segment by itself.
+    Segment,
 }
 
 /// Values that a facet shows unless a number is given.
@@ -136,7 +150,10 @@ impl Shape {
             search = search.after(score, doc);
         }
         let search = search.limit(self.limit).offset(self.offset).total(total);
-        Ok(search.pattern_terms(self.pattern_terms))
+        Ok(search.pattern_terms(self.pattern_terms).statistics(match self.statistics {
+            StatisticsOf::Snapshot => Statistics::Snapshot,
+            StatisticsOf::Segment => Statistics::Segment,
+        }))
     }
 }
 
