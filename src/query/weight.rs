@@ -5,7 +5,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a score is multiplied with: finite and greater than zero.
+/// What a score is multiplied with: finite and greater than zero. Inside each other weights multiply to at most
+/// 10³⁰, so that no score becomes infinite.
 ///
 /// ```
 /// use treepie::query::Boost;

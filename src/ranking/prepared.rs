@@ -376,7 +376,7 @@ impl<'s> Ranked<'s> {
             Node::Phrase(_) => Shape::Phrase,
             Node::Sum { must, should, must_not, minimum } if must_not.is_empty() => {
                 match (must.is_empty(), should.is_empty()) {
-                    (true, false) if *minimum <= 1 && are_terms(should) => Shape::AnyOf,
+                    (true, false) if *minimum == 1 && are_terms(should) => Shape::AnyOf,
                     (false, true) if are_terms(must) => Shape::AllOf,
                     _ => Shape::Tree,
                 }

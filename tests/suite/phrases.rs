@@ -374,3 +374,41 @@ fn a_thousand_words_are_a_phrase_and_too_many_near_each_other_are_refused() {
     let error = count(&Query::phrase(words(0, 5_000))).unwrap_err();
     assert!(error.to_string().contains("TERMS_MAX"), "{error}");
 }
+
+#[test]
+fn a_phrase_whose_last_word_stands_for_too_much_names_its_limit() {
+    // 4,097 terms of 256 documents each, and 20,000 of 40 documents with six places in each.
+    let many: String = (0..4_097).map(|nth| format!("a l{nth} ")).collect();
+    let index = Index::in_memory(Schema::builder().text("text").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for _ in 0..256 {
+        writer.add(Document::new().with("text", &*many)).unwrap();
+    }
+    for nth in 0..40 {
+        let rare = |word: u32| format!("b s{word} ").repeat(6);
+        let text: String = (0..20_000).map(rare).collect();
+        writer.add(Document::new().with("text", format!("{text} b t{nth}"))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for (text, limit) in
+        [("\"a l\"*", "PHRASE_PREFIX_LISTS_MAX"), ("\"b s\"*", "PHRASE_PREFIX_POSITIONS_MAX")]
+    {
+        let query = searcher.parse(text).unwrap();
+        for error in [
+            searcher.count(&query).unwrap_err(),
+            searcher.search(&query).run().unwrap_err(),
+            searcher.search(&query).analyze().unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+            assert!(error.to_string().contains(limit), "{error}");
+            assert!(error.to_string().contains("more of the word leaves fewer terms"), "{error}");
+        }
+        // The plan alone looks at no list.
+        assert!(searcher.explain(&query).is_ok(), "{text}");
+    }
+    // More of the word, and it is answered.
+    assert_eq!(searcher.count(&searcher.parse("\"a l12\"*").unwrap()).unwrap(), 256);
+    assert_eq!(searcher.count(&searcher.parse("\"b s12\"*").unwrap()).unwrap(), 40);
+    assert_eq!(searcher.count(&searcher.parse("\"b t3\"*").unwrap()).unwrap(), 11);
+}

@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::{
-    DocId, Document, Index, Order, Schema, SearchBuilder, Searcher, Statistics, WriterOptions,
+    DocId, Document, Explanation, Index, Order, Schema, SearchBuilder, Searcher, Statistics,
+    TotalMode, WriterOptions,
 };
 
 const FIELDS: [&str; 2] = ["title", "body"];
@@ -18,6 +19,8 @@ struct Naive {
     docs: Vec<[Vec<String>; 2]>,
     /// In how many documents a word is, by field.
     df: [BTreeMap<String, u32>; 2],
+    /// How many documents have a field, and their words in it.
+    totals: [(f64, f64); 2],
     /// Of a pattern so many terms are scored.
     pattern_terms: usize,
 }
@@ -69,7 +72,7 @@ impl Naive {
                 Some(best + tie.get() * others.iter().sum::<f32>())
             }
             Query::Boost { query, boost: factor } => {
-                self.score(query, scope, doc, boost * factor.get())
+                self.score(query, scope, doc, (boost * factor.get()).min(1e30))
             }
             Query::ConstantScore { query, score } => {
                 self.score(query, scope, doc, 1.0).map(|_| score.get() * boost)
@@ -93,11 +96,13 @@ impl Naive {
         };
         let frequency = weighted(doc, &|words| words.iter().filter(|other| *other == word).count());
         let fields = || scope.iter().map(|(name, _)| field_number(name));
-        let n_docs = fields().map(|field| self.lengths(field).count()).max()? as f64;
+        let n_docs = fields().map(|field| self.totals[field].0).fold(0.0, f64::max);
         let df = fields().filter_map(|field| self.df[field].get(word)).max().copied();
         let df = f64::from(df.unwrap_or_default());
-        let n_words: f64 =
-            (0..self.docs.len()).map(|doc| f64::from(weighted(doc, &Vec::len))).sum();
+        let n_words: f64 = scope
+            .iter()
+            .map(|(name, weight)| f64::from(weight.get()) * self.totals[field_number(name)].1)
+            .sum();
         let average = (n_words / n_docs) as f32;
         let idf = (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32;
         let k = 1.2 * (1.0 - 0.75 + 0.75 * weighted(doc, &Vec::len) / average);
@@ -159,13 +164,8 @@ impl Naive {
         self.part(field, idf, frequency, doc, boost)
     }
 
-    /// The lengths of the documents that have a field.
-    fn lengths(&self, field: usize) -> impl Iterator<Item = usize> {
-        self.docs.iter().map(move |doc| doc[field].len()).filter(|len| *len > 0)
-    }
-
     fn idf(&self, field: usize, df: u32) -> f32 {
-        let (n_docs, df) = (self.lengths(field).count() as f64, f64::from(df));
+        let (n_docs, df) = (self.totals[field].0, f64::from(df));
         (1.0 + (n_docs - df + 0.5) / (df + 0.5)).ln() as f32
     }
 
@@ -177,9 +177,8 @@ impl Naive {
         doc: usize,
         boost: f32,
     ) -> Option<f32> {
-        let n_docs = self.lengths(field).count() as f64;
-        let n_tokens: usize = self.lengths(field).sum();
-        let average = (n_tokens as f64 / n_docs) as f32;
+        let (n_docs, n_tokens) = self.totals[field];
+        let average = (n_tokens / n_docs) as f32;
         let k = 1.2 * (1.0 - 0.75 + 0.75 * self.docs[doc][field].len() as f32 / average);
         let frequency = frequency as f32;
         (frequency > 0.0).then(|| boost * idf * (1.2 + 1.0) * (frequency / (frequency + k)))
@@ -312,7 +311,11 @@ fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Sear
         }
         df
     });
-    (Naive { docs, df, pattern_terms: 0 }, index.searcher().unwrap())
+    let totals = [0, 1].map(|field| {
+        let lengths = docs.iter().map(|texts| texts[field].len()).filter(|len| *len > 0);
+        (lengths.clone().count() as f64, lengths.sum::<usize>() as f64)
+    });
+    (Naive { docs, df, totals, pattern_terms: 0 }, index.searcher().unwrap())
 }
 
 /// The same to a few units in the last place: the naive scorer multiplies weights in another order.
@@ -323,9 +326,18 @@ fn nearly(a: f32, b: f32) -> bool {
 #[test]
 fn random_queries_rank_like_the_naive_scorer() {
     let mut random = Random(7);
-    for (n_docs, n_segments) in [(1, 1), (40, 1), (400, 1), (400, 5), (1_500, 2)] {
+    // Ten thousand queries.
+    let corpora = [
+        (1, 1, 500),
+        (40, 1, 2_800),
+        (40, 3, 500),
+        (400, 1, 2_700),
+        (400, 5, 3_000),
+        (1_500, 2, 500),
+    ];
+    for (n_docs, n_segments, n_queries) in corpora {
         let (naive, searcher) = corpus(&mut random, n_docs, n_segments);
-        for _ in 0..60 {
+        for _ in 0..n_queries {
             let depth = random.below(3);
             let query = random.query(depth);
             let expected = naive.ranked(&query);
@@ -349,6 +361,8 @@ fn check_search(
 ) {
     let search = || search.clone().limit(limit).fields::<&str>([]);
     let page = search().offset(offset).run().unwrap();
+    let uncounted = search().offset(offset).total(TotalMode::Unknown).run().unwrap();
+    assert_eq!(uncounted.hits, page.hits, "{query}");
     assert_eq!(page.total.value, expected.len() as u64, "{query}");
     let expected = &expected[expected.len().min(offset as usize)..];
     assert_eq!(page.hits.len(), expected.len().min(limit as usize), "{query}");
@@ -365,10 +379,39 @@ fn check_search(
     if let Some((score, doc)) = scores.first() {
         let explained = search().explain_score(DocId(*doc)).unwrap().unwrap();
         assert_eq!(explained.value.to_bits(), score.to_bits(), "{query}\n{explained}");
+        check_parts(&explained);
         let rest = search().after(*score, DocId(*doc)).run().unwrap();
         let next = rest.hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0));
         assert_eq!(next.take(scores.len() - 1).collect::<Vec<_>>(), scores[1..], "{query}");
     }
+}
+
+/// Where parts say that they are added or multiplied, they come to the value exactly.
+fn check_parts(whole: &Explanation) {
+    let parts = || whole.parts.iter().map(|part| part.value);
+    let value = match &*whole.what {
+        "sum of" => Some(parts().fold(0.0, |sum, part| sum + part)),
+        what if what.contains("weight × part") || what.starts_with("weight: boost × idf") => {
+            parts().reduce(|product, part| product * part)
+        }
+        _ => None,
+    };
+    if let Some(value) = value {
+        assert_eq!(value.to_bits(), whole.value.to_bits(), "{whole}");
+    }
+    whole.parts.iter().for_each(check_parts);
+}
+
+/// Found by the queries above: alternatives of which none has to match were taken for a choice of one.
+#[test]
+fn where_no_alternative_must_match_everything_does() {
+    let (_, searcher) = corpus(&mut Random(9), 50, 2);
+    let query = searcher.parse("(title:w1 body:w2)~0").unwrap();
+    let page = searcher.search(&query).limit(50).run().unwrap();
+    assert_eq!((page.total.value, page.hits.len()), (50, 50));
+    let matching = searcher.count(&searcher.parse("title:w1 body:w2").unwrap()).unwrap();
+    let scored = page.hits.iter().filter(|hit| hit.score > Some(0.0)).count();
+    assert!(scored < 50 && scored as u64 == matching, "{scored} of {matching}");
 }
 
 #[test]
