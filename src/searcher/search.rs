@@ -354,12 +354,10 @@ impl SearchBuilder<'_> {
             let pruning = find_best(ranked, ranked.shape(), count, &mut top, &mut scratch)?;
             found.looked_at = LookedAt::Blocks(pruning);
             if count {
-                // Where it is not known by now: counting everything costs less than knowing where to stop.
-                let value = match pruning.matching {
-                    Some(matching) => matching,
-                    None => self.searcher.count(self.query)?,
+                found.total = match pruning.matching {
+                    Some(value) => Total { value, relation: Relation::Exact },
+                    None => self.count()?,
                 };
-                found.total = Total { value, relation: Relation::Exact };
             }
         } else {
             let pruning = find_best_of_phrase(ranked, count, &mut top, &mut scratch)?;
@@ -378,6 +376,20 @@ impl SearchBuilder<'_> {
         scratch.keep_top(best);
         self.searcher.recycle_pruned(scratch);
         Ok(found)
+    }
+
+    /// How many documents match, as far as that is asked for.
+    fn count(&self) -> Result<Total> {
+        let TotalMode::UpTo(most) = self.total else {
+            let value = self.searcher.count(self.query)?;
+            return Ok(Total { value, relation: Relation::Exact });
+        };
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
+        let mut execution = self.searcher.execution(self.query, &options)?;
+        let counted = execution.page(&mut vec![])?;
+        self.searcher.recycle(execution);
+        Ok(self.total_of(counted))
     }
 
     /// Room for the `k` best documents, as far as they come after an earlier page.
@@ -458,7 +470,12 @@ impl SearchBuilder<'_> {
     fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
         match ranked {
             Some(ranked) if self.is_scored(ranked) => match self.needs_matches(self.way(ranked)) {
-                false => Goal::Count,
+                false => match (self.way(ranked), self.total) {
+                    (Way::Bounds, TotalMode::UpTo(most)) => {
+                        Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
+                    }
+                    _ => Goal::Count,
+                },
                 true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
             },
             _ => self.own_goal(),

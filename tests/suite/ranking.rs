@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::{
-    DocId, Document, Explanation, Index, Order, Schema, SearchBuilder, Searcher, Statistics,
-    TotalMode, WriterOptions,
+    DocId, Document, Explanation, Index, Order, Relation, Schema, SearchBuilder, Searcher,
+    Statistics, TotalMode, WriterOptions,
 };
 
 const FIELDS: [&str; 2] = ["title", "body"];
@@ -728,4 +728,37 @@ fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
     let query = together.parse("title:w1 title:w2").unwrap();
     let plan = together.search(&query).statistics(Statistics::Segment).explain().unwrap();
     assert!(plan.to_string().contains("statistics of each segment"), "{plan}");
+}
+
+#[test]
+fn matches_are_counted_as_far_as_that_is_asked_for() {
+    let mut random = Random(77);
+    let (naive, searcher) = corpus(&mut random, 500, 5);
+    let mut n_stopped = 0;
+    for _ in 0..100 {
+        let depth = random.below(3);
+        let query = random.query(depth);
+        let n_matching = naive.ranked(&query).len() as u64;
+        let most = [0, 20, 150][random.below(3)];
+        let search = searcher.search(&query).limit(3).fields::<&str>([]);
+        let exact = search.clone().run().unwrap();
+        let page = search.clone().total(TotalMode::UpTo(most)).run().unwrap();
+        assert_eq!(page.hits, exact.hits, "{query}");
+        match page.total.relation {
+            Relation::Exact => assert_eq!(page.total.value, n_matching, "{query}"),
+            Relation::AtLeast => {
+                n_stopped += 1;
+                assert!(page.total.value >= most.min(n_matching), "{query}: {:?}", page.total);
+                assert!(page.total.value <= n_matching, "{query}: {:?}", page.total);
+            }
+            other => panic!("{query}: {other:?}"),
+        }
+        let plan = search.total(TotalMode::UpTo(most)).analyze().unwrap();
+        for node in plan.plan.iter() {
+            let actual = node.actual.as_ref().unwrap();
+            assert!(actual.documents <= node.estimate.upper, "{query}\n{plan}");
+            assert!(!actual.complete || node.estimate.lower <= actual.documents, "{query}\n{plan}");
+        }
+    }
+    assert!(n_stopped > 5, "{n_stopped}");
 }
