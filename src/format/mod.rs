@@ -28,6 +28,7 @@
 //! |---|---|
 //! | 1.0 | the first |
 //! | 2.0 | manifest: analyzers of fields, versions of what makes terms; frequencies, lengths, positions and bounds of scores |
+//! | 3.0 | directories of the containers of ranked lists have half as many entries |
 //!
 //! Every file says in its header which version wrote it. A newer major number is refused; a newer
 //! minor number is read. In between stand three sets of 32 feature bits: an unknown *compatible* bit is
@@ -52,7 +53,7 @@ use crate::ids::SegmentId;
 use std::fmt;
 
 /// Major and minor number of the format this build writes. It reads every minor number of this major.
-pub const FORMAT_VERSION: (u16, u16) = (2, 0);
+pub const FORMAT_VERSION: (u16, u16) = (3, 0);
 
 /// A name of the grammar above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

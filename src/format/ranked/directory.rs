@@ -21,9 +21,10 @@ impl Granularity {
     pub(super) fn of(cardinality: u32) -> Self {
         let shift = match cardinality {
             0..=128 => WINDOW_BITS,
-            129..=1023 => 11,
-            1024..=4096 => 9,
-            _ => 6,
+            129..=511 => 12,
+            512..=1023 => 11,
+            1024..=4096 => 10,
+            _ => 7,
         };
         Granularity { cardinality, shift }
     }
@@ -58,7 +59,7 @@ pub(super) fn write(docs: &[u32], out: &mut Vec<u8>) {
             while of_container.get(rank).is_some_and(|doc| doc & 0xFFFF < first) {
                 rank += 1;
             }
-            // At most 65,472: the last entry leaves at least 64 documents behind it.
+            // At most 65,408: the last entry leaves at least 128 documents behind it.
             out.extend_from_slice(&(rank as u16).to_le_bytes());
         }
     }

@@ -33,9 +33,10 @@
 //! ```text
 //! cardinality  codes                                directory
 //! 1..=128      one a posting                        none
-//! 129..=1023   one a posting                        32 u16, one per 2,048 documents
-//! 1024..=4096  1,024, one per block of 64 documents 128 u16, one per 512 documents
-//! 4097..       1,024, one per block of 64 documents 1,024 u16, one per 64 documents
+//! 129..=511    one a posting                        16 u16, one per 4,096 documents
+//! 512..=1023   one a posting                        32 u16, one per 2,048 documents
+//! 1024..=4096  1,024, one per block of 64 documents 64 u16, one per 1,024 documents
+//! 4097..       1,024, one per block of 64 documents 512 u16, one per 128 documents
 //! ```
 //!
 //! With flag 2 all postings whose parts have the same code have the same part, and there are at most 128
@@ -62,7 +63,7 @@
 //!
 //! A list as short as it gets: documents 0 to 255 in one run, each of ten words, which is the average; a
 //! word that stands first in all of them and once more, at position 9, in document 255. The codes of
-//! the postings begin at 0011, the directory at 0111, widths at 0151, records at 0161.
+//! the postings begin at 0011, the directory at 0111, widths at 0131, records at 0141.
 //!
 //! ```text
 //! 0000  00 00 20 3F B9 B9 00 02  08 00 00 00 00 00 00 00
@@ -84,22 +85,20 @@
 //! 0100  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //! 0110  00 00 00 00 01 00 01 00  01 00 01 00 01 00 01 00
 //! 0120  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0130  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0140  01 00 01 00 01 00 01 00  01 00 01 00 01 00 01 00
-//! 0150  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
-//! 0160  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0170  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
-//! 0180  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
-//! 0190  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
-//! 01A0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01B0  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 01C0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
-//! 01D0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
-//! 01E0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
+//! 0130  01 00 00 00 00 00 00 00  00 00 00 00 00 01 00 00
+//! 0140  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0150  00 00 00 00 00 04 00 00  00 00 00 00 00 00 00 00
+//! 0160  00 00 00 00 00 00 00 00  00 08 00 00 00 00 00 00
+//! 0170  00 00 00 00 00 00 00 00  00 00 00 00 00 0C 00 00
+//! 0180  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 0190  00 10 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01A0  00 00 00 00 00 14 00 00  00 00 00 00 00 00 00 00
+//! 01B0  00 00 00 00 00 00 00 00  00 18 00 00 00 00 00 00
+//! 01C0  00 00 00 00 00 00 00 00  00 00 00 00 00 1C 00 00
+//! 01D0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+//! 01E0  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
 //! 01F0  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0200  30 00 00 00 00 00 00 00  80 00 00 00 00 00 00 00
-//! 0210  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
-//! 0220  00 00 00 00 00 00 00 00  00 48
+//! 0200  00 00 00 00 00 00 00 00  00 48
 //! ```
 //!
 //! # Invariants
@@ -120,11 +119,12 @@
 //!
 //! Opening reads the head and `max_codes`. A frequency takes two small reads, the positions of a posting two more;
 //! what lies in the same 4 KiB as the posting before takes none.
-//! Wikipedia articles (25 M postings): codes 0.6 B a posting, directories 0.15, frequencies 0.5, positions 3.1.
+//! Wikipedia articles (25 M postings): codes 0.6 B a posting, directories 0.08, frequencies 0.5, positions 3.1.
 //!
 //! # Versions
 //!
-//! 1: as above.
+//! 2: with directories of twice as many entries.
+//! 3: as above.
 //!
 //! # Why
 //!
