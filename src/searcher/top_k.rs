@@ -106,6 +106,10 @@ impl SearchBuilder<'_> {
 
     /// Why it is this way, and what the other would cost; `matching` finds what matches.
     fn decision(&self, ranked: &Ranked<'_>, way: Way, matching: &ExplainNode) -> Option<Decision> {
+        if matching.estimate.upper == 0 {
+            // Nothing is looked at whichever way.
+            return None;
+        }
         let n_docs = u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX);
         let matches = matching.estimate.documents as f64;
         let (n_lists, postings) = ranked.lists();

@@ -215,6 +215,17 @@ fn words_of_phrases_are_placed_where_the_plan_says() {
 }
 
 #[test]
+fn where_nothing_can_match_nothing_is_weighed() {
+    let corpus = Corpus::new(1);
+    let query = corpus.searcher.parse("+absent +w1").unwrap();
+    let tree = corpus.searcher.search(&query).analyze().unwrap();
+    assert_eq!(tree.plan.operator, "TopK");
+    assert!(tree.plan.decisions.is_empty(), "{tree}");
+    let ranking = actual(&tree.plan).ranking.as_ref().unwrap();
+    assert_eq!((ranking.documents_scored, ranking.thresholds.len()), (0, 0));
+}
+
+#[test]
 fn terms_of_patterns_are_those_of_the_plan() {
     for corpus in [Corpus::new(1), Corpus::new(3)] {
         type IsMeant = fn(&str) -> bool;
