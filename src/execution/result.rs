@@ -50,6 +50,17 @@ impl MatchSet {
         MatchSet::Some(MatchWindows { windows: vec![], places, bytes: vec![], len: 0 })
     }
 
+    /// Bytes of heap.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            MatchSet::Everything => 0,
+            MatchSet::Some(MatchWindows { windows, places, bytes, .. }) => {
+                let windows = windows.capacity() * size_of::<MatchWindow>();
+                (windows + places.capacity() * size_of::<u32>() + bytes.capacity()) as u64
+            }
+        }
+    }
+
     /// How many of a segment's `n_docs` documents match.
     pub(crate) fn len(&self, n_docs: u32) -> u64 {
         match self {
@@ -146,5 +157,9 @@ mod tests {
         assert!(kept.contains(5) && !kept.contains(4));
         assert!(kept.contains(2 * WINDOW + 64) && !kept.contains(2 * WINDOW + 63));
         assert!(!kept.contains(WINDOW + 5) && !kept.contains(9 * WINDOW));
+        // Two bitmaps at least, and less than one more.
+        let bytes = MatchSet::Some(kept).bytes();
+        assert!((2 * 8192..5 * 8192).contains(&bytes), "{bytes}");
+        assert_eq!(MatchSet::Everything.bytes(), 0);
     }
 }
