@@ -12,6 +12,7 @@ use crate::format::terms::TermInfo;
 use crate::query::{PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use crate::simd::arrays;
 
 /// The rank of a document that a list does not have.
 pub(super) const NO_RANK: u32 = u32::MAX;
@@ -54,8 +55,11 @@ pub(super) struct AnyOf<'s> {
     long: Vec<LongWord<'s>>,
     /// The documents of the window at hand.
     documents: ContainerBuf,
+    /// Documents that were prepared, each with the number of a long list that has it and its rank there; ascending.
+    prepared: Vec<(u32, u32, u32)>,
+    lows: Vec<[u8; 2]>,
+    common: Vec<[u8; 2]>,
     of_one: Vec<u32>,
-    rank: Vec<u32>,
 }
 
 impl<'s> WordList<'s> {
@@ -156,6 +160,15 @@ impl<'s> WordList<'s> {
             WordList::Any(_) => ranks.extend(lows.iter().map(|_| 0)),
         }
         Ok(())
+    }
+
+    /// Finds some documents of a window, in ascending order, in the lists of several terms: before their positions
+    /// are asked for.
+    pub(super) fn prepare(&mut self, key: u32, lows: &[u16]) -> Result<()> {
+        match self {
+            WordList::Any(any) => any.prepare(key, lows),
+            WordList::Short(_) | WordList::Long(_) => Ok(()),
+        }
     }
 
     /// Makes `place` where the positions in the document of this rank are, and how many; of several terms more
@@ -260,6 +273,40 @@ impl<'s> LongWord<'s> {
         Ok(())
     }
 
+    /// Calls `found` with each of some documents of the window at hand that the list has, and with its rank;
+    /// `common` is memory to use.
+    fn each_rank(
+        &self,
+        lows: &[[u8; 2]],
+        common: &mut Vec<[u8; 2]>,
+        mut found: impl FnMut(u16, u32),
+    ) -> Result<()> {
+        let (Some(AtHand { container, payload, directory, .. }), Some(first), Some(last)) =
+            (&self.at_hand, lows.first(), lows.last())
+        else {
+            return Ok(());
+        };
+        let documents = self.list.list().container(container.nth, payload)?;
+        let mut find = |low: &[u8; 2]| {
+            let low = u16::from_le_bytes(*low);
+            if let Some(rank) = directory.find(documents, low) {
+                found(low, container.first_rank + rank);
+            }
+        };
+        if let Container::Array(values) = documents {
+            let number = |value: &[u8; 2]| u16::from_le_bytes(*value);
+            let start = values.partition_point(|value| number(value) < number(first));
+            let len = values[start..].partition_point(|value| number(value) <= number(last));
+            let values = &values[start..start + len];
+            common.resize(common.len().max(lows.len().min(len)), [0; 2]);
+            let n = arrays::and(values, lows, common);
+            common[..n].iter().for_each(find);
+        } else {
+            lows.iter().for_each(&mut find);
+        }
+        Ok(())
+    }
+
     fn windows(&self) -> Vec<PhraseWindow> {
         let part_of_code = self.part_of_code();
         let window = |container: &RankedContainer| PhraseWindow {
@@ -341,19 +388,33 @@ impl AnyOf<'_> {
         Ok(!self.documents.is_empty())
     }
 
+    /// Finds some documents in all long lists, list by list: a document is in few of them.
+    fn prepare(&mut self, key: u32, lows: &[u16]) -> Result<()> {
+        let AnyOf { long, prepared, lows: bytes, common, .. } = self;
+        prepared.clear();
+        bytes.clear();
+        bytes.extend(lows.iter().map(|low| low.to_le_bytes()));
+        for (nth, list) in (0..).zip(long) {
+            if list.open_window(key)? {
+                list.each_rank(bytes, common, |low, rank| {
+                    prepared.push((key << 16 | u32::from(low), nth, rank));
+                })?;
+            }
+        }
+        prepared.sort_unstable();
+        Ok(())
+    }
+
     fn positions(&mut self, doc: u32, positions: &mut Vec<u32>) -> Result<usize> {
         positions.clear();
         let first = self.gathered.partition_point(|(of, _)| *of < doc);
         let gathered = self.gathered[first..].iter().take_while(|(of, _)| *of == doc);
         positions.extend(gathered.map(|(_, position)| *position));
         let mut bytes = 0;
-        for list in &mut self.long {
-            self.rank.clear();
-            list.ranks(doc >> 16, &[doc as u16], &mut self.rank)?;
-            if let Some(rank) = self.rank.first().filter(|rank| **rank != NO_RANK) {
-                bytes += list.positions(*rank, &mut self.of_one)?;
-                positions.extend_from_slice(&self.of_one);
-            }
+        let first = self.prepared.partition_point(|(of, ..)| *of < doc);
+        for (_, nth, rank) in self.prepared[first..].iter().take_while(|(of, ..)| *of == doc) {
+            bytes += self.long[*nth as usize].positions(*rank, &mut self.of_one)?;
+            positions.extend_from_slice(&self.of_one);
         }
         positions.sort_unstable();
         positions.dedup();

@@ -37,7 +37,8 @@
 //! Cost: 90 ns for a document and two words, 1 to 2 ns for each position beyond eight. Memory: for each word
 //! 16 KiB where the file is not mapped, and a list of positions; 24 bytes a document that is gathered.
 //!
-//! The last word of a phrase may stand for many terms. What their short lists say is
+//! The last word of a phrase may stand for many terms. Documents are looked up in their long lists by the batch,
+//! list by list, because each is in few of them. What their short lists say is
 //! gathered once, at most [`PHRASE_PREFIX_POSITIONS_MAX`](crate::query::PHRASE_PREFIX_POSITIONS_MAX) positions; of long ones there may be
 //! [`PHRASE_PREFIX_LISTS_MAX`](crate::query::PHRASE_PREFIX_LISTS_MAX). Beyond that the phrase is refused.
 
@@ -228,6 +229,9 @@ impl<'s> PhraseReader<'s> {
         let Gathered { docs, ranks, places } = &mut self.gathered;
         docs.clear();
         docs.extend(lows.iter().map(|low| key << 16 | u32::from(*low)));
+        for list in &mut self.lists {
+            list.prepare(key, lows)?;
+        }
         for (list, (ranks, places)) in self.lists.iter_mut().zip(ranks.iter_mut().zip(places)) {
             ranks.clear();
             list.ranks(key, lows, ranks)?;
