@@ -18,11 +18,12 @@ use crate::execution::{Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
+use crate::phrase::PhraseReader;
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
 use crate::ranking::prepared::Ranked;
-use crate::ranking::pruned;
+use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
@@ -246,10 +247,8 @@ impl Searcher {
                 }
             });
         }
-        if let Normal::Phrase { field, phrase } = &normal
-            && let Some(count) = self.count_rare_phrase(*field, phrase)?
-        {
-            return Ok(count);
+        if let Normal::Phrase { field, phrase } = &normal {
+            return self.count_phrase(*field, phrase);
         }
         let (plan, execution) = self.scratch();
         let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
@@ -259,10 +258,10 @@ impl Searcher {
         count
     }
 
-    /// How many documents have a phrase; `None` where it has no rare word.
-    fn count_rare_phrase(&self, field: FieldId, phrase: &PhraseSpec) -> Result<Option<u64>> {
-        let mut scratch = self.pruned_scratch();
-        let (mut sum, mut infos) = (Some(0), Vec::with_capacity(phrase.terms.len()));
+    /// How many documents have a phrase: counted without a plan.
+    fn count_phrase(&self, field: FieldId, phrase: &PhraseSpec) -> Result<u64> {
+        let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
+        let (mut sum, mut infos) = (0, Vec::with_capacity(phrase.terms.len()));
         for segment in self.segments() {
             let reader = segment.field(field);
             infos.clear();
@@ -270,11 +269,15 @@ impl Searcher {
                 infos.push(info);
                 Ok(())
             })?;
-            let rare = &mut scratch.phrase.rare;
-            let is_found = rare.find(reader, &infos, phrase)?;
-            sum = sum.filter(|_| is_found).map(|sum| sum + rare.matches().len() as u64);
-            if sum.is_none() {
-                break;
+            let PhraseScratch { rare, candidates, .. } = &mut scratch.phrase;
+            if rare.find(reader, &infos, phrase)? {
+                sum += rare.matches().len() as u64;
+            } else if let Some(mut words) = PhraseReader::open(reader, &infos, phrase)? {
+                for window in words.windows() {
+                    words.candidates(window.key, candidates)?;
+                    words.retain(window.key, &mut candidates.lows)?;
+                    sum += candidates.lows.len() as u64;
+                }
             }
         }
         self.recycle_pruned(scratch);

@@ -68,7 +68,7 @@ impl std::ops::AddAssign for PhrasePruning {
 #[derive(Debug, Default)]
 pub(crate) struct PhraseScratch {
     pub(crate) rare: RarePhrase,
-    candidates: Candidates,
+    pub(crate) candidates: Candidates,
     bounds: Vec<Bound>,
     order: Vec<u32>,
 }
