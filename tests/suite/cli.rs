@@ -425,6 +425,39 @@ fn eval_measures_the_ranking_and_writes_the_run() {
 }
 
 #[test]
+fn eval_hears_the_parameters_of_a_field() {
+    let dir = Dir::new();
+    // Without regard to length what says it twice is the better of the two, with it the short one.
+    let long = format!("wing wing {}", "x ".repeat(50));
+    dir.write(
+        "docs.jsonl",
+        format!(
+            "{{\"id\":\"short\",\"text\":\"wing\"}}\n{{\"id\":\"long\",\"text\":\"{long}\"}}\n"
+        ),
+    );
+    dir.write("schema.toml", "[fields.id]\ntype = \"keyword\"\n[fields.text]\ntype = \"text\"\n");
+    dir.ok(&["index", "t.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.write("q.tsv", "a\twing\n");
+    dir.write("qrels.txt", "a 0 short 1\n");
+    let eval = |more: &[&str]| {
+        let eval = ["eval", "t.tp", "--queries", "q.tsv", "--qrels", "qrels.txt"];
+        dir.run(&[&eval[..], &["--format", "json"], more].concat())
+    };
+    for (more, expected) in
+        [(&[][..], 1.0), (&["--bm25", "text:1.2,0"], 0.5), (&["--bm25", "text:1.2,1"], 1.0)]
+    {
+        assert_eq!(eval(more).json()["mrr"], expected, "{more:?}");
+        let search = ["search", "t.tp", "text:wing", "--format", "json", "--limit", "1"];
+        let best = dir.run(&[&search[..], more].concat()).json()["hits"][0]["fields"]["id"].clone();
+        assert_eq!(best, if expected == 1.0 { "short" } else { "long" }, "{more:?}");
+    }
+    eval(&["--bm25", "text:1"]).fails_with(&["--bm25", "FIELD:K1,B", "'text:1'"]);
+    eval(&["--bm25", "text:-1,0"]).fails_with(&["k1 of 0 or more"]);
+    eval(&["--bm25", "name:1,0"]).fails_with(&["'name'"]);
+    assert!(dir.ok(&["eval", "--help"]).contains("--bm25 title:0.9,0.4"));
+}
+
+#[test]
 fn eval_says_what_is_wrong_with_its_files() {
     let dir = Dir::new();
     dir.write("docs.jsonl", "{\"id\":\"x y\",\"text\":\"a\"}\n{\"id\":\"x y\",\"text\":\"b\"}\n");
@@ -992,6 +1025,42 @@ fn analyze_shows_the_tokens_of_a_spec_or_of_a_field() {
     let ran = dir.run(&["index", "l.tp", "long.jsonl", "--schema", "schema.toml"]);
     assert_eq!(ran.status, 0);
     assert!(ran.stderr.contains("1 token left out"), "{}", ran.stderr);
+}
+
+#[test]
+fn analyze_shows_what_synonyms_make_of_a_query() {
+    let dir = Dir::with_titles();
+    dir.write("synonyms.txt", "# cities\nlutetia => paris\nhistory of france, gesta\n");
+    let analyze = |more: &[&str]| {
+        let analyze = ["analyze", "t.tp", "--field", "title", "Gesta of Lutetia"];
+        dir.run(&[&analyze[..], more].concat())
+    };
+    let with = |rules: &str| analyze(&["--query", "--synonyms", rules, "--format", "tsv"]);
+    let found = with("title:synonyms.txt");
+    assert_eq!(
+        found.stdout,
+        "slot\tgap\talternative\tposition\tterm\n\
+         0\t0\t0\t0\tgesta\n\
+         0\t0\t1\t0\thistory\n0\t0\t1\t1\tof\n0\t0\t1\t2\tfrance\n\
+         1\t0\t0\t0\tof\n\
+         2\t0\t0\t0\tparis\n",
+        "{}",
+        found.stderr
+    );
+    // What is shown is what is found, and without rules words stand for themselves.
+    let search = ["search", "t.tp", "gesta", "--synonyms", "title:synonyms.txt", "--count"];
+    assert_eq!(dir.ok(&search), "1\n");
+    let plain = analyze(&["--query", "--json"]).json();
+    assert_eq!(plain[2], json!({"position": 2, "term": "lutetia", "start": 9, "end": 16}));
+
+    with("title").fails_with(&["--synonyms", "FIELD:FILE"]);
+    with("qualifier:synonyms.txt").fails_with(&["a text field", "'qualifier'"]);
+    with("title:none.txt").fails_with(&["none.txt"]);
+    dir.write("bad.txt", "a\n");
+    with("title:bad.txt").fails_with(&["bad.txt", "line 1"]);
+    // Texts of documents have no synonyms.
+    analyze(&["--synonyms", "title:synonyms.txt"]).fails_with(&["--query"]);
+    assert!(dir.ok(&["analyze", "--help"]).contains("--synonyms title:synonyms.txt"));
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::{io::Write, path::Path};
 use serde_json::json;
 use treepie::{
     Field, FieldKind, Schema,
-    analysis::{Analyzer, Analyzers, DEFAULT_ANALYZER, filters, names, tokenizers},
+    analysis::{Analyzer, Analyzers, DEFAULT_ANALYZER, Slot, filters, names, tokenizers},
 };
 
-use super::{open, text_or_stdin};
+use super::{analyzers_with_synonyms, open, text_or_stdin};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, note, usage},
@@ -24,7 +24,12 @@ use crate::{
   treepie analyze --analyzer english \"The queen's gambits\"
   treepie analyze --analyzer 'words|lower|fold|stop:fr' \"Les élèves\"
   treepie analyze titles.tp --field title --query 'paris'
-  treepie analyze --list"
+  treepie analyze titles.tp --field title --query --synonyms title:synonyms.txt 'usa today'
+  treepie analyze --list
+
+With --synonyms the words come slot by slot, as any of several sequences may stand in one: each
+row has the slot, the positions left empty before it, which of its alternatives the term belongs to,
+and the position of the term in that."
 )]
 pub(crate) struct Args {
     /// The text, or - for standard input; with --field the index.
@@ -42,6 +47,10 @@ pub(crate) struct Args {
     /// As the words of a query are analyzed, where that differs from documents.
     #[arg(long, requires = "field")]
     query: bool,
+    /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
+    /// `tv => television` replaces; one a line.
+    #[arg(long, value_name = "FIELD:FILE", requires = "query")]
+    synonyms: Vec<String>,
     /// List the analyzers, tokenizers and filters there are.
     #[arg(long, conflicts_with_all = ["text", "field"])]
     list: bool,
@@ -55,19 +64,26 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
     let format = if args.json { Format::Json } else { args.format };
-    let (analyzer, typed) = match (args.text, &args.field, args.text_of_field) {
-        (None, ..) => {
-            print_list(&mut out, format)?;
-            out.flush()?;
-            return Ok(Exit::Done);
-        }
-        (Some(index), Some(field), Some(text)) => {
-            (of_field(Path::new(&index), field, args.query)?, text)
-        }
-        (Some(text), ..) => (Analyzer::from_spec(&args.analyzer)?, text),
-    };
+    let (Analysis { mut analyzer, synonyms }, typed) =
+        match (args.text, &args.field, args.text_of_field) {
+            (None, ..) => {
+                print_list(&mut out, format)?;
+                out.flush()?;
+                return Ok(Exit::Done);
+            }
+            (Some(index), Some(field), Some(text)) => {
+                (Analysis::of_field(Path::new(&index), field, args.query, &args.synonyms)?, text)
+            }
+            (Some(text), ..) => (Analysis::of_spec(&args.analyzer)?, text),
+        };
     let text = text_or_stdin(&typed, "reading the text")?;
-    let n_too_long = print_tokens(&mut out, format, analyzer, &text)?;
+    let n_too_long = match synonyms {
+        Some((analyzers, field)) => {
+            print_slots(&mut out, format, &analyzers.query_slots(&field, &text)?)?;
+            analyzer.for_each_token(&text, |_| ())
+        }
+        None => print_tokens(&mut out, format, analyzer, &text)?,
+    };
     out.flush()?;
     if n_too_long > 0 && !global.quiet {
         note(format!(
@@ -78,23 +94,41 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The analyzer of a field of an index.
-fn of_field(index: &Path, name: &str, query: bool) -> Outcome<Analyzer> {
-    let index = open(index)?;
-    let fields = index.schema().map_or(&[][..], Schema::fields);
-    let text_fields: Vec<&Field> = fields.iter().filter(|f| f.kind == FieldKind::Text).collect();
-    let Some(field) = text_fields.iter().find(|field| field.name == name) else {
-        let known: Vec<&str> = text_fields.iter().map(|field| &*field.name).collect();
-        return Err(usage("choosing a field")
-            .expected(match known.as_slice() {
-                [] => "an index with text fields".to_owned(),
-                known => format!("one of the text fields {}", known.join(", ")),
-            })
-            .found(format!("'{name}'"))
-            .into());
-    };
-    let analyzers = Analyzers::default();
-    Ok(if query { analyzers.query_time(field)? } else { analyzers.index_time(field)? })
+/// What a text runs through.
+struct Analysis {
+    analyzer: Analyzer,
+    /// Rules for the words of queries in this field, where some were given.
+    synonyms: Option<(Analyzers, Field)>,
+}
+
+impl Analysis {
+    fn of_spec(spec: &str) -> Outcome<Self> {
+        Ok(Analysis { analyzer: Analyzer::from_spec(spec)?, synonyms: None })
+    }
+
+    /// That of a field of an index.
+    fn of_field(index: &Path, name: &str, query: bool, synonyms: &[String]) -> Outcome<Self> {
+        let index = open(index)?;
+        let fields = index.schema().map_or(&[][..], Schema::fields);
+        let is_text = |field: &&Field| field.kind == FieldKind::Text;
+        let text_fields: Vec<&Field> = fields.iter().filter(is_text).collect();
+        let field = text_fields.iter().find(|field| field.name == name);
+        let (Some(schema), Some(&field)) = (index.schema(), field) else {
+            let known: Vec<&str> = text_fields.iter().map(|field| &*field.name).collect();
+            return Err(usage("choosing a field")
+                .expected(match known.as_slice() {
+                    [] => "an index with text fields".to_owned(),
+                    known => format!("one of the text fields {}", known.join(", ")),
+                })
+                .found(format!("'{name}'"))
+                .into());
+        };
+        let analyzers = analyzers_with_synonyms(schema, synonyms)?;
+        let analyzer =
+            if query { analyzers.query_time(field)? } else { analyzers.index_time(field)? };
+        let synonyms = (!synonyms.is_empty()).then(|| (analyzers, field.clone()));
+        Ok(Analysis { analyzer, synonyms })
+    }
 }
 
 fn print_list(out: &mut Output, format: Format) -> Outcome<()> {
@@ -133,4 +167,23 @@ fn print_tokens(
     printed?;
     table.finish()?;
     Ok(n_too_long)
+}
+
+/// Prints a line for each term that a query looks for in place of its words.
+fn print_slots(out: &mut Output, format: Format, slots: &[Slot]) -> Outcome<()> {
+    let mut table = Table::new(out, format, &["slot", "gap", "alternative", "position", "term"])?;
+    for (nth, slot) in slots.iter().enumerate() {
+        for (alternative, sequence) in slot.alternatives.iter().enumerate() {
+            for at in &sequence.terms {
+                table.row(vec![
+                    json!(nth),
+                    json!(slot.gap),
+                    json!(alternative),
+                    json!(at.position),
+                    json!(at.term),
+                ])?;
+            }
+        }
+    }
+    Ok(table.finish()?)
 }

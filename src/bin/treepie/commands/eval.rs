@@ -9,7 +9,7 @@ use treepie::{
     query::{Boost, Query},
 };
 
-use super::{combined_fields, open};
+use super::{bm25_parameters, combined_fields, open};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -22,6 +22,7 @@ use crate::{
 #[command(after_help = "Examples:
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --per-query --format tsv
+  treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --bm25 title:0.9,0.4
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --run-out run.txt
 
 Queries: an id, a tab, and plain text a line; any of its words may match, in the default fields.
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Look for the words in these fields as if they were one (BM25F), not in each default field.
     #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
     combined: Vec<String>,
+    /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
+    #[arg(long, value_name = "FIELD:K1,B")]
+    bm25: Vec<String>,
     /// Also print the figures of each query.
     #[arg(long)]
     per_query: bool,
@@ -64,6 +68,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let searcher = open(&args.index)?.searcher()?;
     check_id_field(&searcher, &args.id_field)?;
     let combined = combined_fields(&args.combined)?;
+    let bm25 = bm25_parameters(&args.bm25)?;
     let mut run = args.run_out.as_deref().map(Run::create).transpose()?;
     let mut measured: Vec<(&str, Measures)> = vec![];
     for topic in &topics {
@@ -71,7 +76,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         if judged.is_none() && run.is_none() {
             continue;
         }
-        let ranking = rank(&searcher, topic, &args.id_field, &combined)?;
+        let ranking = rank(&searcher, topic, &args.id_field, &combined, &bm25)?;
         if let Some(judged) = judged {
             let docs: Vec<String> = ranking.iter().map(|(doc, _)| doc.clone()).collect();
             measured.extend(Measures::of(&docs, judged).map(|figures| (&*topic.id, figures)));
@@ -110,9 +115,13 @@ fn rank(
     topic: &Topic,
     id_field: &str,
     combined: &[(String, Boost)],
+    bm25: &[(&str, f32, f32)],
 ) -> Result<Vec<(String, Option<f32>)>, Error> {
     let query = any_word(searcher.schema(), &topic.text, combined)?;
-    let search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
+    let mut search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
+    for &(field, k1, b) in bm25 {
+        search = search.bm25(field, k1, b);
+    }
     let found = search.fields([id_field]).run()?;
     let mut names = HashSet::new();
     let mut ranking = vec![];

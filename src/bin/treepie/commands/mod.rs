@@ -23,7 +23,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use treepie::{
-    Error, ErrorKind, Field, FieldKind, Fields, Index,
+    Error, ErrorKind, Field, FieldKind, Fields, Index, Schema,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, ParseOptions, Query, parse},
 };
@@ -62,6 +62,12 @@ fn open(path: &Path) -> Result<Index, Error> {
 fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = open(path)?;
     let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
+    let analyzers = analyzers_with_synonyms(schema, synonyms)?;
+    Ok(Index::options().analyzers(analyzers).open(path)?)
+}
+
+/// The built-in analyzers with rules of synonyms: `FIELD:FILE` each.
+fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Analyzers> {
     let mut analyzers = Analyzers::default();
     for typed in synonyms {
         let expected = |what: &str| usage("reading --synonyms").expected(what);
@@ -77,7 +83,7 @@ fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);
     }
-    Ok(Index::options().analyzers(analyzers).open(path)?)
+    Ok(analyzers)
 }
 
 /// The query that was typed; what is wrong with it is shown below the message.
@@ -100,6 +106,17 @@ fn combined_fields(typed: &[String]) -> Result<Vec<(String, Boost)>, Error> {
         }
     };
     typed.iter().map(field).collect()
+}
+
+/// `title:0.9,0.4`: fields with the parameters k1 and b of their ranking.
+fn bm25_parameters<'t>(typed: &'t [String]) -> Result<Vec<(&'t str, f32, f32)>, Error> {
+    let parts = |typed: &'t String| {
+        let (field, numbers) = typed.rsplit_once(':')?;
+        let (k1, b) = numbers.split_once(',')?;
+        Some((field, k1.parse().ok()?, b.parse().ok()?))
+    };
+    let wrong = |typed| usage("reading --bm25").expected("FIELD:K1,B").found(format!("'{typed}'"));
+    typed.iter().map(|typed| parts(typed).ok_or_else(|| wrong(typed))).collect()
 }
 
 /// Turns an error that knows its place in the query into one that shows it.
@@ -155,4 +172,19 @@ fn text_or_stdin(typed: &str, what: &str) -> Result<String, Error> {
     })?;
     text.truncate(text.trim_end_matches(['\n', '\r']).len());
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_the_ranking_are_read() {
+        let typed = ["a:b:0.9,0.4", "title:0,1"].map(str::to_owned);
+        let expected = [("a:b", 0.9, 0.4), ("title", 0.0, 1.0)];
+        assert_eq!(bm25_parameters(&typed).unwrap(), expected);
+        for typed in ["title", "title:1.2", "title:x,0.5", "title:1,2,3"] {
+            assert!(bm25_parameters(&[typed.to_owned()]).is_err(), "{typed}");
+        }
+    }
 }

@@ -11,8 +11,8 @@ use treepie::{
 };
 
 use super::{
-    combined_fields, explain, fields_to_json, in_query, open_with_synonyms, parse_query,
-    text_or_stdin,
+    bm25_parameters, combined_fields, explain, fields_to_json, in_query, open_with_synonyms,
+    parse_query, text_or_stdin,
 };
 use crate::{
     args::Global,
@@ -141,8 +141,7 @@ impl Shape {
                     .found(format!("'{number}'"))
             })?),
         };
-        for typed in &self.bm25 {
-            let (field, k1, b) = bm25(typed)?;
+        for (field, k1, b) in bm25_parameters(&self.bm25)? {
             search = search.bm25(field, k1, b);
         }
         if let Some(typed) = &self.after {
@@ -169,16 +168,6 @@ fn facet(typed: &str) -> Outcome<(&str, usize)> {
         usage("reading --facet").expected("FIELD or FIELD:N").found(format!("'{typed}'"))
     })?;
     Ok((field, limit))
-}
-
-/// `title:0.9,0.4`.
-fn bm25(typed: &str) -> Outcome<(&str, f32, f32)> {
-    let parts = typed.rsplit_once(':').and_then(|(field, numbers)| {
-        let (k1, b) = numbers.split_once(',')?;
-        Some((field, k1.parse().ok()?, b.parse().ok()?))
-    });
-    let wrong = usage("reading --bm25").expected("FIELD:K1,B").found(format!("'{typed}'"));
-    Ok(parts.ok_or(wrong)?)
 }
 
 /// `11.83:15212`.
@@ -510,11 +499,7 @@ mod tests {
     use crate::failure::Failure;
 
     #[test]
-    fn numbers_of_the_ranking_are_read() {
-        assert_eq!(bm25("a:b:0.9,0.4").unwrap(), ("a:b", 0.9, 0.4));
-        for typed in ["title", "title:1.2", "title:x,0.5", "title:1,2,3"] {
-            assert!(bm25(typed).is_err(), "{typed}");
-        }
+    fn the_place_to_go_on_after_is_read() {
         assert_eq!(after("0.6357372999191284:7").unwrap(), (0.635_737_3, DocId(7)));
         for typed in ["7", "1.5:", "x:7", "1.5:-1", "-1:7", "NaN:7", "inf:7"] {
             assert!(after(typed).is_err(), "{typed}");
