@@ -207,6 +207,20 @@ impl<'s> WordList<'s> {
         }
     }
 
+    /// Whether the word stands once in nearly all of many documents.
+    pub(super) fn is_mostly_once(&self) -> bool {
+        matches!(self, WordList::Long(list) if list.list.is_mostly_once())
+    }
+
+    /// The position at a place that is the only one, in a long list.
+    #[inline]
+    pub(super) fn only_position(&mut self, place: &Place) -> Result<u32> {
+        match self {
+            WordList::Long(list) => list.reader.only_position(place),
+            WordList::Short(_) | WordList::Any(_) => Err(damaged()),
+        }
+    }
+
     /// Replaces `positions` by those of a posting, whose place was asked for; how many bytes were read for it.
     /// Those behind the first that passes `limit` may be left out.
     #[inline]

@@ -201,6 +201,39 @@ fn a_gap_lies_between_the_values_of_a_document() {
     }
 }
 
+/// Most titles have each of their words once, and are read in a shorter way.
+#[test]
+fn words_that_stand_once_are_placed_like_others() {
+    let schema = Schema::builder().text("text").build().unwrap();
+    let mut random = Random(23);
+    let text = |doc: usize, random: &mut Random| {
+        let mut left = WORDS.to_vec();
+        let n = 2 + random.below(4);
+        let mut words: Vec<_> = (0..n).map(|_| left.remove(random.below(left.len()))).collect();
+        if doc.is_multiple_of(400) {
+            words.extend_from_within(..2);
+        }
+        words.join(" ")
+    };
+    let docs: Vec<Document> =
+        (0..3_000).map(|doc| Document::new().with("text", text(doc, &mut random))).collect();
+    let naive = NaiveIndex::new(&schema, &docs);
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    docs.into_iter().for_each(|document| writer.add(document).unwrap());
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for (first, second) in WORDS.iter().flat_map(|a| WORDS.iter().map(move |b| (a, b))) {
+        for text in [format!("{first} {second}"), format!("{first} {second} or")] {
+            let query = Query::phrase(text).in_field("text");
+            let n = naive.matches(&query).into_iter().filter(|hit| *hit).count() as u64;
+            assert_eq!(searcher.count(&query).unwrap(), n, "{query}");
+            let page = searcher.search(&query).run().unwrap();
+            assert_eq!(page.total.value, n, "{query}");
+        }
+    }
+}
+
 fn check_plan(plan: &ExplainNode, query: &Query) {
     for node in plan.iter() {
         let (estimate, actual) = (&node.estimate, node.actual.as_ref().unwrap());

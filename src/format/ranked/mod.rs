@@ -600,6 +600,12 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
         &self.frequencies
     }
 
+    /// Whether the term occurs once in nearly all of its documents: frequencies take less than a quarter of a bit.
+    pub(crate) fn is_mostly_once(&self) -> bool {
+        let Frequencies { packed, df, .. } = &self.frequencies;
+        (packed.end - packed.start) * 32 < u64::from(*df)
+    }
+
     /// Reads one posting after the other, if the field keeps positions.
     pub(crate) fn reader(&self) -> Option<PostingReader<'s, S>> {
         let positions = self.positions.as_ref()?;

@@ -129,6 +129,13 @@ impl<'s, S: Source<'s>> PostingReader<'s, S> {
         Ok(is_of_few)
     }
 
+    /// The position at a place that is the only one.
+    #[inline]
+    pub(crate) fn only_position(&mut self, place: &Place) -> Result<u32> {
+        let bytes = self.bits.get(place.bytes())?;
+        Ok(bits_at(bytes, (place.bit % 8) as usize, place.width))
+    }
+
     /// Calls `visit` with the frequency of each posting in the order of their ranks, and the numbers that stand
     /// for its positions: the first, then each less the one before.
     pub(super) fn for_each(
