@@ -182,7 +182,8 @@ impl Searcher {
     ) -> Result<Ranked<'_>> {
         let scored = query::scoring(query, self.schema(), &self.0.analyzers, options)?;
         let own = |field| {
-            let own = parameters.iter().find(|(other, _)| *other == field);
+            // What was said last counts, as of every other option.
+            let own = parameters.iter().rfind(|(other, _)| *other == field);
             own.map_or_else(Parameters::default, |(_, parameters)| *parameters)
         };
         let of_field = |field| self.0.scorings.get(field, self.segments(), own(field));

@@ -128,7 +128,8 @@ impl SearchBuilder<'_> {
     }
 
     /// The parameters of BM25 for one field: how soon more of the same word adds nothing (`k1`, 0 or more, default
-    /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75).
+    /// 1.2), and how much the length of a document matters (`b`, 0 to 1, default 0.75). Asked for
+    /// twice, the last counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.parameters.push((field.into(), Parameters { k1, b }));
         self

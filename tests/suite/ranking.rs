@@ -477,6 +477,8 @@ fn parameters_are_checked_and_used() {
     // With k1 0 neither frequency nor length matter, so that every hit has the same score.
     let hits = searcher.search(&query).bm25("title", 0.0, 0.75).limit(300).run().unwrap().hits;
     assert!(hits.len() > 10 && hits.iter().all(|hit| hit.score == hits[0].score));
+    let twice = searcher.search(&query).bm25("title", 1.2, 0.75).bm25("title", 0.0, 0.75);
+    assert_eq!(twice.limit(300).run().unwrap().hits, hits, "what was said last counts");
 }
 
 /// Patterns, also among words, with what makes scores of them.
