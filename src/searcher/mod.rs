@@ -264,6 +264,9 @@ impl Searcher {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
         let (mut sum, mut infos) = (0, Vec::with_capacity(phrase.terms.len()));
         for segment in self.segments() {
+            if let Some(live) = segment.live() {
+                match *live {}
+            }
             let reader = segment.field(field);
             infos.clear();
             reader.terms()?.get_all(phrase.terms.iter().map(|term| &term[..]), |info| {
