@@ -23,6 +23,7 @@ struct Inner {
     line: Option<u64>,
     span: Option<Range<usize>>,
     hint: Option<String>,
+    commit_outcome: Option<CommitOutcome>,
     source: Option<io::Error>,
 }
 
@@ -68,6 +69,18 @@ pub enum ErrorKind {
     Usage,
 }
 
+/// What became of a commit that failed: [`Error::commit_outcome`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommitOutcome {
+    /// Nothing was committed, and no restart will change that: the commit before is the index.
+    NotCommitted,
+    /// One of the last two steps failed, publishing the commit or making its name durable. Opening the
+    /// index shows whether it happened: its generation is one higher then.
+    Unknown,
+    /// Everything that was added is committed; what failed is only the merge after it.
+    Committed,
+}
+
 impl Error {
     /// An error of `kind` that happened while doing or reading `what`.
     #[cold]
@@ -82,6 +95,7 @@ impl Error {
             line: None,
             span: None,
             hint: None,
+            commit_outcome: None,
             source: None,
         }))
     }
@@ -163,6 +177,19 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// What became of the commit that failed.
+    #[must_use]
+    pub(crate) fn outcome(mut self, outcome: CommitOutcome) -> Self {
+        self.0.commit_outcome = Some(outcome);
+        self
+    }
+
+    /// What became of the commit, where a commit or a merge failed; `None` of everything else, such as
+    /// a call of a writer that is [`Poisoned`](ErrorKind::Poisoned) by an earlier failure.
+    pub fn commit_outcome(&self) -> Option<CommitOutcome> {
+        self.0.commit_outcome
     }
 
     /// The class of the error.

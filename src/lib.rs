@@ -84,7 +84,7 @@ pub mod inspect;
 mod index;
 
 pub use document::Document;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{CommitOutcome, Error, ErrorKind, Result};
 pub use ids::DocId;
 pub use index::{Index, IndexOptions};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};

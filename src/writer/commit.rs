@@ -18,7 +18,7 @@
 //! ever deleted.
 
 use crate::analysis::TermVersions;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta, writer_version};
 use crate::ids::SegmentId;
@@ -114,8 +114,8 @@ impl Committer {
     ///
     /// # Errors
     ///
-    /// After any, every later call fails with `Poisoned`. The hint says whether the commit may have
-    /// happened all the same, which opening the index decides.
+    /// After any, every later call fails with `Poisoned`. The [outcome](Error::commit_outcome) says whether
+    /// the commit may have happened all the same, which opening the index decides.
     pub(crate) fn commit(&mut self, draft: Draft) -> Result<Manifest> {
         self.check()?;
         let manifest = match self.publish(draft) {
@@ -146,7 +146,9 @@ impl Committer {
         let published = self.storage.publish(&temporary, &name);
         published.and_then(|()| self.storage.sync_names()).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => error.hint("another writer made a commit meanwhile"),
-            _ => error.hint("whether the commit happened shows when the index is opened again"),
+            _ => error
+                .outcome(CommitOutcome::Unknown)
+                .hint("whether the commit happened shows when the index is opened again"),
         })?;
         Ok(manifest)
     }

@@ -24,7 +24,7 @@ pub use pipeline::Progress;
 
 use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::builder::BuiltSegment;
@@ -222,9 +222,10 @@ impl IndexWriter {
     /// # Errors
     ///
     /// Whatever it is, the last commit is intact, and the writer is useless afterwards.
+    /// [`Error::commit_outcome`] says whether this one may have happened all the same.
     pub fn commit(&mut self) -> Result<CommitInfo> {
         self.check()?;
-        let committed = self.try_commit();
+        let committed = self.try_commit().map_err(before_publishing);
         self.keep_failure(committed)
     }
 
@@ -251,7 +252,7 @@ impl IndexWriter {
     /// As [`commit`](Self::commit).
     pub fn merge(&mut self) -> Result<CommitInfo> {
         self.check()?;
-        let merged = self.try_merge();
+        let merged = self.try_merge().map_err(before_publishing);
         self.keep_failure(merged)
     }
 
@@ -260,6 +261,11 @@ impl IndexWriter {
         if first.segments < 2 {
             return Ok(first);
         }
+        // What was added stands by now, whatever becomes of the merge.
+        self.merge_committed(first).map_err(|error| error.outcome(CommitOutcome::Committed))
+    }
+
+    fn merge_committed(&mut self, first: CommitInfo) -> Result<CommitInfo> {
         let snapshot = Snapshot::open(&**self.committer.storage())?;
         let readers: Vec<_> = snapshot.readers().collect();
         let on_progress = &mut self.on_progress;
@@ -380,6 +386,14 @@ fn start(
             }
             _ => Ok((current.schema.clone(), current.segments.clone())),
         },
+    }
+}
+
+/// What publishing did not give an outcome went wrong before it.
+fn before_publishing(error: Error) -> Error {
+    match error.commit_outcome() {
+        None => error.outcome(CommitOutcome::NotCommitted),
+        Some(_) => error,
     }
 }
 

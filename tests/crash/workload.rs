@@ -1,0 +1,232 @@
+//! What writers do while they are watched, and what each of their commits consists of.
+
+use crate::bugs::{Bug, Buggy};
+use crate::disk::Disk;
+use crate::states::Dice;
+use std::sync::Arc;
+use treepie::storage::Storage;
+use treepie::{
+    CommitInfo, CommitOutcome, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Result,
+    Schema, WriterOptions,
+};
+
+/// The titles of all documents of each commit, by generation; the first is none.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    pub(crate) commits: Vec<Arc<[Arc<str>]>>,
+    /// Tells the documents of one session from those of another that made the same generation.
+    session: usize,
+}
+
+impl History {
+    pub(crate) fn new() -> Self {
+        History { commits: vec![Arc::default()], session: 0 }
+    }
+
+    /// The history as the next session finds it that starts from `generation`.
+    pub(crate) fn up_to(&self, generation: u64) -> Self {
+        let commits = self.commits[..=generation as usize].to_vec();
+        History { commits, session: self.session + 1 }
+    }
+
+    fn newest(&self) -> u64 {
+        self.commits.len() as u64 - 1
+    }
+
+    /// Begins the next commit, of so many new documents; their titles.
+    fn begin(&mut self, n_docs: usize) -> Vec<Arc<str>> {
+        self.begin_with(n_docs, |n| format!("title {n} of {n_docs}"))
+    }
+
+    fn begin_with(&mut self, n_docs: usize, text: impl Fn(usize) -> String) -> Vec<Arc<str>> {
+        let (generation, session) = (self.newest() + 1, self.session);
+        let title = |n| format!("all s{session}g{generation} {}", text(n)).into();
+        let new: Vec<Arc<str>> = (0..n_docs).map(title).collect();
+        let before = &self.commits[self.commits.len() - 1];
+        self.commits.push(before.iter().chain(&new).cloned().collect());
+        new
+    }
+}
+
+/// The library, with or without one of the bugs that the tests must find.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct System {
+    pub(crate) bug: Option<Bug>,
+    /// The same session names its segments alike each time, so that two runs can be compared.
+    pub(crate) fixed_ids: bool,
+}
+
+/// One thing that a session does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// Adds documents, and commits with a payload of so many bytes.
+    Commit { docs: usize, payload: usize },
+    /// Adds documents, commits, and makes all segments one.
+    Merge { docs: usize },
+    /// Adds so many documents of many words that runs are spilled, and commits.
+    Spill { docs: usize },
+    /// Closes the writer and opens another.
+    Reopen,
+    /// Opens a searcher that stays open, and closes the one before.
+    Read,
+}
+
+impl System {
+    pub(crate) fn storage(&self, disk: &Disk) -> Arc<dyn Storage> {
+        match self.bug {
+            None => Arc::new(disk.clone()),
+            Some(bug) => Arc::new(Buggy::new(disk.clone(), bug)),
+        }
+    }
+
+    pub(crate) fn index(&self, storage: Arc<dyn Storage>, history: &History) -> Result<Index> {
+        match history.newest() {
+            0 => {
+                let kind = Field::new("kind", FieldKind::Keyword);
+                let schema = Schema::builder().text("title").field(kind).build()?;
+                Ok(Index::options().create_in(storage, schema))
+            }
+            _ => Index::options().open_storage(storage),
+        }
+    }
+
+    /// A writer that works on this thread, so that every run makes the same calls.
+    pub(crate) fn writer(&self, index: &Index, history: &History) -> Result<IndexWriter> {
+        let mut options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+        let mut seed = [0xAA; 16];
+        seed[8] = history.newest() as u8;
+        if self.fixed_ids {
+            seed[9] = history.session as u8;
+            options = options.reproducible_ids(seed);
+        } else if self.bug == Some(Bug::NameReuse) {
+            options = options.reproducible_ids(seed);
+        }
+        index.writer_with(options)
+    }
+
+    /// Does what the steps say until one fails; `history` and the disk know how far it came.
+    pub(crate) fn run(&self, disk: &Disk, history: &mut History, steps: &[Step]) -> Result<()> {
+        let storage = self.storage(disk);
+        let index = self.index(storage, history)?;
+        let mut writer = self.writer(&index, history)?;
+        let mut reader = None;
+        for step in steps {
+            match *step {
+                Step::Commit { docs, payload } => {
+                    add(&mut writer, history.begin(docs))?;
+                    writer.set_payload(vec![0x5A; payload]);
+                    commit(disk, history, &mut writer, |writer| writer.commit())?;
+                }
+                Step::Merge { docs } => {
+                    add(&mut writer, history.begin(docs))?;
+                    // What was added is committed first, as it is; then the merge is.
+                    history.begin(0);
+                    commit(disk, history, &mut writer, |writer| writer.merge())?;
+                }
+                Step::Spill { docs } => {
+                    let words = |n| format!("{} {}", words(n), words(n + docs));
+                    add(&mut writer, history.begin_with(docs, words))?;
+                    commit(disk, history, &mut writer, |writer| {
+                        let commit = writer.commit()?;
+                        assert!(commit.runs_spilled > 0, "nothing was spilled");
+                        Ok(commit)
+                    })?;
+                }
+                Step::Reopen => {
+                    drop(writer);
+                    writer = self.writer(&index, history)?;
+                }
+                Step::Read => reader = Some(index.searcher()?),
+            }
+        }
+        drop(reader);
+        Ok(())
+    }
+
+    /// One session of one commit.
+    pub(crate) fn add_and_commit(
+        &self,
+        disk: &Disk,
+        history: &mut History,
+        docs: usize,
+        payload: usize,
+    ) -> Result<()> {
+        self.run(disk, history, &[Step::Commit { docs, payload }])
+    }
+}
+
+/// Words that no other number has.
+fn words(n: usize) -> String {
+    let word =
+        |nth: u64| format!("{:x} ", (n as u64 * 8 + nth).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    (0..8).map(word).collect()
+}
+
+fn add(writer: &mut IndexWriter, titles: Vec<Arc<str>>) -> Result<()> {
+    titles.into_iter().try_for_each(|title| {
+        writer.add(Document::new().with("title", title.to_string()).with("kind", "k"))
+    })
+}
+
+/// Commits, and keeps account of what was promised: by an error too.
+fn commit(
+    disk: &Disk,
+    history: &mut History,
+    writer: &mut IndexWriter,
+    work: impl FnOnce(&mut IndexWriter) -> Result<CommitInfo>,
+) -> Result<()> {
+    let before = disk.promise().acknowledged;
+    disk.begin(history.newest());
+    match work(writer) {
+        Ok(CommitInfo { generation, .. }) => {
+            // A merge of one segment is none, and then there is no commit of its own.
+            history.commits.truncate(generation as usize + 1);
+            assert_eq!(generation, history.newest(), "the number of the commit");
+            disk.acknowledge(generation);
+            Ok(())
+        }
+        Err(error) => {
+            match error.commit_outcome().expect("an error of a commit has an outcome") {
+                CommitOutcome::NotCommitted => disk.begin(before),
+                CommitOutcome::Unknown => {}
+                CommitOutcome::Committed => disk.acknowledge(before + 1),
+            }
+            assert_poisoned(writer);
+            Err(error)
+        }
+    }
+}
+
+fn assert_poisoned(writer: &mut IndexWriter) {
+    let again = [
+        writer.commit().map(drop),
+        writer.merge().map(drop),
+        writer.add(Document::new().with("title", "more")),
+    ];
+    for again in again {
+        let error = again.expect_err("a call after a failure");
+        assert_eq!(error.kind(), ErrorKind::Poisoned, "{error}");
+        assert_eq!(error.commit_outcome(), None, "{error}");
+    }
+}
+
+/// What a session of a round does, by its seed.
+pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
+    let mut steps = vec![];
+    for nth in 0..n {
+        let docs = 1 + dice.below(3);
+        steps.push(match dice.below(5) {
+            // So that there is something to collect in every round.
+            _ if nth == 3 => Step::Merge { docs },
+            0 => Step::Merge { docs: dice.below(2) },
+            // Manifests of one to four sectors.
+            _ => Step::Commit { docs, payload: [0, 40, 700, 1_500][dice.below(4)] },
+        });
+        match dice.below(6) {
+            0 => steps.push(Step::Reopen),
+            1 => steps.push(Step::Read),
+            _ => {}
+        }
+    }
+    steps
+}
