@@ -484,5 +484,9 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
             report.add(Some(name), part, bytes, count);
         }
     }
+    if segment.schema().get(field).offsets {
+        let bytes = section_len(segment, Some(field), SectionKind::OFFSETS);
+        report.add(Some(name), "offsets", bytes, segment.n_docs().into());
+    }
     Ok(())
 }

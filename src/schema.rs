@@ -51,6 +51,8 @@ pub struct Field {
     pub detail: Detail,
     /// How many places are left free between the words of one value and those of the next; text fields only.
     pub position_gap: u16,
+    /// Whether the bytes that each word stands in are kept; only with positions.
+    pub offsets: bool,
 }
 
 /// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
@@ -113,6 +115,7 @@ impl Field {
             analyzer: None,
             query_analyzer: None,
             position_gap: POSITION_GAP_DEFAULT,
+            offsets: false,
         }
     }
 
@@ -160,6 +163,33 @@ impl Field {
     #[must_use]
     pub fn position_gap(mut self, places: u16) -> Self {
         self.position_gap = places;
+        self
+    }
+
+    /// Sets whether the bytes of a text that each of its words stands in are kept (default: false), which needs
+    /// positions. With them [highlighting](crate::highlight) looks words up instead of analysing the text again;
+    /// what is marked is the same. It answers no query in another way.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, highlight::PassageOptions};
+    ///
+    /// let body = Field::new("body", FieldKind::Text).offsets(true);
+    /// let index = Index::in_memory(Schema::builder().field(body).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("body", "Long ago, far away"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("away")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// let highlighter = searcher.highlighter(&query)?;
+    /// let marked = highlighter.in_document(hit.doc, "body", hit.fields["body"].iter())?;
+    /// let passages = marked[0].passages(&PassageOptions::default());
+    /// assert_eq!(passages[0].to_html(marked[0].text()), "Long ago, far <em>away</em>");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn offsets(mut self, offsets: bool) -> Self {
+        self.offsets = offsets;
         self
     }
 
@@ -294,7 +324,7 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, a keyword field that is to keep more than documents, or an analyzer or a gap between
+    /// does not exist, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
     /// positions of a field that is not text. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -319,6 +349,11 @@ impl SchemaBuilder {
                     .expected("no gap between positions")
                     .found(field.position_gap.to_string())
                     .hint("only text has words to place"));
+            }
+            if field.offsets && !field.detail.has_positions() {
+                return Err(wrong(format!("declaring the field '{}'", field.name))
+                    .expected("positions where there are offsets")
+                    .found(format!("offsets with {:?}", field.detail)));
             }
             if field.kind == FieldKind::Keyword && field.detail != Detail::Documents {
                 return Err(wrong(format!("declaring the keyword field '{}'", field.name))
@@ -404,6 +439,12 @@ mod tests {
         assert!(Schema::builder().text("größe_2.b-c").build().is_ok());
         let keyword = Field::new("k", FieldKind::Keyword).detail(Detail::Frequencies);
         assert!(Schema::builder().field(keyword).build().is_err());
+        for (kind, detail) in
+            [(FieldKind::Keyword, Detail::Documents), (FieldKind::Text, Detail::Frequencies)]
+        {
+            let field = Field::new("o", kind).detail(detail).offsets(true);
+            assert!(Schema::builder().field(field).build().is_err());
+        }
     }
 
     #[test]

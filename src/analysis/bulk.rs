@@ -25,6 +25,8 @@ pub(crate) struct BulkTokens {
     pub(crate) ends: Vec<u32>,
     /// As long as `tokens` where positions are not simply counted; see [`positions`](Self::positions).
     positions: Vec<u32>,
+    /// As long as `tokens` where they were asked for: the bytes of the text that each token was made of.
+    ranges: Vec<(usize, usize)>,
     /// For each token left out: the number of its text, and of tokens kept before it.
     left_out: Vec<(u32, u32)>,
     n_too_long: u64,
@@ -37,6 +39,7 @@ impl BulkTokens {
         self.tokens.clear();
         self.ends.clear();
         self.positions.clear();
+        self.ranges.clear();
         self.left_out.clear();
     }
 
@@ -46,19 +49,25 @@ impl BulkTokens {
         (!self.positions.is_empty()).then_some(&*self.positions)
     }
 
+    /// Where the tokens of the text that was [analyzed](Self::analyze) begin and end, where that was asked for.
+    pub(crate) fn ranges(&self) -> &[(usize, usize)] {
+        &self.ranges
+    }
+
     /// Tokens left out since the last call because they are too long.
     pub(crate) fn take_too_long(&mut self) -> u64 {
         std::mem::take(&mut self.n_too_long)
     }
 
-    /// Replaces the content by the tokens that `analyzer` makes of one text, by position.
+    /// Replaces the content by the tokens that `analyzer` makes of one text, by position; with their ranges where
+    /// these are wanted.
     ///
     /// # Panics
     ///
     /// If the terms together have 4 GiB or more.
-    pub(crate) fn analyze(&mut self, analyzer: &mut Analyzer, text: &str) {
+    pub(crate) fn analyze(&mut self, analyzer: &mut Analyzer, text: &str, with_ranges: bool) {
         self.clear();
-        let BulkTokens { bytes, tokens, positions, n_too_long, .. } = &mut *self;
+        let BulkTokens { bytes, tokens, positions, ranges, n_too_long, .. } = &mut *self;
         let (mut counted, mut in_order) = (true, true);
         let left_out = analyzer.for_each_token(text, |token| {
             counted &= token.position as usize == tokens.len();
@@ -67,11 +76,18 @@ impl BulkTokens {
                 u32::try_from(bytes.len()).expect("the terms of a text have 32-bit offsets");
             tokens.push((start, token.term.len() as u32));
             positions.push(token.position);
+            if with_ranges {
+                ranges.push((token.offset_from, token.offset_to));
+            }
             bytes.extend_from_slice(token.term.as_bytes());
         });
         *n_too_long += left_out;
         if !in_order {
             // Some tokenizers give the parts of a word before the word.
+            let mut ranges_by_position: Vec<_> =
+                positions.iter().copied().zip(ranges.drain(..)).collect();
+            ranges_by_position.sort_by_key(|(position, _)| *position);
+            ranges.extend(ranges_by_position.iter().map(|(_, range)| *range));
             let mut by_position: Vec<_> = positions.iter().copied().zip(tokens.drain(..)).collect();
             by_position.sort_by_key(|(position, _)| *position);
             positions.clear();
@@ -456,7 +472,7 @@ mod tests {
         let mut tokens = BulkTokens::default();
         for text in ["The king of Spain", "", "of the", "king", &"x".repeat(TERM_BYTES_MAX + 1)] {
             for analyzer in [&stops, &Analyzer::default()] {
-                tokens.analyze(&mut analyzer.clone(), text);
+                tokens.analyze(&mut analyzer.clone(), text, false);
                 let expected = placed_one_by_one(analyzer, &[text]);
                 assert!(placed(&mut tokens) == expected, "{text:.40}");
             }
@@ -479,6 +495,7 @@ mod tests {
                 let Some((position, text)) = tokens.get(self.0) else { return false };
                 self.0 += 1;
                 (self.1.position, self.1.text) = (*position, (*text).to_owned());
+                (self.1.offset_from, self.1.offset_to) = (self.0, 9);
                 true
             }
             fn token(&self) -> &Token {
@@ -488,8 +505,9 @@ mod tests {
                 &mut self.1
             }
         }
-        tokens.analyze(&mut Analyzer::new("parts", PartsFirst), "");
+        tokens.analyze(&mut Analyzer::new("parts", PartsFirst), "", true);
         let terms = [(0, "a"), (0, "abc"), (1, "b"), (2, "c"), (3, "d")];
+        assert_eq!(tokens.ranges(), [(1, 9), (4, 9), (3, 9), (2, 9), (5, 9)]);
         let expected = terms.map(|(position, term)| (position, term.to_owned()));
         assert_eq!(placed(&mut tokens), (vec![expected.to_vec()], 0));
     }

@@ -140,6 +140,7 @@ impl SectionKind {
     pub(crate) const STORED_INDEX: SectionKind = SectionKind(8);
     pub(crate) const STATISTICS: SectionKind = SectionKind(9);
     pub(crate) const LENGTHS: SectionKind = SectionKind(10);
+    pub(crate) const OFFSETS: SectionKind = SectionKind(11);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -154,6 +155,7 @@ impl SectionKind {
             Self::STORED_INDEX => "stored index",
             Self::STATISTICS => "statistics",
             Self::LENGTHS => "lengths",
+            Self::OFFSETS => "offsets",
             _ => "unknown",
         }
     }
@@ -256,7 +258,7 @@ impl<W: Sink> EnvelopeWriter<W> {
             sections: vec![],
             open_section: false,
         };
-        writer.pass(&Header::encode(FileKind::Segment, id))?;
+        writer.pass(&Header::encode(FileKind::Segment, id, 0))?;
         Ok(writer)
     }
 
@@ -660,7 +662,9 @@ mod tests {
     fn what_was_written_is_found_again() {
         let (file, seal) = example();
         let envelope = open(&file, Some((ID, seal))).unwrap();
-        assert_eq!(envelope.header, Header { id: ID, version: FORMAT_VERSION, writable: true });
+        let version = FORMAT_VERSION;
+        let header = Header { id: ID, version, incompatible: 0, writable: true };
+        assert_eq!(envelope.header, header);
         let entry = envelope.section(Some(FieldId(0)), SectionKind::TERMS).unwrap();
         let start = entry.offset as usize;
         assert_eq!(&file[start..][..entry.len as usize], b"abc");

@@ -61,6 +61,9 @@ const CRC_AT: usize = ID_AT + size_of::<SegmentId>() + 16;
 pub(crate) const HEADER_LEN: usize = CRC_AT + size_of::<u32>();
 const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format");
 
+/// The incompatible feature bit of manifests with a field that keeps offsets.
+pub(super) const OFFSETS: u32 = 1;
+
 /// What a file is, according to its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
@@ -70,6 +73,14 @@ pub(crate) enum FileKind {
 }
 
 impl FileKind {
+    /// The incompatible feature bits that this build knows.
+    fn incompatible(self) -> u32 {
+        match self {
+            FileKind::Manifest => OFFSETS,
+            FileKind::Segment | FileKind::Image => 0,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             FileKind::Segment => "a segment",
@@ -84,18 +95,21 @@ impl FileKind {
 pub(crate) struct Header {
     pub(crate) id: SegmentId,
     pub(crate) version: (u16, u16),
+    /// Feature bits without which the file cannot be read; this build knows them all.
+    pub(crate) incompatible: u32,
     /// Whether a file with these features may be replaced by a newer one of this build.
     pub(crate) writable: bool,
 }
 
 impl Header {
-    /// The header that this build writes.
-    pub(crate) fn encode(kind: FileKind, id: SegmentId) -> [u8; HEADER_LEN] {
+    /// The header that this build writes, with these incompatible feature bits.
+    pub(crate) fn encode(kind: FileKind, id: SegmentId, incompatible: u32) -> [u8; HEADER_LEN] {
         let mut header = [0; HEADER_LEN];
         header[..KIND_AT].copy_from_slice(&MAGIC);
         header[KIND_AT..MAJOR_AT].copy_from_slice(&(kind as u16).to_le_bytes());
         header[MAJOR_AT..MINOR_AT].copy_from_slice(&FORMAT_VERSION.0.to_le_bytes());
         header[MINOR_AT..][..size_of::<u16>()].copy_from_slice(&FORMAT_VERSION.1.to_le_bytes());
+        header[INCOMPATIBLE_AT..][..size_of::<u32>()].copy_from_slice(&incompatible.to_le_bytes());
         header[ID_AT..][..size_of::<SegmentId>()].copy_from_slice(&id.0);
         let crc = crc32c(&header[..CRC_AT]);
         header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
@@ -134,7 +148,8 @@ impl Header {
             let expected = format!("format version {}", FORMAT_VERSION.0);
             return unsupported(expected, format!("{}.{}", version.0, version.1));
         }
-        let unknown = u32_at(INCOMPATIBLE_AT);
+        let incompatible = u32_at(INCOMPATIBLE_AT);
+        let unknown = incompatible & !kind.incompatible();
         if unknown != 0 {
             return unsupported("no unknown features".into(), format!("bits {unknown:#x}"));
         }
@@ -145,7 +160,7 @@ impl Header {
                 .at_offset(KIND_AT as u64));
         }
         let id = SegmentId(std::array::from_fn(|i| header[ID_AT + i]));
-        Ok(Header { id, version, writable: u32_at(READ_ONLY_AT) == 0 })
+        Ok(Header { id, version, incompatible, writable: u32_at(READ_ONLY_AT) == 0 })
     }
 }
 
@@ -175,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_example_in_the_docs_is_what_we_write() {
-        let header = Header::encode(FileKind::Segment, ID);
+        let header = Header::encode(FileKind::Segment, ID, 0);
         let documented = doc_check::hex_dump(include_str!("header.rs"));
         assert_eq!(documented, header, "\n{}", doc_check::render(&header));
     }
@@ -200,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_and_every_cut_is_refused() {
-        let header = Header::encode(FileKind::Manifest, ID);
+        let header = Header::encode(FileKind::Manifest, ID, 0);
         for bit in 0..HEADER_LEN * 8 {
             let mut bad = header;
             bad[bit / 8] ^= 1 << (bit % 8);
@@ -215,7 +230,7 @@ mod tests {
     #[test]
     fn newer_versions_and_unknown_features_are_refused_by_name() {
         let with = |at: usize, value: u8| {
-            let mut header = Header::encode(FileKind::Segment, ID);
+            let mut header = Header::encode(FileKind::Segment, ID, 0);
             header[at] = value;
             let crc = crc32c(&header[..CRC_AT]);
             header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
@@ -224,7 +239,10 @@ mod tests {
         let refused = |at, value| with(at, value).unwrap_err().kind();
         assert_eq!(refused(MAJOR_AT, FORMAT_VERSION.0 as u8 + 1), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(INCOMPATIBLE_AT + 3, 0x80), ErrorKind::UnsupportedVersion);
+        assert_eq!(refused(INCOMPATIBLE_AT, OFFSETS as u8), ErrorKind::UnsupportedVersion);
         assert_eq!(refused(KIND_AT, 2), ErrorKind::Corrupt);
+        let known = Header::encode(FileKind::Manifest, ID, OFFSETS);
+        assert_eq!(Header::decode(&known, FileKind::Manifest).unwrap().incompatible, OFFSETS);
         assert_eq!(with(MINOR_AT, 7).unwrap().version, (FORMAT_VERSION.0, 7));
         assert!(with(MINOR_AT, 7).unwrap().writable);
         assert!(with(COMPATIBLE_AT, 1).unwrap().writable);

@@ -73,7 +73,7 @@ pub(crate) fn encode(index_id: SegmentId, files: &[(FileName, &[u8])]) -> Vec<u8
         .iter()
         .fold(contents_at, |end, (_, content)| (end + content.len()).next_multiple_of(8));
     let mut out = Vec::with_capacity(image_len);
-    out.extend(Header::encode(FileKind::Image, index_id));
+    out.extend(Header::encode(FileKind::Image, index_id, 0));
     out.extend((image_len as u64).to_le_bytes());
     out.extend((files.len() as u32).to_le_bytes());
     out.extend([0; 4]);

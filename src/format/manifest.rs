@@ -41,7 +41,7 @@
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
-//! gap than 100 between the positions of two values), u8 length of its name, its name, for each analyzer u16 length of
+//! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
 //! its spec and its spec, and, if 64 is set, u16 the gap; u16 number of default fields, and u16 the position of
 //! each.
 //!
@@ -99,7 +99,7 @@ use crate::bytes::ByteReader;
 use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::Seal;
-use crate::format::header::{FileKind, HEADER_LEN, Header, checksum_differs};
+use crate::format::header::{FileKind, HEADER_LEN, Header, OFFSETS, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
 use std::collections::HashSet;
@@ -114,6 +114,7 @@ const QUERY_ANALYZER: u8 = 8;
 const FREQUENCIES: u8 = 16;
 const POSITIONS: u8 = 32;
 const POSITION_GAP: u8 = 64;
+const KEEPS_OFFSETS: u8 = 128;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -174,7 +175,7 @@ impl Manifest {
         check_limit("bytes of a manifest", len, MANIFEST_BYTES_MAX as usize)?;
 
         let mut out = Vec::with_capacity(len);
-        out.extend(Header::encode(FileKind::Manifest, self.index_id));
+        out.extend(Header::encode(FileKind::Manifest, self.index_id, features(&self.schema)));
         for number in [len as u64, self.generation, self.previous] {
             out.extend(number.to_le_bytes());
         }
@@ -299,7 +300,18 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
         payload,
         writable: header.writable,
     };
-    Some(decode_schema(schema).map(manifest))
+    let same_features = |schema: Schema| match features(&schema) == header.incompatible {
+        true => Ok(schema),
+        false => Err(Error::corrupt("reading the schema of an index")
+            .expected(format!("what needs the features {:#x}", header.incompatible))
+            .found(format!("what needs {:#x}", features(&schema)))),
+    };
+    Some(decode_schema(schema).and_then(same_features).map(manifest))
+}
+
+/// What must be known to read an index of this schema, as feature bits.
+fn features(schema: &Schema) -> u32 {
+    if schema.fields().iter().any(|field| field.offsets) { OFFSETS } else { 0 }
 }
 
 fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
@@ -326,6 +338,7 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             (field.detail.has_frequencies(), FREQUENCIES),
             (field.detail.has_positions(), POSITIONS),
             (field.position_gap != POSITION_GAP_DEFAULT, POSITION_GAP),
+            (field.offsets, KEEPS_OFFSETS),
         ];
         out.push(flags.iter().map(|(set, flag)| u8::from(*set) * flag).sum());
         out.push(field.name.len() as u8);
@@ -373,7 +386,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
             _ => return None,
         };
         let flags = reader.u8()?;
-        let detail = match flags & !(STORED | MANY | ANALYZER | QUERY_ANALYZER | POSITION_GAP) {
+        let detail = match flags & (FREQUENCIES | POSITIONS) {
             0 => Detail::Documents,
             FREQUENCIES => Detail::Frequencies,
             both if both == FREQUENCIES | POSITIONS => Detail::Positions,
@@ -382,7 +395,10 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
         let name_len = usize::from(reader.u8()?);
         let name = str::from_utf8(reader.take(name_len)?).ok()?;
         let field = Field::new(name, kind).detail(detail);
-        let mut field = field.stored(flags & STORED != 0).many(flags & MANY != 0);
+        let mut field = field
+            .stored(flags & STORED != 0)
+            .many(flags & MANY != 0)
+            .offsets(flags & KEEPS_OFFSETS != 0);
         for (flag, spec) in
             [(ANALYZER, &mut field.analyzer), (QUERY_ANALYZER, &mut field.query_analyzer)]
         {
@@ -484,6 +500,7 @@ mod tests {
             let near = Field::new("near", FieldKind::Text).many(true).position_gap(0);
             let far = near.clone().analyzer("words").position_gap(u16::MAX);
             let far = Field { name: "far".into(), ..far };
+            let near = near.offsets(true);
             let fields = [Field { name: "both".into(), ..both }, query, body, near, far];
             fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];

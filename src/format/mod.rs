@@ -33,7 +33,11 @@
 //! Every file says in its header which version wrote it. A newer major number is refused; a newer
 //! minor number is read. In between stand three sets of 32 feature bits: an unknown *compatible* bit is
 //! ignored, an unknown *read-only-compatible* one allows reading and not writing, an unknown
-//! *incompatible* one is refused. None is defined yet.
+//! *incompatible* one is refused. Defined is:
+//!
+//! | bit | in | meaning |
+//! |---|---|---|
+//! | incompatible 1 | manifests | a field keeps offsets (the module `offsets`), which its flags say |
 
 #[cfg(test)]
 mod doc_check;
@@ -43,6 +47,7 @@ pub(crate) mod image;
 pub(crate) mod lengths;
 pub(crate) mod manifest;
 pub(crate) mod occurrences;
+pub(crate) mod offsets;
 pub(crate) mod postings;
 pub(crate) mod ranked;
 pub(crate) mod statistics;

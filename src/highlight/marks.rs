@@ -22,9 +22,7 @@ impl FieldTerms {
             let items = self.items(text.as_bytes()).filter(|_| !text.is_empty());
             return items.map(whole).collect();
         };
-        let mut marks = vec![];
-        // For each item of a phrase, where it stands.
-        let mut places = vec![vec![]; if self.phrases.is_empty() { 0 } else { self.n_items() }];
+        let mut found = Found::new(self);
         analyzer.clone().for_each_token(text, |token| {
             let (from, to) = (token.offset_from, token.offset_to);
             for item in self.items(token.term.as_bytes()) {
@@ -33,22 +31,49 @@ impl FieldTerms {
                     continue;
                 }
                 // Nor are there more positions than bytes in a text, but by a tokenizer that skips some.
-                if let Some(places) = places.get_mut(item as usize)
-                    && token.position as usize <= text.len()
-                {
-                    places.push(Place { position: token.position, mark: marks.len() });
-                }
-                marks.push(Mark { from, to, item });
+                let position = Some(token.position).filter(|at| *at as usize <= text.len());
+                found.add(Mark { from, to, item }, position);
             }
         });
+        found.marks()
+    }
+}
+
+/// Where the items of a field stand in one text.
+pub(super) struct Found<'t> {
+    terms: &'t FieldTerms,
+    marks: Vec<Mark>,
+    /// For each item where it stands, if there are phrases.
+    places: Vec<Vec<Place>>,
+}
+
+impl<'t> Found<'t> {
+    pub(super) fn new(terms: &'t FieldTerms) -> Self {
+        let n_items = if terms.phrases.is_empty() { 0 } else { terms.n_items() };
+        Found { terms, marks: vec![], places: vec![vec![]; n_items] }
+    }
+
+    /// Adds an occurrence, which may be part of a phrase if it has a position.
+    pub(super) fn add(&mut self, mark: Mark, position: Option<u32>) {
+        if let Some(places) = self.places.get_mut(mark.item as usize)
+            && let Some(position) = position
+        {
+            places.push(Place { position, mark: self.marks.len() });
+        }
+        self.marks.push(mark);
+    }
+
+    /// What to mark of it, by where it begins.
+    pub(super) fn marks(self) -> Vec<Mark> {
+        let Found { terms, mut marks, mut places } = self;
         places.iter_mut().for_each(|places| places.sort_unstable_by_key(|place| place.position));
-        let mut counts: Vec<bool> = marks.iter().map(|mark| self.is_anywhere(mark.item)).collect();
-        for phrase in &self.phrases {
+        let mut counts: Vec<bool> = marks.iter().map(|mark| terms.is_anywhere(mark.item)).collect();
+        for phrase in &terms.phrases {
             proximity::occurrences(phrase, &places, |mark| counts[mark] = true);
         }
         let mut counts = counts.into_iter();
         marks.retain(|_| counts.next().unwrap_or_default());
-        marks.sort_by_key(|mark| (mark.from, mark.to));
+        marks.sort_unstable_by_key(|mark| (mark.from, mark.to, mark.item));
         marks
     }
 }

@@ -31,9 +31,19 @@
 //! stretches are taken that hold the most different words of the query, where they are as many, the
 //! earlier; they begin and end with sentences where that is near, else with words.
 //!
+//! # Offsets
+//!
+//! Where a field keeps [offsets](crate::Field::offsets), [`Highlighter::in_document`] looks the words of the query
+//! up in the index and does not analyse the text; what is marked is the same. Texts are analysed all the same
+//! where nothing is kept of a document (a plugged-in tokenizer gave its words in another order, or several at one
+//! position), and where patterns stand for so many terms that looking them up would take longer.
+//!
 //! # Cost
 //!
-//! One pass of the analyzer over the text; per token one look into a hash table, and a walk along each
+//! With offsets: per term of the query that the segment has, its list's head and its positions in the document,
+//! and per occurrence a word of the offsets. Patterns are walked once a segment and highlighter.
+//!
+//! Else one pass of the analyzer over the text; per token one look into a hash table, and a walk along each
 //! pattern of the query, of which the first [`PATTERNS_MAX`] a field are taken. A phrase takes a bit for each
 //! position of the text.
 
@@ -41,20 +51,26 @@
 mod laws;
 mod markup;
 mod marks;
+mod offsets;
 mod passages;
 mod proximity;
 mod terms;
 
 use std::fmt;
+use std::sync::Arc;
 
+use marks::Mark;
 pub use markup::Passage;
+use offsets::Lookup;
 use terms::FieldTerms;
 pub use terms::PATTERNS_MAX;
 
 use crate::analysis::Analyzers;
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::query::Query;
 use crate::schema::Schema;
+use crate::segment::snapshot::Snapshot;
 
 /// Bytes of a passage unless [`PassageOptions::max_len`] says otherwise.
 const MAX_LEN_DEFAULT: usize = 200;
@@ -66,6 +82,15 @@ const MAX_PASSAGES_DEFAULT: usize = 3;
 #[derive(Clone)]
 pub struct Highlighter {
     fields: Vec<(String, FieldTerms)>,
+    /// Where words may be looked up.
+    lookup: Option<Lookup>,
+}
+
+/// One value of a document's field, and what to mark in it; from [`Highlighter::in_document`].
+#[derive(Clone, Debug)]
+pub struct Marked<'t> {
+    text: &'t str,
+    marks: Vec<Mark>,
 }
 
 /// How long and how many passages may be.
@@ -84,7 +109,18 @@ impl Highlighter {
     /// not have, [`ErrorKind::Analyzer`](crate::ErrorKind::Analyzer) for an analyzer that is not registered,
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a pattern that is too large.
     pub fn new(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Self> {
-        Ok(Highlighter { fields: terms::of_query(query, schema, analyzers)? })
+        Ok(Highlighter { fields: terms::of_query(query, schema, analyzers)?, lookup: None })
+    }
+
+    /// The same with words of its documents looked up in a snapshot.
+    pub(crate) fn of_snapshot(
+        query: &Query,
+        snapshot: &Arc<Snapshot>,
+        analyzers: &Analyzers,
+    ) -> Result<Self> {
+        let own = Self::new(query, &snapshot.manifest.schema, analyzers)?;
+        let lookup = Lookup::new(Arc::clone(snapshot), own.fields.len());
+        Ok(Highlighter { lookup: Some(lookup), ..own })
     }
 
     /// Whether anything of the query could be marked in this field.
@@ -100,8 +136,48 @@ impl Highlighter {
         }
     }
 
+    /// What to mark in the values of a document's `field`, of which all are given in their order, as they are stored.
+    ///
+    /// The same as in each of these texts alone, and quicker where the field keeps
+    /// [offsets](crate::Field::offsets) and the highlighter is a searcher's. Of another document's values
+    /// anything may be marked then.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the index is damaged at the places that are read.
+    pub fn in_document<'t>(
+        &self,
+        doc: DocId,
+        field: &str,
+        values: impl IntoIterator<Item = &'t str>,
+    ) -> Result<Vec<Marked<'t>>> {
+        let texts: Vec<&str> = values.into_iter().collect();
+        let nth = self.fields.iter().position(|(name, _)| name == field);
+        let Some((nth, (_, terms))) = nth.map(|nth| (nth, &self.fields[nth])) else {
+            return Ok(texts.into_iter().map(|text| Marked { text, marks: vec![] }).collect());
+        };
+        let found = match &self.lookup {
+            Some(lookup) => lookup.marks(nth, (field, terms), doc, &texts)?,
+            None => None,
+        };
+        let marks = found.unwrap_or_else(|| texts.iter().map(|text| terms.marks(text)).collect());
+        Ok(texts.into_iter().zip(marks).map(|(text, marks)| Marked { text, marks }).collect())
+    }
+
     fn terms(&self, field: &str) -> Option<&FieldTerms> {
         self.fields.iter().find(|(name, _)| name == field).map(|(_, terms)| terms)
+    }
+}
+
+impl<'t> Marked<'t> {
+    /// The value.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Its best passages, the best first; none where nothing matches.
+    pub fn passages(&self, options: &PassageOptions) -> Vec<Passage> {
+        passages::choose(self.text, &self.marks, options)
     }
 }
 

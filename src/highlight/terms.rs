@@ -86,6 +86,16 @@ impl FieldTerms {
         self.terms.get(term).copied().into_iter().chain(matching.map(|(_, item)| *item))
     }
 
+    /// The terms, each with its item.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.terms.iter().map(|(term, item)| (&term[..], *item))
+    }
+
+    /// The patterns, each with its item.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = (&Expansion, u32)> {
+        self.patterns.iter().map(|(pattern, item)| (pattern, *item))
+    }
+
     fn term(&mut self, term: Vec<u8>) -> u32 {
         let next = self.anywhere.len() as u32;
         let item = *self.terms.entry(term).or_insert(next);

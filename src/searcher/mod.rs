@@ -66,7 +66,7 @@ pub struct Searcher(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     storage: Arc<dyn Storage>,
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     analyzers: Arc<Analyzers>,
     /// What earlier queries left for later ones, at most one for each that ran at the same time.
     scratch: Mutex<Vec<Scratch>>,
@@ -101,6 +101,7 @@ impl Searcher {
 
     fn of(storage: Arc<dyn Storage>, snapshot: Snapshot, analyzers: Arc<Analyzers>) -> Self {
         let (scratch, pruned) = Default::default();
+        let snapshot = Arc::new(snapshot);
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned, scorings }))
     }
@@ -128,7 +129,7 @@ impl Searcher {
 
     /// The segments of the snapshot, in the order of the documents.
     fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> {
-        let Snapshot { manifest, segments, .. } = &self.0.snapshot;
+        let Snapshot { manifest, segments, .. } = &*self.0.snapshot;
         let files = segments.iter().zip(&manifest.segments);
         files.map(|(file, meta)| SegmentReader::new(file, &manifest.schema, meta.n_docs))
     }
@@ -363,7 +364,7 @@ impl Searcher {
     ///
     /// As [`Highlighter::new`].
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
-        Highlighter::new(query, self.schema(), &self.0.analyzers)
+        Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.analyzers)
     }
 
     /// Plans a query and gets ready to carry the plan out.

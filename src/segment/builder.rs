@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::format::FileName;
 use crate::format::envelope::{Seal, SectionKind};
 use crate::format::lengths::{self, Bm25};
+use crate::format::offsets::OffsetsWriter;
 use crate::format::ranked::Ranking;
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
@@ -90,6 +91,18 @@ impl SegmentBuilder {
         Ok(FieldWriter { segment: self, field, dictionary, kept: None })
     }
 
+    /// Starts the offsets of a field of a segment of `n_docs` documents, which comes behind the rest of the field.
+    pub(crate) fn start_offsets(
+        &mut self,
+        field: FieldId,
+        n_docs: u32,
+    ) -> Result<OffsetsSection<'_>> {
+        self.file.start_section(Some(field), SectionKind::OFFSETS, 0)?;
+        let mut bytes = vec![];
+        let writer = OffsetsWriter::start(n_docs, &mut bytes);
+        Ok(OffsetsSection { file: &mut self.file, writer, bytes })
+    }
+
     /// Writes counts and tables and makes the file durable.
     pub(crate) fn finish(mut self, n_docs: u32, schema: &Schema) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;
@@ -97,6 +110,34 @@ impl SegmentBuilder {
         let statistics = self.statistics.encode();
         self.file.section(None, SectionKind::STATISTICS, &statistics)?;
         Ok(BuiltSegment { id: self.id, seal: file::seal(self.file)?, n_docs })
+    }
+}
+
+/// Writes where the words of a field are, document by document.
+#[derive(Debug)]
+pub(crate) struct OffsetsSection<'b> {
+    file: &'b mut SegmentFileWriter,
+    writer: OffsetsWriter,
+    bytes: Vec<u8>,
+}
+
+impl OffsetsSection<'_> {
+    /// Adds the part of the next document, see [`offsets`](crate::format::offsets).
+    pub(crate) fn add(&mut self, part: &[u8]) -> Result<()> {
+        self.writer.add(part, &mut self.bytes);
+        if self.bytes.len() >= COPY_BYTES {
+            self.file.write(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends the section.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.writer.finish(&mut self.bytes);
+        self.file.write(&self.bytes)?;
+        self.file.end_section()?;
+        Ok(())
     }
 }
 

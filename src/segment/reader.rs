@@ -7,6 +7,7 @@ use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::Lengths;
+use crate::format::offsets::Offsets;
 use crate::format::postings::{
     LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short,
 };
@@ -182,6 +183,16 @@ impl<'s> FieldReader<'s> {
         let lengths = Lengths::open(self.section(SectionKind::LENGTHS)?)?;
         self.segment.expect_n_docs("lengths", lengths.n_docs())?;
         Ok(Some(lengths))
+    }
+
+    /// Where the words of each document are; `None` where the field does not keep it.
+    pub(crate) fn offsets(self) -> Result<Option<Offsets<Section<'s>>>> {
+        if !self.segment.schema.get(self.field).offsets {
+            return Ok(None);
+        }
+        let offsets = Offsets::open(self.section(SectionKind::OFFSETS)?)?;
+        self.segment.expect_n_docs("offsets", offsets.n_docs())?;
+        Ok(Some(offsets))
     }
 
     /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a

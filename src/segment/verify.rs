@@ -1,9 +1,11 @@
 //! Everything that can be wrong with a segment: checksums first, then what the bytes say.
 
+use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::format::lengths::{self, Bm25};
+use crate::format::offsets::Offsets;
 use crate::format::postings::{LongList, PostingList};
-use crate::format::ranked::{RankedList, RankedWriter, Ranking};
+use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::ids::FieldId;
 use crate::segment::file::Section;
 use crate::segment::reader::{FieldReader, SegmentReader};
@@ -59,6 +61,8 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     expect("the bytes of all postings", dictionary.postings_len(), reader.postings_len()?)?;
     let mut stream = dictionary.iter();
     let mut docs = vec![];
+    let offsets = reader.offsets()?;
+    let mut positions = offsets.map(|_| PositionCheck::new(segment.n_docs()));
     let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     while let Some((_, _, info)) = stream.next()? {
         docs.clear();
@@ -69,10 +73,74 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
         }
         expect("the documents of a term", info.df.into(), docs.len() as u64)?;
         if let Some(occurrences) = &mut occurrences {
-            occurrences.add(&reader.ranked(&info)?, &docs)?;
+            let list = reader.ranked(&info)?;
+            occurrences.add(&list, &docs)?;
+            if let Some(positions) = &mut positions {
+                positions.add(&list, &docs)?;
+            }
         }
     }
+    if let (Some(positions), Some(offsets)) = (positions, offsets) {
+        positions.compare(&offsets)?;
+    }
     occurrences.map_or(Ok(()), |occurrences| occurrences.finish(reader))
+}
+
+/// Adds up the positions of each document, scattered over 64 bits, for those that offsets are kept for must come
+/// to the same. Takes 8 bytes a document.
+struct PositionCheck {
+    sums: Vec<u64>,
+    positions: Vec<u32>,
+}
+
+impl PositionCheck {
+    fn new(n_docs: u32) -> Self {
+        PositionCheck { sums: vec![0; n_docs as usize], positions: vec![] }
+    }
+
+    fn add(&mut self, list: &RankedList<'_, Section<'_>>, docs: &[u32]) -> Result<()> {
+        let mut reader = match list {
+            RankedList::Long(list) => list.reader(),
+            RankedList::Short(_) => None,
+        };
+        for (rank, &doc) in docs.iter().enumerate() {
+            match (list, &mut reader) {
+                (RankedList::Short(list), _) => {
+                    let found = list.positions(rank, &mut self.positions);
+                    found.ok_or_else(|| Error::corrupt("reading the positions of a term"))?;
+                }
+                (RankedList::Long(_), Some(reader)) => {
+                    let mut place = Place::default();
+                    reader.place(rank as u32, &mut place)?;
+                    reader.positions(&place, u32::MAX, &mut self.positions)?;
+                }
+                (RankedList::Long(_), None) => self.positions.clear(),
+            }
+            let sum = &mut self.sums[doc as usize];
+            let of_term = self.positions.iter().map(|position| scattered(*position));
+            *sum = of_term.fold(*sum, u64::wrapping_add);
+        }
+        Ok(())
+    }
+
+    fn compare<'s, S: Source<'s>>(&self, offsets: &Offsets<S>) -> Result<()> {
+        offsets.verify(|doc, words| {
+            let Some(words) = words else { return Ok(()) };
+            let of_words = words.iter().map(|word| scattered(word.position));
+            if of_words.fold(0, u64::wrapping_add) == self.sums[doc as usize] {
+                return Ok(());
+            }
+            Err(Error::corrupt(format!("checking the offsets of document {doc}"))
+                .expected("words at the positions that its terms have")
+                .found(format!("other positions of {} words", words.len())))
+        })
+    }
+}
+
+/// A number for a position whose sums tell sets of positions apart.
+fn scattered(position: u32) -> u64 {
+    let product = (u64::from(position) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product ^ product >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
 /// Counts the words of each document, which its length must agree with. Takes 5 bytes a document.
@@ -180,4 +248,34 @@ fn expect(what: &str, expected: u64, found: u64) -> Result<()> {
     Err(Error::corrupt(format!("counting {what}"))
         .expected(expected.to_string())
         .found(found.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::offsets::{OffsetsWriter, Word, write_part};
+
+    #[test]
+    fn offsets_of_other_positions_than_the_terms_have_are_damage() {
+        let (mut section, mut part) = (vec![], vec![]);
+        let mut writer = OffsetsWriter::start(2, &mut section);
+        writer.add(&part, &mut section);
+        let word = |position| Word { position, start: 2 * position, len: 1 };
+        write_part(&[0, 1, 7].map(word), &mut part);
+        writer.add(&part, &mut section);
+        writer.finish(&mut section);
+        let offsets = Offsets::open(&section[..]).unwrap();
+        let compare = |of_terms: [&[u32]; 2]| {
+            let sum = |of: &[u32]| of.iter().map(|at| scattered(*at)).fold(0, u64::wrapping_add);
+            let sums = of_terms.map(sum).to_vec();
+            PositionCheck { sums, positions: vec![] }.compare(&offsets)
+        };
+        compare([&[], &[7, 0, 1]]).unwrap();
+        for wrong in
+            [[&[][..], &[0, 1][..]], [&[], &[0, 1, 8]], [&[], &[0, 2, 6]], [&[3], &[0, 1, 7]]]
+        {
+            let error = compare(wrong).unwrap_err().to_string();
+            assert!(error.contains("the offsets of document"), "{error}");
+        }
+    }
 }

@@ -4,11 +4,13 @@
 //! is turned around: terms are sorted, counted, and every document number is scattered to its term,
 //! with the token's position where the field keeps more than documents.
 
+use crate::bytes::write_varint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::lengths;
 use crate::format::occurrences;
+use crate::format::offsets::{self, Word};
 use crate::format::terms::MAX_TERM_LEN;
-use crate::schema::Detail;
+use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
 use crate::writer::run::{Run, RunWriter};
 use crate::writer::term_table::{TermRef, TermTable};
@@ -26,6 +28,8 @@ pub(crate) struct FieldBuffer {
     positions: Vec<u32>,
     /// Behind the last word of the current document; 0 where it has none.
     next_position: u32,
+    /// Where the words are, where the field keeps that.
+    offsets: Option<OffsetsBuffer>,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
     pub(crate) presence: DocRanges,
@@ -36,6 +40,63 @@ pub(crate) struct FieldBuffer {
     starts: Vec<u32>,
     scattered: Vec<u32>,
     scattered_wide: Vec<u64>,
+}
+
+/// Where the words of each document are.
+#[derive(Debug, Default)]
+struct OffsetsBuffer {
+    /// Those of the current document.
+    words: Vec<Word>,
+    /// Bytes of its values so far.
+    n_bytes: u32,
+    part: Vec<u8>,
+    /// For each document before: varint length of its part, the part.
+    parts: Vec<u8>,
+}
+
+/// Where the tokens of a text are in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TokenRanges<'a> {
+    /// Of each token the bytes where it begins and ends.
+    pub(crate) ranges: &'a [(usize, usize)],
+    /// Bytes of the text.
+    pub(crate) len: usize,
+}
+
+impl OffsetsBuffer {
+    /// Adds the tokens of one more value, given with their positions in it, of which the first would be `first`.
+    fn add(&mut self, of_text: TokenRanges<'_>, first: u32, position: impl Fn(u32) -> u32) {
+        let TokenRanges { ranges, len } = of_text;
+        for (nth, &(from, to)) in (0..).zip(ranges) {
+            let position = position(nth);
+            // A plugged-in tokenizer may say anything: a word of no bytes is none that could be kept.
+            let is_sound = from < to && to <= len && position as usize <= len;
+            let n_bytes = if is_sound { (to - from) as u32 } else { 0 };
+            self.words.push(Word {
+                position: first.saturating_add(position),
+                start: self.n_bytes.saturating_add(from.min(len) as u32),
+                len: n_bytes,
+            });
+        }
+        self.n_bytes = self.n_bytes.saturating_add(len as u32);
+    }
+
+    fn end_document(&mut self) {
+        self.part.clear();
+        offsets::write_part(&self.words, &mut self.part);
+        write_varint(&mut self.parts, self.part.len() as u64);
+        self.parts.extend_from_slice(&self.part);
+        self.words.clear();
+        self.n_bytes = 0;
+    }
+
+    /// Bytes of heap, with those that the run will take.
+    fn heap_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<Word>()
+            + self.part.capacity()
+            + self.parts.capacity()
+            + self.parts.len()
+    }
 }
 
 /// Document and position of a token in one number: the position in the lower bits, the document, counted
@@ -70,10 +131,11 @@ impl Token for u64 {
 }
 
 impl FieldBuffer {
-    pub(crate) fn new(detail: Detail, position_gap: u16) -> Self {
+    pub(crate) fn new(field: &Field) -> Self {
         FieldBuffer {
-            detail,
-            position_gap,
+            detail: field.detail,
+            position_gap: field.position_gap,
+            offsets: field.offsets.then(OffsetsBuffer::default),
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -90,7 +152,7 @@ impl FieldBuffer {
 
     /// Adds the tokens of the next documents: `ends` has the number of tokens up to the end of each.
     /// Without `positions`, that of a token is the number of tokens before it in its document; those of
-    /// a document do not descend.
+    /// a document do not descend. For fields that keep no offsets.
     pub(crate) fn add_documents(
         &mut self,
         bytes: &[u8],
@@ -98,6 +160,7 @@ impl FieldBuffer {
         ends: &[u32],
         positions: Option<&[u32]>,
     ) -> Result<()> {
+        debug_assert!(self.offsets.is_none(), "offsets come with one value at a time");
         let before = self.log.len() as u32;
         if self.detail.has_positions() && (positions.is_some() || !self.positions.is_empty()) {
             self.place_all();
@@ -112,17 +175,22 @@ impl FieldBuffer {
     }
 
     /// Adds the tokens of one more value to the document that [`end_document`](Self::end_document) will end.
-    /// Positions go on behind those that the document has, and the gap.
+    /// Positions go on behind those that the document has, and the gap. `ranges` are for a field that keeps
+    /// offsets.
     pub(crate) fn add_tokens(
         &mut self,
         bytes: &[u8],
         tokens: &[(u32, u32)],
         positions: Option<&[u32]>,
+        ranges: TokenRanges<'_>,
     ) -> Result<()> {
         let first = match self.next_position {
             0 => 0,
             next => next.saturating_add(self.position_gap.into()),
         };
+        if let Some(offsets) = &mut self.offsets {
+            offsets.add(ranges, first, |nth| positions.map_or(nth, |at| at[nth as usize]));
+        }
         let n_before = self.log.len() as u32 - self.document_ends.last().copied().unwrap_or(0);
         let are_counted = positions.is_none() && first == n_before && self.positions.is_empty();
         let n_tokens = tokens.len() as u32;
@@ -165,6 +233,9 @@ impl FieldBuffer {
     /// Ends a document.
     pub(crate) fn end_document(&mut self) {
         self.next_position = 0;
+        if let Some(offsets) = &mut self.offsets {
+            offsets.end_document();
+        }
         self.document_ends.push(self.log.len() as u32);
     }
 
@@ -186,6 +257,7 @@ impl FieldBuffer {
             + scatter
             + per_term
             + run
+            + self.offsets.as_ref().map_or(0, OffsetsBuffer::heap_bytes)
             + self.terms.len() * 12
     }
 
@@ -216,6 +288,9 @@ impl FieldBuffer {
             let starts = [0].into_iter().chain(self.document_ends.iter().copied());
             let lengths = starts.zip(&self.document_ends).map(|(start, end)| end - start);
             run.set_lengths(lengths.map(lengths::code_of).collect());
+        }
+        if let Some(offsets) = &mut self.offsets {
+            run.set_offsets(std::mem::take(&mut offsets.parts));
         }
         self.terms.clear();
         self.log.clear();
@@ -351,7 +426,13 @@ mod tests {
     use crate::bytes::ByteReader;
     use crate::format::occurrences::OccurrenceReader;
     use crate::format::postings;
+    use crate::schema::FieldKind;
     use std::collections::BTreeMap;
+
+    fn buffer(detail: Detail, position_gap: u16) -> FieldBuffer {
+        let field = Field::new("text", FieldKind::Text).detail(detail).position_gap(position_gap);
+        FieldBuffer::new(&field)
+    }
 
     /// By term, then by document: positions.
     type Expected = BTreeMap<Vec<u8>, BTreeMap<u32, Vec<u32>>>;
@@ -381,7 +462,7 @@ mod tests {
     #[test]
     fn a_log_turned_around_is_the_postings_of_each_term() {
         for detail in [Detail::Documents, Detail::Frequencies, Detail::Positions] {
-            let mut field = FieldBuffer::new(detail, 0);
+            let mut field = buffer(detail, 0);
             for first_doc in [0, 1000] {
                 let mut expected = Expected::new();
                 for nth in 0..500u32 {
@@ -414,18 +495,20 @@ mod tests {
     }
 
     fn check_given_positions(far: u32, gap: u16) {
-        let mut field = FieldBuffer::new(Detail::Positions, gap);
+        let mut field = buffer(Detail::Positions, gap);
         let mut bytes = b"onetwo".to_vec();
         bytes.extend_from_slice(&[0; 16]);
         let (one, two) = ((0, 3), (3, 3));
         field.add_documents(&bytes, &[two, one, one], &[1, 3], None).unwrap();
-        field.add_tokens(&bytes, &[one, two], None).unwrap();
-        field.add_tokens(&bytes, &[], None).unwrap();
-        field.add_tokens(&bytes, &[one, two, one], Some(&[4, 4, 70_000])).unwrap();
-        field.add_tokens(&bytes, &[two], None).unwrap();
+        field.add_tokens(&bytes, &[one, two], None, TokenRanges::default()).unwrap();
+        field.add_tokens(&bytes, &[], None, TokenRanges::default()).unwrap();
+        field
+            .add_tokens(&bytes, &[one, two, one], Some(&[4, 4, 70_000]), TokenRanges::default())
+            .unwrap();
+        field.add_tokens(&bytes, &[two], None, TokenRanges::default()).unwrap();
         field.end_document();
         field.end_document();
-        field.add_tokens(&bytes, &[two], Some(&[far])).unwrap();
+        field.add_tokens(&bytes, &[two], Some(&[far]), TokenRanges::default()).unwrap();
         field.end_document();
         field.add_documents(&bytes, &[two, one, two], &[0, 2, 3], None).unwrap();
         field.add_documents(&bytes, &[one], &[1], Some(&[5])).unwrap();

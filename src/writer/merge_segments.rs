@@ -14,7 +14,9 @@ use crate::format::stored::ChunkWriter;
 use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm, TermInfo};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::Schema;
-use crate::segment::builder::{BuiltSegment, FieldTotals, FieldWriter, SegmentBuilder};
+use crate::segment::builder::{
+    BuiltSegment, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
+};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::storage::Storage;
@@ -48,6 +50,9 @@ pub(crate) fn merge(
         let mut writer = builder.start_field(field, n_docs, ranking.detail)?;
         merge_terms(segments, field, &ranking, &mut writer)?;
         writer.finish(&totals, &ranking)?;
+        if schema.get(field).offsets {
+            copy_offsets(segments, field, builder.start_offsets(field, n_docs)?)?;
+        }
     }
     on_progress(Progress::Committing);
     builder.finish(n_docs, schema)
@@ -79,6 +84,21 @@ fn copy_rows(segments: &[SegmentReader<'_>], builder: &mut SegmentBuilder) -> Re
         }
     }
     end_chunk(&mut chunk)
+}
+
+/// What is kept of where words are does not depend on other documents.
+fn copy_offsets(
+    segments: &[SegmentReader<'_>],
+    field: FieldId,
+    mut writer: OffsetsSection<'_>,
+) -> Result<()> {
+    for segment in segments {
+        let Some(offsets) = segment.field(field).offsets()? else { continue };
+        for doc in 0..segment.n_docs() {
+            writer.add(&offsets.part(doc)?)?;
+        }
+    }
+    writer.finish()
 }
 
 /// One segment's next term.

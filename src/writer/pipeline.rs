@@ -6,12 +6,13 @@
 //! order. Memory is bounded by the number of batches under way, by the size of each, and by spilling runs.
 
 use crate::analysis::Analyzers;
+use crate::bytes::ByteReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::ranked::Ranking;
 use crate::ids::SegmentId;
 use crate::schema::{Detail, Schema};
-use crate::segment::builder::{BuiltSegment, FieldTotals, SegmentBuilder};
+use crate::segment::builder::{BuiltSegment, FieldTotals, OffsetsSection, SegmentBuilder};
 use crate::storage::Storage;
 use crate::writer::batch::Batch;
 use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
@@ -297,6 +298,9 @@ impl Pipeline {
                 Ok(())
             })?;
             writer.finish(&totals, &ranking)?;
+            if self.shared.schema.get(field).offsets {
+                write_offsets(&runs, builder.start_offsets(field, self.n_docs)?)?;
+            }
         }
         Ok(())
     }
@@ -333,6 +337,26 @@ impl Pipeline {
             result
         })
     }
+}
+
+/// Writes where the words of all documents are.
+fn write_offsets(runs: &[Run], mut writer: OffsetsSection<'_>) -> Result<()> {
+    let mut parts = vec![];
+    for run in runs {
+        parts.clear();
+        run.append_offsets(&mut parts)?;
+        let mut reader = ByteReader::new(&parts);
+        while !reader.remaining().is_empty() {
+            let len = reader.varint_u32();
+            let part = len.and_then(|len| reader.take(len as usize)).ok_or_else(|| {
+                Error::corrupt("reading the offsets of a run")
+                    .expected("a whole part")
+                    .found("bytes that end within one")
+            })?;
+            writer.add(part)?;
+        }
+    }
+    writer.finish()
 }
 
 impl Drop for Pipeline {

@@ -8,7 +8,8 @@
 //! the documents as gaps (see [`postings`]), then, where the field keeps them, the occurrences (see `format::occurrences`)
 //! with their varint length before them (only where the frequency is above 1). Every [`INTERVAL`]th record shares
 //! nothing with the one before, so reading can begin there. Behind the records stand the codes of the
-//! documents' lengths.
+//! documents' lengths, then where their words are: for each document the varint length of its part of
+//! the offsets, and the part (see `format::offsets`).
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::checksum::crc32c;
@@ -33,6 +34,9 @@ pub(crate) struct Run {
     /// Codes of lengths behind them, and their checksum.
     n_lengths: usize,
     lengths_crc: u32,
+    /// Bytes of the offsets behind those, and their checksum.
+    offsets_len: usize,
+    offsets_crc: u32,
     intervals: Vec<Interval>,
 }
 
@@ -109,17 +113,28 @@ impl Run {
 
     /// Appends the codes of the lengths of all documents of the run; none where the field keeps none.
     pub(crate) fn append_lengths(&self, lengths: &mut Vec<u8>) -> Result<()> {
+        self.append(self.len, self.n_lengths, self.lengths_crc, lengths)
+    }
+
+    /// Appends the parts of all documents, each behind its varint length; nothing where the field keeps no offsets.
+    pub(crate) fn append_offsets(&self, offsets: &mut Vec<u8>) -> Result<()> {
+        let at = self.len + self.n_lengths as u64;
+        self.append(at, self.offsets_len, self.offsets_crc, offsets)
+    }
+
+    /// Appends `len` bytes from `at` on, which lie behind the records.
+    fn append(&self, at: u64, len: usize, expected: u32, out: &mut Vec<u8>) -> Result<()> {
         match &self.records {
-            Records::Memory(bytes) => lengths.extend_from_slice(&bytes[self.len as usize..]),
+            Records::Memory(bytes) => out.extend_from_slice(&bytes[at as usize..][..len]),
             Records::Spilled { file, start } => {
-                let before = lengths.len();
-                lengths.resize(before + self.n_lengths, 0);
-                file.read_at(start + self.len, &mut lengths[before..])?;
-                let (expected, found) = (self.lengths_crc, crc32c(&lengths[before..]));
+                let before = out.len();
+                out.resize(before + len, 0);
+                file.read_at(start + at, &mut out[before..])?;
+                let found = crc32c(&out[before..]);
                 if found != expected {
                     return Err(differs(expected, found)
                         .in_file(file.path())
-                        .at_offset(start + self.len));
+                        .at_offset(start + at));
                 }
             }
         }
@@ -272,6 +287,7 @@ pub(crate) struct RunWriter {
     detail: Detail,
     records: Vec<u8>,
     lengths: Vec<u8>,
+    offsets: Vec<u8>,
     intervals: Vec<Interval>,
     n_records: usize,
     last_term: Vec<u8>,
@@ -284,6 +300,7 @@ impl RunWriter {
             detail,
             records: vec![],
             lengths: vec![],
+            offsets: vec![],
             intervals: vec![],
             n_records: 0,
             last_term: vec![],
@@ -294,6 +311,11 @@ impl RunWriter {
     /// Sets the codes of the lengths of all documents.
     pub(crate) fn set_lengths(&mut self, lengths: Vec<u8>) {
         self.lengths = lengths;
+    }
+
+    /// Sets the parts of all documents, each behind its varint length.
+    pub(crate) fn set_offsets(&mut self, offsets: Vec<u8>) {
+        self.offsets = offsets;
     }
 
     /// Adds a term, which comes after those before, with its ascending documents and their occurrences.
@@ -344,6 +366,7 @@ impl RunWriter {
         self.end_interval();
         let len = self.records.len() as u64;
         self.records.extend_from_slice(&self.lengths);
+        self.records.extend_from_slice(&self.offsets);
         self.records.shrink_to_fit();
         Run {
             records: Records::Memory(self.records),
@@ -351,6 +374,8 @@ impl RunWriter {
             len,
             n_lengths: self.lengths.len(),
             lengths_crc: crc32c(&self.lengths),
+            offsets_len: self.offsets.len(),
+            offsets_crc: crc32c(&self.offsets),
             intervals: self.intervals,
         }
     }

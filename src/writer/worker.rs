@@ -9,7 +9,7 @@ use crate::ids::FieldId;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::doc_ranges::DocRanges;
 use crate::writer::batch::{Batch, DocumentBatch, LineBatch, ValueRef};
-use crate::writer::field_buffer::FieldBuffer;
+use crate::writer::field_buffer::{FieldBuffer, TokenRanges};
 use crate::writer::run::Run;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const _: () =
 #[derive(Debug)]
 pub(crate) struct Worker {
     schema: Arc<Schema>,
-    /// By field: its analyzer, or none for the default one.
+    /// By field: its analyzer, or none where the default one is applied in bulk.
     analyzers: Vec<Option<Analyzer>>,
     fields: Vec<FieldBuffer>,
     chunk: ChunkWriter,
@@ -62,11 +62,10 @@ impl Worker {
     pub(crate) fn new(schema: Arc<Schema>, analyzers: &Analyzers) -> Self {
         // Where there is no such analyzer, the writer takes no text for the field.
         let custom = |field: &Field| {
-            analyzers.index_time(field).ok().filter(|analyzer| !analyzer.is_default())
+            let in_bulk = |analyzer: &Analyzer| analyzer.is_default() && !field.offsets;
+            analyzers.index_time(field).ok().filter(|analyzer| !in_bulk(analyzer))
         };
-        let fields = schema.fields().iter();
-        let fields =
-            fields.map(|field| FieldBuffer::new(field.detail, field.position_gap)).collect();
+        let fields = schema.fields().iter().map(FieldBuffer::new).collect();
         Worker {
             analyzers: schema.fields().iter().map(custom).collect(),
             fields,
@@ -336,13 +335,14 @@ impl Worker {
         )
     }
 
-    /// Adds the tokens that an analyzer other than the default one makes of one value.
+    /// Adds the tokens of one value: of a field with another analyzer than the default one, or with offsets.
     fn add_custom_text(&mut self, field: FieldId, text: &str) -> Result<()> {
         let Some(analyzer) = &mut self.analyzers[field.index()] else { return Ok(()) };
         let tokens = &mut self.tokens;
-        tokens.analyze(analyzer, text);
+        tokens.analyze(analyzer, text, self.schema.get(field).offsets);
+        let ranges = TokenRanges { ranges: tokens.ranges(), len: text.len() };
         let positions = tokens.positions();
-        self.fields[field.index()].add_tokens(&tokens.bytes, &tokens.tokens, positions)
+        self.fields[field.index()].add_tokens(&tokens.bytes, &tokens.tokens, positions, ranges)
     }
 
     fn store_documents(

@@ -1064,6 +1064,24 @@ fn analyze_shows_what_synonyms_make_of_a_query() {
 }
 
 #[test]
+fn hits_of_a_field_with_offsets_look_the_same() {
+    let dir = Dir::new();
+    let body = format!("{}Needle <b>, {}needles", "hay ".repeat(100), "straw ".repeat(100));
+    dir.write("docs.jsonl", json!({"plain": body, "kept": body}).to_string());
+    let schema =
+        "[fields.plain]\ntype = \"text\"\n[fields.kept]\ntype = \"text\"\noffsets = true\n";
+    dir.write("schema.toml", schema);
+    dir.ok(&["index", "o.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let page = dir.run(&["search", "o.tp", "needle* hay", "--format", "json"]).json();
+    let highlights = &page["hits"][0]["highlights"];
+    assert!(highlights["kept"][0].as_str().unwrap().contains("<em>Needle</em>"));
+    assert_eq!(highlights["kept"], highlights["plain"]);
+    assert_eq!(dir.ok(&["inspect", "o.tp", "storage"]).matches("offsets").count(), 1);
+    assert!(dir.ok(&["inspect", "o.tp", "schema"]).contains("offsets = true"));
+    dir.ok(&["verify", "o.tp"]);
+}
+
+#[test]
 fn hits_show_where_they_match() {
     let dir = Dir::with_titles();
     let long =

@@ -11,6 +11,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use treepie::highlight::{Passage, PassageOptions};
 use treepie::storage::{FsStorage, MemoryStorage, ReadMode, Storage};
 use treepie::{
     DocId, Document, ErrorKind, FacetCounts, Field, FieldKind, Fields, Hit, Index, Result, Schema,
@@ -35,6 +36,7 @@ enum Answer {
     Page(Total, Vec<Hit>, Vec<FacetCounts>),
     Plan(String),
     Document(Fields),
+    Passages(Vec<Passage>),
 }
 
 /// Lists of every encoding: `all` and `even` are long, `n3` is short, `w7` lies in the dictionary.
@@ -57,6 +59,10 @@ const QUERIES: [&str; 17] = [
     "\"even n2\"~2",
     "+all even^2 n3 -n4",
 ];
+/// What is marked, in a text of the length of a title: the index alone says where.
+const MARKED: &str = "\"all even\" n3 w7 OR \"word0 word2 word4\"~>3";
+const TITLE: &str =
+    "---------------------------------------------------------------------------------";
 /// The queries of which the best are looked for as well.
 const RANKED_FROM: usize = 14;
 const DOCS: u64 = 600 + 24;
@@ -64,7 +70,8 @@ const DOCS: u64 = 600 + 24;
 /// Two commits: one of a segment of short titles, then another segment, of long texts, beside it.
 fn sound() -> Files {
     let kind = Field::new("kind", FieldKind::Keyword).stored(true).many(true);
-    let schema = Schema::builder().text("title").field(kind).build().unwrap();
+    let title = Field::new("title", FieldKind::Text).offsets(true);
+    let schema = Schema::builder().field(title).field(kind).build().unwrap();
     let storage = Arc::new(MemoryStorage::new());
     let index = Index::options().create_in(storage.clone(), schema);
     let options = WriterOptions::new().threads(1).reproducible_ids([3; 16]);
@@ -132,6 +139,12 @@ fn ask(searcher: &Searcher) -> Vec<(String, Result<Answer>)> {
             let plan = searcher.explain(&query).map(|tree| Answer::Plan(tree.to_string()));
             answers.push((format!("explain {text}"), plan));
         }
+    }
+    let highlighter = searcher.highlighter(&searcher.parse(MARKED).unwrap()).unwrap();
+    for doc in (0..DOCS).step_by(13) {
+        let passages = highlighter.in_document(DocId(doc), "title", [TITLE]);
+        let passages = passages.map(|marked| marked[0].passages(&PassageOptions::default()));
+        answers.push((format!("marked {doc}"), passages.map(Answer::Passages)));
     }
     for doc in (0..DOCS).step_by(29) {
         let fields = searcher.document(DocId(doc)).map(Answer::Document);

@@ -12,6 +12,7 @@ mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
 mod naive;
+mod offsets;
 mod oracle;
 mod phrases;
 mod plans;

@@ -71,7 +71,7 @@ impl FrequencyWriter {
 
 /// Appends numbers of some bits, lowest first.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BitWriter {
+pub(in crate::format) struct BitWriter {
     bits: u64,
     n: u32,
 }
@@ -79,7 +79,7 @@ pub(super) struct BitWriter {
 impl BitWriter {
     /// Appends a number of `width` bits, at most 32.
     #[inline]
-    pub(super) fn push(&mut self, value: u32, width: u32, out: &mut Vec<u8>) {
+    pub(in crate::format) fn push(&mut self, value: u32, width: u32, out: &mut Vec<u8>) {
         self.bits |= u64::from(value) << self.n;
         self.n += width;
         if self.n >= 32 {
@@ -91,7 +91,7 @@ impl BitWriter {
 
     /// Fills the last byte with zeros.
     #[inline]
-    pub(super) fn finish(self, out: &mut Vec<u8>) {
+    pub(in crate::format) fn finish(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bits.to_le_bytes()[..self.n.div_ceil(8) as usize]);
     }
 }

@@ -144,6 +144,7 @@ mod tests;
 mod walk;
 
 pub(crate) use directory::Directory;
+pub(in crate::format) use frequencies::BitWriter;
 pub(crate) use frequencies::{Frequencies, FrequencyGroup, FrequencyReader};
 pub(crate) use impacts::Codes;
 pub(crate) use positions::Place;

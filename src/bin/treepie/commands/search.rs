@@ -1,12 +1,12 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{cmp::Reverse, io, io::Write, ops::Range, path::PathBuf};
+use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    DocId, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, Statistics,
-    TotalMode,
-    highlight::{Highlighter, Passage, PassageOptions},
+    DocId, Error, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder,
+    Statistics, TotalMode,
+    highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
 
@@ -210,12 +210,15 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         false => None,
     };
     let found = search.run().map_err(in_query(&text))?;
-    let highlighter = match args.no_highlight || found.hits.is_empty() {
-        true => None,
-        false => Some(searcher.highlighter(&query).map_err(in_query(&text))?),
-    };
     let fields = shown_fields(searcher.schema(), args.fields.as_deref());
-    let page = Page { found: &found, fields, highlighter };
+    let marked = match args.no_highlight || found.hits.is_empty() {
+        true => None,
+        false => {
+            let highlighter = searcher.highlighter(&query).map_err(in_query(&text))?;
+            Some(mark(&highlighter, &found.hits, &fields)?)
+        }
+    };
+    let page = Page { found: &found, fields, marked };
     match args.format {
         Format::Text => {
             page.print_text(&mut out)?;
@@ -256,12 +259,32 @@ fn shown_fields<'s>(schema: &'s Schema, asked: Option<&[String]>) -> Vec<&'s Fie
     }
 }
 
+/// The values of each field of a hit, with what to mark in them.
+type MarkedFields<'a> = HashMap<(u64, &'a str), Vec<Marked<'a>>>;
+
+fn mark<'a>(
+    highlighter: &Highlighter,
+    hits: &'a [Hit],
+    fields: &[&'a Field],
+) -> Result<MarkedFields<'a>, Error> {
+    let mut marked = HashMap::new();
+    for hit in hits {
+        for field in fields {
+            if let Some(values) = hit.fields.get(&field.name) {
+                let values = highlighter.in_document(hit.doc, &field.name, values.iter())?;
+                marked.insert((hit.doc.0, &*field.name), values);
+            }
+        }
+    }
+    Ok(marked)
+}
+
 /// One page of results on its way out.
 struct Page<'a> {
     found: &'a Hits,
     fields: Vec<&'a Field>,
     /// Shows where the hits match, where that is wanted.
-    highlighter: Option<Highlighter>,
+    marked: Option<MarkedFields<'a>>,
 }
 
 /// Columns of a value that text output shows.
@@ -331,7 +354,8 @@ impl Page<'_> {
                 false => VALUE_COLUMNS_MAX,
             };
             let options = PassageOptions::default().max_len(max_len).max_passages(1);
-            let Some(passage) = self.passages(field, text, &options).into_iter().next() else {
+            let passages = self.passages(field, hit, nth, &options);
+            let Some(passage) = passages.into_iter().next() else {
                 push(text, false);
                 continue;
             };
@@ -343,9 +367,17 @@ impl Page<'_> {
         Some(cut(pieces, VALUE_COLUMNS_MAX))
     }
 
-    fn passages(&self, field: &Field, text: &str, options: &PassageOptions) -> Vec<Passage> {
-        let highlighter = self.highlighter.as_ref();
-        highlighter.map_or(vec![], |own| own.passages(&field.name, text, options))
+    /// The best passages of the `nth` value of a field of a hit.
+    fn passages(
+        &self,
+        field: &Field,
+        hit: &Hit,
+        nth: usize,
+        options: &PassageOptions,
+    ) -> Vec<Passage> {
+        let of_hit = self.marked.as_ref().and_then(|all| all.get(&(hit.doc.0, &*field.name)));
+        let value = of_hit.and_then(|values| values.get(nth));
+        value.map_or(vec![], |value| value.passages(options))
     }
 
     /// The best passages of each field that has any, as HTML.
@@ -354,8 +386,8 @@ impl Page<'_> {
         let mut object = Map::new();
         for field in &self.fields {
             let Some(value) = hit.fields.get(&field.name) else { continue };
-            let passages = value.iter().flat_map(|text| {
-                let passages = self.passages(field, text, &options).into_iter();
+            let passages = value.iter().enumerate().flat_map(|(nth, text)| {
+                let passages = self.passages(field, hit, nth, &options).into_iter();
                 passages.map(move |passage| (passage.score(), passage.to_html(text)))
             });
             let mut passages: Vec<_> = passages.collect();
@@ -394,7 +426,7 @@ impl Page<'_> {
             "score": hit.score,
             "fields": fields_to_json(&self.fields, &hit.fields),
         });
-        if self.highlighter.is_some()
+        if self.marked.is_some()
             && let Some(object) = object.as_object_mut()
         {
             object.insert("highlights".into(), self.highlights(hit).into());

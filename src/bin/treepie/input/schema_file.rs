@@ -80,6 +80,9 @@ pub(crate) fn print(schema: &Schema) -> String {
             (FieldKind::Text, Detail::Frequencies) => text.push_str("positions = false\n"),
             _ => {}
         }
+        if field.offsets {
+            text.push_str("offsets = true\n");
+        }
         if field.position_gap != POSITION_GAP_DEFAULT {
             let _ = writeln!(text, "position_gap = {}", field.position_gap);
         }
@@ -143,6 +146,10 @@ impl File<'_> {
                     field = field.query_analyzer(self.analyzer(value, &span, key)?);
                     text_only = Some((key.to_owned(), span));
                 }
+                "offsets" => {
+                    text_only = Some((key.to_owned(), span.clone()));
+                    field = field.offsets(self.boolean(value, span, key)?);
+                }
                 "positions" | "frequencies" => {
                     text_only = Some((key.to_owned(), span.clone()));
                     let kept = self.boolean(value, span, key)?;
@@ -154,7 +161,7 @@ impl File<'_> {
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, position_gap, analyzer or query_analyzer";
+                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer or query_analyzer";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -185,6 +192,12 @@ impl File<'_> {
                         .found(format!("the field '{name}' with positions = true alone")));
                 }
             };
+        }
+        if field.offsets && field.detail != Detail::Positions {
+            return Err(self
+                .wrong(span.clone())
+                .expected("positions where there are offsets")
+                .found(format!("the field '{name}' with offsets = true alone")));
         }
         Ok(field)
     }
@@ -309,6 +322,7 @@ mod tests {
                     .detail(Detail::Documents),
             )
             .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
+            .field(Field::new("o", FieldKind::Text).offsets(true))
             .default_fields(["tag"])
             .build()
             .unwrap();
@@ -329,6 +343,11 @@ mod tests {
                 "with positions = true alone (line 1)",
             ),
             ("[fields.a]\ntype = \"keyword\"\npositions = false", "in text fields only"),
+            ("[fields.a]\ntype = \"keyword\"\noffsets = true", "'offsets' in text fields only"),
+            (
+                "[fields.a]\ntype = \"text\"\npositions = false\noffsets = true",
+                "with offsets = true alone (line 1)",
+            ),
             (
                 "[fields.a]\ntype = \"text\"\nanalyzer = \"englsh\"",
                 "one of default, catalan, cjk, danish, dutch, english, ",
