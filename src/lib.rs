@@ -89,8 +89,9 @@ pub use ids::DocId;
 pub use index::{Index, IndexOptions};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, PreparedCount, Relation,
-    SearchBuilder, Searcher, Statistics, Total, TotalMode, Value,
+    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
+    PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Total, TotalMode,
+    Value,
 };
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,

@@ -2,8 +2,9 @@
 
 use super::PhraseReader;
 use super::list::WordList;
-use crate::bitmap::{self, ContainerBuf, Scratch};
+use crate::bitmap::{self, Container, ContainerBuf, Scratch};
 use crate::error::Result;
+use crate::recycle::recycled;
 
 /// 65,536 documents among which all words of a phrase are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub(crate) struct PhraseWindow {
 pub(crate) struct Candidates {
     scratch: Scratch,
     all: ContainerBuf,
+    operands: Vec<(Container<'static>, u32)>,
+    of_list: Vec<PhraseWindow>,
     /// The documents, less their upper 16 bits.
     pub(crate) lows: Vec<u16>,
 }
@@ -27,7 +30,10 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.lows.capacity() * size_of::<u16>()
+        size_of::<Self>()
+            + self.lows.capacity() * size_of::<u16>()
+            + self.operands.capacity() * size_of::<(Container<'_>, u32)>()
+            + self.of_list.capacity() * size_of::<PhraseWindow>()
     }
 }
 
@@ -49,12 +55,15 @@ fn retain_common(lists: &mut [WordList<'_>], key: u32, lows: &mut Vec<u16>) -> R
 }
 
 impl PhraseReader<'_> {
-    /// The windows in which all words have documents, ascending.
-    pub(crate) fn windows(&self) -> Vec<PhraseWindow> {
-        let Some((first, others)) = self.lists.split_first() else { return vec![] };
-        let mut windows = first.windows();
+    /// Makes `windows` those in which all words have documents, ascending.
+    pub(crate) fn windows(&self, windows: &mut Vec<PhraseWindow>, memory: &mut Candidates) {
+        windows.clear();
+        let Some((first, others)) = self.lists.split_first() else { return };
+        first.windows(windows);
         for list in others {
-            let mut of_list = list.windows().into_iter().peekable();
+            memory.of_list.clear();
+            list.windows(&mut memory.of_list);
+            let mut of_list = memory.of_list.iter().peekable();
             windows.retain_mut(|window| {
                 while of_list.next_if(|other| other.key < window.key).is_some() {}
                 let other = of_list.next_if(|other| other.key == window.key);
@@ -63,7 +72,6 @@ impl PhraseReader<'_> {
                 other.is_some()
             });
         }
-        windows
     }
 
     /// Makes `candidates` the documents of a window that have all words.
@@ -83,12 +91,13 @@ impl PhraseReader<'_> {
                 return Ok(());
             }
         }
-        let mut operands = Vec::with_capacity(self.lists.len());
+        let Candidates { scratch, all, lows, operands: memory, .. } = candidates;
+        let mut operands = recycled(std::mem::take(memory));
         for list in &self.lists {
             operands.push(list.documents()?);
         }
-        let Candidates { scratch, all, lows } = candidates;
         bitmap::and_all(&mut operands, scratch, all);
+        *memory = recycled(operands);
         lows.extend(all.as_container().iter());
         Ok(())
     }

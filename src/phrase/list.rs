@@ -104,18 +104,17 @@ impl<'s> WordList<'s> {
         Ok(WordList::Any(Box::new(any)))
     }
 
-    /// The windows where the word has documents, ascending.
-    pub(super) fn windows(&self) -> Vec<PhraseWindow> {
+    /// Adds the windows where the word has documents, ascending, to none.
+    pub(super) fn windows(&self, windows: &mut Vec<PhraseWindow>) {
         match self {
-            WordList::Short(list) => windows_of(list.list.docs().iter()),
-            WordList::Long(list) => list.windows(),
+            WordList::Short(list) => windows_of(list.list.docs().iter(), windows),
+            WordList::Long(list) => windows.extend(list.windows()),
             WordList::Any(any) => {
-                let mut windows = windows_of(any.gathered.iter().map(|(doc, _)| doc));
+                windows_of(any.gathered.iter().map(|(doc, _)| doc), windows);
                 windows.extend(any.long.iter().flat_map(LongWord::windows));
                 windows.iter_mut().for_each(|window| window.best_part = 1.0);
                 windows.sort_unstable_by_key(|window| window.key);
                 windows.dedup();
-                windows
             }
         }
     }
@@ -321,13 +320,13 @@ impl<'s> LongWord<'s> {
         Ok(())
     }
 
-    fn windows(&self) -> Vec<PhraseWindow> {
+    fn windows(&self) -> impl Iterator<Item = PhraseWindow> {
         let part_of_code = self.part_of_code();
-        let window = |container: &RankedContainer| PhraseWindow {
+        let window = move |container: &RankedContainer| PhraseWindow {
             key: container.key.into(),
             best_part: f32::from(container.max_code) * part_of_code,
         };
-        self.containers.iter().map(window).collect()
+        self.containers.iter().map(window)
     }
 
     fn documents(&self) -> Result<(Container<'_>, u32)> {
@@ -456,15 +455,14 @@ fn ranks_by_steps<'l>(
 }
 
 /// The windows of ascending documents.
-fn windows_of<'d>(docs: impl Iterator<Item = &'d u32>) -> Vec<PhraseWindow> {
-    let mut windows: Vec<PhraseWindow> = vec![];
+/// Adds the windows of ascending documents.
+fn windows_of<'d>(docs: impl Iterator<Item = &'d u32>, windows: &mut Vec<PhraseWindow>) {
     for key in docs.map(|doc| doc >> 16) {
         if windows.last().is_none_or(|last| last.key != key) {
             // Parts are below 1 whatever the frequency.
             windows.push(PhraseWindow { key, best_part: 1.0 });
         }
     }
-    windows
 }
 
 #[cold]

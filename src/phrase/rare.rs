@@ -17,12 +17,14 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::ranked::{Place, PostingReader, RankedList, RankedLong};
 use crate::format::terms::TermInfo;
 use crate::query::PhraseSpec;
+use crate::recycle::recycled;
 use crate::schema::Detail;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use std::fmt;
 
 /// The documents of a phrase in one segment, with the memory to find those of another.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct RarePhrase {
     /// Those that have the phrase, ascending.
     docs: Vec<u32>,
@@ -36,15 +38,17 @@ pub(crate) struct RarePhrase {
     words: Vec<Word>,
     /// Lists by document frequency: the number of the term.
     order: Vec<(u32, u32)>,
+    lists: Vec<Occurrences<'static>>,
     looked_up: u64,
     candidates: u64,
     work: PhraseWork,
 }
 
 /// The occurrences of a word.
+#[expect(clippy::large_enum_variant, reason = "few of them, in memory that is used again")]
 enum Occurrences<'s> {
     Short { bytes: Bytes<'s>, at: usize, next: u32 },
-    Long(Box<PostingReader<'s, Section<'s>>>),
+    Long(PostingReader<'s, Section<'s>>),
 }
 
 impl RarePhrase {
@@ -55,6 +59,7 @@ impl RarePhrase {
         (lists + numbers) * size_of::<u32>()
             + self.words.capacity() * size_of::<Word>()
             + self.order.capacity() * size_of::<(u32, u32)>()
+            + self.lists.capacity() * size_of::<Occurrences<'_>>()
             + (self.ranks.capacity() + self.positions.capacity()) * size_of::<Vec<u32>>()
     }
 
@@ -101,17 +106,20 @@ impl RarePhrase {
         self.order.clear();
         self.order.extend(infos.iter().flatten().zip(0..).map(|(info, term)| (info.df, term)));
         self.order.sort_unstable();
-        let mut lists = Vec::with_capacity(infos.len());
+        let mut lists = recycled(std::mem::take(&mut self.lists));
         for nth in 0..infos.len() {
             if let Some(info) = &infos[self.order[nth].1 as usize] {
                 lists.push(self.keep_documents(field, info, nth)?);
             }
             if self.docs.is_empty() {
-                return Ok(true);
+                break;
             }
         }
         self.candidates = self.docs.len() as u64;
-        self.place(&mut lists, field.detail(), spec)?;
+        if !self.docs.is_empty() {
+            self.place(&mut lists, field.detail(), spec)?;
+        }
+        self.lists = recycled(lists);
         Ok(true)
     }
 
@@ -134,7 +142,7 @@ impl RarePhrase {
             let RankedList::Long(list) = field.ranked(info)? else { return Err(damaged()) };
             keep_looked_up(&list, docs, before, own)?;
             let reader = list.reader().ok_or_else(damaged)?;
-            return Ok(Occurrences::Long(Box::new(reader)));
+            return Ok(Occurrences::Long(reader));
         }
         let (bytes, at) = if nth == 0 {
             let found = field.short_occurrences(info, |doc| docs.push(doc))?;
@@ -230,6 +238,12 @@ impl RarePhrase {
                 }
             }
         }
+    }
+}
+
+impl fmt::Debug for RarePhrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.matches()).finish()
     }
 }
 

@@ -35,10 +35,10 @@ impl PhraseSample {
         let Some(mut words) = PhraseReader::open(field, &infos, &phrase.spec)? else {
             return Ok(None);
         };
-        let windows = words.windows();
+        let (mut windows, mut candidates) = (vec![], Candidates::default());
+        words.windows(&mut windows, &mut candidates);
         let n_windows = windows.len().min(WINDOWS_MAX);
         let (mut found, mut placed, mut matching) = (0.0, 0, 0.0);
-        let mut candidates = Candidates::default();
         let mut is_sample = windows.len() > n_windows;
         for nth in 0..n_windows {
             // From the middle of as many equal parts.

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::schema::Schema;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How a document that matches is scored: in the order of the clauses in the query.
@@ -257,7 +258,10 @@ fn sum(must: Vec<Scored>, should: Vec<Scored>, must_not: Vec<Normal>, minimum: u
 
 /// The same terms, each where it stands first, with the sum of its weights.
 fn once_each(parts: Vec<Scored>) -> Vec<Scored> {
-    let mut places = std::collections::HashMap::new();
+    if parts.len() <= COMPARED_MAX {
+        return once_each_of_few(parts);
+    }
+    let mut places = HashMap::new();
     let mut kept: Vec<Scored> = Vec::with_capacity(parts.len());
     for part in parts {
         if let Scored::Term { field, term, boost } = &part {
@@ -270,6 +274,38 @@ fn once_each(parts: Vec<Scored>) -> Vec<Scored> {
         kept.push(part);
     }
     kept
+}
+
+/// Parts up to which comparing all with all costs less than hashing them.
+const COMPARED_MAX: usize = 8;
+
+/// The same by comparing each with those before.
+fn once_each_of_few(mut parts: Vec<Scored>) -> Vec<Scored> {
+    let mut nth = 0;
+    while nth < parts.len() {
+        let (before, rest) = parts.split_at_mut(nth);
+        let same = match &rest[0] {
+            Scored::Term { field, term, boost } => {
+                before.iter_mut().find_map(|other| match other {
+                    Scored::Term { field: of, term: text, boost: sum }
+                        if (*of, &*text) == (*field, term) =>
+                    {
+                        Some((sum, *boost))
+                    }
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        match same {
+            Some((sum, boost)) => {
+                *sum = finite(*sum + boost);
+                parts.remove(nth);
+            }
+            None => nth += 1,
+        }
+    }
+    parts
 }
 
 /// Weights are multiplied without ever becoming infinite: then one document could not be told from another.

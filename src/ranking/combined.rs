@@ -87,7 +87,14 @@ impl Ranked<'_> {
         let average = if n_docs > 0 && n_tokens > 0.0 { n_tokens / n_docs as f64 } else { 1.0 };
         let bm25 = Bm25 { k1, b, average: average as f32 };
         let weight = boost * idf(n_docs, df) * (k1 + 1.0);
-        self.combined.push(RankedCombined { fields: ranked, bm25, n_docs, df, boost, weight });
+        self.combined.push(Arc::new(RankedCombined {
+            fields: ranked,
+            bm25,
+            n_docs,
+            df,
+            boost,
+            weight,
+        }));
         Ok(Node::Combined(self.combined.len() - 1))
     }
 }
@@ -145,12 +152,12 @@ impl RankedCombined {
     }
 
     /// Adds the lists of the fields to a tree, with weights that make bounds of theirs bounds of the word's.
-    pub(super) fn in_tree<'s, 'f>(
-        &'f self,
+    pub(super) fn in_tree<'s>(
+        self: &Arc<Self>,
         reader: &SegmentReader<'s>,
         segment: usize,
-        tree: &mut Tree<'s, 'f>,
-    ) -> Result<TreeCombined<'s, 'f>> {
+        tree: &mut Tree<'s>,
+    ) -> Result<TreeCombined<'s>> {
         let start = tree.clauses.len();
         let mut fields = Vec::with_capacity(self.fields.len());
         for RankedField { weight, scoring, infos, .. } in &self.fields {
@@ -159,12 +166,12 @@ impl RankedCombined {
             // Room for what is rounded away in all this.
             let weight = self.weight * factor * (1.0 + 1e-5);
             let clause = match &infos[segment] {
-                Some(info) => tree.add(reader, info, weight, scoring)?,
+                Some(info) => tree.add(reader, info, weight, Arc::clone(scoring))?,
                 None => None,
             };
             fields.push(TreeField { clause, lengths: reader.lengths()? });
         }
-        Ok(TreeCombined { clauses: start..tree.clauses.len(), fields, word: self })
+        Ok(TreeCombined { clauses: start..tree.clauses.len(), fields, word: Arc::clone(self) })
     }
 
     /// The word as people write it, given the names of fields.

@@ -30,15 +30,16 @@ use crate::format::lengths::Lengths;
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
 use bm25::FieldScoring;
+use std::sync::Arc;
 
 /// A word of a query in one segment, ready to be scored.
 #[derive(Debug)]
-pub(crate) struct Clause<'s, 'f> {
+pub(crate) struct Clause<'s> {
     pub(crate) list: RankedList<'s, Section<'s>>,
     /// What a score part is multiplied with.
     pub(crate) weight: f32,
     /// The lengths of the field in this segment, and what its codes were computed with.
     pub(crate) lengths: Lengths<Section<'s>>,
     /// The field in the snapshot.
-    pub(crate) scoring: &'f FieldScoring,
+    pub(crate) scoring: Arc<FieldScoring>,
 }

@@ -6,7 +6,7 @@ use super::combined::RankedCombined;
 use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::pruned::PhraseClause;
-use super::pruned::tree::{Tree, TreePhrase};
+use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::expansion::EXPANSION_BYTES_MAX;
@@ -25,18 +25,15 @@ pub(crate) struct Ranked<'s> {
     pub(super) terms: Vec<RankedTerm>,
     pub(super) phrases: Vec<RankedPhrase>,
     /// Words in several fields that are taken for one.
-    pub(super) combined: Vec<RankedCombined>,
+    pub(super) combined: Vec<Arc<RankedCombined>>,
     /// What matches each constant part, by segment.
-    pub(super) sets: Vec<Matches>,
+    pub(super) sets: Vec<Vec<Arc<MatchSet>>>,
     /// The patterns that are scored by their best terms.
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
     by_segment: Vec<Ranked<'s>>,
     pub(super) root: Node,
 }
-
-/// A [`Tree`] with what reads its phrases.
-type SegmentTree<'s, 'f> = (Tree<'s, 'f>, Vec<Option<PhraseReader<'s>>>);
 
 #[derive(Debug)]
 pub(super) struct RankedTerm {
@@ -221,8 +218,8 @@ impl<'s> Ranked<'s> {
         score: f32,
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
-        self.sets.push(matches(matching)?);
-        let bytes = self.sets.iter().flatten().map(MatchSet::bytes).sum();
+        self.sets.push(matches(matching)?.into_iter().map(Arc::new).collect());
+        let bytes = self.sets.iter().flatten().map(|set| set.bytes()).sum();
         check_sets(bytes)?;
         Ok(Node::Set { set: self.sets.len() - 1, score, label: self.label(matching) })
     }
@@ -368,7 +365,7 @@ impl<'s> Ranked<'s> {
         &self,
         segment: usize,
         found: &mut RarePhrase,
-    ) -> Result<Option<(PhraseClause<'s, '_>, Option<PhraseReader<'s>>)>> {
+    ) -> Result<Option<(PhraseClause<'s>, Option<PhraseReader<'s>>)>> {
         let Node::Phrase(at) = self.root else { return Ok(None) };
         let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
         let (infos, scoring) = (&infos[segment], &self.fields[*field]);
@@ -379,8 +376,31 @@ impl<'s> Ranked<'s> {
             false => PhraseReader::open(reader, infos, spec)?.map(Some),
         };
         let Some(words) = words else { return Ok(None) };
-        let clause = |lengths| (PhraseClause { weight: *weight, lengths, scoring }, words);
+        let clause = |lengths| {
+            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+        };
         Ok(reader.lengths()?.map(clause))
+    }
+
+    /// The same with its words open, also where one of them is rare.
+    pub(crate) fn open_phrase(
+        &self,
+        segment: usize,
+    ) -> Result<Option<(PhraseClause<'s>, PhraseReader<'s>)>> {
+        let Node::Phrase(at) = self.root else { return Ok(None) };
+        let RankedPhrase { field, spec, weight, infos, .. } = &self.phrases[at];
+        let scoring = &self.fields[*field];
+        let reader = self.segments[segment].field(scoring.field);
+        let words = PhraseReader::open(reader, &infos[segment], spec)?;
+        let clause = |(words, lengths)| {
+            (PhraseClause { weight: *weight, lengths, scoring: Arc::clone(scoring) }, words)
+        };
+        Ok(words.zip(reader.lengths()?).map(clause))
+    }
+
+    /// How the score of a document is made.
+    pub(crate) fn root(&self) -> &Node {
+        &self.root
     }
 
     /// How its best documents can be found.
@@ -439,8 +459,8 @@ impl<'s> Ranked<'s> {
     pub(crate) fn clauses<'r>(
         &'r self,
         segment: usize,
-        mut clauses: Vec<Clause<'s, 'r>>,
-    ) -> Result<Vec<Clause<'s, 'r>>> {
+        mut clauses: Vec<Clause<'s>>,
+    ) -> Result<Vec<Clause<'s>>> {
         clauses.clear();
         clauses.reserve(self.terms.len());
         for term in &self.terms {
@@ -449,17 +469,16 @@ impl<'s> Ranked<'s> {
             let reader = self.segments[segment].field(scoring.field);
             let list = reader.ranked(info)?;
             if let Some(lengths) = reader.lengths()? {
+                let scoring = Arc::clone(scoring);
                 clauses.push(Clause { list, weight: term.weight, lengths, scoring });
             }
         }
         Ok(clauses)
     }
 
-    /// A query of any shape in one segment, whose first document has the number `base`, with what reads its
-    /// phrases.
-    pub(crate) fn tree(&self, segment: usize, base: u64) -> Result<SegmentTree<'s, '_>> {
+    /// A query of any shape in one segment, whose first document has the number `base`.
+    pub(crate) fn tree(&self, segment: usize, base: u64) -> Result<OpenTree<'s>> {
         let mut tree = Tree {
-            root: &self.root,
             clauses: Vec::with_capacity(self.terms.len()),
             terms: Vec::with_capacity(self.terms.len()),
             phrases: Vec::with_capacity(self.phrases.len()),
@@ -472,7 +491,7 @@ impl<'s> Ranked<'s> {
             let scoring = &self.fields[term.field];
             let reader = self.segments[segment].field(scoring.field);
             let clause = match &term.infos[segment] {
-                Some(info) => tree.add(reader, info, term.weight, scoring)?,
+                Some(info) => tree.add(reader, info, term.weight, Arc::clone(scoring))?,
                 None => None,
             };
             tree.terms.push(clause);
@@ -489,7 +508,7 @@ impl<'s> Ranked<'s> {
             };
             let start = tree.clauses.len();
             for info in phrase.infos[segment].iter().flatten() {
-                tree.add(reader, info, phrase.weight, scoring)?;
+                tree.add(reader, info, phrase.weight, Arc::clone(scoring))?;
             }
             let is_exact = phrase.spec.proximity == Proximity::Exact;
             let (words_of, weight) = (start..tree.clauses.len(), phrase.weight);
@@ -498,7 +517,7 @@ impl<'s> Ranked<'s> {
                 is_exact,
                 weight,
                 lengths,
-                scoring,
+                scoring: Arc::clone(scoring),
             }));
             readers.push(Some(words));
         }
@@ -506,9 +525,12 @@ impl<'s> Ranked<'s> {
             let combined = word.in_tree(&self.segments[segment], segment, &mut tree)?;
             tree.combined.push(combined);
         }
-        tree.sets
-            .extend(self.sets.iter().map(|set| set.get(segment).unwrap_or(&MatchSet::Everything)));
-        Ok((tree, readers))
+        let in_segment = |set: &Vec<Arc<MatchSet>>| match set.get(segment) {
+            Some(own) => Arc::clone(own),
+            None => Arc::new(MatchSet::Everything),
+        };
+        tree.sets.extend(self.sets.iter().map(in_segment));
+        Ok(OpenTree::new(&self.root, tree, readers))
     }
 
     pub(crate) fn segments(&self) -> &[SegmentReader<'s>] {
@@ -526,7 +548,7 @@ impl<'s> Ranked<'s> {
         let of_words = of_phrases.flatten().map(|info| u64::from(info.df)).sum::<u64>();
         let of_terms = self.terms.iter().map(|term| term.df).sum::<u64>();
         let n_words = self.phrases.iter().map(|phrase| phrase.spec.terms.len()).sum::<usize>();
-        let of_fields = self.combined.iter().map(RankedCombined::lists);
+        let of_fields = self.combined.iter().map(|word| word.lists());
         let combined = of_fields.fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1));
         (self.terms.len() + n_words + combined.0, of_terms + of_words + combined.1)
     }

@@ -82,7 +82,8 @@ impl SegmentScorer<'_, '_> {
     }
 
     fn is_in(&self, set: usize, doc: u32) -> bool {
-        match self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment)) {
+        let own = self.ranked.sets.get(set).and_then(|matches| matches.get(self.segment));
+        match own.map(|set| &**set) {
             Some(MatchSet::Some(windows)) => windows.contains(doc),
             // The set that is the whole query is not kept: its documents come from there.
             Some(MatchSet::Everything) | None => true,

@@ -1,11 +1,14 @@
 //! The best of what matches, by scoring all of it.
 
+use super::Clause;
 use super::prepared::{Ranked, Shape};
-use super::pruned::{self, PhrasePruning, Pruning};
+use super::pruned::tree::OpenTree;
+use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::{Scored, Top};
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::ids::DocId;
+use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::recycle::recycled;
 
@@ -69,8 +72,7 @@ pub(crate) fn find_best(
                 pruning
             }
             Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let (tree, mut readers) = ranked.tree(at, base)?;
-                pruned::tree::offer(&tree, &mut readers, top, scratch)?
+                ranked.tree(at, base)?.offer(ranked.root(), top, scratch)?
             }
         };
         base += u64::from(segment.n_docs());
@@ -101,6 +103,96 @@ pub(crate) fn find_best_of_phrase(
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)
+}
+
+/// The lists of a query, open in every segment, to be searched any number of times.
+#[derive(Debug)]
+pub(crate) struct OpenLists<'s>(Vec<OpenSegment<'s>>);
+
+/// The same in one segment.
+#[derive(Debug)]
+struct OpenSegment<'s> {
+    /// The number of its first document.
+    base: u64,
+    query: OpenQuery<'s>,
+}
+
+#[derive(Debug)]
+enum OpenQuery<'s> {
+    /// No document matches.
+    Nothing,
+    AnyOf(Vec<Clause<'s>>),
+    AllOf(Vec<Clause<'s>>),
+    Tree(Box<OpenTree<'s>>),
+    Phrase(PhraseClause<'s>, Box<PhraseReader<'s>>),
+}
+
+impl<'s> OpenLists<'s> {
+    /// Opens the lists of a query.
+    pub(crate) fn of(ranked: &Ranked<'s>) -> Result<Self> {
+        let mut base = 0;
+        let mut lists = Vec::with_capacity(ranked.segments().len());
+        for (at, segment) in ranked.segments().iter().enumerate() {
+            let (ranked, at) = ranked.of_segment(at);
+            let query = match ranked.shape() {
+                Shape::AnyOf => OpenQuery::AnyOf(ranked.clauses(at, vec![])?),
+                Shape::AllOf => {
+                    let clauses = ranked.clauses(at, vec![])?;
+                    match clauses.len() < ranked.n_terms() {
+                        true => OpenQuery::Nothing,
+                        false => OpenQuery::AllOf(clauses),
+                    }
+                }
+                Shape::Phrase => match ranked.open_phrase(at)? {
+                    Some((clause, words)) => OpenQuery::Phrase(clause, Box::new(words)),
+                    None => OpenQuery::Nothing,
+                },
+                Shape::Constant | Shape::Tree => OpenQuery::Tree(Box::new(ranked.tree(at, base)?)),
+            };
+            lists.push(OpenSegment { base, query });
+            base += u64::from(segment.n_docs());
+        }
+        Ok(OpenLists(lists))
+    }
+
+    /// As [`find_best`], for the query whose lists these are.
+    pub(crate) fn find_best(
+        &mut self,
+        ranked: &Ranked<'_>,
+        count: bool,
+        top: &mut Top,
+        scratch: &mut pruned::Scratch,
+    ) -> Result<Pruning> {
+        let mut pruning = Pruning::NOTHING;
+        for (at, OpenSegment { base, query }) in self.0.iter_mut().enumerate() {
+            pruning += match query {
+                OpenQuery::AnyOf(clauses) => pruned::any_of(clauses, *base, top, scratch)?,
+                OpenQuery::AllOf(clauses) => pruned::all_of(clauses, count, *base, top, scratch)?,
+                OpenQuery::Tree(tree) => {
+                    tree.offer(ranked.of_segment(at).0.root(), top, scratch)?
+                }
+                // A phrase is found by its own way.
+                OpenQuery::Nothing | OpenQuery::Phrase(..) => Pruning::NOTHING,
+            };
+        }
+        Ok(pruning)
+    }
+
+    /// As [`find_best_of_phrase`].
+    pub(crate) fn find_best_of_phrase(
+        &mut self,
+        count: bool,
+        top: &mut Top,
+        scratch: &mut pruned::Scratch,
+    ) -> Result<PhrasePruning> {
+        let mut pruning = PhrasePruning::default();
+        for OpenSegment { base, query } in &mut self.0 {
+            if let OpenQuery::Phrase(clause, words) = query {
+                pruning += pruned::phrase(clause, words, *base, count, top, &mut scratch.phrase)?;
+            }
+        }
+        Ok(pruning)
+    }
 }
 
 /// What comes after a page: worse than its last hit.

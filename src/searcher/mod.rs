@@ -6,10 +6,12 @@
 //! ```
 
 mod hits;
+mod prepared;
 mod search;
 mod top_k;
 
 pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Total, TotalMode, Value};
+pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};
 
 use crate::analysis::Analyzers;
@@ -274,11 +276,12 @@ impl Searcher {
                 infos.push(info);
                 Ok(())
             })?;
-            let PhraseScratch { rare, candidates, .. } = &mut scratch.phrase;
+            let PhraseScratch { rare, candidates, windows, .. } = &mut scratch.phrase;
             if rare.find(reader, &infos, phrase)? {
                 sum += rare.matches().len() as u64;
             } else if let Some(mut words) = PhraseReader::open(reader, &infos, phrase)? {
-                for window in words.windows() {
+                words.windows(windows, candidates);
+                for window in windows {
                     words.candidates(window.key, candidates)?;
                     words.retain(window.key, &mut candidates.lows)?;
                     sum += candidates.lows.len() as u64;
@@ -421,22 +424,4 @@ impl Searcher {
 /// What a panic left behind in a pool is empty vectors at the worst.
 fn lock<T>(pool: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
     pool.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A planned count with the memory to take it; from [`Searcher::prepare`].
-#[derive(Debug)]
-pub struct PreparedCount<'s> {
-    execution: Execution<'s>,
-}
-
-impl PreparedCount<'_> {
-    /// How many documents match. From the second time on nothing is allocated, where the index is
-    /// mapped or in memory.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Corrupt`] where what it reads is damaged.
-    pub fn count(&mut self) -> Result<u64> {
-        self.execution.count()
-    }
 }

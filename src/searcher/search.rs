@@ -1,5 +1,6 @@
 //! One search: its options, the page of the best, and its plan for people.
 
+use super::prepared::Kept;
 use super::top_k::Way;
 use super::{
     Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode,
@@ -31,7 +32,7 @@ const HITS_ROOM: u64 = 100;
 #[must_use = "nothing happens until `run`"]
 pub struct SearchBuilder<'a> {
     pub(super) searcher: &'a Searcher,
-    query: &'a Query,
+    pub(super) query: &'a Query,
     pub(super) limit: u64,
     pub(super) offset: u64,
     pub(super) total: TotalMode,
@@ -95,7 +96,7 @@ impl<'a> SearchBuilder<'a> {
     }
 }
 
-impl SearchBuilder<'_> {
+impl<'a> SearchBuilder<'a> {
     /// How many hits are wanted (default 10).
     pub fn limit(mut self, limit: u64) -> Self {
         self.limit = limit;
@@ -212,7 +213,7 @@ impl SearchBuilder<'_> {
         };
         let found = match &ranked {
             Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, false, |doc, score| add(doc, Some(score)))?
+                self.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
             _ => {
                 let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
@@ -288,14 +289,14 @@ impl SearchBuilder<'_> {
     }
 
     /// What scoring needs, where hits are wanted and their scores matter.
-    fn ranked(&self) -> Result<Option<Ranked<'_>>> {
+    pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
         match (self.order, self.count_only || self.limit == 0) {
             (Order::Score, false) => self.scoring().map(Some),
             _ => self.parameters().map(|_| None),
         }
     }
 
-    fn scoring(&self) -> Result<Ranked<'_>> {
+    fn scoring(&self) -> Result<Ranked<'a>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
         self.searcher.ranked(self.query, &self.parameters()?, options, self.statistics)
     }
@@ -321,11 +322,12 @@ impl SearchBuilder<'_> {
     }
 
     /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for; with
-    /// `trace` also how the threshold rose.
-    fn best(
+    /// `trace` also how the threshold rose. Lists that are `kept` open are not opened again.
+    pub(super) fn best(
         &self,
         ranked: &Ranked<'_>,
         trace: bool,
+        mut kept: Option<&mut Kept<'_>>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::default();
@@ -352,16 +354,22 @@ impl SearchBuilder<'_> {
             self.count_facets(&execution, &matches, &mut found)?;
             self.searcher.recycle(execution);
         } else if way == Way::Bounds {
-            let pruning = find_best(ranked, ranked.shape(), count, &mut top, &mut scratch)?;
+            let pruning = match &mut kept {
+                Some(kept) => kept.lists.find_best(ranked, count, &mut top, &mut scratch)?,
+                None => find_best(ranked, ranked.shape(), count, &mut top, &mut scratch)?,
+            };
             found.looked_at = LookedAt::Blocks(pruning);
             if count {
                 found.total = match pruning.matching {
                     Some(value) => Total { value, relation: Relation::Exact },
-                    None => self.count()?,
+                    None => self.count(kept.and_then(|kept| kept.counting.as_mut()))?,
                 };
             }
         } else {
-            let pruning = find_best_of_phrase(ranked, count, &mut top, &mut scratch)?;
+            let pruning = match kept {
+                Some(kept) => kept.lists.find_best_of_phrase(count, &mut top, &mut scratch)?,
+                None => find_best_of_phrase(ranked, count, &mut top, &mut scratch)?,
+            };
             found.looked_at = LookedAt::Phrase(pruning);
             found.total = Total { value: pruning.matching, relation: Relation::Exact };
         }
@@ -379,12 +387,18 @@ impl SearchBuilder<'_> {
         Ok(found)
     }
 
-    /// How many documents match, as far as that is asked for.
-    fn count(&self) -> Result<Total> {
+    /// How many documents match, as far as that is asked for: by `kept`, or else by what is planned for it.
+    fn count(&self, kept: Option<&mut Execution<'_>>) -> Result<Total> {
         let TotalMode::UpTo(most) = self.total else {
-            let value = self.searcher.count(self.query)?;
+            let value = match kept {
+                Some(kept) => kept.count()?,
+                None => self.searcher.count(self.query)?,
+            };
             return Ok(Total { value, relation: Relation::Exact });
         };
+        if let Some(kept) = kept {
+            return Ok(self.total_of(kept.page(&mut vec![])?));
+        }
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let mut execution = self.searcher.execution(self.query, &options)?;
@@ -442,7 +456,7 @@ impl SearchBuilder<'_> {
         match scored {
             Some(ranked) => {
                 let started = Instant::now();
-                let found = self.best(ranked, true, |_, _| Ok(()))?;
+                let found = self.best(ranked, true, None, |_, _| Ok(()))?;
                 top = Some((found, started.elapsed()));
             }
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
@@ -462,7 +476,7 @@ impl SearchBuilder<'_> {
     }
 
     /// Whether hits have scores that differ, or come after one that has the same.
-    fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
+    pub(super) fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
         ranked.constant().is_none() || self.after.is_some()
     }
 
@@ -507,7 +521,7 @@ impl SearchBuilder<'_> {
         }
     }
 
-    fn options(&self, for_people: bool) -> Result<PlanOptions> {
+    pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
         let goal = self.own_goal();
         let facets = self
             .facets
@@ -539,22 +553,30 @@ impl SearchBuilder<'_> {
         Ok(names.to_vec())
     }
 
-    fn execute(&self, execution: &mut Execution<'_>) -> Result<Found> {
+    pub(super) fn execute(&self, execution: &mut Execution<'_>) -> Result<Found> {
         let mut found = Found::default();
-        if execution.plan().facets.is_empty() && self.count_only {
-            found.total = Total { value: execution.count()?, relation: Relation::Exact };
+        if execution.plan().facets.is_empty() {
+            found.total = self.execute_page(execution, &mut found.docs)?;
             return Ok(found);
         }
         found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
-        if execution.plan().facets.is_empty() {
-            let counted = execution.page(&mut found.docs)?;
-            found.total = self.total_of(counted);
-            return Ok(found);
-        }
         let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
         found.total = self.total_of(counted);
         self.count_facets(execution, &matches, &mut found)?;
         Ok(found)
+    }
+
+    /// Appends the documents of the page to `docs`, where there are no facets.
+    pub(super) fn execute_page(
+        &self,
+        execution: &mut Execution<'_>,
+        docs: &mut Vec<DocId>,
+    ) -> Result<Total> {
+        if self.count_only {
+            return Ok(Total { value: execution.count()?, relation: Relation::Exact });
+        }
+        docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+        Ok(self.total_of(execution.page(docs)?))
     }
 
     fn count_facets(
@@ -602,12 +624,12 @@ impl SearchBuilder<'_> {
 #[derive(Default)]
 pub(super) struct Found {
     /// The documents of the page, where they are not the best.
-    docs: Vec<DocId>,
+    pub(super) docs: Vec<DocId>,
     /// How many of the best are on the page.
     pub(super) n_hits: u64,
-    total: Total,
-    facets: Vec<FacetCounts>,
-    facet_profiles: Vec<FacetProfile>,
+    pub(super) total: Total,
+    pub(super) facets: Vec<FacetCounts>,
+    pub(super) facet_profiles: Vec<FacetProfile>,
     pub(super) looked_at: LookedAt,
     pub(super) trace: Option<Trace>,
 }

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::{
-    DocId, Document, Explanation, Index, Order, Relation, Schema, SearchBuilder, Searcher,
-    Statistics, TotalMode, WriterOptions,
+    DocId, Document, Explanation, Hit, Index, Order, Page, Relation, Schema, SearchBuilder,
+    Searcher, Statistics, TotalMode, WriterOptions,
 };
 
 const FIELDS: [&str; 2] = ["title", "body"];
@@ -362,6 +362,16 @@ fn check_search(
     let search = || search.clone().limit(limit).fields::<&str>([]);
     let page = search().offset(offset).run().unwrap();
     let uncounted = search().offset(offset).total(TotalMode::Unknown).run().unwrap();
+    let mut prepared = search().offset(offset).prepare().unwrap();
+    let mut hurried = search().offset(offset).total(TotalMode::Unknown).prepare().unwrap();
+    let of_hits = |hits: &[Hit]| hits.iter().map(|hit| (hit.doc, hit.score)).collect::<Vec<_>>();
+    let of_page =
+        |page: Page<'_>| page.docs.iter().map(|at| (at.doc, at.score)).collect::<Vec<_>>();
+    for _ in 0..2 {
+        let again = prepared.run().unwrap();
+        assert_eq!((again.total, of_page(again)), (page.total, of_hits(&page.hits)), "{query}");
+        assert_eq!(of_page(hurried.run().unwrap()), of_hits(&uncounted.hits), "{query}");
+    }
     assert_eq!(uncounted.hits, page.hits, "{query}");
     assert_eq!(page.total.value, expected.len() as u64, "{query}");
     let expected = &expected[expected.len().min(offset as usize)..];

@@ -85,7 +85,7 @@ impl Blocks {
     /// Offers what can be among the best of some windows: documents of all their lists, or of any.
     pub(super) fn offer<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's, '_>,
+        query: &Query<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
         readers: &mut Readers<'s>,
@@ -108,7 +108,7 @@ impl Blocks {
     /// done, where one of them has a code for each block.
     pub(super) fn touch_window(
         &mut self,
-        query: &Query<'_, '_, '_>,
+        query: &Query<'_, '_>,
         nth: usize,
         opened: &[Opened<'_, '_>],
         top: &Top,
@@ -159,7 +159,7 @@ impl Blocks {
     /// Offers what can be among the best in the blocks that were noted, and forgets them.
     pub(super) fn offer_noted<'s>(
         &mut self,
-        query: &Query<'_, 's, '_>,
+        query: &Query<'_, 's>,
         windows: &[OpenWindow],
         opened: &[Opened<'_, 's>],
         readers: &mut Readers<'s>,
@@ -285,7 +285,7 @@ impl Block {
     /// Scores the documents of a block that can be among the best.
     fn score<'s, const ALL: bool>(
         &mut self,
-        query: &Query<'_, 's, '_>,
+        query: &Query<'_, 's>,
         window: OneWindow<'_, '_, 's>,
         readers: &mut Readers<'s>,
         place: Place,

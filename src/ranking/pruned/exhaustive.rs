@@ -47,7 +47,7 @@ impl Sums {
 
     /// The first window that may have a match behind those that were gone through: of any list, or for all lists
     /// the one that none stands before, as long as none has ended.
-    fn next_window<const ALL: bool>(&self, clauses: &[Clause<'_, '_>]) -> Option<u32> {
+    fn next_window<const ALL: bool>(&self, clauses: &[Clause<'_>]) -> Option<u32> {
         let cursors = clauses.iter().zip(&self.cursors);
         let windows = cursors.map(|(clause, at)| at.window(&clause.list));
         match ALL {
@@ -71,7 +71,7 @@ impl Sums {
 
 /// Offers every document that matches: all clauses, or any.
 pub(super) fn offer<const ALL: bool>(
-    clauses: &[Clause<'_, '_>],
+    clauses: &[Clause<'_>],
     base: u64,
     top: &mut Top,
     sums: &mut Sums,
@@ -140,7 +140,7 @@ impl Cursor {
     /// they score there; moves on behind the window.
     fn visit(
         &mut self,
-        clause: &Clause<'_, '_>,
+        clause: &Clause<'_>,
         window: u32,
         mut visit: impl FnMut(usize, f32),
     ) -> Result<()> {

@@ -31,7 +31,7 @@ impl Few {
     /// Offers every document that all clauses have; `None` where no list is short.
     pub(super) fn offer<'s>(
         &mut self,
-        clauses: &[Clause<'s, '_>],
+        clauses: &[Clause<'s>],
         readers: &mut Readers<'s>,
         base: u64,
         top: &mut Top,
@@ -89,7 +89,7 @@ impl Few {
     /// Scores the documents that are left; `docs` are those of the shortest list.
     fn score<'s>(
         &self,
-        clauses: &[Clause<'s, '_>],
+        clauses: &[Clause<'s>],
         docs: &[u32],
         readers: &mut Readers<'s>,
         base: u64,

@@ -34,7 +34,7 @@ impl Common {
     /// Offers what can be among the best in a window, by its shortest list.
     pub(super) fn offer<'s>(
         &mut self,
-        query: &Query<'_, 's, '_>,
+        query: &Query<'_, 's>,
         key: u32,
         opened: &[Opened<'_, 's>],
         readers: &mut Readers<'s>,
@@ -68,15 +68,14 @@ impl Common {
 
     fn by_container(
         &mut self,
-        probe: &mut Probe<'_, '_, '_, '_, '_>,
+        probe: &mut Probe<'_, '_, '_, '_>,
         lead: &LongPart<'_>,
         bound: u32,
     ) -> Result<()> {
         let weight = probe.opened[probe.lead].weight;
         let codes = lead.codes.by_rank().unwrap_or_default();
-        let least = |probe: &Probe<'_, '_, '_, '_, '_>| {
-            code_for(probe.limit().saturating_sub(bound), weight)
-        };
+        let least =
+            |probe: &Probe<'_, '_, '_, '_>| code_for(probe.limit().saturating_sub(bound), weight);
         let mut cut = least(probe);
         let Container::Array(values) = lead.container() else {
             let mut code = 0;
@@ -129,8 +128,8 @@ impl Common {
 }
 
 /// Looks documents of one list up in the others.
-struct Probe<'a, 'q, 's, 'f, 't> {
-    query: &'a Query<'q, 's, 'f>,
+struct Probe<'a, 'q, 's, 't> {
+    query: &'a Query<'q, 's>,
     key: u32,
     opened: &'a [Opened<'q, 's>],
     lead: usize,
@@ -141,7 +140,7 @@ struct Probe<'a, 'q, 's, 'f, 't> {
     pruning: &'t mut Pruning,
 }
 
-impl Probe<'_, '_, '_, '_, '_> {
+impl Probe<'_, '_, '_, '_> {
     /// The units below which a document is of no interest: none as long as all are counted.
     #[inline]
     fn limit(&self) -> u32 {

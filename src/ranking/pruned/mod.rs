@@ -94,7 +94,7 @@ impl std::ops::AddAssign for Pruning {
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// For the terms of a query.
-    pub(crate) clauses: Vec<Clause<'static, 'static>>,
+    pub(crate) clauses: Vec<Clause<'static>>,
     /// For the best of a page.
     top: Vec<Scored>,
     parts: Parts,
@@ -130,7 +130,7 @@ impl Scratch {
     /// Bytes that it holds on to.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
-            + self.clauses.capacity() * size_of::<Clause<'_, '_>>()
+            + self.clauses.capacity() * size_of::<Clause<'_>>()
             + self.top.capacity() * size_of::<Scored>()
             + self.parts.bytes()
             + self.opened.capacity() * size_of::<Opened<'_, '_>>()
@@ -147,8 +147,8 @@ impl Scratch {
 }
 
 /// A query in one segment.
-struct Query<'q, 's, 'f> {
-    clauses: &'q [Clause<'s, 'f>],
+struct Query<'q, 's> {
+    clauses: &'q [Clause<'s>],
     scale: Scale,
     /// The number of the segment's first document.
     base: u64,
@@ -156,7 +156,7 @@ struct Query<'q, 's, 'f> {
     offered: &'q [u32],
 }
 
-impl Query<'_, '_, '_> {
+impl Query<'_, '_> {
     /// Offers a document, unless that was done before.
     #[inline]
     fn push(&self, score: f32, doc: u32, top: &mut Top) {
@@ -173,7 +173,7 @@ impl Query<'_, '_, '_> {
 /// the segment's first document. Counts on `top` taking whatever is good enough: a document that is not
 /// offered may be left out because of others that are.
 pub(crate) fn any_of(
-    clauses: &[Clause<'_, '_>],
+    clauses: &[Clause<'_>],
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
@@ -187,7 +187,7 @@ pub(crate) fn any_of(
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
 /// scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known.
 pub(crate) fn all_of(
-    clauses: &[Clause<'_, '_>],
+    clauses: &[Clause<'_>],
     count: bool,
     base: u64,
     top: &mut Top,
@@ -206,7 +206,7 @@ pub(crate) fn all_of(
 }
 
 fn find<'s, const ALL: bool>(
-    clauses: &[Clause<'s, '_>],
+    clauses: &[Clause<'s>],
     readers: &mut Readers<'s>,
     count: bool,
     base: u64,
@@ -271,8 +271,8 @@ fn find<'s, const ALL: bool>(
 }
 
 /// A query on its way through the windows of a segment.
-struct Search<'q, 's, 'f> {
-    query: Query<'q, 's, 'f>,
+struct Search<'q, 's> {
+    query: Query<'q, 's>,
     parts: &'q Parts,
     opened: Vec<Opened<'q, 's>>,
     readers: &'q mut Readers<'s>,
@@ -283,7 +283,7 @@ struct Search<'q, 's, 'f> {
     pruning: Pruning,
 }
 
-impl Search<'_, '_, '_> {
+impl Search<'_, '_> {
     fn any_of(&mut self, top: &mut Top) -> Result<()> {
         let windows = &self.parts.windows;
         self.pruning.windows_considered = windows.len() as u64;

@@ -16,6 +16,7 @@ use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk}
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::recycled;
 use crate::segment::file::Section;
 use crate::simd::sums::select_codes;
 
@@ -24,7 +25,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// Offers what can be among the best; `candidates` is memory to use.
 pub(super) fn offer(
-    clause: &Clause<'_, '_>,
+    clause: &Clause<'_>,
     base: u64,
     top: &mut Top,
     candidates: &mut Vec<u32>,
@@ -53,8 +54,8 @@ pub(super) fn offer(
 }
 
 /// Tells how good the best are at least, where every document of a list matches.
-pub(super) fn raise(clause: &Clause<'_, '_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
-    let (_, least) = changes(&clause.lengths.bm25(), clause.scoring);
+pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
+    let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
     let best = f64::from(clause.weight) * f64::from(list.max_part());
     if let Some(kth) = kth_code(list, top.k()) {
         top.raise((best * f64::from(kth) / 255.0 * least * (1.0 - ROUNDING)) as f32);
@@ -62,8 +63,8 @@ pub(super) fn raise(clause: &Clause<'_, '_>, list: &RankedLong<'_, Section<'_>>,
 }
 
 /// Scores documents of one list.
-pub(super) struct Scan<'a, 's, 'f> {
-    clause: &'a Clause<'s, 'f>,
+pub(super) struct Scan<'a, 's> {
+    clause: &'a Clause<'s>,
     list: &'a RankedLong<'s, Section<'s>>,
     base: u64,
     /// The frequencies at hand, and which they are.
@@ -101,6 +102,29 @@ impl LeftOut<'_, '_> {
     }
 }
 
+impl<'a, 's> LeftOut<'a, 's> {
+    /// Those of some lists, with the memory of others.
+    pub(super) fn lists(
+        lists: impl Iterator<Item = &'a RankedList<'s, Section<'s>>>,
+        memory: &mut Vec<Finder<'static, 'static>>,
+    ) -> Self {
+        let mut finders = recycled(std::mem::take(memory));
+        finders.extend(lists.map(Finder::of));
+        if finders.is_empty() {
+            *memory = recycled(finders);
+            return LeftOut::Nothing;
+        }
+        LeftOut::Lists(finders)
+    }
+
+    /// Keeps the memory for the next query.
+    pub(super) fn recycle(self, memory: &mut Vec<Finder<'static, 'static>>) {
+        if let LeftOut::Lists(finders) = self {
+            *memory = recycled(finders);
+        }
+    }
+}
+
 /// Finds ascending documents in a list.
 #[derive(Debug)]
 pub(super) enum Finder<'a, 's> {
@@ -125,9 +149,9 @@ impl<'a, 's> Finder<'a, 's> {
     }
 }
 
-impl<'a, 's, 'f> Scan<'a, 's, 'f> {
+impl<'a, 's> Scan<'a, 's> {
     pub(super) fn new(
-        clause: &'a Clause<'s, 'f>,
+        clause: &'a Clause<'s>,
         list: &'a RankedLong<'s, Section<'s>>,
         base: u64,
         top: &'a mut Top,
@@ -142,9 +166,14 @@ impl<'a, 's, 'f> Scan<'a, 's, 'f> {
         self
     }
 
+    /// What was left out.
+    pub(super) fn into_left_out(self) -> LeftOut<'a, 's> {
+        self.left_out
+    }
+
     /// Offers what can be among the best.
     pub(super) fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
-        let (most, _) = changes(&self.clause.lengths.bm25(), self.clause.scoring);
+        let (most, _) = changes(&self.clause.lengths.bm25(), &self.clause.scoring);
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
         for container in self.list.containers() {

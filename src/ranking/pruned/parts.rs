@@ -25,6 +25,8 @@ pub(super) struct Parts {
     /// In the order of their documents until they are sorted.
     pub(super) windows: Vec<Window>,
     of_windows: Vec<Part>,
+    /// What each clause has in a window.
+    best: Vec<u16>,
 }
 
 /// A clause.
@@ -68,6 +70,7 @@ impl Parts {
             + self.units.capacity() * size_of::<u16>()
             + self.windows.capacity() * size_of::<Window>()
             + self.of_windows.capacity() * size_of::<Part>()
+            + self.best.capacity() * size_of::<u16>()
     }
 
     /// Takes stock of lists that add up; `None` where there are no bounds to compute with. Tells `top` how good
@@ -75,7 +78,7 @@ impl Parts {
     /// are [somebody else's](super::shorts).
     pub(super) fn prepare(
         &mut self,
-        clauses: &[Clause<'_, '_>],
+        clauses: &[Clause<'_>],
         is_union: bool,
         top: &mut Top,
     ) -> Result<Option<Scale>> {
@@ -91,7 +94,7 @@ impl Parts {
     /// suffice for a result. Without `short` short lists are taken to be empty.
     pub(super) fn take_stock(
         &mut self,
-        clauses: &[Clause<'_, '_>],
+        clauses: &[Clause<'_>],
         suffices: impl Fn(usize) -> bool,
         short: bool,
         top: &mut Top,
@@ -127,7 +130,7 @@ impl Parts {
                 RankedList::Long(list) => {
                     let start = self.containers.len();
                     self.containers.extend(list.containers());
-                    let (most, least) = changes(&clause.lengths.bm25(), clause.scoring);
+                    let (most, least) = changes(&clause.lengths.bm25(), &clause.scoring);
                     let weight = f64::from(clause.weight) * f64::from(list.max_part());
                     if suffices(nth)
                         && let Some(kth) = kth_code(list, top.k())
@@ -160,11 +163,11 @@ impl Parts {
 
     /// Divides the lists into windows that at least `needed` of them have postings in. The first `n_anyway`
     /// windows are there even if no list has postings in them.
-    pub(super) fn divide(&mut self, clauses: &[Clause<'_, '_>], needed: usize, n_anyway: u32) {
+    pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();
         self.of_windows.clear();
         let Parts { terms, containers, units: short_units, windows, of_windows, .. } = self;
-        let key_of = |clause: &Clause<'_, '_>, term: &Term| match &clause.list {
+        let key_of = |clause: &Clause<'_>, term: &Term| match &clause.list {
             _ if term.at == term.range.end => None,
             RankedList::Short(list) => {
                 list.docs().get(term.at - term.range.start).map(|doc| doc / WINDOW)
@@ -212,24 +215,20 @@ impl Parts {
     /// Replaces the bound of each window by what `bound` says, given its number and the units that each clause
     /// has there at most; windows without a result go.
     pub(super) fn bound_windows(&mut self, mut bound: impl FnMut(u32, &[u16]) -> u32) {
-        let Parts { terms, windows, of_windows, .. } = self;
-        let mut best = vec![0; terms.len()];
+        let Parts { terms, windows, of_windows, best, .. } = self;
         windows.retain_mut(|window| {
-            best.fill(0);
+            best.clear();
+            best.resize(terms.len(), 0);
             for part in &of_windows[window.parts.clone()] {
                 best[part.clause] = part.best;
             }
-            window.bound = bound(window.key, &best);
+            window.bound = bound(window.key, best);
             window.bound > 0
         });
     }
 
     /// The clause of a window in which only one list has postings, a long one, and its best code there.
-    pub(super) fn lone_code(
-        &self,
-        clauses: &[Clause<'_, '_>],
-        window: &Window,
-    ) -> Option<(usize, u8)> {
+    pub(super) fn lone_code(&self, clauses: &[Clause<'_>], window: &Window) -> Option<(usize, u8)> {
         let [part] = &self.of_windows[window.parts.clone()] else { return None };
         match &clauses[part.clause].list {
             RankedList::Short(_) => None,
@@ -240,7 +239,7 @@ impl Parts {
     /// Reads what the lists have in a window, and appends it to `opened` in the order of the clauses.
     pub(super) fn open<'q, 's>(
         &'q self,
-        clauses: &'q [Clause<'s, '_>],
+        clauses: &'q [Clause<'s>],
         window: &Window,
         opened: &mut Vec<Opened<'q, 's>>,
     ) -> Result<()> {

@@ -15,6 +15,7 @@ use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Bounds that are told apart when candidates are put into order.
 const LEVELS: usize = 256;
@@ -24,11 +25,11 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 
 /// How a phrase is scored in one segment.
 #[derive(Debug)]
-pub(crate) struct PhraseClause<'s, 'f> {
+pub(crate) struct PhraseClause<'s> {
     /// What a score part is multiplied with.
     pub(crate) weight: f32,
     pub(crate) lengths: Lengths<Section<'s>>,
-    pub(crate) scoring: &'f FieldScoring,
+    pub(crate) scoring: Arc<FieldScoring>,
 }
 
 /// What was looked at and what was not.
@@ -69,6 +70,7 @@ impl std::ops::AddAssign for PhrasePruning {
 pub(crate) struct PhraseScratch {
     pub(crate) rare: RarePhrase,
     pub(crate) candidates: Candidates,
+    pub(crate) windows: Vec<PhraseWindow>,
     bounds: Vec<Bound>,
     order: Vec<u32>,
 }
@@ -88,6 +90,7 @@ impl PhraseScratch {
     pub(crate) fn bytes(&self) -> usize {
         self.rare.bytes()
             + self.candidates.bytes()
+            + self.windows.capacity() * size_of::<PhraseWindow>()
             + self.bounds.capacity() * size_of::<Bound>()
             + self.order.capacity() * size_of::<u32>()
     }
@@ -96,7 +99,7 @@ impl PhraseScratch {
 /// Offers to `top` every document of a phrase that was found because one of its words is rare. `base` is the
 /// number of the segment's first document.
 pub(crate) fn rare_phrase(
-    clause: &PhraseClause<'_, '_>,
+    clause: &PhraseClause<'_>,
     rare: &RarePhrase,
     base: u64,
     top: &mut Top,
@@ -119,17 +122,18 @@ pub(crate) fn rare_phrase(
 /// Offers to `top` every document that has the phrase of these words and can be among its best; with `count`
 /// finds all that have it. `base` is the number of the segment's first document.
 pub(crate) fn phrase(
-    clause: &PhraseClause<'_, '_>,
+    clause: &PhraseClause<'_>,
     words: &mut PhraseReader<'_>,
     base: u64,
     count: bool,
     top: &mut Top,
     scratch: &mut PhraseScratch,
 ) -> Result<PhrasePruning> {
-    let mut windows = words.windows();
+    let mut windows = std::mem::take(&mut scratch.windows);
+    words.windows(&mut windows, &mut scratch.candidates);
     let before = words.work();
     let has_bounds = words.is_exact();
-    let (most, _) = changes(&clause.lengths.bm25(), clause.scoring);
+    let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
     // From parts as they were when codes were written to scores.
     let score_of_part = clause.weight * most as f32 * ROUNDING;
     let mut search = Search {
@@ -144,9 +148,10 @@ pub(crate) fn phrase(
         // Good ones first, so that less is looked at in the others.
         windows.sort_by_key(|window| Reverse(window.best_part.to_bits()));
     }
-    for window in windows {
-        search.window(clause, words, window, scratch)?;
+    for window in &windows {
+        search.window(clause, words, *window, scratch)?;
     }
+    scratch.windows = windows;
     let work = words.work();
     search.pruning.placed = work.documents - before.documents;
     search.pruning.positions = work.positions - before.positions;
@@ -167,7 +172,7 @@ struct Search<'t> {
 impl Search<'_> {
     fn window(
         &mut self,
-        clause: &PhraseClause<'_, '_>,
+        clause: &PhraseClause<'_>,
         words: &mut PhraseReader<'_>,
         window: PhraseWindow,
         scratch: &mut PhraseScratch,
@@ -205,7 +210,7 @@ impl Search<'_> {
     /// Looks at some documents of a window that have all words.
     fn batch(
         &mut self,
-        clause: &PhraseClause<'_, '_>,
+        clause: &PhraseClause<'_>,
         words: &mut PhraseReader<'_>,
         key: u32,
         lows: &[u16],

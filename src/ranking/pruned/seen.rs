@@ -30,7 +30,7 @@ impl Default for Seen {
 
 impl Seen {
     /// Forgets everything, for another list.
-    pub(super) fn start(&mut self, clause: &Clause<'_, '_>) {
+    pub(super) fn start(&mut self, clause: &Clause<'_>) {
         // Codes were computed with other numbers where the snapshot has several segments.
         let is_same = clause.lengths.bm25() == clause.scoring.bm25;
         self.tells = matches!(&clause.list, RankedList::Long(list) if is_same && list.codes_tell());

@@ -7,10 +7,12 @@
 use super::sum::{Readers, Sum};
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::RankedList;
+use crate::format::ranked::{RankedList, RankedLong, Walk};
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+use crate::recycle::recycled;
+use crate::segment::file::Section;
 
 /// What f32 may round away of a sum.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
@@ -22,6 +24,17 @@ pub(super) struct Shorts {
     /// The documents, ascending.
     docs: Vec<u32>,
     sums: Vec<f32>,
+    /// The same in another order.
+    partitioned: Vec<f32>,
+    walks: Vec<LongWalk<'static, 'static>>,
+}
+
+/// A long list on its way through the documents of the short ones.
+#[derive(Debug)]
+struct LongWalk<'a, 's> {
+    clause: u32,
+    list: &'a RankedLong<'s, Section<'s>>,
+    walk: Walk<'a, 's, Section<'s>>,
 }
 
 /// A posting of a short list.
@@ -33,7 +46,7 @@ struct Posting {
 }
 
 impl Posting {
-    fn add_to<'s>(&self, sum: &mut Sum<'_, 's>, clauses: &[Clause<'s, '_>]) -> Result<()> {
+    fn add_to<'s>(&self, sum: &mut Sum<'_, 's>, clauses: &[Clause<'s>]) -> Result<()> {
         sum.add_frequency(clauses, self.clause as usize, self.frequency)
     }
 }
@@ -42,7 +55,8 @@ impl Shorts {
     pub(super) fn bytes(&self) -> usize {
         self.postings.capacity() * size_of::<Posting>()
             + self.docs.capacity() * size_of::<u32>()
-            + self.sums.capacity() * size_of::<f32>()
+            + (self.sums.capacity() + self.partitioned.capacity()) * size_of::<f32>()
+            + self.walks.capacity() * size_of::<LongWalk<'_, '_>>()
     }
 
     pub(super) fn clear(&mut self) {
@@ -60,7 +74,7 @@ impl Shorts {
     /// together add to a score at most. How many were scored.
     pub(super) fn offer<'s>(
         &mut self,
-        clauses: &[Clause<'s, '_>],
+        clauses: &[Clause<'s>],
         readers: &mut Readers<'s>,
         rest: f64,
         base: u64,
@@ -71,10 +85,10 @@ impl Shorts {
             return Ok(0);
         }
         self.raise(top);
-        let mut walks = vec![];
-        for (nth, clause) in clauses.iter().enumerate() {
-            if let RankedList::Long(list) = &clause.list {
-                walks.push((nth as u32, list, list.walk()));
+        let mut walks: Vec<LongWalk<'_, 's>> = recycled(std::mem::take(&mut self.walks));
+        for (clause, Clause { list, .. }) in (0..).zip(clauses) {
+            if let RankedList::Long(list) = list {
+                walks.push(LongWalk { clause, list, walk: list.walk() });
             }
         }
         let mut n_scored = 0;
@@ -87,7 +101,7 @@ impl Shorts {
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();
-            for (clause, list, walk) in &mut walks {
+            for LongWalk { clause, list, walk } in &mut walks {
                 let Some(rank) = walk.rank(*doc)? else { continue };
                 while let Some(posting) = next.next_if(|posting| posting.clause < *clause) {
                     posting.add_to(&mut sum, clauses)?;
@@ -98,13 +112,14 @@ impl Shorts {
             n_scored += 1;
             top.push(sum.score(), DocId(base + u64::from(*doc)));
         }
+        self.walks = recycled(walks);
         Ok(n_scored)
     }
 
     /// Gathers the documents, and what the short lists alone give each.
-    fn collect(&mut self, clauses: &[Clause<'_, '_>]) -> Result<()> {
+    fn collect(&mut self, clauses: &[Clause<'_>]) -> Result<()> {
         self.clear();
-        let Shorts { postings, docs, sums } = self;
+        let Shorts { postings, docs, sums, .. } = self;
         for (clause, of_clause) in (0..).zip(clauses) {
             if let RankedList::Short(list) = &of_clause.list {
                 let all = list.docs().iter().zip(list.frequencies());
@@ -128,10 +143,12 @@ impl Shorts {
     }
 
     /// Tells how good the best are at least: long lists only add to these sums.
-    fn raise(&self, top: &mut Top) {
+    fn raise(&mut self, top: &mut Top) {
         let k = top.k();
         if (1..=self.sums.len()).contains(&k) {
-            let mut sums = self.sums.clone();
+            let sums = &mut self.partitioned;
+            sums.clear();
+            sums.extend_from_slice(&self.sums);
             let (_, kth, _) = sums.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a));
             top.raise(*kth);
         }

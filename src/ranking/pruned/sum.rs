@@ -8,6 +8,7 @@ use crate::format::ranked::{FrequencyReader, RankedLong};
 use crate::ranking::Clause;
 use crate::recycle::recycled;
 use crate::segment::file::Section;
+use std::sync::Arc;
 
 /// What reads the frequencies and the lengths of each clause. Documents come mostly in order, so that what one of
 /// them needs is near what the one before needed, and at hand.
@@ -61,7 +62,7 @@ impl<'s> Readers<'s> {
 
     /// K of a document in the field of clause `nth`.
     #[inline]
-    pub(super) fn k(&mut self, clauses: &[Clause<'s, '_>], nth: usize, doc: u32) -> Result<f32> {
+    pub(super) fn k(&mut self, clauses: &[Clause<'s>], nth: usize, doc: u32) -> Result<f32> {
         let clause = &clauses[nth];
         if doc >= clause.lengths.n_docs() {
             return Err(past_the_end());
@@ -97,7 +98,7 @@ impl<'r, 's> Sum<'r, 's> {
     #[inline]
     pub(super) fn add_posting(
         &mut self,
-        clauses: &[Clause<'s, '_>],
+        clauses: &[Clause<'s>],
         nth: usize,
         list: &RankedLong<'s, Section<'s>>,
         rank: u32,
@@ -110,13 +111,13 @@ impl<'r, 's> Sum<'r, 's> {
     #[inline]
     pub(super) fn add_frequency(
         &mut self,
-        clauses: &[Clause<'s, '_>],
+        clauses: &[Clause<'s>],
         nth: usize,
         frequency: u32,
     ) -> Result<()> {
         let clause = &clauses[nth];
         let k = match self.k {
-            Some((other, k)) if std::ptr::eq(clauses[other].scoring, clause.scoring) => k,
+            Some((other, k)) if Arc::ptr_eq(&clauses[other].scoring, &clause.scoring) => k,
             _ => self.readers.k(clauses, nth, self.doc)?,
         };
         self.k = Some((nth, k));

@@ -82,12 +82,14 @@ impl Corpus {
         Corpus { postings, lengths, snapshot }
     }
 
-    pub(super) fn scoring(&self, parameters: Parameters) -> [FieldScoring; 2] {
-        FIELDS.map(|field| FieldScoring::of(field, self.snapshot.readers(), parameters).unwrap())
+    pub(super) fn scoring(&self, parameters: Parameters) -> [Arc<FieldScoring>; 2] {
+        FIELDS.map(|field| {
+            Arc::new(FieldScoring::of(field, self.snapshot.readers(), parameters).unwrap())
+        })
     }
 
     /// All documents that match in the order of their scores, each scored by itself.
-    fn expected(&self, query: &Query, scoring: &[FieldScoring; 2]) -> Vec<Scored> {
+    fn expected(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2]) -> Vec<Scored> {
         let mut sums: BTreeMap<u64, (f32, usize)> = BTreeMap::new();
         for word in &query.words {
             let postings = &self.postings[word.field][&word.text];
@@ -107,18 +109,18 @@ impl Corpus {
         found
     }
 
-    fn weight(&self, word: &Word, scoring: &[FieldScoring; 2]) -> f32 {
+    fn weight(&self, word: &Word, scoring: &[Arc<FieldScoring>; 2]) -> f32 {
         let df = self.postings[word.field][&word.text].len() as u64;
         scoring[word.field].weight(df, word.boost)
     }
 
     /// The clauses of a segment; of those that must all match `None` where a word is not there.
-    fn clauses<'s, 'f>(
+    fn clauses<'s>(
         &self,
         segment: SegmentReader<'s>,
         query: &Query,
-        scoring: &'f [FieldScoring; 2],
-    ) -> Option<Vec<Clause<'s, 'f>>> {
+        scoring: &[Arc<FieldScoring>; 2],
+    ) -> Option<Vec<Clause<'s>>> {
         let mut clauses = vec![];
         for word in &query.words {
             let field = segment.field(FIELDS[word.field]);
@@ -128,7 +130,7 @@ impl Corpus {
                     list: field.ranked(&info).unwrap(),
                     weight: self.weight(word, scoring),
                     lengths: field.lengths().unwrap().unwrap(),
-                    scoring: &scoring[word.field],
+                    scoring: Arc::clone(&scoring[word.field]),
                 }),
                 None if query.all => return None,
                 None => {}
@@ -141,7 +143,7 @@ impl Corpus {
         &self,
         query: &Query,
         k: usize,
-        scoring: &[FieldScoring; 2],
+        scoring: &[Arc<FieldScoring>; 2],
         scratch: &mut Scratch,
     ) -> (Vec<Scored>, Vec<Pruning>) {
         let mut top = Top::new(k, vec![]);
@@ -163,7 +165,7 @@ impl Corpus {
         (top.into_sorted(), prunings)
     }
 
-    fn check(&self, query: &Query, scoring: &[FieldScoring; 2], scratch: &mut Scratch) {
+    fn check(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2], scratch: &mut Scratch) {
         let expected = self.expected(query, scoring);
         for k in [1, 3, 10, 100, 1000] {
             let (found, prunings) = self.found(query, k, scoring, scratch);

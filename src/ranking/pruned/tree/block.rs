@@ -17,6 +17,7 @@ use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::sum::Readers;
 use crate::ranking::top::Top;
 use crate::simd::sums::units;
+use std::sync::Arc;
 
 /// Alternatives of which a number must match that are counted exactly; scoring tells about more.
 const COUNTED_MAX: usize = 8;
@@ -24,22 +25,40 @@ const COUNTED_MAX: usize = 8;
 const SORTED_MAX: usize = 64;
 
 /// Scores blocks, one after the other.
-pub(super) struct BlockScorer<'q, 's, 'f, 'm> {
-    weighed: &'q Weighed<'q, 's, 'f>,
+pub(super) struct BlockScorer<'q, 's, 'm> {
+    weighed: &'q Weighed<'q, 's>,
     phrases: &'m mut [Option<PhraseReader<'s>>],
-    cells: Vec<Cell>,
     readers: Readers<'s>,
+    cells: &'m mut Vec<Cell>,
     /// What each list adds at most in the block at hand.
-    units: Vec<u16>,
+    units: &'m mut Vec<u16>,
     /// What is known of documents with one word only.
-    equal: Equal,
+    equal: &'m mut Equal,
     /// How many blocks were looked into.
     nth: u64,
     /// K of the document that was scored last, in the field of a clause.
     k: Option<(u32, usize, f32)>,
 }
 
+/// The memory of scoring blocks, for the next time.
+#[derive(Debug, Default)]
+pub(super) struct ScorerMemory {
+    cells: Vec<Cell>,
+    units: Vec<u16>,
+    equal: Equal,
+}
+
+impl ScorerMemory {
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.cells.capacity() * size_of::<Cell>()
+            + self.units.capacity() * size_of::<u16>()
+            + self.equal.bytes()
+    }
+}
+
 /// What a list has in the block at hand.
+#[derive(Clone, Debug, Default)]
 struct Cell {
     /// The block that the rest is about.
     nth: u64,
@@ -48,15 +67,19 @@ struct Cell {
     rank: u32,
 }
 
-impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
+impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
     pub(super) fn new(
-        weighed: &'q Weighed<'q, 's, 'f>,
+        weighed: &'q Weighed<'q, 's>,
         phrases: &'m mut [Option<PhraseReader<'s>>],
         readers: Readers<'s>,
+        memory: &'m mut ScorerMemory,
     ) -> Self {
-        let cell = || Cell { nth: 0, word: 0, rank: 0 };
-        let cells: Vec<_> = weighed.tree.clauses.iter().map(|_| cell()).collect();
-        let (units, equal) = (vec![0; cells.len()], Equal::new(weighed));
+        let ScorerMemory { cells, units, equal } = memory;
+        cells.clear();
+        cells.resize(weighed.tree.clauses.len(), Cell::default());
+        units.clear();
+        units.resize(cells.len(), 0);
+        equal.start(weighed);
         BlockScorer { weighed, phrases, cells, readers, units, equal, nth: 0, k: None }
     }
 
@@ -68,7 +91,7 @@ impl<'q, 's, 'f, 'm> BlockScorer<'q, 's, 'f, 'm> {
     /// Offers the documents of a block that match and can be among the best.
     pub(super) fn offer(
         &mut self,
-        view: View<'_, 'q, 's, 'f>,
+        view: View<'_, 'q, 's>,
         block: usize,
         top: &mut Top,
         pruning: &mut Pruning,
@@ -137,13 +160,13 @@ fn is_decided(root: &Node) -> bool {
 }
 
 /// A block of an open window.
-struct Block<'b, 'q, 's, 'f, 'm> {
-    scorer: &'b mut BlockScorer<'q, 's, 'f, 'm>,
-    view: View<'b, 'q, 's, 'f>,
+struct Block<'b, 'q, 's, 'm> {
+    scorer: &'b mut BlockScorer<'q, 's, 'm>,
+    view: View<'b, 'q, 's>,
     block: usize,
 }
 
-impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
+impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
     /// Documents of these lists that are in no other which adds to their score.
     fn only_in(&mut self, lists: u64) -> u64 {
         let (mut once, mut twice, mut of_lists) = (0, 0, 0);
@@ -360,7 +383,7 @@ impl<'b, 'q, 's, 'f> Block<'b, 'q, 's, 'f, '_> {
     }
 }
 
-impl Bounds for Block<'_, '_, '_, '_, '_> {
+impl Bounds for Block<'_, '_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         self.scorer.units[clause].into()
     }
@@ -374,13 +397,13 @@ impl Bounds for Block<'_, '_, '_, '_, '_> {
 }
 
 /// A document of a block.
-struct Document<'a, 'b, 'q, 's, 'f, 'm> {
-    block: &'a mut Block<'b, 'q, 's, 'f, 'm>,
+struct Document<'a, 'b, 'q, 's, 'm> {
+    block: &'a mut Block<'b, 'q, 's, 'm>,
     bit: u32,
     doc: u32,
 }
 
-impl Bounds for Document<'_, '_, '_, '_, '_, '_> {
+impl Bounds for Document<'_, '_, '_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         match self.block.word(clause) >> self.bit & 1 {
             0 => 0,
@@ -396,7 +419,7 @@ impl Bounds for Document<'_, '_, '_, '_, '_, '_> {
     }
 }
 
-impl Scores for Document<'_, '_, '_, '_, '_, '_> {
+impl Scores for Document<'_, '_, '_, '_, '_> {
     fn term(&mut self, nth: usize) -> Result<Option<f32>> {
         let tree = self.block.scorer.weighed.tree;
         let Some(clause) = tree.terms[nth] else { return Ok(None) };
@@ -448,7 +471,7 @@ impl Scores for Document<'_, '_, '_, '_, '_, '_> {
     }
 }
 
-impl Document<'_, '_, '_, '_, '_, '_> {
+impl Document<'_, '_, '_, '_, '_> {
     /// How often the word of a list is in the document; 0 where it is not.
     fn frequency(&mut self, clause: usize) -> Result<u32> {
         let word = self.block.word(clause);
@@ -475,7 +498,7 @@ impl Document<'_, '_, '_, '_, '_, '_> {
         let own = &clauses[clause];
         let k = match scorer.k {
             Some((doc, other, k))
-                if doc == self.doc && std::ptr::eq(clauses[other].scoring, own.scoring) =>
+                if doc == self.doc && Arc::ptr_eq(&clauses[other].scoring, &own.scoring) =>
             {
                 k
             }

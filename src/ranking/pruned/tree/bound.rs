@@ -1,6 +1,6 @@
 //! What a tree adds up to at most, from what its lists and sets have: in a window, in a block, or in a document.
 
-use super::{Tree, WINDOW};
+use super::{Tree, TreeCombined, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -11,9 +11,9 @@ use crate::ranking::top::Top;
 use crate::simd::sums::BLOCKS;
 
 /// A tree whose parts have units.
-pub(super) struct Weighed<'q, 's, 'f> {
-    pub(super) tree: &'q Tree<'s, 'f>,
-    /// What is looked for: the tree's root, or something else of the same parts.
+pub(super) struct Weighed<'q, 's> {
+    pub(super) tree: &'q Tree<'s>,
+    /// What is looked for: the query, or something else of the same parts.
     pub(super) root: &'q Node,
     pub(super) scale: Scale,
     /// What being in a set adds.
@@ -22,6 +22,27 @@ pub(super) struct Weighed<'q, 's, 'f> {
     pub(super) phrases: Vec<u16>,
     /// The same for words of several fields.
     pub(super) combined: Vec<u16>,
+    /// For each clause 0.
+    nothing: Vec<u16>,
+}
+
+/// The memory of a [`Weighed`], for the next time.
+#[derive(Debug, Default)]
+pub(super) struct WeighedMemory {
+    sets: Vec<u16>,
+    phrases: Vec<u16>,
+    combined: Vec<u16>,
+    nothing: Vec<u16>,
+    suffices: Vec<bool>,
+}
+
+impl WeighedMemory {
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        let WeighedMemory { sets, phrases, combined, nothing, suffices } = self;
+        let units = [sets, phrases, combined, nothing].map(Vec::capacity);
+        units.iter().sum::<usize>() * size_of::<u16>() + suffices.capacity()
+    }
 }
 
 /// Units that a list or a set has at most where one looks; 0 where it has nothing.
@@ -30,15 +51,18 @@ pub(super) trait Bounds {
     fn set(&mut self, set: usize) -> u32;
 }
 
-impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
+impl<'q, 's> Weighed<'q, 's> {
     /// Takes stock of the lists, and finds units for all parts. Tells `top` how good the best are at least.
     pub(super) fn new(
-        tree: &'q Tree<'s, 'f>,
+        tree: &'q Tree<'s>,
         root: &'q Node,
         parts: &mut Parts,
         top: &mut Top,
+        memory: &mut WeighedMemory,
     ) -> Result<Self> {
-        let mut suffices = vec![false; tree.clauses.len()];
+        let suffices = &mut memory.suffices;
+        suffices.clear();
+        suffices.resize(tree.clauses.len(), false);
         root.each_sufficient(&mut |term| {
             if let Some(clause) = tree.terms[term] {
                 suffices[clause] = true;
@@ -48,26 +72,41 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
         let n = tree.clauses.len() + tree.sets.len() + tree.phrases.len() + tree.combined.len();
         let scale = Scale::of(most(tree, root, parts), n).unwrap_or(Scale::PRESENCE);
         parts.weigh(&scale);
-        let mut sets = vec![0; tree.sets.len()];
-        weigh_sets(root, &scale, &mut sets);
-        let phrases = tree.phrases.iter().map(|phrase| match phrase {
+        let [sets, phrases, combined, nothing] =
+            [&mut memory.sets, &mut memory.phrases, &mut memory.combined, &mut memory.nothing]
+                .map(std::mem::take);
+        let mut weighed = Weighed { tree, root, scale, sets, phrases, combined, nothing };
+        let scale = &weighed.scale;
+        weighed.sets.clear();
+        weighed.sets.resize(tree.sets.len(), 0);
+        weigh_sets(root, scale, &mut weighed.sets);
+        weighed.phrases.clear();
+        weighed.phrases.extend(tree.phrases.iter().map(|phrase| match phrase {
             Some(phrase) => scale.exact(phrase.weight),
             None => 0,
-        });
-        let phrases = phrases.collect();
-        let combined = tree.combined.iter().map(|combined| scale.exact(combined.word.weight));
-        let combined = combined.collect();
-        Ok(Weighed { tree, root, scale, sets, phrases, combined })
+        }));
+        weighed.combined.clear();
+        let of_word = |combined: &TreeCombined<'_>| scale.exact(combined.word.weight);
+        weighed.combined.extend(tree.combined.iter().map(of_word));
+        weighed.nothing.clear();
+        weighed.nothing.resize(tree.clauses.len(), 0);
+        Ok(weighed)
+    }
+
+    /// Keeps the memory for the next query.
+    pub(super) fn recycle(self, memory: &mut WeighedMemory) {
+        let Weighed { sets, phrases, combined, nothing, .. } = self;
+        let suffices = std::mem::take(&mut memory.suffices);
+        *memory = WeighedMemory { sets, phrases, combined, nothing, suffices };
     }
 
     /// The windows of the segment, if there can be matches that no list has.
     pub(super) fn n_windows_without_lists(&self) -> u32 {
-        let nothing = vec![0; self.tree.clauses.len()];
         let n_windows = self.tree.n_docs.div_ceil(WINDOW);
         // Without sets all windows are the same to whatever needs no list.
         let n_different = if self.tree.sets.is_empty() { n_windows.min(1) } else { n_windows };
         let is_possible = (0..n_different).any(|key| {
-            self.bound(self.root, &mut OfWindow { weighed: self, key, best: &nothing }) > 0
+            self.bound(self.root, &mut OfWindow { weighed: self, key, best: &self.nothing }) > 0
         });
         if is_possible { n_windows } else { 0 }
     }
@@ -125,7 +164,7 @@ impl<'q, 's, 'f> Weighed<'q, 's, 'f> {
 }
 
 /// The best score that any document can have.
-fn most(tree: &Tree<'_, '_>, node: &Node, parts: &Parts) -> f64 {
+fn most(tree: &Tree<'_>, node: &Node, parts: &Parts) -> f64 {
     let sum = |nodes: &[Node]| nodes.iter().map(|node| most(tree, node, parts)).sum::<f64>();
     match node {
         Node::Term(nth) => tree.terms[*nth].map_or(0.0, |clause| parts.best(clause)),
@@ -160,19 +199,19 @@ fn weigh_sets(node: &Node, scale: &Scale, sets: &mut [u16]) {
 }
 
 /// A window, by the best of each list.
-pub(super) struct OfWindow<'a, 'q, 's, 'f> {
-    pub(super) weighed: &'a Weighed<'q, 's, 'f>,
+pub(super) struct OfWindow<'a, 'q, 's> {
+    pub(super) weighed: &'a Weighed<'q, 's>,
     pub(super) key: u32,
     pub(super) best: &'a [u16],
 }
 
-impl Bounds for OfWindow<'_, '_, '_, '_> {
+impl Bounds for OfWindow<'_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         self.best[clause].into()
     }
 
     fn set(&mut self, set: usize) -> u32 {
-        let is_there = match self.weighed.tree.sets[set] {
+        let is_there = match &*self.weighed.tree.sets[set] {
             MatchSet::Everything => self.key < self.weighed.tree.n_docs.div_ceil(WINDOW),
             MatchSet::Some(windows) => windows.window(self.key).is_some(),
         };
@@ -182,8 +221,8 @@ impl Bounds for OfWindow<'_, '_, '_, '_> {
 
 /// A window whose lists are open.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a, 'q, 's, 'f> {
-    pub(super) weighed: &'q Weighed<'q, 's, 'f>,
+pub(super) struct View<'a, 'q, 's> {
+    pub(super) weighed: &'q Weighed<'q, 's>,
     pub(super) key: u32,
     pub(super) opened: &'a [Opened<'q, 's>],
     /// Of each clause its place in `opened`; beyond its end where it has nothing here.
@@ -194,7 +233,7 @@ pub(super) struct View<'a, 'q, 's, 'f> {
     pub(super) spread_places: &'a [u32],
 }
 
-impl<'a, 'q, 's, 'f> View<'a, 'q, 's, 'f> {
+impl<'a, 'q, 's> View<'a, 'q, 's> {
     /// What a clause has here.
     #[inline]
     pub(super) fn list(&self, clause: usize) -> Option<&'a Opened<'q, 's>> {
@@ -211,7 +250,7 @@ impl<'a, 'q, 's, 'f> View<'a, 'q, 's, 'f> {
     /// The documents of a set in a block, as bits.
     #[inline]
     pub(super) fn word_of_set(&self, set: usize, block: usize) -> u64 {
-        let MatchSet::Some(windows) = self.weighed.tree.sets[set] else { return u64::MAX };
+        let MatchSet::Some(windows) = &*self.weighed.tree.sets[set] else { return u64::MAX };
         match windows.window(self.key).map(|window| windows.documents(window)) {
             None => 0,
             Some(Container::Bitmap(words)) => {

@@ -10,10 +10,16 @@ use crate::ids::DocId;
 use crate::ranking::node::Node;
 use crate::ranking::top::Top;
 
+/// The place of scores that are not kept.
+const NONE: usize = usize::MAX;
+
 /// The scores that were met, by clause and code.
+#[derive(Debug, Default)]
 pub(super) struct Equal {
-    /// None for lists whose codes do not tell; empty where no list has any.
-    by_clause: Vec<Option<Box<[f32; 256]>>>,
+    /// By clause the place of its scores, [`NONE`] for lists whose codes do not tell; empty where no list has
+    /// any.
+    places: Vec<usize>,
+    scores: Vec<[f32; 256]>,
     /// Whether a clause adds to a score.
     adds: Vec<bool>,
 }
@@ -22,12 +28,17 @@ impl Equal {
     /// No score is less than 0.
     const UNKNOWN: f32 = -1.0;
 
-    pub(super) fn new(weighed: &Weighed<'_, '_, '_>) -> Self {
+    /// Begins a query of which nothing was met yet.
+    pub(super) fn start(&mut self, weighed: &Weighed<'_, '_>) {
+        let Equal { places, scores, adds } = self;
+        places.clear();
+        scores.clear();
+        adds.clear();
         let tree = weighed.tree;
         if !adds_terms_only(weighed.root) {
-            return Equal { by_clause: vec![], adds: vec![] };
+            return;
         }
-        let adds: Vec<bool> = tree.clauses.iter().map(|clause| clause.weight > 0.0).collect();
+        adds.extend(tree.clauses.iter().map(|clause| clause.weight > 0.0));
         let tells = tree.clauses.iter().map(|clause| match &clause.list {
             // Codes were computed with other numbers where the snapshot has several segments.
             RankedList::Long(list) if clause.weight > 0.0 => {
@@ -35,18 +46,34 @@ impl Equal {
             }
             _ => false,
         });
-        let by_clause: Vec<_> =
-            tells.map(|tells| tells.then(|| Box::new([Self::UNKNOWN; 256]))).collect();
-        match by_clause.iter().any(Option::is_some) {
-            true => Equal { by_clause, adds },
-            false => Equal { by_clause: vec![], adds },
+        places.extend(tells.map(|tells| match tells {
+            true => {
+                scores.push([Self::UNKNOWN; 256]);
+                scores.len() - 1
+            }
+            false => NONE,
+        }));
+        if scores.is_empty() {
+            places.clear();
         }
+    }
+
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<usize>()
+            + self.scores.capacity() * size_of::<[f32; 256]>()
+            + self.adds.capacity()
+    }
+
+    #[inline]
+    fn scores(&self, clause: usize) -> Option<&[f32; 256]> {
+        self.scores.get(*self.places.get(clause)?)
     }
 
     /// Whether anything can be ruled out at all.
     #[inline]
     pub(super) fn is_possible(&self) -> bool {
-        !self.by_clause.is_empty()
+        !self.places.is_empty()
     }
 
     /// Whether a clause adds to a score, where anything can be ruled out.
@@ -58,7 +85,9 @@ impl Equal {
     /// Takes note of what a posting scores; `code` gives its code.
     #[inline]
     pub(super) fn note(&mut self, clause: usize, score: f32, code: impl FnOnce() -> u8) {
-        if let Some(Some(scores)) = self.by_clause.get_mut(clause) {
+        if let Some(place) = self.places.get(clause)
+            && let Some(scores) = self.scores.get_mut(*place)
+        {
             scores[usize::from(code())] = score;
         }
     }
@@ -66,13 +95,10 @@ impl Equal {
     /// Whether no document from `doc` on is good enough that has this code, or a lower one, and no other word.
     #[inline]
     pub(super) fn rules_out(&self, clause: usize, code: u8, doc: DocId, top: &Top) -> bool {
-        match self.by_clause.get(clause) {
-            Some(Some(scores)) => {
-                let score = scores[usize::from(code)];
-                score >= 0.0 && !top.would_take(score, doc)
-            }
-            _ => false,
-        }
+        self.scores(clause).is_some_and(|scores| {
+            let score = scores[usize::from(code)];
+            score >= 0.0 && !top.would_take(score, doc)
+        })
     }
 }
 

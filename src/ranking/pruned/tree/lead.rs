@@ -27,7 +27,7 @@ impl Led {
     /// nothing is done, where there are too many.
     pub(super) fn visit(
         &mut self,
-        view: &View<'_, '_, '_, '_>,
+        view: &View<'_, '_, '_>,
         mut visit: impl FnMut(usize, u32),
     ) -> bool {
         self.lists.clear();
@@ -60,7 +60,7 @@ impl Led {
 
 /// Appends lists without which nothing of this part matches; how many postings they have here, at most
 /// [`LEAD_MAX`] or one more. `None` where there are none such.
-fn leads(view: &View<'_, '_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Option<u32> {
+fn leads(view: &View<'_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Option<u32> {
     match node {
         Node::Term(nth) => match view.weighed.tree.terms[*nth] {
             Some(clause) => Some(of_list(view, clause, lists)),
@@ -101,7 +101,7 @@ fn leads(view: &View<'_, '_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Op
     }
 }
 
-fn of_list(view: &View<'_, '_, '_, '_>, clause: usize, lists: &mut Vec<usize>) -> u32 {
+fn of_list(view: &View<'_, '_, '_>, clause: usize, lists: &mut Vec<usize>) -> u32 {
     lists.push(clause);
     view.list(clause).map_or(0, |part| part.n_postings().min(LEAD_MAX + 1))
 }
@@ -127,7 +127,7 @@ fn fewest<P>(
 }
 
 /// The lists of all of the parts.
-fn all(view: &View<'_, '_, '_, '_>, parts: &[Node], lists: &mut Vec<usize>) -> Option<u32> {
+fn all(view: &View<'_, '_, '_>, parts: &[Node], lists: &mut Vec<usize>) -> Option<u32> {
     let start = lists.len();
     let mut sum = 0u32;
     for part in parts {
@@ -143,12 +143,12 @@ fn all(view: &View<'_, '_, '_, '_>, parts: &[Node], lists: &mut Vec<usize>) -> O
 }
 
 /// One block of a window.
-struct OfBlock<'a, 'q, 's, 'f> {
-    view: &'a View<'a, 'q, 's, 'f>,
+struct OfBlock<'a, 'q, 's> {
+    view: &'a View<'a, 'q, 's>,
     block: usize,
 }
 
-impl Bounds for OfBlock<'_, '_, '_, '_> {
+impl Bounds for OfBlock<'_, '_, '_> {
     fn list(&mut self, clause: usize) -> u32 {
         let Some(part) = self.view.list(clause) else { return 0 };
         u32::from(match self.view.codes(self.view.places[clause] as usize) {

@@ -43,12 +43,13 @@ use crate::recycle::recycled;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::sums::BLOCKS;
-use block::BlockScorer;
-use bound::{OfWindow, View, Weighed};
+use block::{BlockScorer, ScorerMemory};
+use bound::{OfWindow, View, Weighed, WeighedMemory};
 use lead::Led;
-use required::Required;
+use required::{Required, RequiredMemory};
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 use sums::{Spare, add_up};
 
 /// Postings up to which making a code for each block of a window takes no longer than looking some of them up.
@@ -58,18 +59,17 @@ const SPREAD_MAX: usize = 128;
 
 /// A query in one segment.
 #[derive(Debug)]
-pub(crate) struct Tree<'s, 'f> {
-    pub(crate) root: &'f Node,
+pub(crate) struct Tree<'s> {
     /// The lists of terms, of the words of phrases, and of words in each of several fields.
-    pub(crate) clauses: Vec<Clause<'s, 'f>>,
+    pub(crate) clauses: Vec<Clause<'s>>,
     /// The clause of each term of the query; none where no document has it.
     pub(crate) terms: Vec<Option<usize>>,
     /// The phrases of the query; none where a word is missing.
-    pub(crate) phrases: Vec<Option<TreePhrase<'s, 'f>>>,
+    pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
     /// The words of several fields.
-    pub(crate) combined: Vec<TreeCombined<'s, 'f>>,
+    pub(crate) combined: Vec<TreeCombined<'s>>,
     /// What is in each of the query's sets.
-    pub(crate) sets: Vec<&'f MatchSet>,
+    pub(crate) sets: Vec<Arc<MatchSet>>,
     /// Documents of the segment.
     pub(crate) n_docs: u32,
     /// The number of the first.
@@ -78,24 +78,24 @@ pub(crate) struct Tree<'s, 'f> {
 
 /// A phrase in one segment.
 #[derive(Debug)]
-pub(crate) struct TreePhrase<'s, 'f> {
+pub(crate) struct TreePhrase<'s> {
     /// The clauses of words that every match has.
     pub(crate) words: Range<usize>,
     /// Whether it matches no more often than any of its words.
     pub(crate) is_exact: bool,
     pub(crate) weight: f32,
     pub(crate) lengths: Lengths<Section<'s>>,
-    pub(crate) scoring: &'f FieldScoring,
+    pub(crate) scoring: Arc<FieldScoring>,
 }
 
 /// A word of several fields in one segment.
 #[derive(Debug)]
-pub(crate) struct TreeCombined<'s, 'f> {
+pub(crate) struct TreeCombined<'s> {
     /// Every match is in one of these, which add up to a bound of what it scores.
     pub(crate) clauses: Range<usize>,
     /// In the order of the query.
     pub(crate) fields: Vec<TreeField<'s>>,
-    pub(crate) word: &'f RankedCombined,
+    pub(crate) word: Arc<RankedCombined>,
 }
 
 /// One of its fields.
@@ -106,14 +106,14 @@ pub(crate) struct TreeField<'s> {
     pub(crate) lengths: Option<Lengths<Section<'s>>>,
 }
 
-impl<'s, 'f> Tree<'s, 'f> {
+impl<'s> Tree<'s> {
     /// Adds a list; `None` where the field has no lengths, and so no documents, in the segment.
     pub(crate) fn add(
         &mut self,
         reader: FieldReader<'s>,
         info: &TermInfo,
         weight: f32,
-        scoring: &'f FieldScoring,
+        scoring: Arc<FieldScoring>,
     ) -> Result<Option<usize>> {
         let Some(lengths) = reader.lengths()? else { return Ok(None) };
         self.clauses.push(Clause { list: reader.ranked(info)?, weight, lengths, scoring });
@@ -129,6 +129,9 @@ pub(super) struct Memory {
     summed: Vec<usize>,
     spare: Spare,
     led: Led,
+    weighed: WeighedMemory,
+    scorer: ScorerMemory,
+    required: RequiredMemory,
 }
 
 /// Windows whose lists are open.
@@ -153,38 +156,59 @@ impl Memory {
             + self.summed.capacity() * size_of::<usize>()
             + self.spare.bytes()
             + self.led.bytes()
+            + self.weighed.bytes()
+            + self.scorer.bytes()
+            + self.required.bytes()
     }
 }
 
-/// Offers to `top` every document that matches and can be among its best; `readers` read the phrases.
-pub(crate) fn offer<'s>(
-    tree: &Tree<'s, '_>,
-    readers: &mut [Option<PhraseReader<'s>>],
-    top: &mut Top,
-    scratch: &mut Scratch,
-) -> Result<Pruning> {
-    let Some(required) = Required::of(tree) else {
-        return offer_matching(tree, tree.root, readers, top, scratch);
-    };
-    let mut pruning = Pruning::default();
-    required.raise(tree, top);
-    if required.has_others() && !required.offer_with_few(tree, top, &mut pruning)? {
-        pruning += offer_matching(tree, &required.with_others, readers, top, scratch)?;
-    }
-    required.offer_alone(tree, top, scratch, &mut pruning)?;
-    Ok(pruning)
+/// A query in one segment with what reads its phrases.
+#[derive(Debug)]
+pub(crate) struct OpenTree<'s> {
+    tree: Tree<'s>,
+    required: Option<Required>,
+    phrases: Vec<Option<PhraseReader<'s>>>,
 }
 
-/// The same for `root` in place of that of the tree.
+impl<'s> OpenTree<'s> {
+    /// Finds out how to go about `root`; `phrases` read those of the tree.
+    pub(crate) fn new(root: &Node, tree: Tree<'s>, phrases: Vec<Option<PhraseReader<'s>>>) -> Self {
+        OpenTree { required: Required::of(root, &tree), tree, phrases }
+    }
+
+    /// Offers to `top` every document that matches `root`, which it was opened for, and can be among its best.
+    pub(crate) fn offer(
+        &mut self,
+        root: &Node,
+        top: &mut Top,
+        scratch: &mut Scratch,
+    ) -> Result<Pruning> {
+        let OpenTree { tree, required, phrases } = self;
+        let Some(required) = required else {
+            return offer_matching(tree, root, phrases, top, scratch);
+        };
+        let mut pruning = Pruning::default();
+        required.raise(tree, top);
+        let memory = &mut scratch.tree.required;
+        if required.has_others() && !required.offer_with_few(tree, top, memory, &mut pruning)? {
+            pruning += offer_matching(tree, &required.with_others, phrases, top, scratch)?;
+        }
+        required.offer_alone(tree, top, scratch, &mut pruning)?;
+        Ok(pruning)
+    }
+}
+
+/// Offers to `top` what matches `root`.
 fn offer_matching<'s>(
-    tree: &Tree<'s, '_>,
+    tree: &Tree<'s>,
     root: &Node,
     readers: &mut [Option<PhraseReader<'s>>],
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Pruning> {
     let Scratch { parts, opened, blocks, readers: of_clauses, tree: memory, .. } = scratch;
-    let weighed = Weighed::new(tree, root, parts, top)?;
+    let mut of_scorer = std::mem::take(&mut memory.scorer);
+    let weighed = Weighed::new(tree, root, parts, top, &mut memory.weighed)?;
     parts.divide(&tree.clauses, 1, weighed.n_windows_without_lists());
     parts.bound_windows(|key, best| {
         weighed.bound(root, &mut OfWindow { weighed: &weighed, key, best })
@@ -194,7 +218,7 @@ fn offer_matching<'s>(
     let mut search = Search {
         weighed: &weighed,
         parts,
-        scorer: BlockScorer::new(&weighed, readers, Readers::new(of_clauses)),
+        scorer: BlockScorer::new(&weighed, readers, Readers::new(of_clauses), &mut of_scorer),
         opened: recycled(std::mem::take(opened)),
         bands: &mut blocks.bands,
         noted: &mut blocks.noted,
@@ -205,14 +229,16 @@ fn offer_matching<'s>(
     let pruning = search.pruning;
     *opened = recycled(search.opened);
     *of_clauses = search.scorer.into_readers().recycle();
+    weighed.recycle(&mut memory.weighed);
+    memory.scorer = of_scorer;
     found.map(|()| pruning)
 }
 
 /// A tree on its way through the windows of a segment.
-struct Search<'q, 's, 'f, 'm> {
-    weighed: &'q Weighed<'q, 's, 'f>,
+struct Search<'q, 's, 'm> {
+    weighed: &'q Weighed<'q, 's>,
     parts: &'q Parts,
-    scorer: BlockScorer<'q, 's, 'f, 'm>,
+    scorer: BlockScorer<'q, 's, 'm>,
     opened: Vec<Opened<'q, 's>>,
     bands: &'m mut Bands,
     noted: &'m mut Noted,
@@ -220,7 +246,7 @@ struct Search<'q, 's, 'f, 'm> {
     pruning: Pruning,
 }
 
-impl<'q, 's, 'f> Search<'q, 's, 'f, '_> {
+impl<'q, 's> Search<'q, 's, '_> {
     fn run(&mut self, top: &mut Top) -> Result<()> {
         self.start();
         let parts = self.parts;
@@ -340,12 +366,12 @@ impl OpenWindows {
         self.n_spread += 1;
     }
 
-    fn view<'a, 'q, 's, 'f>(
+    fn view<'a, 'q, 's>(
         &'a self,
         nth: usize,
-        weighed: &'q Weighed<'q, 's, 'f>,
+        weighed: &'q Weighed<'q, 's>,
         opened: &'a [Opened<'q, 's>],
-    ) -> View<'a, 'q, 's, 'f> {
+    ) -> View<'a, 'q, 's> {
         let OpenWindow { key, opened: of_window } = &self.windows[nth];
         let n_clauses = weighed.tree.clauses.len();
         View {

@@ -25,10 +25,28 @@ pub(super) struct Required {
     pub(super) with_others: Node,
 }
 
+/// The memory of finding them, for the next time.
+#[derive(Debug, Default)]
+pub(super) struct RequiredMemory {
+    finders: Vec<Finder<'static, 'static>>,
+    /// Documents, clauses and frequencies.
+    postings: Vec<(u32, usize, u32)>,
+    readers: Readers<'static>,
+}
+
+impl RequiredMemory {
+    /// Bytes that it holds on to.
+    pub(super) fn bytes(&self) -> usize {
+        self.finders.capacity() * size_of::<Finder<'_, '_>>()
+            + self.postings.capacity() * size_of::<(u32, usize, u32)>()
+            + self.readers.bytes()
+    }
+}
+
 impl Required {
-    /// What `tree` is, if it is such a sum of words and the one that must be there is in many documents.
-    pub(super) fn of(tree: &Tree<'_, '_>) -> Option<Self> {
-        let Node::Sum { must, should, must_not, minimum: 0 } = tree.root else { return None };
+    /// What `root` is, if it is such a sum of words and the one that must be there is in many documents.
+    pub(super) fn of(root: &Node, tree: &Tree<'_>) -> Option<Self> {
+        let Node::Sum { must, should, must_not, minimum: 0 } = root else { return None };
         let [Node::Term(required)] = must[..] else { return None };
         let must = tree.terms[required]?;
         if !matches!(tree.clauses[must].list, RankedList::Long(_)) {
@@ -63,7 +81,7 @@ impl Required {
     }
 
     /// Tells how good the best are at least.
-    pub(super) fn raise(&self, tree: &Tree<'_, '_>, top: &mut Top) {
+    pub(super) fn raise(&self, tree: &Tree<'_>, top: &mut Top) {
         let clause = &tree.clauses[self.must];
         if let RankedList::Long(list) = &clause.list
             && self.must_not.is_empty()
@@ -76,11 +94,13 @@ impl Required {
     /// so.
     pub(super) fn offer_with_few(
         &self,
-        tree: &Tree<'_, '_>,
+        tree: &Tree<'_>,
         top: &mut Top,
+        memory: &mut RequiredMemory,
         pruning: &mut Pruning,
     ) -> Result<bool> {
-        let mut postings = vec![];
+        let RequiredMemory { finders, postings, readers } = memory;
+        postings.clear();
         for &clause in &self.should {
             let RankedList::Short(list) = &tree.clauses[clause].list else { return Ok(false) };
             let all = list.docs().iter().zip(list.frequencies());
@@ -90,12 +110,13 @@ impl Required {
         // In the order of the query, as scores are added up: clauses are numbered so.
         postings.sort_unstable();
         let mut walk = required.walk();
-        let mut left_out = self.excluded(tree);
-        let mut readers = Readers::default();
+        let excluded = self.must_not.iter().map(|nth| &tree.clauses[*nth].list);
+        let mut left_out = LeftOut::lists(excluded, finders);
+        let mut of_clauses = Readers::new(readers);
         for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
-            let mut sum = Sum::of(doc, &mut readers);
+            let mut sum = Sum::of(doc, &mut of_clauses);
             sum.add_posting(&tree.clauses, self.must, required, rank)?;
             for (_, clause, frequency) in of_doc {
                 sum.add_frequency(&tree.clauses, *clause, *frequency)?;
@@ -106,13 +127,15 @@ impl Required {
                 top.push(sum.score(), id);
             }
         }
+        left_out.recycle(finders);
+        *readers = of_clauses.recycle();
         Ok(true)
     }
 
     /// Offers the documents that have none of the others.
     pub(super) fn offer_alone(
         &self,
-        tree: &Tree<'_, '_>,
+        tree: &Tree<'_>,
         top: &mut Top,
         scratch: &mut Scratch,
         pruning: &mut Pruning,
@@ -120,17 +143,15 @@ impl Required {
         let clause = &tree.clauses[self.must];
         let RankedList::Long(list) = &clause.list else { return Ok(()) };
         let others = self.should.iter().chain(&self.must_not);
-        let finders: Vec<_> = others.map(|nth| Finder::of(&tree.clauses[*nth].list)).collect();
-        let left_out = if finders.is_empty() { LeftOut::Nothing } else { LeftOut::Lists(finders) };
+        let others = others.map(|nth| &tree.clauses[*nth].list);
+        let finders = &mut scratch.tree.required.finders;
+        let left_out = LeftOut::lists(others, finders);
         let seen = &mut scratch.blocks.block.seen;
         seen.resize_with(seen.len().max(1), Seen::default);
         seen[0].start(clause);
         let mut scan = Scan::new(clause, list, tree.base, top, &mut seen[0]).without(left_out);
-        scan.offer(&mut scratch.blocks.bands.candidates, pruning)
-    }
-
-    fn excluded<'t, 's>(&self, tree: &'t Tree<'s, '_>) -> LeftOut<'t, 's> {
-        let lists = self.must_not.iter().map(|nth| Finder::of(&tree.clauses[*nth].list));
-        LeftOut::Lists(lists.collect())
+        scan.offer(&mut scratch.blocks.bands.candidates, pruning)?;
+        scan.into_left_out().recycle(finders);
+        Ok(())
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn spread(part: &Opened<'_, '_>, codes: &mut [u8; BLOCKS]) {
 }
 
 /// Replaces `sums` by the bounds of a part of the tree.
-pub(super) fn add_up(view: &View<'_, '_, '_, '_>, node: &Node, sums: &mut Sums, spare: &mut Spare) {
+pub(super) fn add_up(view: &View<'_, '_, '_>, node: &Node, sums: &mut Sums, spare: &mut Spare) {
     let weighed = view.weighed;
     match node {
         Node::Term(nth) => match weighed.tree.terms[*nth] {
@@ -119,13 +119,7 @@ pub(super) fn add_up(view: &View<'_, '_, '_, '_>, node: &Node, sums: &mut Sums, 
 }
 
 /// Replaces `sums` by those of any of the parts, on top of what there is anyway.
-fn add(
-    view: &View<'_, '_, '_, '_>,
-    parts: &[Node],
-    anyway: u16,
-    sums: &mut Sums,
-    spare: &mut Spare,
-) {
+fn add(view: &View<'_, '_, '_>, parts: &[Node], anyway: u16, sums: &mut Sums, spare: &mut Spare) {
     let parts = match parts {
         [first, others @ ..] if anyway == 0 => {
             add_up(view, first, sums, spare);
@@ -144,7 +138,7 @@ fn add(
     });
 }
 
-fn of_list(view: &View<'_, '_, '_, '_>, clause: usize, sums: &mut Sums) {
+fn of_list(view: &View<'_, '_, '_>, clause: usize, sums: &mut Sums) {
     let Some(part) = view.list(clause) else { return sums.fill(0) };
     match view.codes(view.places[clause] as usize) {
         Some(codes) => sums::set(sums, codes, part.weight),
@@ -152,7 +146,7 @@ fn of_list(view: &View<'_, '_, '_, '_>, clause: usize, sums: &mut Sums) {
     }
 }
 
-fn of_phrase(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
+fn of_phrase(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
     let Some(phrase) = &view.weighed.tree.phrases[nth] else { return sums.fill(0) };
     sums.fill(view.weighed.phrases[nth]);
     spare.lend(|more, _| {
@@ -167,7 +161,7 @@ fn of_phrase(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: &m
     });
 }
 
-fn of_combined(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
+fn of_combined(view: &View<'_, '_, '_>, nth: usize, sums: &mut Sums, spare: &mut Spare) {
     sums.fill(0);
     spare.lend(|more, _| {
         for clause in view.weighed.tree.combined[nth].clauses.clone() {
@@ -179,9 +173,9 @@ fn of_combined(view: &View<'_, '_, '_, '_>, nth: usize, sums: &mut Sums, spare: 
     sums.iter_mut().for_each(|units| *units = most.min(*units));
 }
 
-fn of_set(view: &View<'_, '_, '_, '_>, set: usize, sums: &mut Sums) {
+fn of_set(view: &View<'_, '_, '_>, set: usize, sums: &mut Sums) {
     let units = view.weighed.sets[set];
-    let MatchSet::Some(windows) = view.weighed.tree.sets[set] else { return sums.fill(units) };
+    let MatchSet::Some(windows) = &*view.weighed.tree.sets[set] else { return sums.fill(units) };
     match windows.window(view.key).map(|window| windows.documents(window)) {
         None => sums.fill(0),
         Some(Container::Bitmap(words)) => {

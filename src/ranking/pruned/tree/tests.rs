@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The corpus with what its documents are scored by.
 struct Naive<'c> {
     corpus: &'c Corpus,
-    scoring: [FieldScoring; 2],
+    scoring: [Arc<FieldScoring>; 2],
     /// How often each word is in each document, by field.
     frequencies: [BTreeMap<&'c [u8], Vec<u32>>; 2],
 }

@@ -1,0 +1,181 @@
+//! Searches made ready once, to be answered any number of times.
+
+use super::hits::{FacetCounts, Total};
+use super::search::{Found, SearchBuilder};
+use super::top_k::Way;
+use crate::error::Result;
+use crate::execution::Execution;
+use crate::ids::DocId;
+use crate::plan::{self, Goal, PlanOptions};
+use crate::ranking::prepared::Ranked;
+use crate::ranking::search::OpenLists;
+
+/// A planned count with the memory to take it; from [`Searcher::prepare`](super::Searcher::prepare).
+#[derive(Debug)]
+pub struct PreparedCount<'s> {
+    pub(super) execution: Execution<'s>,
+}
+
+impl PreparedCount<'_> {
+    /// How many documents match. From the second time on nothing is allocated, where the index is
+    /// mapped or in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
+    pub fn count(&mut self) -> Result<u64> {
+        self.execution.count()
+    }
+}
+
+/// A search whose words are looked up, whose lists are open and whose plan is made; from
+/// [`SearchBuilder::prepare`].
+#[derive(Debug)]
+pub struct PreparedSearch<'s> {
+    search: SearchBuilder<'s>,
+    way: PreparedWay<'s>,
+    docs: Vec<DocId>,
+    ranking: Vec<RankedDoc>,
+    facets: Vec<FacetCounts>,
+}
+
+/// How it is answered.
+#[derive(Debug)]
+enum PreparedWay<'s> {
+    /// By a plan: nothing is scored, or every match the same.
+    Plan { execution: Box<Execution<'s>>, score: Option<f32> },
+    /// By lists that stay open.
+    Lists { ranked: Ranked<'s>, kept: Box<Kept<'s>> },
+    /// As any other search, but for looking words up.
+    Anew(Ranked<'s>),
+}
+
+/// What stays open between the searches of one query.
+#[derive(Debug)]
+pub(super) struct Kept<'s> {
+    pub(super) lists: OpenLists<'s>,
+    /// Counts what matches, where finding the best does not tell.
+    pub(super) counting: Option<Execution<'s>>,
+}
+
+/// A document of a page, without its stored fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RankedDoc {
+    /// Its number in the snapshot, for [`Searcher::document`](super::Searcher::document).
+    pub doc: DocId,
+    /// How well it matches, where anything is scored.
+    pub score: Option<f32>,
+}
+
+/// One page of a prepared search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Page<'p> {
+    /// How many documents match.
+    pub total: Total,
+    /// The documents of the page, in the order of the search.
+    pub docs: &'p [RankedDoc],
+    /// In the order they were asked for.
+    pub facets: &'p [FacetCounts],
+}
+
+impl<'s> SearchBuilder<'s> {
+    /// Makes the search ready to be answered any number of times: a query that is asked again and again is
+    /// analyzed, looked up and planned once, and what it reads of an index stays open.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris OR london")?;
+    /// let mut prepared = searcher.search(&query).limit(3).prepare()?;
+    /// for _ in 0..2 {
+    ///     let page = prepared.run()?; // the second time nothing is allocated
+    ///     assert_eq!(page.total.value, 1);
+    ///     let best = page.docs[0].doc;
+    ///     assert_eq!(searcher.document(best)?["title"].to_string(), "Paris");
+    /// }
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn prepare(self) -> Result<PreparedSearch<'s>> {
+        let ranked = self.ranked()?;
+        let way = match ranked {
+            Some(ranked) if self.is_scored(&ranked) => {
+                let way = self.way(&ranked);
+                match self.needs_matches(way) {
+                    true => PreparedWay::Anew(ranked),
+                    false => {
+                        let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(way)?);
+                        PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
+                    }
+                }
+            }
+            ranked => PreparedWay::Plan {
+                execution: Box::new(self.searcher.execution(self.query, &self.options(false)?)?),
+                score: ranked.as_ref().and_then(Ranked::constant),
+            },
+        };
+        Ok(PreparedSearch { search: self, way, docs: vec![], ranking: vec![], facets: vec![] })
+    }
+
+    /// What counts the matches, where that is asked for and has to be done by itself.
+    fn counting(&self, way: Way) -> Result<Option<Execution<'s>>> {
+        let goal = match self.total {
+            _ if way != Way::Bounds => return Ok(None),
+            super::TotalMode::Unknown => return Ok(None),
+            super::TotalMode::Exact => Goal::Count,
+            super::TotalMode::UpTo(most) => {
+                Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
+            }
+        };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
+        self.searcher.execution(self.query, &options).map(Some)
+    }
+}
+
+impl PreparedSearch<'_> {
+    /// Answers the query. From the second time on nothing is allocated beyond the memory that the searcher
+    /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory and no facets are asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
+    pub fn run(&mut self) -> Result<Page<'_>> {
+        let PreparedSearch { search, way, docs, ranking, facets } = self;
+        ranking.clear();
+        facets.clear();
+        let mut add = |doc: DocId, score: Option<f32>| {
+            ranking.push(RankedDoc { doc, score });
+            Ok(())
+        };
+        let found = match way {
+            PreparedWay::Plan { execution, score } if search.facets.is_empty() => {
+                docs.clear();
+                let total = search.execute_page(execution, docs)?;
+                docs.iter().try_for_each(|doc| add(*doc, *score))?;
+                Found { total, ..Found::default() }
+            }
+            PreparedWay::Plan { execution, score } => {
+                let found = search.execute(execution)?;
+                found.docs.iter().try_for_each(|doc| add(*doc, *score))?;
+                found
+            }
+            PreparedWay::Lists { ranked, kept } => {
+                search.best(ranked, false, Some(kept), |doc, score| add(doc, Some(score)))?
+            }
+            PreparedWay::Anew(ranked) => {
+                search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
+            }
+        };
+        facets.extend(found.facets);
+        Ok(Page { total: found.total, docs: ranking, facets })
+    }
+}
