@@ -3,7 +3,7 @@
 //! Everything the index does with files goes through [`Storage`]: files are written once from front
 //! to back, made durable, given their name, read, and deleted; none is ever changed. That little is
 //! enough for the commit protocol, and small enough for a simulated disk that loses whatever a power
-//! failure may lose.
+//! failure may lose (`tests/crash`).
 //!
 //! - [`FsStorage`] is a directory, read through a mapping or by `pread` ([`ReadMode`]).
 //! - [`MemoryStorage`] keeps files in memory, for tests, examples and indexes embedded in a program.
@@ -34,8 +34,6 @@
 mod fs;
 mod memory;
 mod mmap;
-#[cfg(test)]
-pub(crate) mod simulated;
 
 use crate::error::{Error, ErrorKind, Result};
 use std::{any::Any, fmt, path::PathBuf, sync::Arc};

@@ -266,9 +266,7 @@ mod tests {
     use crate::bytes::Source;
     use crate::format::envelope::SectionKind;
     use crate::segment::{file, snapshot::Snapshot};
-    use crate::storage::simulated::{Fault, SimulatedDisk};
     use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
-    use std::io;
 
     fn draft(segments: Vec<SegmentMeta>) -> Draft {
         let payload = segments.iter().map(|meta| meta.n_docs as u8).collect();
@@ -285,35 +283,17 @@ mod tests {
     }
 
     /// Adds a segment of each number to the index, a commit each; every third replaces all before by one.
-    /// Counts how many commits were begun and acknowledged.
-    fn write(
-        storage: &dyn Storage,
-        arc: Arc<dyn Storage>,
-        numbers: std::ops::RangeInclusive<u8>,
-        progress: &mut Progress,
-    ) -> Result<()> {
-        let mut committer = Committer::open(arc)?;
+    fn write(storage: &Arc<dyn Storage>, numbers: std::ops::RangeInclusive<u8>) -> Result<()> {
+        let mut committer = Committer::open(Arc::clone(storage))?;
         for n in numbers {
             let mut segments = committer.current().map_or(vec![], |now| now.segments.clone());
             if n.is_multiple_of(3) {
                 segments.clear();
             }
-            segments.push(segment(storage, n)?);
-            progress.begun = n;
-            if let Err(error) = committer.commit(draft(segments.clone())) {
-                let again = committer.commit(draft(segments)).unwrap_err();
-                assert_eq!(again.kind(), ErrorKind::Poisoned, "after {error}");
-                return Err(error);
-            }
-            progress.acknowledged = n;
+            segments.push(segment(&**storage, n)?);
+            committer.commit(draft(segments))?;
         }
         Ok(())
-    }
-
-    #[derive(Clone, Copy, Debug, Default)]
-    struct Progress {
-        begun: u8,
-        acknowledged: u8,
     }
 
     /// What commit `n` of [`write`] consists of.
@@ -361,140 +341,21 @@ mod tests {
         names.iter().map(|entry| FileName::parse(&entry.name).unwrap()).collect()
     }
 
-    /// The next writer finds the commit, makes another, and leaves nothing but what the two name.
-    fn goes_on(disk: &SimulatedDisk, found: u8) {
-        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-        write(disk, storage, found + 1..=found + 1, &mut Progress::default()).unwrap();
-        assert_eq!(commit_found(disk), found + 1);
-        let mut named: Vec<_> = documents_of(found + 1);
-        named.extend(documents_of(found));
-        named.sort_unstable();
-        named.dedup();
-        let (mut n_segments, mut n_manifests) = (0, 0);
-        for name in names(disk) {
-            match name {
-                FileName::Segment(_) => n_segments += 1,
-                FileName::Manifest(_) => n_manifests += 1,
-                name => panic!("{name} is litter"),
-            }
-        }
-        assert_eq!((n_segments, n_manifests), (named.len(), usize::from(found + 1).min(2)));
-    }
-
-    const COMMITS: u8 = 5;
-
-    /// Runs the writer on a disk with a fault; what it got done.
-    fn run(fault: Option<Fault>) -> (SimulatedDisk, Progress, Result<()>) {
-        let disk = SimulatedDisk::new();
-        let disk = match fault {
-            Some(fault) => disk.with_fault(fault),
-            None => disk,
-        };
-        let mut progress = Progress::default();
-        let result = write(&disk, Arc::new(disk.clone()), 1..=COMMITS, &mut progress);
-        disk.repair();
-        (disk, progress, result)
-    }
-
-    fn assert_one_commit(found: u8, progress: Progress, what: &dyn std::fmt::Debug) {
-        let possible = progress.acknowledged..=progress.begun;
-        assert!(possible.contains(&found), "{what:?}: found {found}, possible {possible:?}");
-    }
-
     #[test]
     fn commits_follow_one_another_and_two_are_kept() {
-        let (disk, progress, result) = run(None);
-        result.unwrap();
-        assert_eq!((progress.acknowledged, commit_found(&disk)), (COMMITS, COMMITS));
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        write(&storage, 1..=5).unwrap();
+        assert_eq!(commit_found(&*storage), 5);
         assert_eq!(documents_of(5), [3, 4, 5]);
         assert_eq!(documents_of(2), [1, 2]);
-        goes_on(&disk, COMMITS);
-    }
-
-    #[test]
-    fn a_power_failure_at_any_call_leaves_exactly_one_commit() {
-        let calls = run(None).0.calls().len();
-        for call in 0..calls {
-            let fault = Fault::PowerCut { call };
-            let (disk, progress, _) = run(Some(fault));
-            for seed in 0..24 {
-                let after = disk.after_crash(seed);
-                let found = commit_found(&after);
-                assert_one_commit(found, progress, &(fault, seed));
-                goes_on(&after, found);
-            }
-        }
-    }
-
-    /// A second writer on `disk` suffers a power failure at each of its calls.
-    fn second_power_failure(disk: impl Fn() -> SimulatedDisk, progress: Progress, seeds: u64) {
-        let first = commit_found(&disk());
-        assert_one_commit(first, progress, &"before the second failure");
-        for call in 0.. {
-            let again = disk().with_fault(Fault::PowerCut { call });
-            let mut second = Progress { begun: first, ..progress };
-            let storage: Arc<dyn Storage> = Arc::new(again.clone());
-            let done = write(&again, storage, first + 1..=first + 1, &mut second).is_ok();
-            for seed in 0..seeds {
-                let found = commit_found(&again.after_crash(seed));
-                assert_one_commit(found, second, &(call, seed));
-            }
-            if done {
-                break;
-            }
-        }
-    }
-
-    #[test]
-    fn a_second_power_failure_while_recovering_changes_nothing() {
-        let calls = run(None).0.calls().len();
-        for call in (0..calls).step_by(3) {
-            let (disk, progress, _) = run(Some(Fault::PowerCut { call }));
-            for seed in [0, 1, 2 + call as u64] {
-                second_power_failure(|| disk.after_crash(seed), progress, 3);
-            }
-        }
-    }
-
-    #[test]
-    fn a_power_failure_after_a_killed_writer_changes_nothing() {
-        let calls = run(None).0.calls().len();
-        for call in 0..calls {
-            let (disk, progress, _) = run(Some(Fault::PowerCut { call }));
-            second_power_failure(|| disk.after_kill(), progress, 8);
-        }
-    }
-
-    #[test]
-    fn any_failing_call_leaves_the_commit_before_and_never_an_ok_without_documents() {
-        let calls = run(None).0.calls();
-        let kinds = [io::ErrorKind::StorageFull, io::ErrorKind::Other];
-        for (call, name) in calls.iter().enumerate() {
-            for kind in kinds {
-                for fault in [Fault::Once { call, kind }, Fault::Forever { call, kind }] {
-                    let (disk, progress, result) = run(Some(fault));
-                    let is_write = matches!(*name, "create" | "write" | "sync" | "publish");
-                    match result {
-                        Ok(()) => {
-                            assert!(!is_write, "{fault:?} in {name} went unnoticed");
-                            assert_eq!(progress.acknowledged, COMMITS);
-                        }
-                        Err(error) => {
-                            let full = kind == io::ErrorKind::StorageFull;
-                            let expected = if full { ErrorKind::NoSpace } else { ErrorKind::Io };
-                            assert_eq!(error.kind(), expected, "{error}");
-                        }
-                    }
-                    for seed in 0..4 {
-                        let found = commit_found(&disk.after_crash(seed));
-                        assert_one_commit(found, progress, &(fault, name, seed));
-                    }
-                    let found = commit_found(&disk);
-                    assert_one_commit(found, progress, &(fault, name));
-                    goes_on(&disk, found);
-                }
-            }
-        }
+        write(&storage, 6..=6).unwrap();
+        assert_eq!(commit_found(&*storage), 6);
+        let names = names(&*storage);
+        let segments = names.iter().filter(|name| matches!(name, FileName::Segment(_))).count();
+        let manifests: Vec<_> =
+            names.iter().filter(|name| matches!(name, FileName::Manifest(_))).collect();
+        assert_eq!(manifests, [&FileName::Manifest(5), &FileName::Manifest(6)]);
+        assert_eq!((segments, names.len()), (4, 6), "one is new, three are of the commit before");
     }
 
     #[test]
@@ -504,9 +365,9 @@ mod tests {
         let memory = MemoryStorage::new();
         let storages: [Arc<dyn Storage>; 2] = [Arc::new(fs), Arc::new(memory)];
         for storage in storages {
-            write(&*storage, storage.clone(), 1..=2, &mut Progress::default()).unwrap();
+            write(&storage, 1..=2).unwrap();
             let reader = Snapshot::open(&*storage).unwrap();
-            write(&*storage, storage.clone(), 3..=5, &mut Progress::default()).unwrap();
+            write(&storage, 3..=5).unwrap();
             let pinned = FileName::Manifest(2);
             assert!(names(&*storage).contains(&pinned));
             for meta in &reader.manifest.segments {
@@ -524,8 +385,9 @@ mod tests {
     #[test]
     fn only_our_own_litter_is_cleared_away() {
         let directory = TestDirectory::new();
-        let storage = Arc::new(FsStorage::create(directory.path(), ReadMode::Mmap).unwrap());
-        write(&*storage, storage.clone(), 1..=1, &mut Progress::default()).unwrap();
+        let storage = FsStorage::create(directory.path(), ReadMode::Mmap).unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(storage);
+        write(&storage, 1..=1).unwrap();
         let id = SegmentId([0xEE; 16]);
         let ours = [
             FileName::Segment(id),
@@ -572,7 +434,7 @@ mod tests {
     #[test]
     fn a_damaged_newest_commit_stops_the_writer_before_it_deletes_anything() {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        write(&*storage, storage.clone(), 1..=3, &mut Progress::default()).unwrap();
+        write(&storage, 1..=3).unwrap();
         storage.create(&FileName::Manifest(4).to_string()).unwrap();
         let before = names(&*storage);
         assert_eq!(Committer::open(storage.clone()).unwrap_err().kind(), ErrorKind::Corrupt);

@@ -19,4 +19,5 @@ mod faults;
 mod oracle;
 mod power;
 mod states;
+mod system_calls;
 mod workload;

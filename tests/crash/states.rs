@@ -303,3 +303,82 @@ pub(crate) fn for_each(
         visit(space.state(space.sample(dice)));
     }
 }
+
+#[test]
+fn what_was_not_synced_may_be_lost_and_nothing_else() {
+    use crate::disk::Disk;
+    use std::collections::BTreeSet;
+    use treepie::storage::Storage;
+
+    let disk = Disk::default();
+    let mut file = disk.create("a").unwrap();
+    file.write_all(&[7; 500]).unwrap();
+    file.sync().unwrap();
+    disk.sync_names().unwrap();
+    file.write_all(&[8; 100]).unwrap();
+    disk.create("b").unwrap();
+    disk.publish("b", "c").unwrap();
+    let left = |order| {
+        let (mut names, mut contents) = (BTreeSet::new(), BTreeSet::new());
+        for_each(&disk.image(), order, 1_000, &mut Dice::new(1), |state| {
+            names.insert(state.names.keys().map(|name| name.to_string()).collect::<String>());
+            let bytes = &state.names["a"].bytes;
+            assert_eq!(bytes[..500], [7; 500], "what was synced stays");
+            // The 100 bytes lie in two sectors.
+            let kinds = [500, 511, 512, 599].map(|at| match bytes.get(at) {
+                None => '-',
+                Some(0) => '0',
+                Some(8) => '8',
+                Some(_) => '?',
+            });
+            contents.insert((bytes.len(), String::from_iter([kinds[0], kinds[2]])));
+        });
+        (names, contents)
+    };
+    let (names, contents) = left(NameOrder::Journaled);
+    assert_eq!(names, ["a", "ab", "abc", "ac"].map(String::from).into());
+    let expected = [
+        (500, "--"),
+        (512, "8-"),
+        (512, "0-"),
+        (512, "?-"),
+        (600, "88"),
+        (600, "80"),
+        (600, "8?"),
+        (600, "08"),
+        (600, "00"),
+        (600, "0?"),
+        (600, "?8"),
+        (600, "?0"),
+        (600, "??"),
+    ];
+    assert_eq!(contents, expected.map(|(len, kinds)| (len, kinds.to_owned())).into());
+    let (names, same) = left(NameOrder::Any);
+    assert_eq!(names, ["a", "ab", "abc", "ac"].map(String::from).into());
+    assert_eq!(same, contents);
+    disk.sync_names().unwrap();
+    let (names, _) = left(NameOrder::Any);
+    assert_eq!(names, ["ac".to_owned()].into());
+}
+
+#[test]
+fn pages_that_a_failed_sync_dropped_do_not_come_back() {
+    use crate::disk::{Disk, Fault, How, Promise};
+    use treepie::storage::Storage;
+
+    let disk = Disk::default();
+    let mut file = disk.create("a").unwrap();
+    disk.sync_names().unwrap();
+    file.write_all(&[7; 10]).unwrap();
+    let how = How::DropsPages(std::io::ErrorKind::Other);
+    let fault = Fault { call: disk.calls().len(), how, forever: false };
+    disk.set_fault(Some(fault), Promise::default());
+    file.sync().unwrap_err();
+    file.sync().unwrap();
+    let mut lost = 0;
+    for_each(&disk.image(), NameOrder::Any, 100, &mut Dice::new(1), |state| {
+        assert_eq!(state.names["a"].bytes.len(), 10);
+        lost += usize::from(state.names["a"].bytes != [7; 10]);
+    });
+    assert_eq!(lost, 2, "zeros, or what lay there");
+}
