@@ -49,6 +49,8 @@
 //! module a structure, each with its specification as its documentation; [`storage`] is every access
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
 //!
+//! What an index survives, and which test shows it, is told in [`reliability`].
+//!
 //! # Features
 //!
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
@@ -97,6 +99,9 @@ pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,
     VALUE_BYTES_MAX, WriterOptions,
 };
+
+#[doc = include_str!("docs/reliability.md")]
+pub mod reliability {}
 
 /// The example in the README compiles.
 #[cfg(doctest)]
