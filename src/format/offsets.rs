@@ -75,6 +75,9 @@
 //! A document takes three small reads, a position in it one or two more, of a block that is unpacked as a
 //! whole, 128 words. Positions that follow each other are in the block at hand.
 //!
+//! In bytes, as `treepie inspect INDEX storage` tells: 58,357,258 for the bodies of 144,245 Wikipedia articles, whose index
+//! grows from 415.6 to 473.9 MB; 11,106,862 for 2,122,907 titles of Wikipedia, from 55.7 to 66.8 MB.
+//!
 //! # Versions
 //!
 //! 1: as above. A build that does not know of offsets refuses the manifest of an index that has any, by its

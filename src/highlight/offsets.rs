@@ -83,26 +83,29 @@ fn marks_in(
     let mut positions = vec![];
     for (info, item) in asked.iter() {
         positions_in(field, info, doc, &mut positions)?;
-        for &position in &positions {
-            let Some(word) = words.find(position)? else {
-                return Err(Error::corrupt("looking up the offsets of a word")
-                    .expected(format!("a word at position {position} of document {doc}"))
-                    .found("none"));
-            };
-            found.push((word.start as usize, word.len as usize, position, *item));
-        }
+        found.extend(positions.iter().map(|position| (*position, *item)));
     }
+    // In the order of the document, so that each block of its words is read once.
     found.sort_unstable();
+    let find = |(position, item)| match words.find(position)? {
+        Some(word) => Ok((word, item)),
+        None => Err(Error::corrupt("looking up the offsets of a word")
+            .expected(format!("a word at position {position} of document {doc}"))
+            .found("none")),
+    };
+    let found = found.into_iter().map(find).collect::<Result<Vec<_>>>()?;
     let mut rest = &found[..];
     let mut start = 0;
     let of_value = |value: &&str| {
         let end = start + value.len();
-        let (own, later) = rest.split_at(rest.partition_point(|(from, ..)| *from < end));
+        let n_own = rest.partition_point(|(word, _)| (word.start as usize) < end);
+        let (own, later) = rest.split_at(n_own);
         rest = later;
         let mut marked = Found::new(terms);
-        let first = own.iter().map(|(_, _, position, _)| *position).min().unwrap_or(0);
-        for &(from, len, position, item) in own {
-            let (from, to) = (from - start, from - start + len);
+        let first = own.first().map_or(0, |(word, _)| word.position);
+        for &(word, item) in own {
+            let (position, from) = (word.position, word.start as usize - start);
+            let to = from + word.len as usize;
             // What was given may be another text than the index knows.
             if value.get(from..to).is_some() {
                 marked.add(Mark { from, to, item }, Some(position - first));
