@@ -239,6 +239,22 @@ impl Compiler<'_> {
                     let item = terms.pattern(pattern);
                     terms.mark_anywhere(item);
                 }
+                Normal::Phrase { field, phrase: spec } => {
+                    let terms = self.terms(field)?;
+                    let items = spec.words.iter().map(|word| {
+                        let item = match spec.pattern(word) {
+                            Some(pattern) => terms.pattern(pattern.clone()),
+                            None => Some(terms.term(spec.terms[word.term as usize].clone())),
+                        };
+                        item.map(|item| PhraseItem { offset: word.offset, item })
+                    });
+                    // One short where there were too many patterns.
+                    let words: Vec<PhraseItem> = items.flatten().collect();
+                    let phrase = Phrase { words, proximity: spec.proximity };
+                    if phrase.words.len() == spec.words.len() && !terms.phrases.contains(&phrase) {
+                        terms.phrases.push(phrase);
+                    }
+                }
                 Normal::And { all: queries, .. } | Normal::Or(queries) => todo.extend(queries),
                 _ => {}
             }

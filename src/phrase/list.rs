@@ -5,11 +5,12 @@ use super::matching::COMPARED;
 use crate::bitmap::{Container, ContainerBuf};
 use crate::bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::{Expansion, Walk};
 use crate::format::ranked::{
     Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong, RankedShort,
 };
 use crate::format::terms::TermInfo;
-use crate::query::{PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX};
+use crate::query::{PHRASE_PATTERN_LISTS_MAX, PHRASE_PATTERN_POSITIONS_MAX};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::arrays;
@@ -47,6 +48,13 @@ pub(super) struct ShortWord<'s> {
     lows: Vec<[u8; 2]>,
 }
 
+/// How much the patterns of a phrase have taken of what there is for all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    n_positions: usize,
+    n_lists: usize,
+}
+
 /// Several terms, any of which will do.
 #[derive(Default)]
 pub(super) struct AnyOf<'s> {
@@ -71,37 +79,31 @@ impl<'s> WordList<'s> {
         })
     }
 
-    /// Opens the lists of several terms, any of which will do.
-    pub(super) fn any_of(field: FieldReader<'s>, infos: &[TermInfo]) -> Result<Self> {
-        if let [info] = infos {
-            return WordList::open(field, info);
-        }
+    /// Opens the lists of all terms that a pattern stands for, any of which will do; `None` where it stands for none.
+    pub(super) fn any_of(
+        field: FieldReader<'s>,
+        pattern: &Expansion,
+        room: &mut Room,
+    ) -> Result<Option<Self>> {
         let mut any = AnyOf::default();
-        for info in infos {
-            match field.ranked(info)? {
-                RankedList::Long(list) => any.long.push(LongWord::new(list)?),
-                RankedList::Short(list) => {
-                    for (nth, doc) in list.docs().iter().enumerate() {
-                        list.positions(nth, &mut any.of_one).ok_or_else(damaged)?;
-                        any.gathered.extend(any.of_one.iter().map(|position| (*doc, *position)));
-                    }
-                }
+        // What stands for one term only is that term.
+        let (mut only, mut n_terms) = (None, 0u64);
+        pattern.walk(&field.terms()?, |info| {
+            if let Some(first) = only.take().filter(|_| n_terms == 1) {
+                any.add(field, &first, room)?;
             }
-            if any.gathered.len() > PHRASE_PREFIX_POSITIONS_MAX {
-                let what = format!(
-                    "at most {PHRASE_PREFIX_POSITIONS_MAX} positions (limit PHRASE_PREFIX_POSITIONS_MAX)"
-                );
-                return Err(too_many(what));
+            match n_terms {
+                0 => only = Some(info),
+                _ => any.add(field, &info, room)?,
             }
-            if any.long.len() > PHRASE_PREFIX_LISTS_MAX {
-                let what = format!(
-                    "at most {PHRASE_PREFIX_LISTS_MAX} frequent terms (limit PHRASE_PREFIX_LISTS_MAX)"
-                );
-                return Err(too_many(what));
-            }
+            n_terms += 1;
+            Ok(Walk::On)
+        })?;
+        if let Some(only) = only {
+            return WordList::open(field, &only).map(Some);
         }
         any.gathered.sort_unstable();
-        Ok(WordList::Any(Box::new(any)))
+        Ok((n_terms > 0).then(|| WordList::Any(Box::new(any))))
     }
 
     /// Adds the windows where the word has documents, ascending, to none.
@@ -385,7 +387,37 @@ impl<'s> LongWord<'s> {
     }
 }
 
-impl AnyOf<'_> {
+impl<'s> AnyOf<'s> {
+    /// Adds a term.
+    fn add(&mut self, field: FieldReader<'s>, info: &TermInfo, room: &mut Room) -> Result<()> {
+        match field.ranked(info)? {
+            RankedList::Long(list) => {
+                room.n_lists += 1;
+                self.long.push(LongWord::new(list)?);
+            }
+            RankedList::Short(list) => {
+                for (nth, doc) in list.docs().iter().enumerate() {
+                    list.positions(nth, &mut self.of_one).ok_or_else(damaged)?;
+                    room.n_positions += self.of_one.len();
+                    self.gathered.extend(self.of_one.iter().map(|position| (*doc, *position)));
+                }
+            }
+        }
+        if room.n_positions > PHRASE_PATTERN_POSITIONS_MAX {
+            let what = format!(
+                "at most {PHRASE_PATTERN_POSITIONS_MAX} positions (limit PHRASE_PATTERN_POSITIONS_MAX)"
+            );
+            return Err(too_many(what));
+        }
+        if room.n_lists > PHRASE_PATTERN_LISTS_MAX {
+            let what = format!(
+                "at most {PHRASE_PATTERN_LISTS_MAX} frequent terms (limit PHRASE_PATTERN_LISTS_MAX)"
+            );
+            return Err(too_many(what));
+        }
+        Ok(())
+    }
+
     /// Takes the documents of a window to hand; whether there are any.
     fn open_window(&mut self, key: u32) -> Result<bool> {
         let first = self.gathered.partition_point(|(doc, _)| doc >> 16 < key);
@@ -474,7 +506,7 @@ pub(super) fn damaged() -> Error {
 
 #[cold]
 fn too_many(expected: String) -> Error {
-    Error::new(ErrorKind::LimitExceeded, "looking for the last word of a phrase")
+    Error::new(ErrorKind::LimitExceeded, "looking for words of a phrase that stand for many")
         .expected(expected)
         .found("more")
         .hint("more of the word leaves fewer terms")

@@ -37,10 +37,10 @@
 //! Cost: 90 ns for a document and two words, 1 to 2 ns for each position beyond eight. Memory: for each word
 //! 16 KiB where the file is not mapped, and a list of positions; 24 bytes a document that is gathered.
 //!
-//! The last word of a phrase may stand for many terms. Documents are looked up in their long lists by the batch,
+//! Words of a phrase may stand for many terms each. Documents are looked up in their long lists by the batch,
 //! list by list, because each is in few of them. What their short lists say is
-//! gathered once, at most [`PHRASE_PREFIX_POSITIONS_MAX`](crate::query::PHRASE_PREFIX_POSITIONS_MAX) positions; of long ones there may be
-//! [`PHRASE_PREFIX_LISTS_MAX`](crate::query::PHRASE_PREFIX_LISTS_MAX). Beyond that the phrase is refused.
+//! gathered once, at most [`PHRASE_PATTERN_POSITIONS_MAX`](crate::query::PHRASE_PATTERN_POSITIONS_MAX) positions; of long ones there may be
+//! [`PHRASE_PATTERN_LISTS_MAX`](crate::query::PHRASE_PATTERN_LISTS_MAX). Beyond that the phrase is refused.
 
 mod candidates;
 mod list;
@@ -50,13 +50,12 @@ mod rare;
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::Walk;
 use crate::format::ranked::Place;
 use crate::format::terms::TermInfo;
 use crate::query::{PhraseSpec, Proximity};
 use crate::segment::reader::FieldReader;
 pub(crate) use candidates::{Candidates, PhraseWindow};
-use list::{NO_RANK, WordList};
+use list::{NO_RANK, Room, WordList};
 use matching::{COMPARED, Windows, Word};
 pub(crate) use rare::RarePhrase;
 
@@ -114,8 +113,8 @@ impl<'s> PhraseReader<'s> {
     ///
     /// # Errors
     ///
-    /// A usage error where the field keeps no positions; a limit error where the last word stands for
-    /// too many terms.
+    /// A usage error where the field keeps no positions; a limit error where words stand for too many
+    /// terms.
     pub(crate) fn open(
         field: FieldReader<'s>,
         infos: &[Option<TermInfo>],
@@ -128,31 +127,25 @@ impl<'s> PhraseReader<'s> {
             rarest_first.push((info.df, term));
         }
         rarest_first.sort_unstable();
-        let mut lists = Vec::with_capacity(infos.len() + 1);
-        let mut list_of_term = vec![0; spec.terms.len()];
+        let mut lists = Vec::with_capacity(infos.len() + spec.open.len());
+        let mut list_of_term = vec![0; spec.terms.len() + spec.open.len()];
         for (list, (_, term)) in rarest_first.into_iter().enumerate() {
             if let (Some(slot), Some(Some(info))) = (list_of_term.get_mut(term), infos.get(term)) {
                 *slot = list;
                 lists.push(WordList::open(field, info)?);
             }
         }
-        let mut words: Vec<Word> = spec
+        let mut room = Room::default();
+        for (expansion, list) in spec.open.iter().zip(&mut list_of_term[spec.terms.len()..]) {
+            let Some(any) = WordList::any_of(field, expansion, &mut room)? else { return Ok(None) };
+            *list = lists.len();
+            lists.push(any);
+        }
+        let words: Vec<Word> = spec
             .words
             .iter()
             .map(|word| Word { offset: word.offset, list: list_of_term[word.term as usize] })
             .collect();
-        if let Some((offset, expansion)) = &spec.last {
-            let mut infos = vec![];
-            expansion.walk(&field.terms()?, |info| {
-                infos.push(info);
-                Ok(Walk::On)
-            })?;
-            if infos.is_empty() {
-                return Ok(None);
-            }
-            words.push(Word { offset: *offset, list: lists.len() });
-            lists.push(WordList::any_of(field, &infos)?);
-        }
         let windows = Windows::new(&words, spec.proximity);
         let mut of_lists = vec![vec![]; lists.len()];
         for word in &words {

@@ -79,7 +79,7 @@ impl RarePhrase {
     }
 
     /// Finds all documents that have a phrase, given what the dictionary of `field` says of each of
-    /// [`PhraseSpec::terms`]; false, and nothing done, where none of the words is rare, or the last stands for many
+    /// [`PhraseSpec::terms`]; false, and nothing done, where none of the words is rare, or one stands for many
     /// terms.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl RarePhrase {
         spec: &PhraseSpec,
     ) -> Result<bool> {
         let rarest = infos.iter().map(|info| info.as_ref().map_or(0, |info| info.df)).min();
-        if spec.last.is_some() || rarest.is_none_or(|df| df as usize > SHORT_DOCS_MAX) {
+        if !spec.open.is_empty() || rarest.is_none_or(|df| df as usize > SHORT_DOCS_MAX) {
             return Ok(false);
         }
         PhraseReader::expect_positions(field)?;

@@ -121,7 +121,7 @@ impl<'s> Plan<'s> {
                 };
                 plan.leaves.push(leaf);
             }
-            if let Some((_, terms)) = &phrase.last {
+            for terms in &phrase.open {
                 let terms = Normal::Expand { field: *field, terms: terms.clone() };
                 self.add_operator(&terms, depth + 1)?;
                 self.pending.push(self.root());
@@ -596,7 +596,8 @@ impl<'s> Plan<'s> {
             let documents = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].documents;
             self.segments.iter().map(|part| f64::from(documents(part))).sum()
         };
-        let smallest = leaves.iter().map(of_leaf).fold(f64::INFINITY, f64::min);
+        // Of patterns alone, as if one were in every document.
+        let smallest = leaves.iter().map(of_leaf).fold(self.n_docs() as f64, f64::min);
         let each = cost::place_ns(smallest, spec.len());
         self.record(id, Rule::PositionsLast, cost_ns, each);
     }

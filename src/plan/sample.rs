@@ -25,9 +25,9 @@ pub(super) struct PhraseSample {
 }
 
 impl PhraseSample {
-    /// Looks at some documents; `None` where the last word stands for many terms, which takes too long.
+    /// Looks at some documents; `None` where a word stands for many terms, which takes too long.
     pub(super) fn of(phrase: &PhrasePlan, part: &SegmentPlan<'_>) -> Result<Option<Self>> {
-        if phrase.spec.last.is_some() {
+        if !phrase.spec.open.is_empty() {
             return Ok(None);
         }
         let infos: Vec<_> = phrase.leaves.iter().map(|leaf| part.infos[leaf.index()]).collect();

@@ -37,23 +37,26 @@ impl Rewriter<'_> {
     }
 
     fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Normal> {
-        let is_text = self.schema.get(field).kind == FieldKind::Text;
-        let pattern = match query {
-            Query::Prefix { text, place, .. } => {
-                return self.words(field, text, Shape::PREFIX, place);
-            }
+        match query {
+            Query::Prefix { text, place, .. } => self.words(field, text, Shape::PREFIX, place),
             Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
-                return self.words(field, text, Shape::WORD, place);
+                self.words(field, text, Shape::WORD, place)
             }
             Query::Fuzzy { text, fuzziness, .. } => {
-                let Fuzziness { distance, prefix_len, transpositions } = *fuzziness;
-                return self.last_of_words(field, text, &|text| TermPattern::Fuzzy {
-                    text,
-                    distance,
-                    prefix_len,
-                    transpositions,
-                });
+                self.last_of_words(field, text, &|text| TermPattern::fuzzy(text, *fuzziness))
             }
+            Query::InSet { values, .. } => self.one_of(field, values),
+            other => match self.pattern_in(field, other)? {
+                Some(pattern) => self.expanded(field, pattern),
+                None => Ok(nothing("no pattern")),
+            },
+        }
+    }
+
+    /// A pattern that is no words, as it is for the terms of a field.
+    pub(super) fn pattern_in(&self, field: FieldId, query: &Query) -> Result<Option<TermPattern>> {
+        let is_text = self.schema.get(field).kind == FieldKind::Text;
+        Ok(Some(match query {
             Query::Wildcard { pattern, .. } => {
                 let pieces = WildcardPiece::parse(pattern).into_iter();
                 TermPattern::Wildcard(pieces.flat_map(|piece| in_case(piece, is_text)).collect())
@@ -67,10 +70,8 @@ impl Rewriter<'_> {
                 };
                 TermPattern::Range(bound(lower)?, bound(upper)?)
             }
-            Query::InSet { values, .. } => return self.one_of(field, values),
-            _ => return Ok(nothing("no pattern")),
-        };
-        self.expanded(field, pattern)
+            _ => return Ok(None),
+        }))
     }
 
     fn expanded(&mut self, field: FieldId, pattern: TermPattern) -> Result<Normal> {
@@ -136,13 +137,21 @@ impl Rewriter<'_> {
     }
 
     /// The terms of a text in a field.
-    fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
+    pub(super) fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
         let field = self.schema.get(id);
         match (field.kind, self.analyzers.plain_word(field, text)) {
             (FieldKind::Keyword, _) => Ok(vec![text.to_owned()]),
             (FieldKind::Text, Some(word)) => Ok(vec![word]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
         }
+    }
+}
+
+impl TermPattern {
+    /// Terms that are like a word.
+    pub(super) fn fuzzy(text: String, fuzziness: Fuzziness) -> Self {
+        let Fuzziness { distance, prefix_len, transpositions } = fuzziness;
+        TermPattern::Fuzzy { text, distance, prefix_len, transpositions }
     }
 }
 
@@ -238,6 +247,14 @@ pub(super) mod tests {
             ("IN [B]", "title:b"),
             ("IN [B a-c -- d]", "title:\"a c\" OR title:IN [b d]"),
             ("kind:IN [B a-c]", "kind:IN [B a-c]"),
+            ("PHRASE [AC/D* P?ris iN] ", "title:PHRASE [ac d* p?ris in]"),
+            ("PHRASE [a \"B c\" * D~1]~>2", "title:PHRASE [a b c * d~1]~>2"),
+            ("PHRASE [a -- B*]", "title:\"a b\"*"),
+            ("PHRASE [a IN [C b] [c TO d]]", "title:PHRASE [a IN [b c] [c TO d]]"),
+            ("PHRASE [a? * * A?]~<>1", "title:PHRASE [a? * * a?]~<>1"),
+            ("PHRASE [* -- a?]", "title:a?"),
+            ("PHRASE [a b?] AND NOT PHRASE [A B?]", "NOT *"),
+            ("PHRASE [a b?] AND title:*", "title:PHRASE [a b?]"),
             ("a* a*", "title:a*"),
             ("a* AND title:*", "title:a*"),
             ("a* OR title:*", "title:*"),

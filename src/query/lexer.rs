@@ -4,12 +4,12 @@
 
 use std::ops::{Bound, Range};
 
-use super::{Boost, Fuzziness, Proximity, Query, Score};
+use super::{Boost, Fuzziness, PhrasePart, Proximity, Query, Score};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::FIELD_NAME_BYTES_MAX;
 
 /// Words that are not words, or not everywhere, unless one of their characters is escaped.
-pub(super) const OPERATORS: [&str; 6] = ["AND", "OR", "NOT", "TO", "IN", "MAX"];
+pub(super) const OPERATORS: [&str; 7] = ["AND", "OR", "NOT", "TO", "IN", "MAX", "PHRASE"];
 
 /// Whether a character ends a word or means something inside it.
 pub(super) fn is_special(c: char) -> bool {
@@ -66,6 +66,8 @@ pub(super) enum Weight {
 pub(super) struct Lexer<'q> {
     query: &'q str,
     at: usize,
+    /// Whether this is inside of `PHRASE [`.
+    in_phrase: bool,
 }
 
 /// A value in a list or a range.
@@ -78,7 +80,7 @@ struct Value {
 
 impl<'q> Lexer<'q> {
     pub(super) fn new(query: &'q str) -> Self {
-        Lexer { query, at: 0 }
+        Lexer { query, at: 0, in_phrase: false }
     }
 
     /// The next token and the bytes it stands on. After a field's colon a value is due, which may
@@ -235,26 +237,76 @@ impl<'q> Lexer<'q> {
     fn phrase(&mut self) -> Result<Token> {
         let text = self.quoted()?;
         let prefix = self.eat('*');
-        let mut proximity = Proximity::Exact;
-        if self.eat('~') {
-            let make = match self.rest() {
-                rest if rest.starts_with("<>") => Proximity::Near,
-                rest if rest.starts_with('>') => Proximity::Ordered,
-                _ => Proximity::Slop,
-            };
-            self.at += match make(0) {
-                Proximity::Near(_) => 2,
-                Proximity::Ordered(_) => 1,
-                _ => 0,
-            };
-            proximity = make(self.whole_number("how far apart the words may be")?);
-            self.end_of_atom()?;
-        }
-        let mut query = Query::near(text, proximity);
+        let mut query = Query::near(text, self.proximity()?);
         if let Query::Phrase { prefix: open, .. } = &mut query {
             *open = prefix;
         }
         Ok(Token::Leaf(query))
+    }
+
+    /// `~2`, `~>2` or `~<>2` right behind words, where it stands there.
+    fn proximity(&mut self) -> Result<Proximity> {
+        if !self.eat('~') {
+            return Ok(Proximity::Exact);
+        }
+        let make = match self.rest() {
+            rest if rest.starts_with("<>") => Proximity::Near,
+            rest if rest.starts_with('>') => Proximity::Ordered,
+            _ => Proximity::Slop,
+        };
+        self.at += match make(0) {
+            Proximity::Near(_) => 2,
+            Proximity::Ordered(_) => 1,
+            _ => 0,
+        };
+        let proximity = make(self.whole_number("how far apart the words may be")?);
+        self.end_of_atom()?;
+        Ok(proximity)
+    }
+
+    /// `PHRASE [the gr*t gatsby]~2`; the position is behind PHRASE.
+    fn phrase_of(&mut self) -> Result<Token> {
+        let open = self.at;
+        self.skip_blanks();
+        self.at += 1;
+        self.in_phrase = true;
+        let mut parts = vec![];
+        loop {
+            // As behind a field's colon, a sign begins a word.
+            let (token, span) = self.next(true)?;
+            let part = match token {
+                Token::Leaf(part) => part,
+                Token::Star => Query::All,
+                Token::CloseMax if !parts.is_empty() => break,
+                _ => return Err(self.no_part(span)),
+            };
+            parts.push(PhrasePart::try_from(part).map_err(|error| error.at_span(span))?);
+            if self.rest().starts_with('^') {
+                return Err(self
+                    .refuse(self.at..self.at + 1)
+                    .expected("a weight for the whole phrase, behind its ']'")
+                    .found("'^' behind a word of it"));
+            }
+        }
+        self.in_phrase = false;
+        let proximity = self.proximity()?;
+        self.end_of_atom()?;
+        let parts = parts.iter().map(|part| part.query().clone());
+        Query::phrase_of(parts, proximity)
+            .map(Token::Leaf)
+            .map_err(|error| error.at_span(open..self.at))
+    }
+
+    #[cold]
+    fn no_part(&self, span: Range<usize>) -> Error {
+        let found = match &self.query[span.clone()] {
+            "" => "the end of the query".to_owned(),
+            found => format!("'{found}'"),
+        };
+        self.refuse(span)
+            .expected("words and patterns in PHRASE [ ]")
+            .found(found)
+            .hint("write \\ before what is meant literally")
     }
 
     /// The text between two quotes.
@@ -535,6 +587,8 @@ impl<'q> Lexer<'q> {
             "NOT" => Ok(Token::MustNot),
             // Outside of a list or a range these are words: BORN IN THE USA, MAX PLANCK.
             "IN" if self.opens_list() => self.set(),
+            "PHRASE" if self.opens_list() && self.in_phrase => Err(self.no_part(start..self.at)),
+            "PHRASE" if self.opens_list() => self.phrase_of(),
             "MAX" if self.opens_list() => {
                 self.skip_blanks();
                 Ok(self.take(1, Token::OpenMax))

@@ -15,7 +15,8 @@
 //! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set
 //!          | "(" query ")" [ "~" minimum ]
 //!          | "MAX" "[" and { and } "]" [ "~" tie ]
-//! phrase   = '"' words '"' [ "*" ] [ "~" [ ">" | "<>" ] slop ]
+//! phrase   = ( '"' words '"' [ "*" ] | "PHRASE" "[" part { part } "]" ) [ "~" [ ">" | "<>" ] slop ]
+//! part     = word | '"' words '"' | word "*" | wildcard | fuzzy | "/" regex "/" | range | set | "*"
 //! wildcard = a word with "*" (any characters) or "?" (one character) in it
 //! fuzzy    = word "~" [ "0" | "1" | "2" ] [ "/" fixed ] [ "!" ]
 //! range    = ("[" | "{") (value | "*") "TO" (value | "*") ("]" | "}") | (">" | ">=" | "<" | "<=") value
@@ -27,7 +28,7 @@
 //! NOT, `+` and `-` bind first, then AND, then standing side by side, then OR. Clauses that stand
 //! side by side are one group: a document must match all clauses with `+` and none with `-`; the
 //! others are alternatives, of which it must match one where there is no `+`. A group of negatives
-//! alone is everything but those. Operators are upper case only, and TO, IN and MAX are words
+//! alone is everything but those. Operators are upper case only, and TO, IN, MAX and PHRASE are words
 //! where they stand for nothing else. `\` takes the next character literally.
 //!
 //! | written | matches |
@@ -39,6 +40,7 @@
 //! | `"of mice"~>2` | the words in this order with at most 2 others between them |
 //! | `"of mice"~<>2` | the words in any order with at most 2 others between them |
 //! | `"of mi"*` | a phrase, the last word of which may go on |
+//! | `PHRASE [the gr*t gatzby~1]` | a phrase of words and patterns, each of which stands for one word; `*` is a place where any one may stand; `~2`, `~>2` and `~<>2` as above |
 //! | `pre*` | terms that begin so |
 //! | `w?ld*c` | terms of this form: `?` is one character, `*` any number of them |
 //! | `/re+/` | terms that match from their first to their last character; the syntax is that of the `regex` crate, and a slash is `\/` |
@@ -80,6 +82,7 @@ mod expand;
 mod lexer;
 mod parser;
 mod phrase;
+mod phrase_of;
 mod print;
 mod rewrite;
 mod scoring;
@@ -98,8 +101,10 @@ pub use caret::render_caret;
 pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
 pub(crate) use phrase::PhraseSpec;
 pub use phrase::{
-    NEAR_WORDS_MAX, PHRASE_PREFIX_LISTS_MAX, PHRASE_PREFIX_POSITIONS_MAX, READINGS_MAX,
+    NEAR_WORDS_MAX, PHRASE_PATTERN_LISTS_MAX, PHRASE_PATTERN_POSITIONS_MAX, PHRASE_PATTERNS_MAX,
+    READINGS_MAX,
 };
+pub use phrase_of::PhrasePart;
 pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub(crate) use rewrite::{Normal, rewrite};
 pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};
@@ -145,6 +150,20 @@ pub enum Query {
         text: String,
         /// Whether the last word is only the beginning of one: `"the wor"*`.
         prefix: bool,
+        /// How near to each other the words are.
+        proximity: Proximity,
+        /// Where it stood in the text.
+        place: Place,
+    },
+    /// Documents with words and patterns one after the other: `PHRASE [the gr*t gatsby]`.
+    ///
+    /// In a field without positions all must match, in any order. Words that are the same, and patterns that are,
+    /// take different places; a place may be that of two different patterns.
+    PhraseOf {
+        /// The field, or none for all default fields.
+        field: Option<String>,
+        /// What stands there.
+        parts: Vec<PhrasePart>,
         /// How near to each other the words are.
         proximity: Proximity,
         /// Where it stood in the text.

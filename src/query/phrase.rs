@@ -5,10 +5,12 @@
 //! its place stays empty. Synonyms of several words are read as phrases of their own. A field
 //! that keeps no positions cannot tell a phrase from its words, so it takes those, and a note says so.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::phrase_of::Placed;
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
 use super::{Place, Proximity, Query};
 use crate::analysis::{PlacedTerm, Slot, phrases};
@@ -22,20 +24,25 @@ pub const NEAR_WORDS_MAX: usize = 256;
 /// Ways to read a phrase with synonyms.
 pub const READINGS_MAX: usize = 256;
 
-/// Positions, in one segment, of the rare terms that the last word of a phrase may stand for: `"of mi"*`.
-pub const PHRASE_PREFIX_POSITIONS_MAX: usize = 1 << 22;
-/// Frequent terms of one segment that the last word of a phrase may stand for.
-pub const PHRASE_PREFIX_LISTS_MAX: usize = 4_096;
+/// Words of a phrase that may stand for many terms: `PHRASE [a* b?c]`.
+pub const PHRASE_PATTERNS_MAX: usize = 64;
+/// Positions, in one segment, of the rare terms that the words of a phrase may stand for: `"of mi"*`.
+pub const PHRASE_PATTERN_POSITIONS_MAX: usize = 1 << 22;
+/// Frequent terms of one segment that the words of a phrase may stand for.
+pub const PHRASE_PATTERN_LISTS_MAX: usize = 4_096;
+
+/// Empty places next to each other that are printed one by one.
+const EMPTY_SHOWN: u32 = 8;
 
 /// Terms, and how they must stand to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PhraseSpec {
     /// Each different term once, in the order in which they first stand.
     pub(crate) terms: Vec<Vec<u8>>,
-    /// Two or more, with `last`, by offset, of which the first is 0.
+    /// Each different pattern once, numbered on behind the terms.
+    pub(crate) open: Vec<Expansion>,
+    /// Two or more, by offset, of which the first is 0.
     pub(crate) words: Vec<PhraseWord>,
-    /// The word behind these, if it stands for many terms, and its offset.
-    pub(crate) last: Option<(u32, Expansion)>,
     pub(crate) proximity: Proximity,
 }
 
@@ -44,7 +51,7 @@ pub(crate) struct PhraseSpec {
 pub(crate) struct PhraseWord {
     /// Its position less that of the first word, where they stand as written.
     pub(crate) offset: u32,
-    /// Which of the terms.
+    /// Which of the terms, or of the patterns.
     pub(crate) term: u32,
 }
 
@@ -66,60 +73,105 @@ impl Shape {
 }
 
 impl PhraseSpec {
-    /// A phrase of terms by position, the last of which may stand for many.
+    /// A phrase of terms by position, and of words that each stand for many.
     pub(crate) fn new(
         placed: Vec<(u32, Vec<u8>)>,
-        last: Option<(u32, Expansion)>,
+        open: impl IntoIterator<Item = (u32, Expansion)>,
         proximity: Proximity,
     ) -> Self {
-        let first = placed.first().map(|(position, _)| *position).unwrap_or_default();
         let mut numbers = HashMap::with_capacity(placed.len());
         let (mut terms, mut words) = (vec![], Vec::with_capacity(placed.len()));
-        for (position, term) in placed {
+        for (offset, term) in placed {
             let number = *numbers.entry(term.clone()).or_insert(terms.len() as u32);
             if number as usize == terms.len() {
                 terms.push(term);
             }
-            words.push(PhraseWord { offset: position.saturating_sub(first), term: number });
+            words.push(PhraseWord { offset, term: number });
         }
-        let last = last.map(|(position, expansion)| (position.saturating_sub(first), expansion));
-        PhraseSpec { terms, words, last, proximity }
+        let mut patterns: Vec<Expansion> = vec![];
+        for (offset, pattern) in open {
+            let known = patterns.iter().position(|other| *other == pattern);
+            let number = known.unwrap_or(patterns.len());
+            if known.is_none() {
+                patterns.push(pattern);
+            }
+            words.push(PhraseWord { offset, term: (terms.len() + number) as u32 });
+        }
+        if !patterns.is_empty() {
+            words.sort_by_key(|word| word.offset);
+        }
+        let first = words.first().map_or(0, |word| word.offset);
+        words.iter_mut().for_each(|word| word.offset = word.offset.saturating_sub(first));
+        PhraseSpec { terms, open: patterns, words, proximity }
     }
 
     /// How many words it has.
     pub(crate) fn len(&self) -> usize {
-        self.words.len() + usize::from(self.last.is_some())
+        self.words.len()
+    }
+
+    /// The pattern that a word is, if it stands for many terms.
+    pub(crate) fn pattern(&self, word: &PhraseWord) -> Option<&Expansion> {
+        self.open.get((word.term as usize).checked_sub(self.terms.len())?)
     }
 
     /// The phrase in the query language; a place that is left empty is printed as `*`.
     pub(crate) fn to_query(&self, field: &str) -> Query {
-        let mut text = String::new();
-        let mut end = 0;
-        let prefix = self.last.as_ref().map(|(offset, expansion)| {
-            let bytes = match expansion.pattern() {
-                TermPattern::Prefix(prefix) => &prefix[..],
-                _ => &[],
-            };
-            (*offset, bytes)
-        });
-        let words = self.words.iter().map(|word| (word.offset, &*self.terms[word.term as usize]));
-        for (offset, term) in words.chain(prefix) {
-            while end < offset {
-                text.push_str(if end + 8 < offset { "… " } else { "* " });
-                end = if end + 8 < offset { offset } else { end + 1 };
+        let quoted = match self.is_quotable() {
+            true => self.to_text(),
+            false => Query::phrase_of(self.to_parts(), self.proximity).unwrap_or(Query::Nothing),
+        };
+        quoted.in_field(field)
+    }
+
+    /// Whether quotes are enough to write it: without empty places, and nothing is open but the end.
+    fn is_quotable(&self) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        let is_prefix = |pattern: &Expansion| matches!(pattern.pattern(), TermPattern::Prefix(_));
+        self.words.windows(2).all(|pair| pair[0].offset + 1 >= pair[1].offset)
+            && (self.open.is_empty()
+                || self.words.iter().enumerate().all(|(nth, word)| match self.pattern(word) {
+                    Some(pattern) => nth == last && is_prefix(pattern),
+                    None => true,
+                }))
+    }
+
+    fn to_text(&self) -> Query {
+        let (mut texts, mut prefix) = (vec![], false);
+        for word in &self.words {
+            texts.push(match self.pattern(word).map(Expansion::pattern) {
+                Some(TermPattern::Prefix(beginning)) => {
+                    prefix = true;
+                    String::from_utf8_lossy(beginning)
+                }
+                _ => self.term(word),
+            });
+        }
+        let (field, proximity, place) = (None, self.proximity, Place::default());
+        Query::Phrase { field, text: texts.join(" "), prefix, proximity, place }
+    }
+
+    fn to_parts(&self) -> Vec<Query> {
+        let (mut parts, mut end) = (vec![], 0);
+        for word in &self.words {
+            match word.offset.saturating_sub(end) {
+                gap @ 0..=EMPTY_SHOWN => parts.extend((0..gap).map(|_| Query::All)),
+                _ => parts.push(Query::word("…")),
             }
-            text.push_str(&String::from_utf8_lossy(term));
-            text.push(' ');
-            end = end.max(offset.saturating_add(1));
+            parts.push(match self.pattern(word) {
+                Some(pattern) => Query::of_terms(pattern),
+                None => Query::word(self.term(word)),
+            });
+            end = end.max(word.offset.saturating_add(1));
         }
-        text.pop();
-        Query::Phrase {
-            field: Some(field.into()),
-            text,
-            prefix: prefix.is_some(),
-            proximity: self.proximity,
-            place: Place::default(),
-        }
+        parts
+    }
+
+    /// The term that a word is, if it stands for one.
+    fn term(&self, word: &PhraseWord) -> Cow<'_, str> {
+        self.terms
+            .get(word.term as usize)
+            .map_or(Cow::Borrowed(""), |term| String::from_utf8_lossy(term))
     }
 }
 
@@ -167,6 +219,13 @@ impl Rewriter<'_> {
                     shortened(text),
                     field.name,
                     shortened(&spelled(&readings[0])),
+                ));
+            }
+            if text.contains('*') {
+                self.note(format!(
+                    "in quotes '*' stands for nothing: '{}' with patterns is PHRASE [{}]",
+                    shortened(text),
+                    shortened(text),
                 ));
             }
         } else if several {
@@ -226,29 +285,41 @@ impl Rewriter<'_> {
         if terms.is_empty() {
             return self.word(id, last.term, shape.prefix);
         }
-        if !self.schema.get(id).detail.has_positions() {
-            let term = |at: PlacedTerm| Normal::Term { field: id, term: at.term.into_bytes() };
-            let mut all: Vec<Normal> = terms.into_iter().map(term).collect();
-            all.push(self.word(id, last.term, shape.prefix)?);
+        let mut placed = Placed::default();
+        match shape.prefix {
+            true => {
+                let beginning = TermPattern::Prefix(last.term.into_bytes());
+                placed.open.push((last.position, Expansion::new(beginning)?));
+            }
+            false => terms.push(last),
+        }
+        placed.terms = terms.into_iter().map(|at| (at.position, at.term.into_bytes())).collect();
+        self.phrase(id, placed, shape.proximity, place)
+    }
+
+    /// What some words mean, given where they stand.
+    pub(super) fn phrase(
+        &mut self,
+        id: FieldId,
+        placed: Placed,
+        proximity: Proximity,
+        place: &Place,
+    ) -> Result<Normal> {
+        let n_words = placed.len();
+        let Placed { terms, open, .. } = placed;
+        if n_words < 2 || !self.schema.get(id).detail.has_positions() {
+            let term = |(_, term)| Normal::Term { field: id, term };
+            let expand = |(_, terms)| Normal::Expand { field: id, terms };
+            let all = terms.into_iter().map(term).chain(open.into_iter().map(expand)).collect();
             return Ok(self.and(all, vec![]));
         }
-        if shape.proximity != Proximity::Exact && terms.len() >= NEAR_WORDS_MAX {
+        if proximity != Proximity::Exact && n_words > NEAR_WORDS_MAX {
             let error = Error::new(ErrorKind::LimitExceeded, "reading a phrase with slop")
                 .expected(format!("at most {NEAR_WORDS_MAX} words (limit NEAR_WORDS_MAX)"))
-                .found((terms.len() + 1).to_string());
+                .found(n_words.to_string());
             return Err(located(&place.text, error));
         }
-        let mut placed: Vec<(u32, Vec<u8>)> =
-            terms.into_iter().map(|at| (at.position, at.term.into_bytes())).collect();
-        let (position, term) = (last.position, last.term.into_bytes());
-        let last = match shape.prefix {
-            true => Some((position, Expansion::new(TermPattern::Prefix(term))?)),
-            false => {
-                placed.push((position, term));
-                None
-            }
-        };
-        let phrase = Arc::new(PhraseSpec::new(placed, last, shape.proximity));
+        let phrase = Arc::new(PhraseSpec::new(terms, open, proximity));
         Ok(Normal::Phrase { field: id, phrase })
     }
 

@@ -121,6 +121,7 @@ fn binding(query: &Query) -> Binding {
         Query::Boost { .. } | Query::ConstantScore { .. } => Binding::Weighted,
         Query::Word { field: None, .. }
         | Query::Phrase { field: None, .. }
+        | Query::PhraseOf { field: None, .. }
         | Query::Prefix { field: None, .. }
         | Query::Wildcard { field: None, .. }
         | Query::Regex { field: None, .. }
@@ -189,12 +190,17 @@ fn print_leaf(query: &Query, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             if *prefix {
                 f.write_char('*')?;
             }
-            match proximity {
-                Proximity::Exact => Ok(()),
-                Proximity::Slop(slop) => write!(f, "~{slop}"),
-                Proximity::Ordered(slop) => write!(f, "~>{slop}"),
-                Proximity::Near(slop) => write!(f, "~<>{slop}"),
+            print_proximity(*proximity, f)
+        }
+        Query::PhraseOf { field, parts, proximity, .. } => {
+            print_field(field, f)?;
+            f.write_str("PHRASE [")?;
+            for (at, part) in parts.iter().enumerate() {
+                f.write_str(if at > 0 { " " } else { "" })?;
+                print_leaf(part.query(), f)?;
             }
+            f.write_char(']')?;
+            print_proximity(*proximity, f)
         }
         Query::Prefix { field, text, .. } => {
             print_field(field, f)?;
@@ -241,6 +247,15 @@ fn print_leaf(query: &Query, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(":*")
         }
         _ => f.write_char('*'),
+    }
+}
+
+fn print_proximity(proximity: Proximity, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match proximity {
+        Proximity::Exact => Ok(()),
+        Proximity::Slop(slop) => write!(f, "~{slop}"),
+        Proximity::Ordered(slop) => write!(f, "~>{slop}"),
+        Proximity::Near(slop) => write!(f, "~<>{slop}"),
     }
 }
 

@@ -24,6 +24,7 @@ impl Query {
             | Query::Nothing
             | Query::Word { .. }
             | Query::Phrase { .. }
+            | Query::PhraseOf { .. }
             | Query::Prefix { .. }
             | Query::Wildcard { .. }
             | Query::Regex { .. }
@@ -49,6 +50,7 @@ impl Query {
         match self {
             Query::Word { field, .. }
             | Query::Phrase { field, .. }
+            | Query::PhraseOf { field, .. }
             | Query::Prefix { field, .. }
             | Query::Wildcard { field, .. }
             | Query::Regex { field, .. }
@@ -74,6 +76,7 @@ impl Query {
         match self {
             Query::Word { field, place, .. }
             | Query::Phrase { field, place, .. }
+            | Query::PhraseOf { field, place, .. }
             | Query::Prefix { field, place, .. }
             | Query::Wildcard { field, place, .. }
             | Query::Regex { field, place, .. }
@@ -147,6 +150,12 @@ impl Query {
                 proximity: *proximity,
                 place: place.clone(),
             },
+            Query::PhraseOf { field, parts, proximity, place } => Query::PhraseOf {
+                field: field.clone(),
+                parts: parts.clone(),
+                proximity: *proximity,
+                place: place.clone(),
+            },
             Query::Prefix { field, text, place } => {
                 Query::Prefix { field: field.clone(), text: text.clone(), place: place.clone() }
             }
@@ -192,6 +201,10 @@ impl Query {
                 Phrase { field: f, text: t, prefix: p, proximity: n, .. },
                 Phrase { field, text, prefix, proximity, .. },
             ) => f == field && t == text && p == prefix && n == proximity,
+            (
+                PhraseOf { field: f, parts: p, proximity: n, .. },
+                PhraseOf { field, parts, proximity, .. },
+            ) => f == field && p == parts && n == proximity,
             (Prefix { field: f, text: t, .. }, Prefix { field, text, .. }) => {
                 f == field && t == text
             }
@@ -286,6 +299,9 @@ impl Hash for Query {
                 Query::Phrase { field, text, prefix, proximity, .. } => {
                     (field, text, prefix, proximity).hash(state);
                 }
+                Query::PhraseOf { field, parts, proximity, .. } => {
+                    (field, parts, proximity).hash(state);
+                }
                 Query::Wildcard { field, pattern, .. } | Query::Regex { field, pattern, .. } => {
                     (field, pattern).hash(state);
                 }
@@ -350,6 +366,9 @@ impl Query {
             Query::Word { field, text, .. } => write!(f, "Word({field:?}, {text:?})"),
             Query::Phrase { field, text, prefix, proximity, .. } => {
                 write!(f, "Phrase({field:?}, {text:?}, prefix: {prefix}, {proximity:?})")
+            }
+            Query::PhraseOf { field, parts, proximity, .. } => {
+                write!(f, "PhraseOf({field:?}, {parts:?}, {proximity:?})")
             }
             Query::Prefix { field, text, .. } => write!(f, "Prefix({field:?}, {text:?})"),
             Query::Wildcard { field, pattern, .. } => write!(f, "Wildcard({field:?}, {pattern:?})"),
@@ -453,6 +472,9 @@ mod tests {
             Query::phrase_prefix("a"),
             Query::near("a", Proximity::Slop(0)),
             Query::near("a", Proximity::Slop(1)),
+            Query::phrase_of([word(), Query::prefix("b")], Proximity::Exact).unwrap(),
+            Query::phrase_of([word(), Query::prefix("c")], Proximity::Exact).unwrap(),
+            Query::phrase_of([word(), Query::prefix("b")], Proximity::Near(0)).unwrap(),
             Query::prefix("a"),
             Query::wildcard("a?"),
             Query::regex("a?"),

@@ -121,6 +121,9 @@ impl<'s> Ranked<'s> {
                 let label = ranked.label(matching);
                 Node::Set { set: usize::MAX, score: *score, label }
             }
+            Scored::Phrase { field, phrase, boost } => {
+                ranked.phrase(*field, phrase, *boost, &scoring)?
+            }
             other => ranked.node(other, &scoring, &mut matches)?,
         };
         Ok(ranked)
@@ -149,7 +152,14 @@ impl<'s> Ranked<'s> {
                 self.term(*field, term, *boost, infos, scoring, matches)?
             }
             Scored::Phrase { field, phrase, boost } => {
-                self.phrase(*field, phrase, *boost, scoring)?
+                let node = self.phrase(*field, phrase, *boost, scoring)?;
+                if phrase.terms.is_empty() {
+                    // No list of a word leads to it, so its documents are found beforehand.
+                    let normal = Normal::Phrase { field: *field, phrase: Arc::clone(phrase) };
+                    let must = vec![self.set(&normal, 0.0, matches)?, node];
+                    return Ok(Node::Sum { must, should: vec![], must_not: vec![], minimum: 0 });
+                }
+                node
             }
             Scored::Combined { fields, boost } => self.combined(fields, *boost, scoring)?,
             Scored::BestTerms { field, terms, n, boost } => {
@@ -177,6 +187,9 @@ impl<'s> Ranked<'s> {
             Normal::Term { field, term } => {
                 let infos = self.look_up(*field, term)?;
                 self.term(*field, term, 0.0, infos, scoring, matches)
+            }
+            Normal::Phrase { phrase, .. } if phrase.terms.is_empty() => {
+                self.set(normal, 0.0, matches)
             }
             Normal::Phrase { field, phrase } => self.phrase(*field, phrase, 0.0, scoring),
             Normal::And { all, none } => Ok(Node::Sum {
@@ -338,8 +351,10 @@ impl<'s> Ranked<'s> {
             infos.push(of_segment);
         }
         let scoring = &self.fields[place];
-        let words = spec.words.iter().map(|word| idf(scoring.n_docs, df[word.term as usize]));
-        let idf = words.fold(0.0, |sum, idf| sum + idf);
+        // A word that stands for many terms says nothing of how rare the phrase is, unless all do.
+        let words = spec.words.iter().filter_map(|word| df.get(word.term as usize));
+        let idf = words.fold(0.0, |sum, df| sum + idf(scoring.n_docs, *df));
+        let idf = if spec.terms.is_empty() { 1.0 } else { idf };
         let weight = boost * idf * (scoring.bm25.k1 + 1.0);
         let spec = Arc::clone(spec);
         self.phrases.push(RankedPhrase { field: place, spec, boost, idf, weight, infos });

@@ -144,7 +144,12 @@ impl SegmentScorer<'_, '_> {
         let scoring = &self.ranked.fields[phrase.field];
         let idf = Explanation {
             value: phrase.idf,
-            what: "idf: the sum over the words of the phrase".into(),
+            what: match (phrase.spec.terms.is_empty(), phrase.spec.open.is_empty()) {
+                (_, true) => "idf: the sum over the words of the phrase",
+                (true, _) => "idf: 1, as every word of the phrase is a pattern",
+                (false, _) => "idf: the sum over the words of the phrase that are no patterns",
+            }
+            .into(),
             parts: vec![],
         };
         let weight = weight(phrase.weight, phrase.boost, idf, scoring.bm25.k1);

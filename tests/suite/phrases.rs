@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::naive::NaiveIndex;
 use treepie::explain::ExplainNode;
-use treepie::query::{Proximity, Query};
+use treepie::query::{Fuzziness, ParseOptions, Proximity, Query, parse};
 use treepie::storage::ReadMode;
 use treepie::{
     Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, Order, Schema, SearchBuilder,
@@ -112,8 +112,47 @@ fn phrase(random: &mut Random) -> Query {
     }
 }
 
+/// Words and patterns at any place.
+fn phrase_of(random: &mut Random) -> Query {
+    let n = 2 + random.below(3);
+    let mut part = |_| match random.below(11) {
+        0 => Query::prefix(["b", "be", "TO", "r", "x"][random.below(5)]),
+        1 => Query::wildcard(["b*e*", "?o?", "T*o", "rare?", "*"][random.below(5)]),
+        2 => Query::regex(["b.*", "[nt]o+t?"][random.below(2)]),
+        3 => Query::fuzzy(random.word(), Fuzziness::new(1 + random.below(2) as u8)).unwrap(),
+        4 => Query::range("be".to_owned().."not".to_owned()),
+        5 => Query::in_set(["to", "rarer", "Beer"].into_iter().take(1 + random.below(3))),
+        6 => Query::All,
+        7 => Query::phrase(format!("{} {}", random.word(), random.word())),
+        _ => Query::word(random.word()),
+    };
+    let parts: Vec<Query> = (0..n).map(&mut part).collect();
+    let slop = random.below(4) as u32;
+    let proximity = match random.below(5) {
+        0 | 1 => Proximity::Exact,
+        2 => Proximity::Slop(slop),
+        3 => Proximity::Ordered(slop),
+        _ => Proximity::Near(slop),
+    };
+    let query = Query::phrase_of(parts, proximity).unwrap();
+    match random.below(10) {
+        0 => query,
+        1 => query.in_field("bag"),
+        2 => query.in_field("tag"),
+        _ => query.in_field("text"),
+    }
+}
+
 fn query(random: &mut Random) -> Query {
-    let (a, b) = (phrase(random), phrase(random));
+    let a = match random.below(3) {
+        0 => phrase_of(random),
+        _ => phrase(random),
+    };
+    query_with(random, a)
+}
+
+fn query_with(random: &mut Random, a: Query) -> Query {
+    let b = phrase(random);
     let word = Query::word_in("text", random.word());
     match random.below(9) {
         0 => Query::And(vec![a, b]),
@@ -162,6 +201,54 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
         }
     }
     assert!(found > QUERIES / 2, "{found} of {QUERIES} found anything");
+}
+
+#[test]
+fn patterns_stand_at_any_place_of_a_phrase() {
+    let mut random = Random(0xACE);
+    let (mut n_found, mut n_patterns) = (0, 0);
+    for _ in 0..QUERIES {
+        let query = phrase_of(&mut random);
+        n_patterns += usize::from(matches!(query, Query::PhraseOf { .. }));
+        let query = query_with(&mut random, query);
+        let matches = CORPUS.naive.matches(&query);
+        let docs: Vec<u64> =
+            (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
+        n_found += usize::from(!docs.is_empty());
+        assert_eq!(parse(&query.to_string(), &ParseOptions::default()).unwrap(), query);
+        let mut scores = vec![];
+        for searcher in &CORPUS.searchers {
+            assert_eq!(searcher.count(&query).unwrap(), docs.len() as u64, "{query}");
+            let mut prepared = searcher.prepare(&query).unwrap();
+            assert_eq!(prepared.count().unwrap(), docs.len() as u64, "{query}");
+            let all = hits(searcher.search(&query).limit(5_000).facet("tag", 1));
+            let mut found: Vec<u64> = all.iter().map(|(doc, _)| *doc).collect();
+            found.sort_unstable();
+            assert_eq!(found, docs, "{query}");
+            for total in [TotalMode::Exact, TotalMode::Unknown] {
+                let best = hits(searcher.search(&query).limit(7).total(total));
+                assert_eq!(best, all[..all.len().min(7)], "{query}");
+                let mut prepared = searcher.search(&query).limit(7).total(total).prepare().unwrap();
+                for _ in 0..2 {
+                    let again = prepared.run().unwrap().docs.iter();
+                    let again = again.map(|at| (at.doc.0, at.score.unwrap().to_bits()));
+                    assert!(again.eq(best.iter().copied()), "{query}, prepared");
+                }
+            }
+            for (doc, bits) in all.iter().take(2) {
+                let why = searcher.explain_score(&query, DocId(*doc)).unwrap().unwrap();
+                assert_eq!(why.value.to_bits(), *bits, "{query}: {why}");
+            }
+            check_plan(&searcher.search(&query).count_only().analyze().unwrap().plan, &query);
+            scores.push(all);
+        }
+        // What a pattern stands for in a segment changes no score.
+        assert!(scores.iter().all(|other| *other == scores[0]), "{query}");
+    }
+    assert!(
+        n_patterns > QUERIES / 2 && n_found > QUERIES / 2,
+        "{n_patterns} patterns, {n_found} found"
+    );
 }
 
 #[test]
@@ -425,7 +512,7 @@ fn a_phrase_whose_last_word_stands_for_too_much_names_its_limit() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     for (text, limit) in
-        [("\"a l\"*", "PHRASE_PREFIX_LISTS_MAX"), ("\"b s\"*", "PHRASE_PREFIX_POSITIONS_MAX")]
+        [("\"a l\"*", "PHRASE_PATTERN_LISTS_MAX"), ("\"b s\"*", "PHRASE_PATTERN_POSITIONS_MAX")]
     {
         let query = searcher.parse(text).unwrap();
         for error in [
@@ -440,8 +527,108 @@ fn a_phrase_whose_last_word_stands_for_too_much_names_its_limit() {
         // The plan alone looks at no list.
         assert!(searcher.explain(&query).is_ok(), "{text}");
     }
+    // What is too much for one word is too much for two of them.
+    let words = searcher.parse("PHRASE [l1* l2* l3* l4* /l[05-9].*/]~<>9").unwrap();
+    let error = searcher.count(&words).unwrap_err();
+    assert!(error.to_string().contains("PHRASE_PATTERN_LISTS_MAX"), "{error}");
+    assert_eq!(searcher.count(&searcher.parse("PHRASE [l1* a l2* a l3*]").unwrap()).unwrap(), 256);
     // More of the word, and it is answered.
     assert_eq!(searcher.count(&searcher.parse("\"a l12\"*").unwrap()).unwrap(), 256);
     assert_eq!(searcher.count(&searcher.parse("\"b s12\"*").unwrap()).unwrap(), 40);
     assert_eq!(searcher.count(&searcher.parse("\"b t3\"*").unwrap()).unwrap(), 11);
+}
+
+#[test]
+fn a_plan_says_what_the_patterns_of_a_phrase_stand_for() {
+    let searcher = &CORPUS.searchers[0];
+    let query = searcher.parse("text:PHRASE [to b?e* IN [or not]]").unwrap();
+    let tree = searcher.search(&query).count_only().analyze().unwrap();
+    let phrase = tree.plan.iter().find(|node| node.operator == "Phrase").unwrap();
+    assert_eq!(phrase.label, "text:PHRASE [to b?e* IN [not or]]");
+    let expands: Vec<_> = tree.plan.iter().filter(|node| node.operator == "Expand").collect();
+    assert_eq!(expands.len(), 2, "{tree}");
+    for node in expands {
+        let terms = node.actual.as_ref().unwrap().terms.unwrap();
+        // "bee" and "beer"; "not" and "or".
+        let is_wildcard = node.label == "text:b?e*";
+        assert!(is_wildcard || node.label == "text:IN [not or]", "{}", node.label);
+        assert_eq!((terms.expanded, terms.cut), (2, false), "{tree}");
+        assert!(terms.visited >= terms.expanded);
+    }
+    assert!(tree.to_string().contains("positions of 3 words"), "{tree}");
+    let hit = searcher.search(&query).run().unwrap().hits[0].doc;
+    let why = searcher.explain_score(&query, hit).unwrap().unwrap().to_string();
+    assert!(why.contains("the words of the phrase that are no patterns"), "{why}");
+    let query = searcher.parse("text:PHRASE [b?e* IN [or not]]").unwrap();
+    let best = searcher.search(&query).run().unwrap().hits.swap_remove(0);
+    assert!(best.score > Some(0.0));
+    let why = searcher.explain_score(&query, best.doc).unwrap().unwrap().to_string();
+    assert!(why.contains("every word of the phrase is a pattern"), "{why}");
+    assert!(searcher.explain(&query).unwrap().to_json().contains("positions last"));
+}
+
+#[test]
+fn where_there_are_no_places_a_phrase_of_patterns_says_what_it_is_taken_for() {
+    let searcher = &CORPUS.searchers[0];
+    let count = |text: &str| searcher.count(&searcher.parse(text).unwrap()).unwrap();
+    assert_eq!(count("bag:PHRASE [not b?e*]"), count("bag:(+not +b?e*)"));
+    let plan = |text: &str| searcher.explain(&searcher.parse(text).unwrap()).unwrap().to_string();
+    assert!(plan("bag:PHRASE [not b?e*]").contains("'bag' keeps no positions"));
+    assert_eq!(count("tag:PHRASE [to b*]"), 0);
+    assert!(plan("tag:PHRASE [to b*]").contains("values of 'tag' are not cut into words"));
+    assert_eq!(count("text:PHRASE [* -- *]"), 0);
+    assert!(plan("text:PHRASE [* -- *]").contains("no word to find in 'text'"));
+    let quoted = plan("text:\"to b*e or\"");
+    assert!(quoted.contains("in quotes '*' stands for nothing"), "{quoted}");
+}
+
+#[test]
+fn what_the_analyzer_leaves_out_keeps_its_place_among_patterns() {
+    let schema = Schema::builder()
+        .field(Field::new("text", FieldKind::Text).analyzer("words|lower|stop:en"));
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for text in ["State of the Art", "state of art", "state art", "War and the peaceful"] {
+        writer.add(Document::new().with("text", text)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let found = |text: &str| -> Vec<u64> {
+        let query = searcher.parse(text).unwrap();
+        let page = searcher.search(&query).order(Order::Document).run().unwrap();
+        page.hits.iter().map(|hit| hit.doc.0).collect()
+    };
+    assert_eq!(found("PHRASE [state of the ar*]"), [0]);
+    assert_eq!(found("PHRASE [stat? * * /a.t/]"), [0]);
+    // A stop word is left out, and its beginning is not.
+    assert_eq!(found("PHRASE [state \"of\" a*]"), [1]);
+    assert_eq!(found("PHRASE [state the~1 a*]"), [] as [u64; 0]);
+    assert_eq!(found("PHRASE [the stat? ar*]"), [2]);
+    assert_eq!(found("PHRASE [st* ar*]~1"), [1, 2]);
+    for same in ["war-and-the", "war \"and the\"", "\"War and\" the", "war and * *"] {
+        let expected: &[u64] = if same.contains('*') { &[] } else { &[3] };
+        assert_eq!(found(&format!("PHRASE [{same} peac*]")), expected, "{same}");
+    }
+    // One term is looked for as it is.
+    assert_eq!(found("PHRASE [of art]"), [0, 1, 2]);
+    assert_eq!(found("PHRASE [of ar*]"), [0, 1, 2]);
+    let plan = searcher.explain(&searcher.parse("PHRASE [state of the ar*]").unwrap()).unwrap();
+    assert!(plan.rewritten.contains("PHRASE [state * * ar*]"), "{}", plan.rewritten);
+}
+
+#[test]
+fn phrases_of_too_many_or_broken_patterns_are_refused() {
+    let searcher = &CORPUS.searchers[0];
+    let refused = |text: &str| searcher.count(&searcher.parse(text).unwrap()).unwrap_err();
+    let error = refused(&format!("PHRASE [{}]", "a?b ".repeat(65)));
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert!(error.to_string().contains("PHRASE_PATTERNS_MAX"), "{error}");
+    let error = refused("to PHRASE [to /b(/]");
+    assert_eq!((error.kind(), error.span()), (ErrorKind::Query, Some(3..19)), "{error}");
+    let error = refused("PHRASE [to IN [be-or not]]");
+    assert!(error.to_string().contains("values of one word each"), "{error}");
+    let error = refused(&format!("PHRASE [{} b*]~2", "to ".repeat(256)));
+    assert!(error.to_string().contains("NEAR_WORDS_MAX"), "{error}");
+    let error = refused("no:PHRASE [to b*]");
+    assert_eq!(error.span(), Some(0..2), "{error}");
 }

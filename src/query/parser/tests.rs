@@ -216,6 +216,28 @@ fn every_kind_of_leaf_is_one() {
         ("\"a b\"~>2", Query::near("a b", Proximity::Ordered(2))),
         ("\"a b\"~<>2", Query::near("a b", Proximity::Near(2))),
         ("\"a b\"*", Query::phrase_prefix("a b")),
+        ("PHRASE [the gr*t]", phrase_of([Query::word("the"), Query::wildcard("gr*t")], "")),
+        (
+            "t:PHRASE[ a* \"b c\" * /d e/ f~1 [g TO h] IN [i j] \\PHRASE -k ]~<>3",
+            phrase_of(
+                [
+                    Query::prefix("a"),
+                    Query::phrase("b c"),
+                    Query::All,
+                    Query::regex("d e"),
+                    Query::fuzzy("f", Fuzziness::new(1)).unwrap(),
+                    Query::range(text("g")..=text("h")),
+                    Query::in_set(["i", "j"]),
+                    Query::word("PHRASE"),
+                    Query::word("-k"),
+                ],
+                "~<>3",
+            )
+            .in_field("t"),
+        ),
+        ("PHRASE [a \"b c\" d]~2", Query::near("a b c d", Proximity::Slop(2))),
+        ("PHRASE [a*]~>2", Query::prefix("a")),
+        ("PHRASE [*]", phrase_of([Query::All], "")),
         ("/ab+c/", Query::regex("ab+c")),
         ("/a\\/b\\\\/", Query::regex("a/b\\\\")),
         ("t:/a b(c|d)/", Query::regex("a b(c|d)").in_field("t")),
@@ -236,6 +258,47 @@ fn every_kind_of_leaf_is_one() {
         let printed = query.to_string();
         assert_eq!(parse(&printed, &ParseOptions::default()).unwrap(), query, "{printed}");
     }
+}
+
+fn phrase_of<const N: usize>(parts: [Query; N], proximity: &str) -> Query {
+    let proximity = match proximity {
+        "~<>3" => Proximity::Near(3),
+        _ => Proximity::Exact,
+    };
+    let parts = parts.into_iter().map(|part| part.try_into().unwrap()).collect();
+    Query::PhraseOf { field: None, parts, proximity, place: Default::default() }
+}
+
+#[test]
+fn what_is_no_word_of_a_phrase_is_refused_where_it_stands() {
+    let cases = [
+        ("a PHRASE []", "words and patterns in PHRASE", 10..11),
+        ("PHRASE [a", "found the end of the query", 9..9),
+        ("PHRASE [a b*)", "found ')'", 12..13),
+        ("PHRASE [a AND b]", "found 'AND'", 10..13),
+        ("PHRASE [a^2 b*]", "behind its ']'", 9..10),
+        ("PHRASE [a b*]2", "expected a blank or a bracket", 13..14),
+        ("PHRASE [a \"b c\"~1]", "the whole phrase", 10..17),
+        ("PHRASE [a \"b c\"*]", "without a field", 10..16),
+        ("PHRASE [PHRASE [a b*] c]", "found 'PHRASE'", 8..14),
+        ("PHRASE [a MAX [b c]]", "found 'MAX ['", 10..15),
+        ("PHRASE [a b*]~x", "how far apart the words may be", 13..14),
+    ];
+    for (text, message, span) in cases {
+        let error = parse(text, &ParseOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Query, "{error}");
+        assert!(error.to_string().contains(message), "{text}: {error}");
+        assert_eq!(error.span(), Some(span), "{text}: {error}");
+    }
+    let nested = "PHRASE [".repeat(8_000);
+    assert_eq!(parse(&nested, &ParseOptions::default()).unwrap_err().span(), Some(8..14));
+    let named = Query::phrase_of([Query::word_in("t", "a"), Query::prefix("b")], Proximity::Exact);
+    assert!(named.unwrap_err().to_string().contains("'t:a'"));
+    let nested = phrase_of([Query::word("a"), Query::prefix("b")], "");
+    for other in [Query::Nothing, Query::exists("t"), Query::not(Query::word("a")), nested] {
+        assert!(Query::phrase_of([other, Query::prefix("b")], Proximity::Exact).is_err());
+    }
+    assert_eq!(Query::phrase_of([], Proximity::Exact).unwrap(), Query::Nothing);
 }
 
 fn text(text: &str) -> String {
@@ -266,6 +329,8 @@ fn weights_and_brackets_bind_to_what_stands_before_them() {
         ("{t u}:*", "(t:* | u:*)"),
         ("t:({u}:a b)", "{; <u^1>:a t:b; }"),
         ("MAX PLANCK", "{; MAX PLANCK; }"),
+        ("PHRASE (a)", "{; PHRASE a; }"),
+        ("-PHRASE [a b*]~1^2", "!PHRASE [a b*]~1^2"),
     ];
     for (text, expected) in cases {
         assert_eq!(tree(text), expected, "{text}");
@@ -336,7 +401,7 @@ fn queries() -> impl Strategy<Value = Query> {
     let text = || {
         prop_oneof![
             "[a-c]",
-            "(AND|OR|NOT|TO|IN|MAX|&&|\\|\\|)",
+            "(AND|OR|NOT|TO|IN|MAX|PHRASE|&&|\\|\\|)",
             "[-+!/<>&|a*?~^:\\\\ \"()\\[\\]{}]{1,4}",
             "\\PC{1,3}",
         ]
@@ -360,15 +425,8 @@ fn queries() -> impl Strategy<Value = Query> {
         prefix_len,
         transpositions,
     });
-    let leaf = prop_oneof![
+    let word = prop_oneof![
         4 => text().prop_map(Query::word),
-        1 => (".{0,4}", any::<bool>(), proximity).prop_map(|(text, open, proximity)| {
-            let mut query = Query::near(text, proximity);
-            if let Query::Phrase { prefix, .. } = &mut query {
-                *prefix = open;
-            }
-            query
-        }),
         1 => text().prop_map(Query::prefix),
         1 => "[a*?\\\\~:^/+]{1,5}".prop_map(Query::wildcard),
         1 => "[a/\\\\*\" ()]{0,5}"
@@ -378,6 +436,24 @@ fn queries() -> impl Strategy<Value = Query> {
         }),
         1 => (bound(), bound()).prop_map(Query::range),
         1 => prop::collection::vec(text(), 1..4).prop_map(Query::in_set),
+    ];
+    let part = prop_oneof![
+        1 => Just(Query::All),
+        2 => ".{0,4}".prop_map(Query::phrase),
+        9 => word.clone(),
+    ];
+    let leaf = prop_oneof![
+        8 => word,
+        1 => (prop::collection::vec(part, 1..4), proximity.clone()).prop_map(|(parts, proximity)| {
+            Query::phrase_of(parts, proximity).unwrap()
+        }),
+        1 => (".{0,4}", any::<bool>(), proximity).prop_map(|(text, open, proximity)| {
+            let mut query = Query::near(text, proximity);
+            if let Query::Phrase { prefix, .. } = &mut query {
+                *prefix = open;
+            }
+            query
+        }),
     ];
     let leaf = (leaf, prop::option::of(text())).prop_map(|(query, field)| match field {
         Some(field) => query.in_field(field),
@@ -440,7 +516,7 @@ proptest! {
 
     #[test]
     fn any_text_is_a_query_or_an_error_with_a_place(
-        text in "([ab(): \"\\\\*+!&|~^/?-]|AND |OR |NOT |t:|MAX \\[|IN \\[|\\[a TO |\\]|[{}<>=]|~[0-9]|\\^2|\\PC){0,24}",
+        text in "([ab(): \"\\\\*+!&|~^/?-]|AND |OR |NOT |t:|MAX \\[|PHRASE \\[|IN \\[|\\[a TO |\\]|[{}<>=]|~[0-9]|\\^2|\\PC){0,24}",
     ) {
         match parse(&text, &ParseOptions::default()) {
             Ok(query) => {

@@ -86,7 +86,7 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
             terms.is_some_and(|terms| terms.iter().any(|other| other.as_bytes() == term))
         }
         Normal::Phrase { field, phrase } => {
-            assert!(phrase.last.is_none() && phrase.proximity == Proximity::Exact);
+            assert!(phrase.open.is_empty() && phrase.proximity == Proximity::Exact);
             let terms = doc.0[field.index()].as_deref().unwrap_or_default();
             (0..terms.len()).any(|start| {
                 phrase.words.iter().all(|word| {

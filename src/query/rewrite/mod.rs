@@ -75,6 +75,9 @@ impl Rewriter<'_> {
                 let shape = Shape { quoted: true, prefix: *prefix, proximity: *proximity };
                 self.clause(field.as_deref(), text, shape, place)
             }
+            Query::PhraseOf { field, parts, proximity, place } => {
+                self.phrase_of(field.as_deref(), parts, *proximity, place)
+            }
             Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?)),
             Query::And(all) => {
                 let all = self.queries(all)?;
