@@ -2,7 +2,7 @@
 
 use crate::bitmap::Container;
 use crate::error::{Error, Result};
-use crate::format::postings::{LongList, PostingList};
+use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
 use crate::format::terms::{PostingsAt, TermInfo};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -110,34 +110,36 @@ impl DocSet {
 
     /// Adds the documents of a term.
     pub(crate) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
-        if let PostingsAt::Inline(docs) = &info.postings {
-            return self.add_docs(docs.as_slice());
-        }
-        if let PostingsAt::Section { len, .. } = info.postings
-            && info.df as usize <= crate::format::postings::SHORT_DOCS_MAX
-        {
-            self.bytes_read += u64::from(len);
-        }
-        match field.postings(info)? {
-            PostingList::Short(list) => self.add_docs(list.as_slice()),
-            PostingList::Long(list) => self.add_list(&list),
-        }
-    }
-
-    fn add_docs(&mut self, docs: &[u32]) -> Result<()> {
-        for &doc in docs {
-            let (key, low) = ((doc >> 16) as usize, doc as u16);
-            let Some(bits) = self.windows.get_mut(key).filter(|_| doc < self.n_docs) else {
-                return Err(self.past_the_end());
-            };
-            let new = set(bits, low);
-            self.cardinalities[key] += new;
-            self.len += new;
-            if new > 0 && self.touched.len() < TOUCHED_MAX {
-                self.touched.push(doc);
+        let mut are_inside = true;
+        match info.postings {
+            PostingsAt::Inline(docs) => {
+                are_inside = docs.as_slice().iter().all(|doc| self.add_doc(*doc));
+            }
+            PostingsAt::Section { len, .. } if info.df as usize <= SHORT_DOCS_MAX => {
+                self.bytes_read += u64::from(len);
+                field.short_postings(info, |doc| are_inside &= self.add_doc(doc))?;
+            }
+            PostingsAt::Section { offset, len, .. } => {
+                self.add_list(&field.long_postings(info, offset, len)?)?;
             }
         }
-        Ok(())
+        if are_inside { Ok(()) } else { Err(self.past_the_end()) }
+    }
+
+    /// Adds a document; whether it is one of the segment.
+    #[inline]
+    fn add_doc(&mut self, doc: u32) -> bool {
+        let (key, low) = ((doc >> 16) as usize, doc as u16);
+        let Some(bits) = self.windows.get_mut(key).filter(|_| doc < self.n_docs) else {
+            return false;
+        };
+        let new = set(bits, low);
+        self.cardinalities[key] += new;
+        self.len += new;
+        if new > 0 && self.touched.len() < TOUCHED_MAX {
+            self.touched.push(doc);
+        }
+        true
     }
 
     fn add_list(&mut self, list: &LongList<'_, Section<'_>>) -> Result<()> {
@@ -255,13 +257,14 @@ impl Smallest {
 
     /// Adds those documents of a term that are small enough; its list is left at the first that is not.
     pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
+        if info.df as usize <= SHORT_DOCS_MAX {
+            // Mostly one document: a list in memory of its own would cost more to move than to go through.
+            let mut is_wanted = true;
+            return field.short_postings(info, |doc| is_wanted = is_wanted && self.offer(doc));
+        }
         match field.postings(info)? {
             PostingList::Short(list) => {
-                for &doc in list.as_slice() {
-                    if !self.offer(doc) {
-                        break;
-                    }
-                }
+                list.as_slice().iter().all(|doc| self.offer(*doc));
             }
             PostingList::Long(list) => {
                 for nth in 0..list.n_containers() {
@@ -336,7 +339,7 @@ mod tests {
             let mut set = DocSet::default();
             set.reset(70_000);
             for round in [docs, again] {
-                set.add_docs(&round).unwrap();
+                assert!(round.iter().all(|doc| set.add_doc(*doc)));
                 let expected: BTreeSet<u32> = round.into_iter().collect();
                 prop_assert_eq!(set.len() as usize, expected.len());
                 let mut found = vec![];
@@ -357,9 +360,9 @@ mod tests {
     fn documents_past_the_end_are_refused() {
         let mut set = DocSet::default();
         set.reset(10);
-        assert!(set.add_docs(&[9]).is_ok());
-        assert!(set.add_docs(&[10]).is_err());
-        assert!(set.add_docs(&[1 << 20]).is_err());
+        assert!(set.add_doc(9));
+        assert!(!set.add_doc(10));
+        assert!(!set.add_doc(1 << 20));
         let mut bits = [[0; 8]; 1024];
         super::set(&mut bits, 100);
         assert!(bits_from(&bits, 100) && !bits_from(&bits, 101));

@@ -282,7 +282,10 @@ impl<'s> FieldReader<'s> {
     /// Calls `take` with each document of a short list.
     pub(crate) fn short_postings(self, info: &TermInfo, take: impl FnMut(u32)) -> Result<()> {
         match info.postings {
-            PostingsAt::Inline(docs) => docs.as_slice().iter().copied().for_each(take),
+            PostingsAt::Inline(docs) => {
+                self.expect_inside(&docs)?;
+                docs.as_slice().iter().copied().for_each(take);
+            }
             PostingsAt::Section { offset, len, .. } => {
                 let section = self.section(SectionKind::POSTINGS)?;
                 let (df, n_docs) = (info.df, self.segment.n_docs);
