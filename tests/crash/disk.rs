@@ -79,8 +79,17 @@ pub(crate) enum How {
 pub(crate) struct Fault {
     pub(crate) call: usize,
     pub(crate) how: How,
-    /// All later calls of the same kind fail too.
-    pub(crate) forever: bool,
+    pub(crate) reach: Reach,
+}
+
+/// Which calls go wrong, beside the one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Once,
+    /// All later calls of the same kind too.
+    SameKind,
+    /// All later calls too, as when the disk is gone.
+    Everything,
 }
 
 /// A disk. Clones share it.
@@ -177,9 +186,10 @@ impl Disk {
         let now = state.calls.len();
         state.calls.push(what);
         let Some(fault) = state.fault else { return Ok((state, None)) };
-        let due = match fault.forever {
-            false => fault.call == now,
-            true => state.calls.get(fault.call).is_some_and(|first| *first == what),
+        let due = match fault.reach {
+            Reach::Once => fault.call == now,
+            Reach::SameKind => state.calls.get(fault.call).is_some_and(|first| *first == what),
+            Reach::Everything => fault.call <= now,
         };
         if due && state.record_after_fault && state.moments.is_none() {
             state.moments = Some(vec![]);

@@ -363,7 +363,7 @@ fn what_was_not_synced_may_be_lost_and_nothing_else() {
 
 #[test]
 fn pages_that_a_failed_sync_dropped_do_not_come_back() {
-    use crate::disk::{Disk, Fault, How, Promise};
+    use crate::disk::{Disk, Fault, How, Promise, Reach};
     use treepie::storage::Storage;
 
     let disk = Disk::default();
@@ -371,7 +371,7 @@ fn pages_that_a_failed_sync_dropped_do_not_come_back() {
     disk.sync_names().unwrap();
     file.write_all(&[7; 10]).unwrap();
     let how = How::DropsPages(std::io::ErrorKind::Other);
-    let fault = Fault { call: disk.calls().len(), how, forever: false };
+    let fault = Fault { call: disk.calls().len(), how, reach: Reach::Once };
     disk.set_fault(Some(fault), Promise::default());
     file.sync().unwrap_err();
     file.sync().unwrap();

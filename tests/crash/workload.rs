@@ -69,6 +69,8 @@ pub(crate) enum Step {
     Reopen,
     /// Opens a searcher that stays open, and closes the one before.
     Read,
+    /// Packs the newest commit into one image.
+    Pack,
 }
 
 impl System {
@@ -137,6 +139,7 @@ impl System {
                     writer = self.writer(&index, history)?;
                 }
                 Step::Read => reader = Some(index.searcher()?),
+                Step::Pack => drop(index.to_image()?),
             }
         }
         drop(reader);
@@ -163,9 +166,14 @@ fn words(n: usize) -> String {
 }
 
 fn add(writer: &mut IndexWriter, titles: Vec<Arc<str>>) -> Result<()> {
-    titles.into_iter().try_for_each(|title| {
+    let mut titles = titles.into_iter();
+    let added = titles.try_for_each(|title| {
         writer.add(Document::new().with("title", title.to_string()).with("kind", "k"))
-    })
+    });
+    if added.is_err() {
+        assert_poisoned(writer);
+    }
+    added
 }
 
 /// Commits, and keeps account of what was promised: by an error too.
