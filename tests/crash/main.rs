@@ -9,8 +9,8 @@
 //! `cargo test` runs a short form. Longer ones, and one seed again:
 //!
 //! ```text
-//! TREEPIE_CRASH_STATES=10000000 cargo test --release --test crash -- --nocapture
-//! TREEPIE_CRASH_SEED=17 cargo test --test crash power -- --nocapture
+//! TREEPIE_CRASH_STATES=10000000 cargo test --test crash power_failure_at -- --nocapture
+//! TREEPIE_CRASH_SEED=17 cargo test --test crash power_failure_at -- --nocapture
 //! ```
 
 mod bugs;
