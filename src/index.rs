@@ -115,6 +115,11 @@ impl IndexOptions {
         }
     }
 
+    /// As [`Index::overwrite`], in `storage`.
+    pub fn overwrite_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
+        Index { existing: Existing::Replace, ..self.create_in(storage, schema) }
+    }
+
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
         let place = Place::Directory(path, self.read_mode);
         Index {
@@ -143,8 +148,9 @@ impl Index {
         Self::options().create(path, schema)
     }
 
-    /// A new index in the place of any that is there. The first commit replaces the old one at
-    /// once: whoever searches sees all of the old or all of the new.
+    /// A new index in the place of any that is there, be it of an older format that this version does not
+    /// read. The first commit replaces the old one at once: whoever searches sees all of the old or all of the new.
+    /// What is damaged or of a newer format is not replaced.
     ///
     /// # Errors
     ///

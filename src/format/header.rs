@@ -119,19 +119,7 @@ impl Header {
     /// Reads the header from the start of a file of `kind`, of which `bytes` is at least the header.
     pub(crate) fn decode(bytes: &[u8], kind: FileKind) -> Result<Header> {
         let what = || format!("reading the header of {}", kind.name());
-        let Some(header) = array_at::<HEADER_LEN>(bytes, 0) else {
-            return Err(Error::corrupt(what())
-                .expected(format!("at least {HEADER_LEN} bytes"))
-                .found(bytes.len().to_string())
-                .at_offset(0));
-        };
-        if !header.starts_with(&MAGIC) {
-            return Err(Error::corrupt(what())
-                .expected(format!("magic bytes {:02x?}", MAGIC))
-                .found(format!("{:02x?}", &header[..MAGIC.len()]))
-                .at_offset(0));
-        }
-        expect_crc(&header, CRC_AT, what)?;
+        let header = whole(bytes, what)?;
         let u16_at = |at| u16::from_le_bytes([header[at], header[at + 1]]);
         let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| header[at + i]));
         let version = (u16_at(MAJOR_AT), u16_at(MINOR_AT));
@@ -140,7 +128,7 @@ impl Header {
                 .expected(expected)
                 .found(found)
                 .hint(match version.0 < FORMAT_VERSION.0 {
-                    true => "an older treepie wrote this index; index again, from what `export` of that version prints",
+                    true => "an older treepie wrote this index; index again with --overwrite, from the input or what `export` of that version prints",
                     false => "a newer treepie wrote this index; use that version",
                 }))
         };
@@ -162,6 +150,33 @@ impl Header {
         let id = SegmentId(std::array::from_fn(|i| header[ID_AT + i]));
         Ok(Header { id, version, incompatible, writable: u32_at(READ_ONLY_AT) == 0 })
     }
+}
+
+/// Whether these bytes begin with the whole header of a file of `kind` that an older version wrote, whose format this
+/// one does not read.
+pub(crate) fn is_of_older_format(bytes: &[u8], kind: FileKind) -> bool {
+    whole(bytes, String::new).is_ok_and(|header| {
+        let u16_at = |at| u16::from_le_bytes([header[at], header[at + 1]]);
+        u16_at(KIND_AT) == kind as u16 && u16_at(MAJOR_AT) < FORMAT_VERSION.0
+    })
+}
+
+/// A header that is one, of whatever version.
+fn whole(bytes: &[u8], what: impl Fn() -> String) -> Result<[u8; HEADER_LEN]> {
+    let Some(header) = array_at::<HEADER_LEN>(bytes, 0) else {
+        return Err(Error::corrupt(what())
+            .expected(format!("at least {HEADER_LEN} bytes"))
+            .found(bytes.len().to_string())
+            .at_offset(0));
+    };
+    if !header.starts_with(&MAGIC) {
+        return Err(Error::corrupt(what())
+            .expected(format!("magic bytes {:02x?}", MAGIC))
+            .found(format!("{:02x?}", &header[..MAGIC.len()]))
+            .at_offset(0));
+    }
+    expect_crc(&header, CRC_AT, what)?;
+    Ok(header)
 }
 
 /// Compares the CRC at `at`, inside `bytes`, with that of the bytes before it; both are the same then.
@@ -187,6 +202,30 @@ mod tests {
     use crate::format::doc_check;
 
     const ID: SegmentId = SegmentId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+
+    #[test]
+    fn only_a_whole_header_of_the_kind_is_one_of_an_older_format() {
+        let aged = |major: u16, kind: FileKind| {
+            let mut header = Header::encode(kind, SegmentId([1; 16]), 0);
+            header[MAJOR_AT..MINOR_AT].copy_from_slice(&major.to_le_bytes());
+            let crc = crc32c(&header[..CRC_AT]);
+            header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+            header
+        };
+        let is_older = |bytes: &[u8]| is_of_older_format(bytes, FileKind::Manifest);
+        let older = aged(FORMAT_VERSION.0 - 1, FileKind::Manifest);
+        assert!(is_older(&older) && is_older(&[&older[..], b"more"].concat()));
+        for major in [FORMAT_VERSION.0, FORMAT_VERSION.0 + 1] {
+            assert!(!is_older(&aged(major, FileKind::Manifest)), "{major}");
+        }
+        assert!(!is_older(&aged(FORMAT_VERSION.0 - 1, FileKind::Segment)));
+        assert!(!is_older(&older[..HEADER_LEN - 1]));
+        for at in 0..HEADER_LEN {
+            let mut damaged = older;
+            damaged[at] ^= 4;
+            assert!(!is_older(&damaged), "{at}");
+        }
+    }
 
     #[test]
     fn the_example_in_the_docs_is_what_we_write() {

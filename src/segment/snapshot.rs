@@ -9,6 +9,7 @@
 //! collected; then there is a newer one, and the reader starts again with that.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::header::{self, FileKind, HEADER_LEN};
 use crate::format::manifest::{MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
 use crate::format::{FileName, image};
 use crate::segment::file::SegmentFile;
@@ -58,6 +59,23 @@ pub(crate) fn read_manifest(storage: &dyn Storage, generation: u64) -> Result<Ma
     let mut bytes = vec![0; file.len() as usize];
     file.read_at(0, &mut bytes)?;
     Manifest::decode(&bytes, generation).map_err(|error| error.in_file(file.path()))
+}
+
+/// Whether a manifest or a segment says of itself that it is of an older format than this build reads; not if it is
+/// damaged or anything else.
+pub(crate) fn is_of_older_format(storage: &dyn Storage, name: FileName) -> Result<bool> {
+    let kind = match name {
+        FileName::Manifest(_) => FileKind::Manifest,
+        FileName::Segment(_) => FileKind::Segment,
+        _ => return Ok(false),
+    };
+    let file = storage.open(&name.to_string())?;
+    let mut start = [0; HEADER_LEN];
+    if file.len() < start.len() as u64 {
+        return Ok(false);
+    }
+    file.read_at(0, &mut start)?;
+    Ok(header::is_of_older_format(&start, kind))
 }
 
 /// The newest commit as one image in memory, with every byte checked.

@@ -16,6 +16,11 @@
 //! commit that is left names it. What a crash leaves behind (orphaned segments, temporary files, spilled
 //! runs) is removed by the next [`Committer::open`]. Only regular files with names of our grammar are
 //! ever deleted.
+//!
+//! Commits of an older format, which this build cannot read, may be [superseded](OlderFormat::Supersede): the next
+//! commit follows the newest of them by its name, and once it is durable all of them go, as far as no reader has
+//! pinned them, and then the segments that say the same of themselves. Until then nobody knows which segments they
+//! name, so no segment is deleted. Damaged commits and those of a newer format are never superseded.
 
 use crate::analysis::TermVersions;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
@@ -23,7 +28,7 @@ use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta, writer_version};
 use crate::ids::SegmentId;
 use crate::schema::Schema;
-use crate::segment::snapshot::{Contents, contents, read_manifest};
+use crate::segment::snapshot::{Contents, contents, is_of_older_format, read_manifest};
 use crate::storage::{Storage, WriterLock};
 use std::{collections::HashSet, sync::Arc};
 
@@ -48,6 +53,8 @@ pub(crate) struct Committer {
     storage: Arc<dyn Storage>,
     lock: WriterLock,
     current: Option<Manifest>,
+    /// The generation of the newest commit, which may be of an older format; 0 before the first.
+    generation: u64,
     /// Why nothing can be committed any more.
     broken: Option<String>,
 }
@@ -58,17 +65,19 @@ impl Committer {
     /// # Errors
     ///
     /// `Locked` if there is another writer, `NotAnIndex` if something else lies here, `Corrupt` if the newest
-    /// commit is damaged, `UnsupportedVersion` if a newer version may have to write it.
-    pub(crate) fn open(storage: Arc<dyn Storage>) -> Result<Committer> {
+    /// commit is damaged, `UnsupportedVersion` if a newer version may have to write it, or if an older one did
+    /// and its commits are not to be superseded.
+    pub(crate) fn open(storage: Arc<dyn Storage>, older: OlderFormat) -> Result<Committer> {
         // Before the lock, which would leave a file in a directory that is not ours.
         refuse_foreign(&*storage)?;
         let lock = storage.lock_writer()?;
-        let current = match contents(&*storage)? {
-            Contents::Commits(generations) => {
-                let newest = generations.last().map(|newest| read_manifest(&*storage, *newest));
-                newest.transpose()?
-            }
+        let newest = match contents(&*storage)? {
+            Contents::Commits(generations) => generations.last().copied(),
             Contents::NoCommit | Contents::Foreign(_) => None,
+        };
+        let current = match newest.map(|newest| read_unless_older(&*storage, newest)).transpose()? {
+            Some(Err(error)) if older == OlderFormat::Refuse => return Err(error),
+            read => read.and_then(Result::ok),
         };
         if let Some(current) = current.as_ref().filter(|current| !current.writable) {
             return Err(Error::new(ErrorKind::UnsupportedVersion, "writing to an index")
@@ -78,13 +87,14 @@ impl Committer {
                 )
                 .hint("use the version of treepie that wrote it last"));
         }
-        let committer = Committer { storage, lock, current, broken: None };
+        let generation = newest.unwrap_or(0);
+        let committer = Committer { storage, lock, current, generation, broken: None };
         // Litter that cannot be removed now (a mapped file on Windows, a failing disk) stays litter.
         let _ = committer.collect(Orphans::Delete);
         Ok(committer)
     }
 
-    /// The commit that the next one follows; `None` before the first.
+    /// The commit that the next one follows; `None` before the first, and where that one is of an older format.
     pub(crate) fn current(&self) -> Option<&Manifest> {
         self.current.as_ref()
     }
@@ -125,6 +135,7 @@ impl Committer {
                 return Err(error);
             }
         };
+        self.generation = manifest.generation;
         self.current = Some(manifest.clone());
         // The commit stands, whatever happens to what it superseded.
         let _ = self.collect(Orphans::Keep);
@@ -162,10 +173,11 @@ impl Committer {
     }
 
     fn next(&self, draft: Draft) -> Result<Manifest> {
-        let (index_id, previous) = match &self.current {
-            Some(current) => (current.index_id, current.generation),
-            None => (SegmentId::random(), 0),
+        let index_id = match &self.current {
+            Some(current) => current.index_id,
+            None => SegmentId::random(),
         };
+        let previous = self.generation;
         let generation = previous.checked_add(1).ok_or_else(|| {
             Error::new(ErrorKind::LimitExceeded, "committing").expected("a generation below 2^64")
         })?;
@@ -188,45 +200,60 @@ impl Committer {
     fn collect(&self, orphans: Orphans) -> Result<()> {
         let storage = &*self.storage;
         let Contents::Commits(generations) = contents(storage)? else {
-            return self.delete_unnamed(&HashSet::new(), orphans, &[]);
+            return self.delete_files(orphans, |_| orphans == Orphans::Delete);
         };
+        if self.current.is_none() {
+            // The newest commit is of an older format, and nobody knows what it names.
+            return self.delete_files(orphans, |_| false);
+        }
         let (old, kept) = generations.split_at(generations.len().saturating_sub(COMMITS_KEPT));
-        let mut named = HashSet::new();
+        let (mut named, mut superseded, mut older) = (HashSet::new(), HashSet::new(), vec![]);
         for generation in kept {
             // A commit that cannot be read may name anything, so nothing can be deleted.
-            named.extend(self.segments_of(*generation)?);
-        }
-        let mut superseded = vec![];
-        for generation in old {
-            let segments = self.segments_of(*generation)?;
-            match storage.delete_unless_pinned(&FileName::Manifest(*generation).to_string()) {
-                Ok(true) => superseded.extend(segments),
-                Ok(false) | Err(_) => named.extend(segments),
+            match self.segments_of(*generation)? {
+                Some(segments) => named.extend(segments),
+                None => older.push(*generation),
             }
         }
+        let delete = |generation| {
+            let name = FileName::Manifest(generation).to_string();
+            storage.delete_unless_pinned(&name).unwrap_or(false)
+        };
+        for generation in old {
+            match self.segments_of(*generation)? {
+                Some(segments) if delete(*generation) => superseded.extend(segments),
+                Some(segments) => named.extend(segments),
+                None => older.push(*generation),
+            }
+        }
+        // This build could not go back to any of an older format, so not even the last one stays.
+        let is_older_left = older.iter().filter(|generation| !delete(**generation)).count() > 0;
         // Else a manifest could come back after a crash without the segments that went with it. The
         // writer before may have got this far, so this is due before deleting orphans too.
-        if !superseded.is_empty() || orphans == Orphans::Delete {
+        if !superseded.is_empty() || !older.is_empty() || orphans == Orphans::Delete {
             storage.sync_names()?;
         }
-        self.delete_unnamed(&named, orphans, &superseded)
+        self.delete_files(orphans, |segment| {
+            let is_of_older =
+                || is_of_older_format(storage, FileName::Segment(segment)).unwrap_or(false);
+            match named.contains(&segment) {
+                true => false,
+                false if superseded.contains(&segment) => true,
+                false if is_older_left => false,
+                false => orphans == Orphans::Delete || (!older.is_empty() && is_of_older()),
+            }
+        })
     }
 
-    fn delete_unnamed(
-        &self,
-        named: &HashSet<SegmentId>,
-        orphans: Orphans,
-        superseded: &[SegmentId],
-    ) -> Result<()> {
+    /// Deletes segments that are `doomed`, and orphans of other kinds.
+    fn delete_files(&self, orphans: Orphans, doomed: impl Fn(SegmentId) -> bool) -> Result<()> {
         for entry in self.storage.list()?.into_iter().filter(|entry| entry.is_file) {
-            let doomed = match FileName::parse(&entry.name) {
-                Some(FileName::Segment(id)) => {
-                    !named.contains(&id) && (orphans == Orphans::Delete || superseded.contains(&id))
-                }
+            let is_doomed = match FileName::parse(&entry.name) {
+                Some(FileName::Segment(id)) => doomed(id),
                 Some(FileName::Temporary(_) | FileName::Run { .. }) => orphans == Orphans::Delete,
                 Some(FileName::Manifest(_) | FileName::WriteLock) | None => false,
             };
-            if doomed {
+            if is_doomed {
                 // One that cannot be deleted does not keep the others.
                 let _ = self.storage.delete(&entry.name);
             }
@@ -234,13 +261,35 @@ impl Committer {
         Ok(())
     }
 
-    fn segments_of(&self, generation: u64) -> Result<Vec<SegmentId>> {
+    /// What a commit names; `None` where it is of an older format.
+    fn segments_of(&self, generation: u64) -> Result<Option<Vec<SegmentId>>> {
         let ids = |manifest: &Manifest| manifest.segments.iter().map(|meta| meta.id).collect();
         match &self.current {
-            Some(current) if current.generation == generation => Ok(ids(current)),
-            _ => read_manifest(&*self.storage, generation).map(|manifest| ids(&manifest)),
+            Some(current) if current.generation == generation => Ok(Some(ids(current))),
+            _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(ids)),
         }
     }
+}
+
+/// Reads a commit; the inner error says that it is of an older format.
+fn read_unless_older(storage: &dyn Storage, generation: u64) -> Result<Result<Manifest>> {
+    match read_manifest(storage, generation) {
+        Err(error)
+            if error.kind() == ErrorKind::UnsupportedVersion
+                && is_of_older_format(storage, FileName::Manifest(generation))? =>
+        {
+            Ok(Err(error))
+        }
+        read => read.map(Ok),
+    }
+}
+
+/// What to do where the newest commit is of a format that only older builds read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OlderFormat {
+    Refuse,
+    /// Nothing of it is wanted: the next commit takes its place.
+    Supersede,
 }
 
 /// What to do with files that no commit names: a writer that is at work has such files.
@@ -264,6 +313,7 @@ fn refuse_foreign(storage: &dyn Storage) -> Result<()> {
 mod tests {
     use super::*;
     use crate::bytes::Source;
+    use crate::checksum::crc32c;
     use crate::format::envelope::SectionKind;
     use crate::segment::{file, snapshot::Snapshot};
     use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
@@ -284,7 +334,7 @@ mod tests {
 
     /// Adds a segment of each number to the index, a commit each; every third replaces all before by one.
     fn write(storage: &Arc<dyn Storage>, numbers: std::ops::RangeInclusive<u8>) -> Result<()> {
-        let mut committer = Committer::open(Arc::clone(storage))?;
+        let mut committer = Committer::open(Arc::clone(storage), OlderFormat::Refuse)?;
         for n in numbers {
             let mut segments = committer.current().map_or(vec![], |now| now.segments.clone());
             if n.is_multiple_of(3) {
@@ -376,7 +426,7 @@ mod tests {
             let section = reader.segments[1].require(None, SectionKind::STATISTICS).unwrap();
             assert_eq!(*section.bytes(0..50).unwrap(), [2; 50]);
             drop(reader);
-            Committer::open(storage.clone()).unwrap();
+            Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
             assert!(!names(&*storage).contains(&pinned));
             assert_eq!(commit_found(&*storage), 5);
         }
@@ -399,7 +449,7 @@ mod tests {
         foreign.iter().for_each(|name| drop(storage.create(name).unwrap()));
         let folder = FileName::Temporary(SegmentId([0xDD; 16])).to_string();
         std::fs::create_dir(directory.path().join(&folder)).unwrap();
-        Committer::open(storage.clone()).unwrap();
+        Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
         let left: Vec<_> = storage.list().unwrap().into_iter().map(|entry| entry.name).collect();
         assert!(ours.iter().all(|name| !left.contains(&name.to_string())), "{left:?}");
         assert!(foreign.iter().all(|name| left.iter().any(|left| left == name)), "{left:?}");
@@ -412,7 +462,10 @@ mod tests {
         let directory = TestDirectory::new();
         let storage = Arc::new(FsStorage::create(directory.path(), ReadMode::Mmap).unwrap());
         drop(storage.create("thesis.doc").unwrap());
-        assert_eq!(Committer::open(storage.clone()).unwrap_err().kind(), ErrorKind::NotAnIndex);
+        assert_eq!(
+            Committer::open(storage.clone(), OlderFormat::Refuse).unwrap_err().kind(),
+            ErrorKind::NotAnIndex
+        );
         assert_eq!(storage.list().unwrap().len(), 1, "not even a lock file was left");
     }
 
@@ -420,10 +473,13 @@ mod tests {
     fn there_is_one_writer_and_it_notices_when_its_lock_is_stolen() {
         let directory = TestDirectory::new();
         let storage = Arc::new(FsStorage::create(directory.path(), ReadMode::Mmap).unwrap());
-        let mut first = Committer::open(storage.clone()).unwrap();
-        assert_eq!(Committer::open(storage.clone()).unwrap_err().kind(), ErrorKind::Locked);
+        let mut first = Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
+        assert_eq!(
+            Committer::open(storage.clone(), OlderFormat::Refuse).unwrap_err().kind(),
+            ErrorKind::Locked
+        );
         storage.delete("write.lock").unwrap();
-        let mut second = Committer::open(storage.clone()).unwrap();
+        let mut second = Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
         let committed = first.commit(draft(vec![segment(&*storage, 1).unwrap()]));
         assert_eq!(committed.unwrap_err().kind(), ErrorKind::Locked);
         assert_eq!(first.check().unwrap_err().kind(), ErrorKind::Poisoned);
@@ -437,7 +493,152 @@ mod tests {
         write(&storage, 1..=3).unwrap();
         storage.create(&FileName::Manifest(4).to_string()).unwrap();
         let before = names(&*storage);
-        assert_eq!(Committer::open(storage.clone()).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(
+            Committer::open(storage.clone(), OlderFormat::Refuse).unwrap_err().kind(),
+            ErrorKind::Corrupt
+        );
         assert_eq!(names(&*storage), before);
+    }
+
+    /// Makes every commit and segment what a build with the format before would have left.
+    fn age(storage: &dyn Storage) {
+        patch(storage, |header, _| header[10..12].copy_from_slice(&older_major().to_le_bytes()));
+    }
+
+    fn older_major() -> u16 {
+        crate::format::FORMAT_VERSION.0 - 1
+    }
+
+    /// Changes the headers of all manifests and segments, and their checksums.
+    fn patch(storage: &dyn Storage, change: impl Fn(&mut [u8], FileName)) {
+        for name in names(storage) {
+            if !matches!(name, FileName::Manifest(_) | FileName::Segment(_)) {
+                continue;
+            }
+            let file = storage.open(&name.to_string()).unwrap();
+            let mut bytes = vec![0; file.len() as usize];
+            file.read_at(0, &mut bytes).unwrap();
+            change(&mut bytes, name);
+            let crc = crc32c(&bytes[..60]).to_le_bytes();
+            bytes[60..64].copy_from_slice(&crc);
+            if matches!(name, FileName::Manifest(_)) {
+                let end = bytes.len() - 4;
+                let crc = crc32c(&bytes[..end]).to_le_bytes();
+                bytes[end..].copy_from_slice(&crc);
+            }
+            storage.delete(&name.to_string()).unwrap();
+            let mut file = storage.create(&name.to_string()).unwrap();
+            file.write_all(&bytes).unwrap();
+            file.sync().unwrap();
+        }
+        storage.sync_names().unwrap();
+    }
+
+    /// One commit of one segment in the place of what is there.
+    fn supersede(storage: &Arc<dyn Storage>, n: u8) -> Result<u64> {
+        let mut committer = Committer::open(Arc::clone(storage), OlderFormat::Supersede)?;
+        let segment = segment(&**storage, n)?;
+        committer.commit(draft(vec![segment])).map(|manifest| manifest.generation)
+    }
+
+    fn four_commits() -> Arc<dyn Storage> {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        write(&storage, 1..=4).unwrap();
+        storage
+    }
+
+    fn aged() -> Arc<dyn Storage> {
+        let storage = four_commits();
+        age(&*storage);
+        storage
+    }
+
+    #[test]
+    fn commits_of_an_older_format_are_superseded_where_that_is_asked_for() {
+        let storage = aged();
+        let before = names(&*storage);
+        let error = Committer::open(storage.clone(), OlderFormat::Refuse).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);
+        assert!(error.to_string().contains("index again with --overwrite"), "{error}");
+        drop(storage.create(&FileName::Temporary(SegmentId([1; 16])).to_string()).unwrap());
+        let mut committer = Committer::open(storage.clone(), OlderFormat::Supersede).unwrap();
+        assert!(committer.current().is_none());
+        assert_eq!(
+            names(&*storage),
+            before,
+            "only what a crash left is gone before there is a commit"
+        );
+        let new = segment(&*storage, 9).unwrap();
+        let manifest = committer.commit(draft(vec![new])).unwrap();
+        assert_eq!((manifest.generation, manifest.previous), (5, 4));
+        let all = [FileName::Manifest(5), FileName::Segment(new.id)];
+        assert!(names(&*storage).iter().all(|name| all.contains(name)), "{:?}", names(&*storage));
+        committer.commit(draft(vec![new])).unwrap();
+        drop(committer);
+        assert_eq!(supersede(&storage, 9).unwrap(), 7);
+        assert_eq!(Snapshot::open(&*storage).unwrap().manifest.n_docs(), 9);
+    }
+
+    #[test]
+    fn commits_that_are_damaged_or_newer_or_anything_else_are_never_superseded() {
+        let major = |major: u16| {
+            move |bytes: &mut [u8], _| bytes[10..12].copy_from_slice(&major.to_le_bytes())
+        };
+        let newer = crate::format::FORMAT_VERSION.0 + 1;
+        type Change = Box<dyn Fn(&mut [u8], FileName)>;
+        let changes: [(Change, ErrorKind); 5] = [
+            (Box::new(major(newer)), ErrorKind::UnsupportedVersion),
+            // A feature that forbids reading.
+            (Box::new(|bytes, _| bytes[27] = 0x80), ErrorKind::UnsupportedVersion),
+            (Box::new(|bytes, _| bytes[0] = 0), ErrorKind::Corrupt),
+            // A segment under the name of a manifest, of an older format.
+            (
+                Box::new(move |bytes, name| {
+                    major(older_major())(bytes, name);
+                    bytes[8] = 1;
+                }),
+                ErrorKind::UnsupportedVersion,
+            ),
+            // Only the one to go back to is of an older format, and the newest is damaged.
+            (
+                Box::new(move |bytes, name| match name {
+                    FileName::Manifest(4) => bytes[72] ^= 1,
+                    _ => major(older_major())(bytes, name),
+                }),
+                ErrorKind::Corrupt,
+            ),
+        ];
+        for (nth, (change, kind)) in changes.into_iter().enumerate() {
+            let storage = four_commits();
+            patch(&*storage, change);
+            let before = names(&*storage);
+            let error = supersede(&storage, 9).unwrap_err();
+            assert_eq!((error.kind(), names(&*storage)), (kind, before), "{nth}: {error}");
+        }
+        // A damaged header says nothing, whatever stands in it.
+        let storage = aged();
+        let name = FileName::Manifest(4).to_string();
+        let mut bytes = vec![0; 64];
+        storage.open(&name).unwrap().read_at(0, &mut bytes).unwrap();
+        bytes[30] ^= 1;
+        storage.delete(&name).unwrap();
+        storage.create(&name).unwrap().write_all(&bytes).unwrap();
+        let error = supersede(&storage, 9).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_pinned_commit_of_an_older_format_keeps_every_segment() {
+        let storage = aged();
+        let before = names(&*storage);
+        let pin = storage.pin(&FileName::Manifest(4).to_string()).unwrap();
+        assert_eq!(supersede(&storage, 9).unwrap(), 5);
+        drop(Committer::open(storage.clone(), OlderFormat::Refuse).unwrap());
+        let left = names(&*storage);
+        let is_kept = |name: &FileName| *name == FileName::Manifest(3) || left.contains(name);
+        assert!(before.iter().all(is_kept), "{left:?}");
+        drop(pin);
+        assert_eq!(supersede(&storage, 8).unwrap(), 6);
+        assert_eq!(names(&*storage).len(), 4, "two commits of a segment each");
     }
 }

@@ -31,7 +31,7 @@ use crate::segment::builder::BuiltSegment;
 use crate::segment::snapshot::Snapshot;
 use crate::storage::Storage;
 use batch::{Batch, DocumentBatch};
-use commit::{Committer, Draft};
+use commit::{Committer, Draft, OlderFormat};
 use lines::LineReader;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
@@ -126,7 +126,11 @@ impl IndexWriter {
         established: Arc<AtomicBool>,
         options: WriterOptions,
     ) -> Result<Self> {
-        let committer = Committer::open(storage)?;
+        let older = match existing {
+            Existing::Replace => OlderFormat::Supersede,
+            Existing::Refuse | Existing::Keep => OlderFormat::Refuse,
+        };
+        let committer = Committer::open(storage, older)?;
         let (schema, kept) = start(&committer, schema, existing)?;
         let (resources, ids, on_progress) = options.resolve()?;
         let lacks_analyzer =

@@ -16,6 +16,7 @@
 mod bugs;
 mod disk;
 mod faults;
+mod older_format;
 mod oracle;
 mod power;
 mod states;

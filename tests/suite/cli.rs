@@ -682,6 +682,50 @@ fn an_index_that_exists_is_refused_appended_to_or_replaced() {
 }
 
 #[test]
+fn an_index_of_an_older_format_is_refused_or_replaced() {
+    let dir = Dir::with_titles();
+    let age = |change: fn(u8) -> u8| {
+        for entry in fs::read_dir(dir.0.join("t.tp")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if !name.starts_with("manifest-") && !name.starts_with("seg-") {
+                continue;
+            }
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[10] = change(bytes[10]);
+            let crc = crc32c::crc32c(&bytes[..60]).to_le_bytes();
+            bytes[60..64].copy_from_slice(&crc);
+            if name.starts_with("manifest-") {
+                let end = bytes.len() - 4;
+                let crc = crc32c::crc32c(&bytes[..end]).to_le_bytes();
+                bytes[end..].copy_from_slice(&crc);
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+    };
+    let index = |more: &[&str]| {
+        let preset = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--quiet"];
+        dir.run(&[&preset, more].concat())
+    };
+    age(|major| major - 1);
+    let refusal = ["format version", "older treepie", "--overwrite"];
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&refusal);
+    index(&["--append"]).fails_with(&refusal);
+    index(&[]).fails_with(&["t.tp", "an index"]);
+    assert_eq!(index(&["--overwrite"]).status, 0);
+    assert_eq!((dir.count("*"), dir.count("paris")), (7, 2));
+    dir.ok(&["verify", "t.tp"]);
+    let names = fs::read_dir(dir.0.join("t.tp")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    let n_of = |prefix: &str| {
+        names.iter().filter(|name| name.to_str().unwrap().starts_with(prefix)).count()
+    };
+    assert_eq!((n_of("manifest-"), n_of("seg-")), (1, 1), "{names:?}");
+    age(|major| major + 1);
+    index(&["--overwrite"]).fails_with(&["newer treepie"]);
+}
+
+#[test]
 fn a_build_that_fails_leaves_what_was_there() {
     let dir = Dir::with_titles();
     dir.write("bad.txt", b"fine\nb\xFFd\n");

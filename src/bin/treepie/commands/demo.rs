@@ -9,7 +9,6 @@ use std::{
 
 use treepie::{
     BadLines, Error, Hit, Index, LineFormat, Schema, Searcher,
-    format::FORMAT_VERSION,
     highlight::{Highlighter, PassageOptions},
 };
 
@@ -53,9 +52,7 @@ const HITS_SHOWN: u64 = 3;
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
-    // One a format: what an older treepie left there cannot be overwritten.
-    let name = format!("treepie-demo-{}.tp", FORMAT_VERSION.0);
-    let path = args.index.unwrap_or_else(|| env::temp_dir().join(name));
+    let path = args.index.unwrap_or_else(|| env::temp_dir().join("treepie-demo.tp"));
     heading(&mut out, "Building an index")?;
     let searcher = build(&mut out, &path)?;
     heading(&mut out, "Asking")?;
