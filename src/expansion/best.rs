@@ -15,7 +15,7 @@ use super::{
 };
 use crate::bytes::Source;
 use crate::error::Result;
-use crate::format::terms::{TermDictionary, TermInfo, TermSearch, TermStream};
+use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
 use crate::ids::TermOrdinal;
 
 /// The best terms of a pattern, the best first.
@@ -144,8 +144,8 @@ struct Walk<'a, 's, S> {
 
 enum Terms<'a, 's, S> {
     Stream(TermStream<'s, S>, u64),
-    Wildcard(TermSearch<'s, S, &'a AfterPrefix<WildcardAutomaton>>),
-    Regex(TermSearch<'s, S, &'a RegexAutomaton>),
+    Wildcard(TermSearch<'s, S, ByBytes<&'a AfterPrefix<WildcardAutomaton>>>),
+    Regex(TermSearch<'s, S, ByBytes<&'a RegexAutomaton>>),
     Fuzzy(TermSearch<'s, S, &'a AfterPrefix<LevenshteinAutomaton>>),
 }
 
@@ -160,7 +160,7 @@ impl<'a, 's, S: Source<'s>> Walk<'a, 's, S> {
                 Terms::Regex(dictionary.search(&**automaton).visiting_at_most(TERMS_VISITED_MAX))
             }
             (_, Some(AnyAutomaton::Fuzzy(automaton))) => {
-                Terms::Fuzzy(dictionary.search(automaton).visiting_at_most(TERMS_VISITED_MAX))
+                Terms::Fuzzy(dictionary.search_live(automaton).visiting_at_most(TERMS_VISITED_MAX))
             }
             (TermPattern::Prefix(prefix), None) => Terms::Stream(dictionary.prefix(prefix)?, 0),
             (_, None) => {

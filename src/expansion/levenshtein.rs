@@ -7,6 +7,7 @@ use fst::Automaton;
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::terms::TermAutomaton;
 
 /// Characters that a fuzzy word may have; one takes up to 30 KiB while it is looked for.
 pub const FUZZY_CHARS_MAX: usize = 128;
@@ -16,6 +17,10 @@ pub const FUZZY_CHARS_MAX: usize = 128;
 static BUILDERS: [OnceLock<LevenshteinAutomatonBuilder>; 6] = [const { OnceLock::new() }; 6];
 
 pub(super) struct LevenshteinAutomaton(DFA);
+
+/// By state, the bytes after which a word can still be taken, a bit for each.
+#[derive(Debug, Default)]
+pub(super) struct LiveBytes(Vec<Option<[u64; 4]>>);
 
 impl LevenshteinAutomaton {
     /// Takes what is at most `distance`, up to 2, away from `word`.
@@ -40,6 +45,38 @@ impl LevenshteinAutomaton {
     /// How far a word is away, where it is taken; more where it is not.
     pub(super) fn distance(&self, word: &[u8]) -> u8 {
         self.0.eval(word).to_u8()
+    }
+}
+
+impl TermAutomaton for LevenshteinAutomaton {
+    type Memory = LiveBytes;
+
+    fn first_live(
+        &self,
+        state: &u32,
+        from: usize,
+        LiveBytes(known): &mut LiveBytes,
+    ) -> Option<(u8, u32)> {
+        if known.is_empty() {
+            known.resize(self.0.num_states(), None);
+        }
+        let live = known.get_mut(*state as usize)?.get_or_insert_with(|| {
+            let mut live = [0; 4];
+            for byte in 0..=u8::MAX {
+                let is_live = self.can_match(&self.accept(state, byte));
+                live[usize::from(byte / 64)] |= u64::from(is_live) << (byte % 64);
+            }
+            live
+        });
+        let mut rest = live.get(from / 64)? & u64::MAX << (from % 64);
+        for nth in from / 64.. {
+            if rest != 0 {
+                let byte = (64 * nth) as u8 + rest.trailing_zeros() as u8;
+                return Some((byte, self.accept(state, byte)));
+            }
+            rest = *live.get(nth + 1)?;
+        }
+        None
     }
 }
 
@@ -105,6 +142,30 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn the_next_live_byte_is_the_one_that_trying_finds(
+            word in "[a-cé한]{0,5}",
+            distance in 0u8..=2,
+            path in prop::collection::vec(any::<u8>(), 0..4),
+            from in 0usize..=256,
+        ) {
+            let automaton = LevenshteinAutomaton::new(&word, distance, true).unwrap();
+            let mut memory = LiveBytes::default();
+            let mut state = automaton.start();
+            for step in path {
+                // Along the word more often than not.
+                let along = word.as_bytes().get(usize::from(step % 8)).copied().unwrap_or(step);
+                state = automaton.accept(&state, along);
+            }
+            for from in [from, 0, 255] {
+                let tried = (from..256).find_map(|byte| {
+                    let next = automaton.accept(&state, byte as u8);
+                    automaton.can_match(&next).then_some((byte as u8, next))
+                });
+                prop_assert_eq!(automaton.first_live(&state, from, &mut memory), tried);
+            }
+        }
 
         #[test]
         fn the_automaton_takes_what_the_textbook_counts(

@@ -43,7 +43,7 @@ pub(crate) use wildcard::WildcardPiece;
 
 use crate::bytes::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::terms::{TermDictionary, TermInfo};
+use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
 use crate::segment::reader::FieldReader;
 
 /// Bytes of memory that the documents of all patterns of a query may take.
@@ -199,9 +199,9 @@ impl Expansion {
         sink: impl FnMut(TermInfo) -> Result<Walk>,
     ) -> Result<TermsWalked> {
         match self.automaton.as_deref() {
-            Some(AnyAutomaton::Wildcard(automaton)) => search(dictionary, automaton, sink),
-            Some(AnyAutomaton::Regex(automaton)) => search(dictionary, &**automaton, sink),
-            Some(AnyAutomaton::Fuzzy(automaton)) => search(dictionary, automaton, sink),
+            Some(AnyAutomaton::Wildcard(automaton)) => search(dictionary.search(automaton), sink),
+            Some(AnyAutomaton::Regex(automaton)) => search(dictionary.search(&**automaton), sink),
+            Some(AnyAutomaton::Fuzzy(automaton)) => search(dictionary.search_live(automaton), sink),
             None => Ok(TermsWalked::default()),
         }
     }
@@ -262,12 +262,11 @@ fn walk_set<'s, S: Source<'s>>(
     Ok(walked)
 }
 
-fn search<'s, S: Source<'s>, A: fst::Automaton>(
-    dictionary: &TermDictionary<S>,
-    automaton: &A,
+fn search<'s, S: Source<'s>, A: TermAutomaton>(
+    terms: TermSearch<'s, S, A>,
     mut sink: impl FnMut(TermInfo) -> Result<Walk>,
 ) -> Result<TermsWalked> {
-    let mut terms = dictionary.search(automaton).visiting_at_most(TERMS_VISITED_MAX);
+    let mut terms = terms.visiting_at_most(TERMS_VISITED_MAX);
     let mut walked = TermsWalked::default();
     while let Some((_, _, info)) = terms.next()? {
         walked.expanded += 1;

@@ -133,7 +133,7 @@ mod verify;
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
 use index::{Floor, Index, IndexBuilder, prefix_of};
-pub(crate) use stream::{TermInfos, TermSearch, TermStream};
+pub(crate) use stream::{ByBytes, TermAutomaton, TermInfos, TermSearch, TermStream};
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
@@ -594,7 +594,12 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// The terms that `automaton` accepts, in order.
-    pub(crate) fn search<A: fst::Automaton>(&self, automaton: A) -> TermSearch<'s, S, A> {
+    pub(crate) fn search<A: fst::Automaton>(&self, automaton: A) -> TermSearch<'s, S, ByBytes<A>> {
+        self.search_live(ByBytes(automaton))
+    }
+
+    /// The same for an automaton that knows which bytes may follow.
+    pub(crate) fn search_live<A: TermAutomaton>(&self, automaton: A) -> TermSearch<'s, S, A> {
         TermSearch::new(*self, automaton)
     }
 

@@ -193,6 +193,64 @@ impl<'s, S: Source<'s>> TermInfos<'s, S> {
     }
 }
 
+/// An automaton over the bytes of terms.
+pub(crate) trait TermAutomaton: Automaton {
+    /// What it keeps between these questions.
+    type Memory: Default + std::fmt::Debug;
+
+    /// The smallest byte from `from` on after which a match is still possible, and the state that it leads to. A
+    /// search asks for it at every block that it may pass over, so an automaton should know.
+    fn first_live(
+        &self,
+        state: &Self::State,
+        from: usize,
+        memory: &mut Self::Memory,
+    ) -> Option<(u8, Self::State)>;
+}
+
+/// One that is asked byte by byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByBytes<A>(pub(super) A);
+
+impl<A: Automaton> Automaton for ByBytes<A> {
+    type State = A::State;
+
+    fn start(&self) -> A::State {
+        self.0.start()
+    }
+
+    #[inline]
+    fn is_match(&self, state: &A::State) -> bool {
+        self.0.is_match(state)
+    }
+
+    #[inline]
+    fn can_match(&self, state: &A::State) -> bool {
+        self.0.can_match(state)
+    }
+
+    #[inline]
+    fn accept(&self, state: &A::State, byte: u8) -> A::State {
+        self.0.accept(state, byte)
+    }
+
+    #[inline]
+    fn accept_eof(&self, state: &A::State) -> Option<A::State> {
+        self.0.accept_eof(state)
+    }
+}
+
+impl<A: Automaton> TermAutomaton for ByBytes<A> {
+    type Memory = ();
+
+    fn first_live(&self, state: &A::State, from: usize, (): &mut ()) -> Option<(u8, A::State)> {
+        (from..256).find_map(|byte| {
+            let next = self.accept(state, byte as u8);
+            self.can_match(&next).then_some((byte as u8, next))
+        })
+    }
+}
+
 /// How far a search looks ahead for the smallest byte string that may match.
 const LOOK_AHEAD: usize = 8;
 
@@ -202,9 +260,10 @@ const LOOK_AHEAD: usize = 8;
 /// share the dead bytes are skipped by their first byte alone; when a block ends so, the smallest
 /// greater byte string that is not dead is looked up among the heads.
 #[derive(Debug)]
-pub(crate) struct TermSearch<'s, S, A: Automaton> {
+pub(crate) struct TermSearch<'s, S, A: TermAutomaton> {
     dictionary: TermDictionary<S>,
     automaton: A,
+    memory: A::Memory,
     /// The state before the first byte of `key`, and after each live one.
     states: Vec<A::State>,
     key: Vec<u8>,
@@ -217,13 +276,14 @@ pub(crate) struct TermSearch<'s, S, A: Automaton> {
     visited_max: u64,
 }
 
-impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
+impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
     pub(super) fn new(dictionary: TermDictionary<S>, automaton: A) -> Self {
         let start = automaton.start();
         let is_done = !automaton.can_match(&start);
         TermSearch {
             dictionary,
             automaton,
+            memory: A::Memory::default(),
             states: vec![start],
             key: vec![],
             dead: None,
@@ -314,7 +374,9 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
                 let Some(state) = self.states.last() else {
                     return false;
                 };
-                if let Some(next) = first_live(&self.automaton, state, usize::from(last) + 1) {
+                if let Some(next) =
+                    self.automaton.first_live(state, usize::from(last) + 1, &mut self.memory)
+                {
                     break next;
                 }
             };
@@ -328,7 +390,7 @@ impl<'s, S: Source<'s>, A: Automaton> TermSearch<'s, S, A> {
             if accepts(&self.automaton, state) {
                 break;
             }
-            let Some((byte, state)) = first_live(&self.automaton, state, 0) else {
+            let Some((byte, state)) = self.automaton.first_live(state, 0, &mut self.memory) else {
                 break;
             };
             self.key.push(byte);
@@ -373,16 +435,4 @@ fn accepts<A: Automaton>(automaton: &A, state: &A::State) -> bool {
         Some(at_end) => automaton.is_match(&at_end),
         None => automaton.is_match(state),
     }
-}
-
-/// The smallest byte from `from` on that does not kill the automaton, and where it leads.
-fn first_live<A: Automaton>(
-    automaton: &A,
-    state: &A::State,
-    from: usize,
-) -> Option<(u8, A::State)> {
-    (from..256).find_map(|byte| {
-        let next = automaton.accept(state, byte as u8);
-        automaton.can_match(&next).then_some((byte as u8, next))
-    })
 }

@@ -214,7 +214,7 @@ fn backwards<'s, S: Source<'s>>(mut stream: TermStream<'s, S>) -> Result<Vec<Ter
     Ok(terms)
 }
 
-fn accepted<'s, S: Source<'s>, A: Automaton>(
+fn accepted<'s, S: Source<'s>, A: super::TermAutomaton>(
     mut search: TermSearch<'s, S, A>,
 ) -> Result<Vec<Term>> {
     let mut terms = vec![];
