@@ -104,6 +104,9 @@ impl Json {
     fn ranking(&mut self, ranking: &RankingCounts) {
         self.object(|json| {
             json.field("documents_scored").number(ranking.documents_scored);
+            if let Some(postings) = ranking.postings {
+                json.field("postings").number(postings);
+            }
             json.field("blocks").number(ranking.blocks);
             json.field("blocks_skipped").number(ranking.blocks_skipped);
             json.field("windows").number(ranking.windows);

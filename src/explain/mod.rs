@@ -28,7 +28,7 @@
 //!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
 //!                      "terms": {"visited": 90, "expanded": 12, "cut": false},
 //!                      "positions": {"candidates": 209, "positions": 1204},
-//!                      "ranking": {"documents_scored": 157, "blocks": 3072, "blocks_skipped": 3054,
+//!                      "ranking": {"documents_scored": 157, "postings": 186, "blocks": 3072, "blocks_skipped": 3054,
 //!                                  "windows": 3, "windows_skipped": 0,
 //!                                  "candidates": {"looked_up": 0, "found": 512, "skipped_by_blocks": 290,
 //!                                                 "skipped_by_frequencies": 13},
@@ -181,6 +181,9 @@ pub struct PositionCounts {
 pub struct RankingCounts {
     /// Documents whose score was computed.
     pub documents_scored: u64,
+    /// Postings whose part of a score was computed for that; none where that is not counted: of phrases positions
+    /// are, and where every match is scored one by one every word is asked for every match.
+    pub postings: Option<u64>,
     /// Blocks of 64 documents whose best possible score was looked at.
     pub blocks: u64,
     /// Of these, the ones that were not decoded because that is too low.
@@ -458,6 +461,10 @@ impl RankingCounts {
                 .map(|rise| Threshold { documents: before + rise.documents, ..*rise }),
         );
         self.documents_scored += other.documents_scored;
+        self.postings = match (self.postings, other.postings) {
+            (Some(a), Some(b)) => Some(a + b),
+            (one, None) | (None, one) => one,
+        };
         self.blocks += other.blocks;
         self.blocks_skipped += other.blocks_skipped;
         self.windows += other.windows;

@@ -157,7 +157,14 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
             ((counts.looked_up > 0).then_some(looked_up), Some(left))
         }
     };
-    let scored = format!("{} scored", Count(ranking.documents_scored, "document"));
+    let scored = match ranking.postings {
+        Some(postings) => format!(
+            "{} scored by {}",
+            Count(ranking.documents_scored, "document"),
+            Count(postings, "posting")
+        ),
+        None => format!("{} scored", Count(ranking.documents_scored, "document")),
+    };
     let all = [Some(scored), looked_up, candidates, blocks, windows];
     listed(all.into_iter().flatten().map(plain).collect())
 }

@@ -192,6 +192,7 @@ impl LookedAt {
                 let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;
                 RankingCounts {
                     documents_scored: pruning.documents_scored,
+                    postings: Some(pruning.postings),
                     blocks: blocks_considered,
                     blocks_skipped: blocks_considered.saturating_sub(blocks_scored),
                     windows: windows_considered,

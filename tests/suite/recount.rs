@@ -127,6 +127,11 @@ fn the_best_by_score_are_found_with_what_the_plan_says() {
                 let ranking = top.ranking.as_ref().unwrap();
                 let scored = ranking.documents_scored;
                 assert!((top.documents..=matching).contains(&scored), "{scored} of {text}\n{tree}");
+                // Each document has one of the words at least, and all of them where all must match.
+                let postings = ranking.postings.unwrap();
+                let per_document = if any { 1 } else { words.len() as u64 };
+                let most = words.len() as u64 * scored;
+                assert!((per_document * scored..=most).contains(&postings), "{tree}");
                 assert!(ranking.windows <= n_windows && ranking.windows_skipped <= ranking.windows);
                 assert!(ranking.blocks <= 1024 * n_windows * words.len() as u64, "{tree}");
                 assert!(ranking.blocks_skipped <= ranking.blocks);

@@ -313,6 +313,7 @@ impl Block {
                 return Ok(());
             }
             pruning.documents_scored += u64::from(docs.count_ones());
+            pruning.postings += u64::from(docs.count_ones());
             let left_out = match query.offered {
                 [] => LeftOut::Nothing,
                 docs => LeftOut::Docs(docs),

@@ -87,6 +87,7 @@ pub(super) fn offer<const ALL: bool>(
                 sums.listed.fill(0);
             }
             at.visit(clause, window, |low, score| {
+                pruning.postings += 1;
                 let (word, bit) = (low / 64, 1 << (low % 64));
                 let is_first = if ALL { nth == 0 } else { sums.matching[word] & bit == 0 };
                 sums.scores[low] = if is_first { score } else { sums.scores[low] + score };

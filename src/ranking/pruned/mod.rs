@@ -62,6 +62,8 @@ pub(crate) struct Pruning {
     pub(crate) blocks_scored: u64,
     /// Documents whose score was computed.
     pub(crate) documents_scored: u64,
+    /// Postings whose part of a score was computed.
+    pub(crate) postings: u64,
     /// How many documents match, where that came to light on the way.
     pub(crate) matching: Option<u64>,
 }
@@ -74,6 +76,7 @@ impl Pruning {
         blocks_considered: 0,
         blocks_scored: 0,
         documents_scored: 0,
+        postings: 0,
         matching: Some(0),
     };
 }
@@ -86,6 +89,7 @@ impl std::ops::AddAssign for Pruning {
         self.blocks_considered += other.blocks_considered;
         self.blocks_scored += other.blocks_scored;
         self.documents_scored += other.documents_scored;
+        self.postings += other.postings;
         self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
     }
 }
@@ -180,8 +184,7 @@ pub(crate) fn any_of(
 ) -> Result<Pruning> {
     let mut readers = Readers::new(&mut scratch.readers);
     let found = find::<false>(clauses, &mut readers, false, base, top, scratch);
-    scratch.readers = readers.recycle();
-    found
+    with_postings(found, readers, scratch)
 }
 
 /// Offers to `top` every document that matches all clauses and can be among its best. With `count` every match is
@@ -201,8 +204,18 @@ pub(crate) fn all_of(
         Ok(None) => find::<true>(clauses, &mut readers, count, base, top, scratch),
         few => few.map(Option::unwrap_or_default),
     };
+    with_postings(found, readers, scratch)
+}
+
+/// Adds what `readers` have read, and keeps their memory.
+fn with_postings(
+    found: Result<Pruning>,
+    readers: Readers<'_>,
+    scratch: &mut Scratch,
+) -> Result<Pruning> {
+    let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    found
+    found.map(|pruning| Pruning { postings: pruning.postings + read, ..pruning })
 }
 
 fn find<'s, const ALL: bool>(

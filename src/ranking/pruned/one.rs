@@ -41,6 +41,7 @@ pub(super) fn offer(
                 top.push(score, DocId(base + u64::from(doc)));
             }
             pruning.documents_scored = list.docs().len() as u64;
+            pruning.postings = pruning.documents_scored;
             pruning.matching = Some(pruning.documents_scored);
         }
         RankedList::Long(list) => {
@@ -215,6 +216,7 @@ impl<'a, 's> Scan<'a, 's> {
                     None => block_from(&part, candidate),
                 };
                 pruning.documents_scored += u64::from(word.count_ones());
+                pruning.postings += u64::from(word.count_ones());
                 self.offer_word(high + first, word, rank)?;
                 reached = high + first + 64;
             }

@@ -13,7 +13,11 @@ use std::sync::Arc;
 /// What reads the frequencies and the lengths of each clause. Documents come mostly in order, so that what one of
 /// them needs is near what the one before needed, and at hand.
 #[derive(Debug, Default)]
-pub(super) struct Readers<'s>(Vec<Reader<'s>>);
+pub(super) struct Readers<'s> {
+    by_clause: Vec<Reader<'s>>,
+    /// Postings whose part of a score was computed.
+    pub(super) n_postings: u64,
+}
 
 /// Of one clause, made when they are needed.
 #[derive(Debug, Default)]
@@ -25,27 +29,27 @@ struct Reader<'s> {
 impl<'s> Readers<'s> {
     /// None so far, with the memory of others.
     pub(super) fn new(memory: &mut Readers<'static>) -> Self {
-        Readers(recycled(std::mem::take(&mut memory.0)))
+        Readers { by_clause: recycled(std::mem::take(&mut memory.by_clause)), n_postings: 0 }
     }
 
     /// Keeps the memory for the next query.
     pub(super) fn recycle(mut self) -> Readers<'static> {
-        self.0.truncate(CLAUSES_MAX);
-        self.0.shrink_to(CLAUSES_MAX);
-        Readers(recycled(self.0))
+        self.by_clause.truncate(CLAUSES_MAX);
+        self.by_clause.shrink_to(CLAUSES_MAX);
+        Readers { by_clause: recycled(self.by_clause), n_postings: 0 }
     }
 
     /// Bytes that it holds on to.
     pub(super) fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Reader<'_>>()
+        self.by_clause.capacity() * size_of::<Reader<'_>>()
     }
 
     #[inline]
     fn of(&mut self, clause: usize) -> &mut Reader<'s> {
-        if clause >= self.0.len() {
-            self.0.resize_with(clause + 1, Reader::default);
+        if clause >= self.by_clause.len() {
+            self.by_clause.resize_with(clause + 1, Reader::default);
         }
-        &mut self.0[clause]
+        &mut self.by_clause[clause]
     }
 
     /// The frequency of the posting of a clause with this rank in its list.
@@ -91,6 +95,7 @@ impl<'r, 's> Sum<'r, 's> {
     /// Adds what is already known.
     #[inline]
     pub(super) fn add(&mut self, score: f32) {
+        self.readers.n_postings += 1;
         self.score = Some(self.score.map_or(score, |before| before + score));
     }
 

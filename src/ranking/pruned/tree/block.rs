@@ -430,7 +430,10 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
         let before = (word & ((1 << self.bit) - 1)).count_ones();
         let rank = self.block.scorer.cells[clause].rank + before;
         match self.block.view.list(clause).map(|part| &part.postings) {
-            Some(Postings::Short { scores, .. }) => Ok(scores.get(rank as usize).copied()),
+            Some(Postings::Short { scores, .. }) => {
+                self.block.scorer.readers.n_postings += 1;
+                Ok(scores.get(rank as usize).copied())
+            }
             Some(Postings::Long(_)) => self.score_posting(clause, rank).map(Some),
             None => Ok(None),
         }
@@ -479,6 +482,7 @@ impl Document<'_, '_, '_, '_, '_> {
             return Ok(0);
         }
         let scorer = &mut *self.block.scorer;
+        scorer.readers.n_postings += 1;
         match &scorer.weighed.tree.clauses[clause].list {
             RankedList::Short(list) => {
                 let at = list.docs().binary_search(&self.doc).ok();
@@ -508,6 +512,7 @@ impl Document<'_, '_, '_, '_, '_> {
         scorer.k = Some((self.doc, clause, k));
         let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
         let part = score_part(scorer.readers.frequency(clause, list, rank)?, k);
+        scorer.readers.n_postings += 1;
         let score = own.weight * part;
         scorer.equal.note(clause, score, || list.code_of(part));
         Ok(score)

@@ -226,9 +226,11 @@ fn offer_matching<'s>(
         pruning: Pruning::default(),
     };
     let found = search.run(top);
-    let pruning = search.pruning;
+    let mut pruning = search.pruning;
     *opened = recycled(search.opened);
-    *of_clauses = search.scorer.into_readers().recycle();
+    let readers = search.scorer.into_readers();
+    pruning.postings += readers.n_postings;
+    *of_clauses = readers.recycle();
     weighed.recycle(&mut memory.weighed);
     memory.scorer = of_scorer;
     found.map(|()| pruning)

@@ -128,6 +128,7 @@ impl Required {
             }
         }
         left_out.recycle(finders);
+        pruning.postings += of_clauses.n_postings;
         *readers = of_clauses.recycle();
         Ok(true)
     }
