@@ -856,6 +856,14 @@ fn an_empty_input_is_an_empty_index_and_a_remark() {
     assert_eq!(dir.count("*"), 0);
     assert_eq!(dir.ok(&["export", "t.tp"]), "");
     dir.run(&["index", "n.tp", "empty.txt", "--input-format", "jsonl"]).fails_with(&["empty.txt"]);
+    // Where the schema is known, whatever it says of the format.
+    dir.write("new.jsonl", "{\"a\": \"b\", \"c\": \"d\"}\n");
+    dir.ok(&["index", "j.tp", "new.jsonl"]);
+    dir.write("none.jsonl", "");
+    let ran = dir.run(&["index", "j.tp", "none.jsonl", "new.jsonl", "--append"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing in none.jsonl"), "{}", ran.stderr);
+    assert_eq!(dir.run(&["search", "j.tp", "*", "--count"]).stdout.trim(), "2");
 }
 
 #[test]

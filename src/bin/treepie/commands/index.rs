@@ -230,7 +230,9 @@ impl Job {
         bad: &mut BadRecords,
     ) -> Result<(), Error> {
         if input.peek(1)?.is_empty() {
+            // Of whatever format it is: it has no documents, and is no reason to refuse the others.
             warn(format!("nothing in {}", input.name.display()));
+            return Ok(());
         }
         let format = self.format_of(&mut input)?;
         if format != InputFormat::Lines {
