@@ -8,7 +8,9 @@ use crate::searcher::Searcher;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
 use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage};
-use crate::writer::{CommitInfo, Existing, IndexWriter, WriterOptions};
+use crate::writer::recover::recover;
+use crate::writer::salvage::salvage;
+use crate::writer::{CommitInfo, Existing, IndexWriter, Recovery, Salvage, WriterOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -120,6 +122,67 @@ impl IndexOptions {
         Index { existing: Existing::Replace, ..self.create_in(storage, schema) }
     }
 
+    /// As [`Index::recover`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn recover(self, path: impl Into<PathBuf>) -> Result<Recovery> {
+        let storage = FsStorage::open(path, self.read_mode)?;
+        self.recover_storage(Arc::new(storage))
+    }
+
+    /// As [`Index::recover`], of the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn recover_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
+        recover(storage, false)
+    }
+
+    /// What [`Index::recover`] would find, reading every byte and changing nothing. No lock is taken: where a
+    /// writer is at work, a commit may be gone before it has been read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn examine(self, path: impl Into<PathBuf>) -> Result<Recovery> {
+        let storage = FsStorage::open(path, self.read_mode)?;
+        self.examine_storage(Arc::new(storage))
+    }
+
+    /// As [`examine`](Self::examine), of the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn examine_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
+        recover(storage, true)
+    }
+
+    /// As [`Index::salvage`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::salvage`].
+    pub fn salvage(self, path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result<Salvage> {
+        let to = to.into();
+        let from = FsStorage::open(path, self.read_mode)?;
+        refuse_existing(&to)?;
+        let to: Arc<dyn Storage> = Arc::new(FsStorage::create(&to, self.read_mode)?);
+        self.salvage_storage(&from, to)
+    }
+
+    /// As [`Index::salvage`], from one storage to another.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::salvage`].
+    pub fn salvage_storage(self, from: &dyn Storage, to: Arc<dyn Storage>) -> Result<Salvage> {
+        salvage(from, to, Arc::new(self.analyzers), WriterOptions::new())
+    }
+
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
         let place = Place::Directory(path, self.read_mode);
         Index {
@@ -217,6 +280,61 @@ impl Index {
     /// As [`open`](Self::open).
     pub fn to_image(&self) -> Result<Vec<u8>> {
         snapshot::to_image(&*self.storage()?)
+    }
+
+    /// Goes back to the last commit that is whole, where the newest is damaged. Reads every byte of the commits that it
+    /// looks at. Whoever adds and searches must be done or must be able to wait: it becomes the writer meanwhile.
+    ///
+    /// The whole commit is published once more, under the next number. What the damaged ones consisted of is not
+    /// deleted but set aside, under names that begin with `damaged-`; [`salvage`](Self::salvage) saves more of it,
+    /// and is to be used before. Searchers that have a damaged commit open keep it until they reload.
+    ///
+    /// After a power failure the index is as damaged as before, or recovered.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// # let dir = std::env::temp_dir().join(format!("treepie-doc-recover-{}", std::process::id()));
+    /// # let _ = std::fs::remove_dir_all(&dir);
+    ///
+    /// let mut writer = Index::create(&dir, Schema::builder().text("title").build()?)?.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// writer.add(Document::new().with("title", "London"))?;
+    /// writer.commit()?;
+    /// # drop(writer);
+    /// std::fs::write(dir.join("manifest-0000000000000002"), "scribble")?;
+    /// assert!(Index::open(&dir).is_err());
+    ///
+    /// let recovery = Index::recover(&dir)?;
+    /// assert_eq!((recovery.whole, recovery.published, recovery.documents), (1, Some(3), 1));
+    /// assert_eq!(recovery.set_aside.len(), 2); // the manifest and the segment of the second commit
+    /// assert_eq!(Index::open(&dir)?.searcher()?.n_docs(), 1);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] if no commit is whole, [`ErrorKind::Locked`] while there is a writer,
+    /// [`ErrorKind::UnsupportedVersion`] if a newer version wrote the index.
+    pub fn recover(path: impl Into<PathBuf>) -> Result<Recovery> {
+        Self::options().recover(path)
+    }
+
+    /// Rebuilds what can be read of the index in the directory `path` as a new index in `to`. The old one
+    /// is only read.
+    ///
+    /// The newest commit counts whose manifest can be read. Its segments that are sound are copied; the documents of the
+    /// others are added anew as far as their stored values can be read. Fields that are not stored are lost with a
+    /// damaged segment, and so are the places in it that cannot be read; the result says which.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] if no manifest can be read, [`ErrorKind::AlreadyExists`] and
+    /// [`ErrorKind::NotAnIndex`] if there is something in `to`, [`ErrorKind::Analyzer`] where documents need one that is
+    /// not registered ([`IndexOptions::analyzers`]).
+    pub fn salvage(path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result<Salvage> {
+        Self::options().salvage(path, to)
     }
 
     /// The fields, where they are known: always for an index that exists.

@@ -96,8 +96,8 @@ pub use searcher::{
     Value,
 };
 pub use writer::{
-    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, IndexWriter, LineFormat, LinesReport, Progress,
-    VALUE_BYTES_MAX, WriterOptions,
+    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, IndexWriter, LineFormat, LinesReport,
+    Progress, Recovery, Salvage, SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
 };
 
 #[doc = include_str!("docs/reliability.md")]

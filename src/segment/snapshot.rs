@@ -169,6 +169,25 @@ impl Snapshot {
         Ok(Snapshot { manifest, segments, _pin: pin })
     }
 
+    /// Opens one segment of a commit, whatever the others are like.
+    pub(crate) fn open_segment_of(
+        storage: &dyn Storage,
+        manifest: &Manifest,
+        meta: &SegmentMeta,
+    ) -> Result<Arc<SegmentFile>> {
+        debug_assert!(manifest.segments.contains(meta), "a segment of this commit");
+        open_segment(storage, meta)
+    }
+
+    /// A segment that was opened by itself.
+    pub(crate) fn reader_of<'s>(
+        file: &'s SegmentFile,
+        manifest: &'s Manifest,
+        meta: &SegmentMeta,
+    ) -> SegmentReader<'s> {
+        SegmentReader::new(file, &manifest.schema, meta.n_docs)
+    }
+
     /// The segments with what the manifest says of them.
     pub(crate) fn readers(&self) -> impl Iterator<Item = SegmentReader<'_>> {
         let metas = self.manifest.segments.iter();

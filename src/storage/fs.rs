@@ -160,6 +160,18 @@ impl Storage for FsStorage {
         published.map_err(|e| Error::io("publishing a file", e).in_file(to))
     }
 
+    fn link(&self, name: &str, also: &str) -> Result<()> {
+        let (from, to) = (self.path_of(name)?, self.path_of(also)?);
+        let linked = match fs::hard_link(&from, &to) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            Err(_) if fs::symlink_metadata(&to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            // A file system without links.
+            Err(_) => fs::copy(&from, &to).and_then(|_| File::open(&to)?.sync_all()),
+        };
+        linked.map_err(|e| Error::io("giving a file another name", e).in_file(to))
+    }
+
     fn sync_names(&self) -> Result<()> {
         sync_directory(&self.directory)
     }

@@ -38,6 +38,9 @@ mod mmap;
 use crate::error::{Error, ErrorKind, Result};
 use std::{any::Any, fmt, path::PathBuf, sync::Arc};
 
+/// Bytes that are copied at a time.
+const PIECE: usize = 1 << 20;
+
 pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
 
@@ -65,6 +68,21 @@ pub trait Storage: fmt::Debug + Send + Sync {
 
     /// Gives the file `from` the name `to` in one step; an error of kind `AlreadyExists` if `to` is taken.
     fn publish(&self, from: &str, to: &str) -> Result<()>;
+
+    /// Gives the file `name` another name beside the one it has; an error of kind `AlreadyExists` if that is taken.
+    ///
+    /// Unless an implementation knows better, the file is copied, and the copy is durable.
+    fn link(&self, name: &str, also: &str) -> Result<()> {
+        let from = self.open_unmapped(name)?;
+        let mut to = self.create(also)?;
+        let mut piece = vec![0; PIECE.min(from.len() as usize)];
+        for at in (0..from.len()).step_by(PIECE) {
+            let len = (from.len() - at).min(PIECE as u64) as usize;
+            from.read_at(at, &mut piece[..len])?;
+            to.write_all(&piece[..len])?;
+        }
+        to.sync()
+    }
 
     /// Makes created, published and deleted names durable.
     fn sync_names(&self) -> Result<()>;
@@ -273,6 +291,11 @@ mod tests {
 
         storage.create("b").unwrap().sync().unwrap();
         assert_eq!(storage.publish("b", "a").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        storage.link("a", "also").unwrap();
+        assert_eq!(storage.link("a", "also").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(storage.link("none", "e").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!((content("a"), content("also")), (b"one two".to_vec(), b"one two".to_vec()));
+        storage.delete("also").unwrap();
         storage.publish("a", "c").unwrap();
         storage.sync_names().unwrap();
         assert_eq!(names(), ["b", "c"]);

@@ -94,6 +94,16 @@ impl Committer {
         Ok(committer)
     }
 
+    /// Goes on from the commit `whole`, passing over damaged ones up to `newest`. What they name stays.
+    pub(crate) fn going_back(
+        storage: Arc<dyn Storage>,
+        lock: WriterLock,
+        whole: Manifest,
+        newest: u64,
+    ) -> Committer {
+        Committer { storage, lock, current: Some(whole), generation: newest, broken: None }
+    }
+
     /// The commit that the next one follows; `None` before the first, and where that one is of an older format.
     pub(crate) fn current(&self) -> Option<&Manifest> {
         self.current.as_ref()
@@ -127,6 +137,14 @@ impl Committer {
     /// After any, every later call fails with `Poisoned`. The [outcome](Error::commit_outcome) says whether
     /// the commit may have happened all the same, which opening the index decides.
     pub(crate) fn commit(&mut self, draft: Draft) -> Result<Manifest> {
+        let manifest = self.commit_and_keep(draft)?;
+        // The commit stands, whatever happens to what it superseded.
+        let _ = self.collect(Orphans::Keep);
+        Ok(manifest)
+    }
+
+    /// The same, and nothing is deleted.
+    pub(crate) fn commit_and_keep(&mut self, draft: Draft) -> Result<Manifest> {
         self.check()?;
         let manifest = match self.publish(draft) {
             Ok(manifest) => manifest,
@@ -137,8 +155,6 @@ impl Committer {
         };
         self.generation = manifest.generation;
         self.current = Some(manifest.clone());
-        // The commit stands, whatever happens to what it superseded.
-        let _ = self.collect(Orphans::Keep);
         Ok(manifest)
     }
 
@@ -177,8 +193,9 @@ impl Committer {
             Some(current) => current.index_id,
             None => SegmentId::random(),
         };
-        let previous = self.generation;
-        let generation = previous.checked_add(1).ok_or_else(|| {
+        // Where damaged commits were passed over, it is not the one before.
+        let previous = self.current.as_ref().map_or(self.generation, |current| current.generation);
+        let generation = self.generation.checked_add(1).ok_or_else(|| {
             Error::new(ErrorKind::LimitExceeded, "committing").expected("a generation below 2^64")
         })?;
         let Draft { schema, segments, payload, term_versions } = draft;

@@ -13,7 +13,9 @@ mod merge_segments;
 mod occurrence_tests;
 mod options;
 mod pipeline;
+pub(crate) mod recover;
 mod run;
+pub(crate) mod salvage;
 mod term_table;
 mod worker;
 
@@ -21,6 +23,8 @@ pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
 pub use lines::{BadLines, LineFormat, LinesReport};
 pub use options::WriterOptions;
 pub use pipeline::Progress;
+pub use recover::{DamagedCommit, Recovery};
+pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
 
 use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;

@@ -19,6 +19,7 @@ mod faults;
 mod older_format;
 mod oracle;
 mod power;
+mod recovery;
 mod states;
 mod system_calls;
 mod workload;

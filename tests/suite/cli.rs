@@ -1020,6 +1020,51 @@ fn a_damaged_index_is_an_error_and_verify_lists_it() {
     assert!((ran.stdout + &ran.stderr).contains(&name));
 }
 
+#[test]
+fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
+    let dir = Dir::with_titles();
+    let index = dir.0.join("t.tp");
+    dir.write("more.txt", "Paris again\n");
+    let preset = ["--preset", "wikipedia-titles", "--append", "--quiet"];
+    dir.ok(&[&["index", "t.tp", "more.txt"][..], &preset].concat());
+    let sound = dir.ok(&["recover", "t.tp"]);
+    assert!(sound.contains("nothing is lost"), "{sound}");
+    let manifest = index.join("manifest-0000000000000002");
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[90] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    assert_eq!(dir.run(&["search", "t.tp", "paris", "--count"]).status, 2);
+
+    let saved = dir.ok(&["salvage", "t.tp", "saved.tp"]);
+    assert!(saved.contains("commit 2 is damaged") && saved.contains("of commit 1"), "{saved}");
+    assert_eq!(dir.ok(&["search", "saved.tp", "paris", "--count"]), "2\n");
+    assert_eq!(dir.run(&["salvage", "t.tp", "saved.tp"]).status, 2, "it is there already");
+
+    let planned = dir.ok(&["recover", "t.tp", "--dry-run"]);
+    assert!(planned.contains("would go back to commit 1"), "{planned}");
+    assert_eq!(dir.run(&["search", "t.tp", "paris", "--count"]).status, 2, "nothing was done");
+    let done = dir.ok(&["recover", "t.tp"]);
+    assert!(done.contains("went back to commit 1, which is commit 3 now"), "{done}");
+    assert!(done.contains("set aside: damaged-manifest-0000000000000002"), "{done}");
+    assert_eq!(dir.ok(&["search", "t.tp", "paris", "--count"]), "2\n");
+    let rows = dir.ok(&["recover", "t.tp", "--format", "csv"]);
+    assert!(rows.starts_with("commit,state,documents,damaged,message\n3,whole,"), "{rows}");
+    assert_eq!(dir.run(&["recover", "nowhere.tp"]).status, 2);
+    fs::create_dir(dir.0.join("plain")).unwrap();
+    dir.write("plain/file.txt", "x");
+    assert_eq!(dir.run(&["recover", "plain"]).status, 2);
+    assert!(!dir.0.join("plain/write.lock").exists());
+
+    // Without its footer nothing of a segment can be found.
+    let segment = segment_of(&dir.0.join("saved.tp"));
+    let mut bytes = fs::read(&segment).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let lost = dir.ok(&["salvage", "saved.tp", "none.tp", "--format", "jsonl"]);
+    assert!(lost.contains(r#""outcome":"lost""#), "{lost}");
+}
+
 fn segment_of(index: &Path) -> PathBuf {
     let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().path());
     let mut segments = names.filter(|path| path.extension().is_some_and(|name| name == "idx"));

@@ -4,7 +4,6 @@ mod allocations;
 mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
-mod damage;
 mod disk_full;
 mod expansions;
 mod facets;

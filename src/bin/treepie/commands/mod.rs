@@ -11,6 +11,8 @@ pub(crate) mod index;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod merge;
+pub(crate) mod recover;
+pub(crate) mod salvage;
 pub(crate) mod search;
 pub(crate) mod verify;
 mod why;
@@ -42,6 +44,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Explain(args) => explain::run(args, global),
         Command::Inspect(args) => inspect::run(args, global),
         Command::Verify(args) => verify::run(args, global),
+        Command::Recover(args) => recover::run(args, global),
+        Command::Salvage(args) => salvage::run(args, global),
         Command::Merge(args) => merge::run(args, global),
         Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),

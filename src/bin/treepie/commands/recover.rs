@@ -1,0 +1,106 @@
+//! `treepie recover INDEX`: back to the last whole commit.
+
+use std::{io::Write, path::PathBuf};
+
+use serde_json::json;
+use treepie::{DamagedCommit, Index, Recovery};
+
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::{Format, Output, Table, grouped, plural},
+    terminal,
+};
+
+/// Go back to the last commit that is whole, where the newest is damaged.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie recover titles.tp --dry-run
+  treepie recover titles.tp
+
+What the damaged commits consisted of is set aside under names that begin with damaged-, not deleted.
+`treepie salvage` saves more, and is to be used before.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// Say what would be done, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// How to print the damaged commits.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let options = Index::options();
+    let recovery = match args.dry_run {
+        true => options.examine(&args.index)?,
+        false => options.recover(&args.index)?,
+    };
+    let mut out = Output::new(global.color);
+    match args.format {
+        Format::Text => print_text(&mut out, &recovery, args.dry_run)?,
+        format => print_rows(&mut out, format, &recovery)?,
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn print_text(out: &mut Output, recovery: &Recovery, dry_run: bool) -> Outcome<()> {
+    for commit in &recovery.damaged {
+        print_damaged(out, commit)?;
+    }
+    let (whole, documents) = (recovery.whole, grouped(recovery.documents));
+    if recovery.nothing_lost() {
+        writeln!(
+            out,
+            "commit {whole}, the newest, is whole: {documents} documents, nothing is lost"
+        )?;
+    } else if dry_run {
+        writeln!(out, "would go back to commit {whole}: {documents} documents")?;
+    }
+    if let Some(published) = recovery.published {
+        writeln!(
+            out,
+            "went back to commit {whole}, which is commit {published} now: {documents} documents"
+        )?;
+    }
+    for name in &recovery.set_aside {
+        writeln!(out, "set aside: {}", terminal::printable(name))?;
+    }
+    Ok(())
+}
+
+/// One commit and what is wrong with it.
+pub(super) fn print_damaged(out: &mut Output, commit: &DamagedCommit) -> Outcome<()> {
+    let documents = match commit.documents {
+        Some(documents) => format!("{} documents", grouped(documents)),
+        None => "nobody knows how many documents".to_owned(),
+    };
+    writeln!(out, "commit {} is damaged: {documents}", commit.generation)?;
+    for error in &commit.damage {
+        writeln!(out, "  {error}")?;
+    }
+    let more = commit.n_damaged - commit.damage.len() as u64;
+    if more > 0 {
+        writeln!(out, "  and {} more", plural(more as usize, "place"))?;
+    }
+    Ok(())
+}
+
+fn print_rows(out: &mut Output, format: Format, recovery: &Recovery) -> Outcome<()> {
+    let names = ["commit", "state", "documents", "damaged", "message"];
+    let mut table = Table::new(out, format, &names)?;
+    for commit in &recovery.damaged {
+        table.row(vec![
+            json!(commit.generation),
+            json!("damaged"),
+            json!(commit.documents),
+            json!(commit.n_damaged),
+            json!(commit.damage.first().map(ToString::to_string)),
+        ])?;
+    }
+    let whole = json!(recovery.published.unwrap_or(recovery.whole));
+    table.row(vec![whole, json!("whole"), json!(recovery.documents), json!(0), json!(null)])?;
+    Ok(table.finish()?)
+}

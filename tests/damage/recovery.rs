@@ -1,0 +1,281 @@
+//! Going back and salvaging: what is whole comes back, what is lost is said, and nothing is thrown away.
+
+use crate::changes::{self, Case, Change, sample};
+use crate::golden::{DENSE, DOCS, Dice, Files, LATE, Parts, TEXTS, files_in, manifests, writable};
+use crate::guard::for_each;
+use crate::questions::sound;
+use crate::seed;
+use std::sync::Arc;
+use treepie::storage::{MemoryStorage, Storage};
+use treepie::{
+    DocId, Document, Error, ErrorKind, Index, Recovery, Result, Salvage, Schema, SegmentOutcome,
+    Value,
+};
+
+/// The segments of the golden index in the order of their documents.
+fn segments(files: &Files) -> Vec<String> {
+    let index = Index::options().open_storage(Parts::mapped(files.clone())).unwrap();
+    let segments = index.inspect().unwrap().segments();
+    segments.into_iter().map(|segment| format!("seg-{}.idx", segment.id)).collect()
+}
+
+fn recover(storage: &Arc<MemoryStorage>) -> Result<Recovery> {
+    Index::options().recover_storage(storage.clone())
+}
+
+fn open(storage: &Arc<MemoryStorage>) -> Index {
+    Index::options().open_storage(storage.clone()).unwrap()
+}
+
+/// Changes all over a file, of every section of it and of what lies around them.
+fn all_over<'f>(files: &'f Files, file: &str, n: usize) -> Vec<Case<'f>> {
+    let of_file = |cases: Vec<Case<'f>>| -> Vec<_> {
+        cases.into_iter().filter(|case| case.file == file).collect()
+    };
+    let mut cases = sample(&of_file(changes::bytes(files)), n, seed());
+    cases.extend(sample(&of_file(changes::cuts(files)), n / 4, seed()));
+    cases
+}
+
+/// Every file that was there is still there, under its name or another.
+fn assert_all_kept(before: &Files, storage: &Arc<MemoryStorage>) {
+    let after = files_in(&**storage);
+    for (name, bytes) in before.iter().filter(|(name, _)| *name != "write.lock") {
+        let aside = format!("damaged-{name}");
+        let kept = after.get(name).or(after.get(&aside));
+        assert_eq!(kept, Some(bytes), "{name} was thrown away");
+    }
+}
+
+#[test]
+fn a_damaged_newest_commit_is_left_for_the_one_before_when_told_to() {
+    let (files, truth) = sound();
+    let (newest, late) = (manifests(files)[1], segments(files).pop().unwrap());
+    let mut cases = all_over(files, newest, 30);
+    cases.extend(all_over(files, &late, 50));
+    cases.push(Case { file: &late, change: Change::Missing });
+    for_each(&cases, |case| {
+        let damaged = case.apply(files);
+        let storage = writable(&damaged);
+        let recovery = recover(&storage).unwrap();
+        assert_eq!((recovery.whole, recovery.published), (2, Some(4)));
+        assert_eq!(recovery.documents, DOCS - LATE as u64);
+        let [commit] = &recovery.damaged[..] else { panic!("{recovery:?}") };
+        let readable = case.file != newest;
+        assert_eq!((commit.generation, commit.documents), (3, readable.then_some(DOCS)));
+        assert!(commit.n_damaged > 0 && !commit.damage.is_empty());
+        let mut aside = vec![format!("damaged-{newest}"), format!("damaged-{late}")];
+        aside.retain(|name| case.change != Change::Missing || !name.contains("seg-"));
+        assert_eq!(recovery.set_aside, aside);
+        assert_all_kept(&damaged, &storage);
+        truth.compare_recovered(&open(&storage), 2);
+        let again = recover(&storage).unwrap();
+        assert!(again.nothing_lost() && again.damaged.is_empty() && again.set_aside.is_empty());
+    });
+}
+
+#[test]
+fn after_going_back_a_writer_goes_on_and_cleans_up_what_is_not_set_aside() {
+    let (files, _) = sound();
+    let damaged = Case { file: manifests(files)[1], change: Change::Cut(100) }.apply(files);
+    let storage = writable(&damaged);
+    recover(&storage).unwrap();
+    let before = files_in(&*storage);
+    for n in 0..3 {
+        let mut writer = open(&storage).writer().unwrap();
+        writer.add(Document::new().with("title", format!("later {n}"))).unwrap();
+        assert_eq!(writer.commit().unwrap().generation, 5 + n);
+    }
+    let after = files_in(&*storage);
+    for name in before.keys().filter(|name| name.starts_with("damaged-")) {
+        assert_eq!(before[name], after[name], "{name}");
+    }
+    // The last two commits, and nothing older: the damaged manifest does not stand in the way.
+    assert_eq!(manifests(&after), ["manifest-0000000000000006", "manifest-0000000000000007"]);
+}
+
+#[test]
+fn a_reader_of_the_damaged_commit_keeps_it_until_it_reloads() {
+    let (files, _) = sound();
+    let storage = writable(files);
+    let searcher = open(&storage).searcher().unwrap();
+    let late = searcher.parse("late").unwrap();
+    // It has the segment open; then the name leads to other bytes.
+    let name = segments(files).pop().unwrap();
+    storage.delete(&name).unwrap();
+    storage.create(&name).unwrap().write_all(b"rubbish").unwrap();
+    assert_eq!(open(&storage).searcher().unwrap_err().kind(), ErrorKind::Corrupt);
+    recover(&storage).unwrap();
+    assert_eq!(searcher.count(&late).unwrap(), LATE as u64);
+    let reloaded = searcher.reload().unwrap().unwrap();
+    assert_eq!((reloaded.generation(), reloaded.count(&late).unwrap()), (4, 0));
+}
+
+#[test]
+fn where_no_commit_is_whole_nothing_is_changed() {
+    let (files, _) = sound();
+    let shared = &segments(files)[0];
+    for_each(&all_over(files, shared, 40), |case| {
+        let damaged = case.apply(files);
+        let storage = writable(&damaged);
+        let error = recover(&storage).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(error.to_string().contains("salvage"), "{error}");
+        let mut after = files_in(&*storage);
+        after.retain(|name, _| name != "write.lock");
+        assert_eq!(after, damaged);
+    });
+}
+
+#[test]
+fn a_whole_newest_commit_stays_and_a_damaged_older_manifest_is_set_aside() {
+    let (files, _) = sound();
+    let older = manifests(files)[0];
+    let damaged = Case { file: older, change: Change::Byte { at: 130, is: 0x77 } }.apply(files);
+    let storage = writable(&damaged);
+    let recovery = recover(&storage).unwrap();
+    assert!(recovery.nothing_lost());
+    assert_eq!((recovery.whole, recovery.published), (3, None));
+    assert_eq!(recovery.set_aside, [format!("damaged-{older}")]);
+    assert_all_kept(&damaged, &storage);
+    // Only looking changes nothing, and what is newer than this version is not damage.
+    let storage = writable(&damaged);
+    let looked = Index::options().examine_storage(storage.clone()).unwrap();
+    assert_eq!((looked.damaged.len(), looked.set_aside.len()), (1, 0));
+    assert_eq!(files_in(&*storage), damaged);
+    let mut newer = files.clone();
+    let newest = manifests(files)[1];
+    let mut bytes = newer[newest].to_vec();
+    bytes[10..12].copy_from_slice(&(treepie::format::FORMAT_VERSION.0 + 1).to_le_bytes());
+    newer.insert(newest.to_owned(), Arc::new(bytes));
+    crate::seals::reseal(&mut newer, newest);
+    let error = recover(&writable(&newer)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);
+}
+
+/// What is stored of each document of the golden index.
+fn rows(index: &Index) -> Vec<Vec<(String, Value)>> {
+    let searcher = index.searcher().unwrap();
+    let row = |doc| {
+        let fields = searcher.document(DocId(doc)).unwrap();
+        let names = searcher.schema().fields().iter().map(|field| field.name.clone());
+        names.filter_map(|name| Some((name.clone(), fields.get(&name)?.clone()))).collect()
+    };
+    (0..searcher.n_docs()).map(row).collect()
+}
+
+fn salvage(files: &Files) -> Result<(Salvage, Index), Error> {
+    let out = Arc::new(MemoryStorage::new());
+    let salvage = Index::options().salvage_storage(&*Parts::mapped(files.clone()), out.clone())?;
+    let index = Index::options().open_storage(out).unwrap();
+    let report = index.inspect().unwrap().verify(|error| panic!("{error}"));
+    assert!(report.is_sound());
+    Ok((salvage, index))
+}
+
+#[test]
+fn what_is_salvaged_is_right_and_what_is_lost_is_said() {
+    let (files, truth) = sound();
+    let sound_index = Index::options().open_storage(Parts::mapped(files.clone())).unwrap();
+    let known = rows(&sound_index);
+    let (whole, index) = salvage(files).unwrap();
+    assert!(
+        whole.nothing_lost() && (whole.generation, whole.documents, whole.lost) == (3, DOCS, 0)
+    );
+    truth.compare_recovered(&index, 3);
+    assert_eq!(index.inspect().unwrap().payload(), b"as far as line 17");
+
+    let names = segments(files);
+    let bounds = [0, DENSE, DENSE + TEXTS, DENSE + TEXTS + LATE].map(|doc| doc as u64);
+    let mut cases = vec![];
+    for (name, n) in names.iter().zip([10, 20, 20]) {
+        cases.extend(all_over(files, name, n));
+        cases.push(Case { file: name, change: Change::Missing });
+    }
+    let (mut rebuilt, mut lost_segments) = (0, 0);
+    for case in cases {
+        let (salvage, index) = salvage(&case.apply(files)).unwrap();
+        let nth = names.iter().position(|name| name == case.file).unwrap();
+        for (other, segment) in salvage.segments.iter().enumerate() {
+            assert_eq!(segment.outcome == SegmentOutcome::Copied, other != nth, "{case:?}");
+            assert!(
+                segment
+                    .lost
+                    .iter()
+                    .all(|lost| bounds[other] <= lost.start && lost.end <= bounds[other + 1])
+            );
+        }
+        let damaged = &salvage.segments[nth];
+        assert!(!damaged.damage.is_empty());
+        let lost = |doc: u64| damaged.lost.iter().any(|lost| lost.contains(&doc));
+        let left: Vec<_> = (0..DOCS).filter(|doc| !lost(*doc)).collect();
+        assert_eq!(
+            (salvage.documents, salvage.lost),
+            (left.len() as u64, DOCS - left.len() as u64)
+        );
+        let found = rows(&index);
+        assert_eq!(found.len(), left.len());
+        for (found, doc) in found.iter().zip(left) {
+            assert_eq!(*found, known[doc as usize], "document {doc}, {case:?}");
+        }
+        let n_lost = salvage.lost;
+        match &damaged.outcome {
+            SegmentOutcome::Rebuilt { fields_lost } => {
+                assert_eq!(*fields_lost, ["tag", "mark"]);
+                rebuilt += 1;
+            }
+            outcome => {
+                assert_eq!(*outcome, SegmentOutcome::Lost, "{case:?}");
+                assert_eq!(n_lost, damaged.documents);
+                lost_segments += 1;
+            }
+        }
+    }
+    println!("{rebuilt} segments rebuilt, {lost_segments} lost");
+    assert!(rebuilt > 10 && lost_segments > 20);
+}
+
+#[test]
+fn of_a_damaged_block_of_rows_only_its_documents_are_lost() {
+    let schema = Schema::builder().text("title").build().unwrap();
+    let storage = Arc::new(MemoryStorage::new());
+    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
+    let mut dice = Dice::new(seed());
+    for n in 0..2_000 {
+        let words: Vec<String> = (0..12).map(|_| dice.below(1 << 30).to_string()).collect();
+        writer.add(Document::new().with("title", format!("n{n} {}", words.join(" ")))).unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    let files = files_in(&*storage);
+    let known = rows(&open(&storage));
+    // Rows come first in a file.
+    let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
+    let change = Change::Byte { at: 40_000, is: files[segment][40_000] ^ 1 };
+    let (salvage, index) = salvage(&Case { file: segment, change }.apply(&files)).unwrap();
+    let [damaged] = &salvage.segments[..] else { panic!("{salvage:?}") };
+    let lost = |doc: &u64| damaged.lost.iter().any(|lost| lost.contains(doc));
+    assert!(salvage.lost > 50 && salvage.documents > 1_000, "{salvage:?}");
+    assert!(damaged.lost.len() == 1, "one block, one range: {:?}", damaged.lost);
+    let left = (0..2_000).filter(|doc| !lost(doc)).map(|doc| known[doc as usize].clone());
+    assert_eq!(rows(&index), left.collect::<Vec<_>>());
+    assert_eq!(damaged.outcome, SegmentOutcome::Rebuilt { fields_lost: vec![] });
+}
+
+#[test]
+fn what_only_an_unreadable_commit_names_is_not_taken_and_said() {
+    let (files, truth) = sound();
+    let [older, newest] = manifests(files)[..] else { panic!("two commits") };
+    let unreadable = Case { file: newest, change: Change::Byte { at: 140, is: 0x77 } }.apply(files);
+    let (salvage, index) = salvage(&unreadable).unwrap();
+    assert_eq!((salvage.generation, salvage.lost), (2, 0));
+    assert!(!salvage.nothing_lost());
+    let [commit] = &salvage.unreadable[..] else { panic!("{salvage:?}") };
+    assert_eq!((commit.generation, commit.documents), (3, None));
+    assert_eq!(salvage.unnamed, [segments(files).pop().unwrap()]);
+    truth.compare_recovered(&index, 2);
+    let both = Case { file: older, change: Change::Cut(80) }.apply(&unreadable);
+    let error = self::salvage(&both).map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("nobody knows the fields"), "{error}");
+}

@@ -1,0 +1,4 @@
+//! Feeds `roaring`; what it does is told there.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| treepie_fuzz::roaring(data));
