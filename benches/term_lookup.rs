@@ -15,6 +15,8 @@
     expect(unused_imports, reason = "the tests of these modules run with the library")
 )]
 
+#[path = "../src/budget.rs"]
+mod budget;
 #[path = "../src/bytes.rs"]
 mod bytes;
 #[path = "../src/checksum.rs"]

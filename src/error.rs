@@ -65,6 +65,8 @@ pub enum ErrorKind {
     Poisoned,
     /// The caller asked to stop.
     Cancelled,
+    /// The deadline came before the answer.
+    Timeout,
     /// The caller's arguments contradict each other.
     Usage,
 }

@@ -61,6 +61,7 @@ pub mod error;
 mod terminal;
 mod bytes;
 mod recycle;
+mod budget;
 mod checksum;
 mod simd;
 mod ids;
@@ -85,6 +86,7 @@ mod searcher;
 pub mod inspect;
 mod index;
 
+pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
 pub use document::Document;
 pub use error::{CommitOutcome, Error, ErrorKind, Result};
 pub use ids::DocId;
@@ -92,8 +94,8 @@ pub use index::{Index, IndexOptions};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
-    PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Total, TotalMode,
-    Value,
+    PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Stopped, Total,
+    TotalMode, Value,
 };
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, IndexWriter, LineFormat, LinesReport,

@@ -64,6 +64,7 @@ pub use crate::schema::DEFAULT_ANALYZER;
 pub use tantivy_tokenizer_api as tokenizer_api;
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt;
 
 use tokenizer_api::{BoxTokenStream, Token, TokenStream, Tokenizer};
@@ -231,26 +232,39 @@ impl Analyzer {
     ///
     /// A plugged-in tokenizer that numbers nothing has its tokens numbered here.
     pub fn for_each_token(&mut self, text: &str, mut sink: impl FnMut(TokenRef<'_>)) -> u64 {
+        let given = self.try_for_each_token(text, |token| {
+            sink(token);
+            Ok::<(), Infallible>(())
+        });
+        given.unwrap_or_else(|never| match never {})
+    }
+
+    /// As [`for_each_token`](Self::for_each_token), until `sink` fails.
+    pub(crate) fn try_for_each_token<E>(
+        &mut self,
+        text: &str,
+        mut sink: impl FnMut(TokenRef<'_>) -> Result<(), E>,
+    ) -> Result<u64, E> {
         let mut numbers = Numbers::default();
         let mut n_too_long = 0;
         let mut give = |token: &Token| {
             let position = numbers.position(token);
             if token.text.len() > TERM_BYTES_MAX {
                 n_too_long += 1;
-                return;
+                return Ok(());
             }
             let Token { offset_from, offset_to, ref text, .. } = *token;
-            sink(TokenRef { term: text, position, offset_from, offset_to });
+            sink(TokenRef { term: text, position, offset_from, offset_to })
         };
         match &mut self.kind {
-            Kind::Default(tokenizer) => each(tokenizer.token_stream(text), &mut give),
+            Kind::Default(tokenizer) => each(tokenizer.token_stream(text), &mut give)?,
             Kind::BuiltIn(tokenizer) => {
-                each(tokenizer.token_stream(text), &mut give);
+                each(tokenizer.token_stream(text), &mut give)?;
                 n_too_long += tokenizer.take_too_long();
             }
-            Kind::PluggedIn(tokenizer) => each(tokenizer.stream(text), &mut give),
+            Kind::PluggedIn(tokenizer) => each(tokenizer.stream(text), &mut give)?,
         }
-        n_too_long
+        Ok(n_too_long)
     }
 
     /// Calls `sink` with every term of a text in order.
@@ -266,10 +280,14 @@ impl Analyzer {
     }
 }
 
-fn each(mut stream: impl TokenStream, give: &mut impl FnMut(&Token)) {
+fn each<E>(
+    mut stream: impl TokenStream,
+    give: &mut impl FnMut(&Token) -> Result<(), E>,
+) -> Result<(), E> {
     while stream.advance() {
-        give(stream.token());
+        give(stream.token())?;
     }
+    Ok(())
 }
 
 /// Positions as an index can hold them: those of the tokenizer, or the next one where it has none.

@@ -4,10 +4,12 @@
 //! holds there. Intersections leap from window to window by their first question, and inside one
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
+use super::WINDOW_NS;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
-use crate::error::Result;
+use crate::budget;
+use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
@@ -125,6 +127,8 @@ impl Counter {
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
 const BITS_FROM: u32 = 512;
+/// What counting how many inputs have a document takes about, in nanoseconds.
+const COUNTED_NS: u64 = 3;
 
 /// Every document of a whole window, as a run.
 const WHOLE_WINDOW: [[u8; 4]; 1] = [[0, 0, 0xFF, 0xFF]];
@@ -180,8 +184,10 @@ impl<'e, 's> Evaluation<'e, 's> {
     /// What the query finds in window `key`: the root, without deleted documents.
     #[inline]
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
+        let root = self.plan.root();
+        budget::work(WINDOW_NS).inspect_err(|error| self.stopped(root, error))?;
         match self.part.segment.live() {
-            None => self.evaluate(self.plan.root(), key, want),
+            None => self.evaluate(root, key, want),
             Some(live) => match *live {},
         }
     }
@@ -236,6 +242,28 @@ impl<'e, 's> Evaluation<'e, 's> {
     fn evaluate(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
         let started =
             self.profile.timed.then(|| (Instant::now(), std::mem::take(&mut self.inputs_ns)));
+        let chunk = self.chunk(id, key, want).inspect_err(|error| self.stopped(id, error))?;
+        let profile = &mut self.profile.nodes[id.index()];
+        profile.documents_out += u64::from(chunk.cardinality);
+        if let Some((started, before)) = started {
+            let elapsed = started.elapsed().as_nanos() as u64;
+            profile.time_ns += elapsed.saturating_sub(self.inputs_ns);
+            self.inputs_ns = before + elapsed;
+        }
+        Ok(chunk)
+    }
+
+    /// Takes note of the operator at which a budget ran out: the first that is told.
+    #[cold]
+    fn stopped(&mut self, id: NodeId, error: &Error) {
+        let nodes = &mut self.profile.nodes;
+        if budget::is_stop(error) && nodes.iter().all(|node| !node.stopped) {
+            nodes[id.index()].stopped = true;
+        }
+    }
+
+    #[inline]
+    fn chunk(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
         let plan = self.plan;
         let chunk = match &plan.node(id).operator {
             Operator::Nothing { .. } => Chunk::EMPTY,
@@ -255,13 +283,6 @@ impl<'e, 's> Evaluation<'e, 's> {
                 self.at_least(id, *minimum, plan.inputs(any), key, want)?
             }
         };
-        let profile = &mut self.profile.nodes[id.index()];
-        profile.documents_out += u64::from(chunk.cardinality);
-        if let Some((started, before)) = started {
-            let elapsed = started.elapsed().as_nanos() as u64;
-            profile.time_ns += elapsed.saturating_sub(self.inputs_ns);
-            self.inputs_ns = before + elapsed;
-        }
         Ok(chunk)
     }
 
@@ -291,6 +312,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         key: u32,
         want: Want,
     ) -> Result<Chunk<'s>> {
+        budget::work(WINDOW_NS * (all.len() + none.len()) as u64)?;
         if all.is_empty() {
             return self.complement(id, none, key, want);
         }
@@ -373,6 +395,7 @@ impl<'e, 's> Evaluation<'e, 's> {
     }
 
     fn unite(&mut self, id: NodeId, any: &[NodeId], key: u32, want: Want) -> Result<Chunk<'s>> {
+        budget::work(WINDOW_NS * any.len() as u64)?;
         let len = self.part.window_len(key);
         let first = self.steps.len();
         for &input in any {
@@ -435,6 +458,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         for &input in any {
             let chunk = self.evaluate(input, key, Want::Documents)?;
             self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            budget::work(WINDOW_NS + COUNTED_NS * u64::from(chunk.cardinality))?;
             if chunk.cardinality > 0 {
                 counter.add(self.resolve(chunk)?);
             }

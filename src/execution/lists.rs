@@ -1,6 +1,7 @@
 //! The sets that the leaves of a plan read in one segment, window by window.
 
 use crate::bitmap::{Container, ContainerKind};
+use crate::budget;
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::expansion::{DocSet, Expansion, TermsWalked};
@@ -21,6 +22,8 @@ pub(super) struct Lists<'s> {
     /// The documents of patterns.
     expanded: Vec<Expanded>,
     opened: bool,
+    /// The pattern whose terms are being united.
+    opening: Option<LeafId>,
 }
 
 /// The documents of the terms of a pattern, united.
@@ -79,16 +82,32 @@ impl<'s> Lists<'s> {
         let cursor = || Cursor { place: 0, groups: 0..0, window: 0, held: Bytes::Mapped(&[]) };
         let mut cursors = recycled(cursors);
         cursors.extend(std::iter::repeat_with(cursor).take(n_leaves));
-        Lists { cursors, groups, lows, expanded: vec![], opened: false }
+        Lists { cursors, groups, lows, expanded: vec![], opened: false, opening: None }
     }
 
     /// Gives its memory back, and to `doc_sets` that of the documents of patterns.
     pub(super) fn into_memory(self, doc_sets: &mut Vec<DocSet>) -> ListsMemory {
         let Lists { cursors, mut groups, mut lows, expanded, .. } = self;
-        doc_sets.extend(expanded.into_iter().map(|expanded| expanded.docs));
+        for Expanded { docs, .. } in expanded {
+            budget::release(docs.bytes() as u64);
+            doc_sets.push(docs);
+        }
         groups.clear();
         lows.clear();
         ListsMemory { cursors: recycled(cursors), groups, lows }
+    }
+
+    /// Forgets what [`open`](Self::open) left when it ended in an error.
+    #[cold]
+    fn start_again(&mut self, doc_sets: &mut Vec<DocSet>) {
+        self.groups.clear();
+        self.lows.clear();
+        doc_sets.extend(self.expanded.drain(..).map(|expanded| expanded.docs));
+    }
+
+    /// The pattern at which [`open`](Self::open) stopped, if it did.
+    pub(super) fn opening(&self) -> Option<LeafId> {
+        self.opening
     }
 
     /// What uniting the terms of patterns took: the leaf, the terms, and bytes of postings.
@@ -106,6 +125,9 @@ impl<'s> Lists<'s> {
         doc_sets: &mut Vec<DocSet>,
     ) -> Result<()> {
         if !self.opened {
+            if !(self.groups.is_empty() && self.expanded.is_empty()) {
+                self.start_again(doc_sets);
+            }
             for (at, key) in keys.iter().enumerate() {
                 let field = part.segment.field(key.field());
                 part.leaves[at].read_header(field)?;
@@ -127,17 +149,22 @@ impl<'s> Lists<'s> {
                         }
                     }
                     Postings::Terms(terms) => {
-                        let mut docs = doc_sets.pop().unwrap_or_default();
-                        docs.reset(part.n_docs);
-                        let mut walked = terms.walked;
-                        match key {
-                            LeafKey::Expansion { nth, .. } if walked.cut => {
-                                walked = expansions[*nth as usize].unite(field, &mut docs)?;
-                            }
-                            _ => docs.add_terms(field, &terms.infos)?,
-                        }
                         let leaf = LeafId(at as u32);
+                        self.opening = Some(leaf);
+                        let mut docs = doc_sets.pop().unwrap_or_default();
+                        docs.reset(part.n_docs)?;
+                        let mut walked = terms.walked;
+                        let united = match key {
+                            LeafKey::Expansion { nth, .. } if walked.cut => {
+                                let united = expansions[*nth as usize].unite(field, &mut docs);
+                                united.map(|all| walked = all)
+                            }
+                            _ => docs.add_terms(field, &terms.infos),
+                        };
+                        // Also where that failed, so that the memory is not lost.
                         self.expanded.push(Expanded { leaf, docs, walked });
+                        united?;
+                        self.opening = None;
                     }
                     Postings::Absent
                     | Postings::Everything

@@ -17,6 +17,7 @@ mod profile;
 mod result;
 
 use crate::bitmap::ContainerBuf;
+use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
 use crate::ids::DocId;
@@ -51,6 +52,8 @@ pub(crate) struct Execution<'s> {
     doc_sets: Vec<DocSet>,
     smallest: Vec<u32>,
     profile: Profile,
+    /// How many documents the last run counted, also where it was stopped.
+    counted: u64,
 }
 
 /// The memory of an execution that has ended, for the next one.
@@ -73,6 +76,10 @@ const DOC_SET_BYTES_KEPT: usize = 2 << 20;
 const SMALLEST_MAX: u64 = 4_096;
 /// Containers of 8 KiB that are kept from one execution to the next.
 const SLOTS_KEPT: usize = 16;
+/// Bytes of one.
+const SLOT_BYTES: u64 = 8 << 10;
+/// What a step of an operator on one window takes about, in nanoseconds.
+const WINDOW_NS: u64 = 1_000;
 
 /// How many documents match, as far as they were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +112,7 @@ impl<'s> Execution<'s> {
             doc_sets,
             smallest,
             profile: Profile::new(plan.segments.len(), plan.nodes.len(), timed, profile),
+            counted: 0,
             plan,
         }
     }
@@ -139,13 +147,19 @@ impl<'s> Execution<'s> {
 
     /// How many documents match.
     pub(crate) fn count(&mut self) -> Result<u64> {
-        let started = self.start();
+        let started = self.start()?;
+        self.counted = 0;
         let mut total = 0;
-        for at in 0..self.plan.segments.len() {
-            total += self.count_segment(at)?;
-        }
-        self.profile.finish(&self.plan, started);
-        Ok(total)
+        let all =
+            (0..self.plan.segments.len()).try_for_each(|at| self.count_segment(at, &mut total));
+        self.counted = total;
+        self.end(started, all.as_ref().err());
+        all.map(|()| total)
+    }
+
+    /// How many documents the last run counted, which is all that is known where it was stopped.
+    pub(crate) fn counted(&self) -> u64 {
+        self.counted
     }
 
     /// Appends the documents of the page that the plan is for, in document order, and counts the
@@ -166,12 +180,28 @@ impl<'s> Execution<'s> {
         docs: &mut Vec<DocId>,
         mut matches: Option<&mut Matches>,
     ) -> Result<Counted> {
-        let started = self.start();
+        let started = self.start()?;
         let (offset, limit, total) = match self.plan.goal {
             Goal::Count => (0, 0, Total::Exact),
             Goal::Page { offset, limit, total } => (offset, limit, total),
         };
         let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
+        let all = self.fill(&mut page, docs, matches.as_deref_mut());
+        self.counted = page.counted;
+        if page.stopped {
+            self.profile.stopped_early();
+        }
+        self.end(started, all.as_ref().err());
+        all.map(|()| Counted { documents: page.counted, more: page.stopped })
+    }
+
+    /// Goes through the segments until the page is full and everything is counted and kept that is to be.
+    fn fill(
+        &mut self,
+        page: &mut Page,
+        docs: &mut Vec<DocId>,
+        mut matches: Option<&mut Matches>,
+    ) -> Result<()> {
         for at in 0..self.plan.segments.len() {
             if page.is_done() && matches.is_none() {
                 page.stopped |= self.plan.segments[at..]
@@ -179,51 +209,60 @@ impl<'s> Execution<'s> {
                     .any(|part| part.estimates.last().is_some_and(|root| !root.is_empty()));
                 break;
             }
-            if matches.is_none() && self.page_of_smallest(at, &mut page, docs)? {
+            if matches.is_none() && self.page_of_smallest(at, page, docs)? {
                 continue;
             }
-            let set = self.page_segment(at, &mut page, docs, matches.is_some())?;
+            let set = self.page_segment(at, page, docs, matches.is_some())?;
             if let (Some(matches), Some(set)) = (matches.as_deref_mut(), set) {
                 matches.push(set);
             }
         }
-        if page.stopped {
-            self.profile.stopped_early();
-        }
-        self.profile.finish(&self.plan, started);
-        Ok(Counted { documents: page.counted, more: page.stopped })
+        Ok(())
     }
 
     /// Clears the profile; the time is taken only where the profile will be looked at.
-    fn start(&mut self) -> Option<Instant> {
+    fn start(&mut self) -> Result<Option<Instant>> {
         self.profile.clear();
-        self.profile.timed().then(Instant::now)
+        let n_operators = self.plan.nodes.iter().filter(|node| node.operator.leaf().is_none());
+        budget::hold(n_operators.count() as u64 * 2 * SLOT_BYTES)?;
+        Ok(self.profile.timed().then(Instant::now))
+    }
+
+    /// Ends a run, by an error if there is one.
+    fn end(&mut self, started: Option<Instant>, error: Option<&Error>) {
+        if error.is_some_and(budget::is_stop) {
+            self.profile.stopped_early();
+        }
+        self.profile.finish(&self.plan, started);
     }
 
     fn root_estimate(&self, segment: usize) -> Estimate {
         *self.plan.segments[segment].estimate(self.plan.root())
     }
 
-    fn count_segment(&mut self, at: usize) -> Result<u64> {
+    /// Adds what matches in a segment to `total`.
+    fn count_segment(&mut self, at: usize, total: &mut u64) -> Result<()> {
         let root = self.plan.root();
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.answered(at, root, known);
-            return Ok(known);
+            *total += known;
+            return Ok(());
         }
         if !self.profile.timed()
             && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
         {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
             self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
-            return pair.count(&segments[at], &mut self.lists[at]);
+            *total += pair.count(&segments[at], &mut self.lists[at])?;
+            return Ok(());
         }
         let mut run = self.evaluation(at)?;
-        let (mut key, mut total) = (0, 0);
+        let mut key = 0;
         while let Some(next) = run.next_root_window(key) {
-            total += u64::from(run.root(next, Want::Count)?.cardinality);
+            *total += u64::from(run.root(next, Want::Count)?.cardinality);
             key = next + 1;
         }
-        Ok(total)
+        Ok(())
     }
 
     /// Reads one segment window by window until the page is full and the count is known; with
@@ -274,7 +313,7 @@ impl<'s> Execution<'s> {
                 page.take(&run, chunk, base..base + u64::from(n_docs), next, docs)?;
             }
             if let Some(MatchSet::Some(set)) = &mut set {
-                set.push(next, chunk.cardinality, run.resolve(chunk)?);
+                set.push(next, chunk.cardinality, run.resolve(chunk)?)?;
             }
         }
     }
@@ -357,7 +396,15 @@ impl<'s> Execution<'s> {
         let started = self.profile.timed().then(Instant::now);
         let profile = self.profile.segment_mut(at);
         let Plan { leaves, expansions, segments, nodes, .. } = &mut self.plan;
-        self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
+        let lists = &mut self.lists[at];
+        if let Err(error) = lists.open(leaves, expansions, &mut segments[at], &mut self.doc_sets) {
+            let is_at =
+                |node: &Node| lists.opening().is_some_and(|at| node.operator.leaf() == Some(at));
+            if let Some(node) = nodes.iter().position(is_at).filter(|_| budget::is_stop(&error)) {
+                profile.nodes[node].stopped = true;
+            }
+            return Err(error);
+        }
         for (leaf, walked, bytes_read) in self.lists[at].expanded() {
             let of_leaf = |node: &Node| node.operator.leaf() == Some(leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {

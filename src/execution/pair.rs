@@ -4,8 +4,10 @@
 //! through the operators for each window would cost more than the windows. So where nobody asks what
 //! each operator did, such a count goes through the two lists alone, by the same containers and kernels.
 
+use super::WINDOW_NS;
 use super::lists::Lists;
 use crate::bitmap;
+use crate::budget;
 use crate::error::Result;
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
@@ -52,6 +54,7 @@ impl Pair {
             let Some((of_b, n_b)) = lists.seek(part, b, of_a) else { return Ok(total) };
             key = of_b;
             if of_a == of_b {
+                budget::work(WINDOW_NS)?;
                 let (in_a, in_b) = (lists.fetch(part, a)?.0, lists.fetch(part, b)?.0);
                 let (x, y) = (lists.resolve(part, in_a)?, lists.resolve(part, in_b)?);
                 total += u64::from(bitmap::and_count(x, n_a, y, n_b));

@@ -46,6 +46,8 @@ pub(crate) struct NodeProfile {
     pub(crate) answered: bool,
     /// Whether some inputs were not asked because the others held every document.
     pub(crate) partial: bool,
+    /// Whether a budget ran out here.
+    pub(crate) stopped: bool,
 }
 
 /// The part of a profile that belongs to one segment, while it runs.

@@ -1,6 +1,8 @@
 //! Everything that matches, kept for what is counted over it.
 
 use crate::bitmap::{Container, ContainerKind};
+use crate::budget;
+use crate::error::Result;
 use crate::plan::WINDOW;
 use std::ops::Range;
 
@@ -72,10 +74,20 @@ impl MatchSet {
 
 impl MatchWindows {
     /// Adds window `key`; windows come in ascending order, each at most once.
-    pub(crate) fn push(&mut self, key: u32, cardinality: u32, documents: Container<'_>) {
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take more memory.
+    pub(crate) fn push(
+        &mut self,
+        key: u32,
+        cardinality: u32,
+        documents: Container<'_>,
+    ) -> Result<()> {
         let Some(place) = self.places.get_mut(key as usize).filter(|_| cardinality > 0) else {
-            return;
+            return Ok(());
         };
+        budget::hold(BITMAP_BYTES as u64)?;
         let start = self.bytes.len();
         let mut kind = documents.kind();
         match documents {
@@ -93,6 +105,7 @@ impl MatchWindows {
         self.windows.push(MatchWindow { key, cardinality, kind, bytes });
         *place = self.windows.len() as u32;
         self.len += u64::from(cardinality);
+        Ok(())
     }
 
     /// The windows where something matches, ascending.
@@ -146,7 +159,7 @@ mod tests {
         ];
         let MatchSet::Some(mut kept) = MatchSet::with_room(5 * WINDOW) else { unreachable!() };
         for (key, cardinality, container) in containers {
-            kept.push(key, cardinality, container);
+            kept.push(key, cardinality, container).unwrap();
         }
         assert_eq!(kept.len, 176);
         assert_eq!(kept.windows()[3].kind, ContainerKind::Bitmap, "worth a bitmap");

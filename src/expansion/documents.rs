@@ -1,6 +1,7 @@
 //! The documents of many terms, united where nothing else is needed of them.
 
 use crate::bitmap::Container;
+use crate::budget;
 use crate::error::{Error, Result};
 use crate::format::postings::{LongList, PostingList, SHORT_DOCS_MAX};
 use crate::format::terms::{PostingsAt, TermInfo};
@@ -15,6 +16,10 @@ pub(crate) type WindowBits = [[u8; 8]; 1024];
 
 /// A set of this many documents or more is cleared window by window.
 const TOUCHED_MAX: usize = 8_192;
+
+/// What adding the documents of a short list, and those of a container, takes about, in nanoseconds.
+const TERM_NS: u64 = 100;
+const CONTAINER_NS: u64 = 2_000;
 
 /// A set of documents of one segment, a bit for each.
 #[derive(Default)]
@@ -37,7 +42,12 @@ impl DocSet {
     }
 
     /// Empties the set, which is from now on one among `n_docs` documents.
-    pub(crate) fn reset(&mut self, n_docs: u32) {
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take so much memory.
+    pub(crate) fn reset(&mut self, n_docs: u32) -> Result<()> {
+        budget::hold(Self::bytes_for(n_docs))?;
         let n_windows = n_docs.div_ceil(WINDOW) as usize;
         if self.touched.len() == self.len as usize {
             for doc in &self.touched {
@@ -55,6 +65,7 @@ impl DocSet {
         self.windows.resize(n_windows, [[0; 8]; 1024]);
         self.cardinalities.resize(n_windows, 0);
         (self.n_docs, self.len, self.bytes_read) = (n_docs, 0, 0);
+        Ok(())
     }
 
     /// Bytes of memory that the set holds on to.
@@ -110,6 +121,7 @@ impl DocSet {
 
     /// Adds the documents of a term.
     pub(crate) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
+        budget::work(TERM_NS)?;
         let mut are_inside = true;
         match info.postings {
             PostingsAt::Inline(docs) => {
@@ -150,6 +162,7 @@ impl DocSet {
             if self.cardinalities[key] == room {
                 continue;
             }
+            budget::work(CONTAINER_NS)?;
             let payload = list.payload(nth)?;
             self.bytes_read += payload.len() as u64;
             let bits = &mut self.windows[key];
@@ -257,6 +270,7 @@ impl Smallest {
 
     /// Adds those documents of a term that are small enough; its list is left at the first that is not.
     pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
+        budget::work(TERM_NS)?;
         if info.df as usize <= SHORT_DOCS_MAX {
             // Mostly one document: a list in memory of its own would cost more to move than to go through.
             let mut is_wanted = true;
@@ -272,6 +286,7 @@ impl Smallest {
                     if !self.takes(high) {
                         break;
                     }
+                    budget::work(CONTAINER_NS)?;
                     let payload = list.payload(nth)?;
                     for low in list.container(nth, &payload)?.iter() {
                         if !self.offer(high | u32::from(low)) {
@@ -337,7 +352,7 @@ mod tests {
             again in prop::collection::vec(0u32..70_000, 0..20),
         ) {
             let mut set = DocSet::default();
-            set.reset(70_000);
+            set.reset(70_000).unwrap();
             for round in [docs, again] {
                 assert!(round.iter().all(|doc| set.add_doc(*doc)));
                 let expected: BTreeSet<u32> = round.into_iter().collect();
@@ -351,7 +366,7 @@ mod tests {
                     key = next + 1;
                 }
                 prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
-                set.reset(70_000);
+                set.reset(70_000).unwrap();
             }
         }
     }
@@ -359,7 +374,7 @@ mod tests {
     #[test]
     fn documents_past_the_end_are_refused() {
         let mut set = DocSet::default();
-        set.reset(10);
+        set.reset(10).unwrap();
         assert!(set.add_doc(9));
         assert!(!set.add_doc(10));
         assert!(!set.add_doc(1 << 20));

@@ -41,6 +41,7 @@ pub use levenshtein::FUZZY_CHARS_MAX;
 pub use wildcard::WILDCARD_BYTES_MAX;
 pub(crate) use wildcard::WildcardPiece;
 
+use crate::budget;
 use crate::bytes::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
@@ -52,6 +53,9 @@ pub const EXPANSION_BYTES_MAX: u64 = 256 << 20;
 pub const PATTERN_TERMS_MAX: u32 = 1_024;
 /// Terms of one segment that an automaton may look at.
 pub const TERMS_VISITED_MAX: u64 = 1 << 24;
+
+/// What looking one term up takes about, in nanoseconds.
+const LOOKED_UP_NS: u64 = 300;
 
 /// Which terms are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -251,6 +255,7 @@ fn walk_set<'s, S: Source<'s>>(
 ) -> Result<TermsWalked> {
     let mut walked = TermsWalked::default();
     for value in values {
+        budget::work(LOOKED_UP_NS)?;
         walked.visited += 1;
         let Some(info) = dictionary.get(value)? else { continue };
         walked.expanded += 1;

@@ -417,6 +417,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         ranking: None,
         complete: profile.complete,
+        stopped: profile.stopped,
     }
 }
 

@@ -98,6 +98,9 @@ impl Json {
                 json.field("ranking").ranking(ranking);
             }
             json.field("complete").boolean(actual.complete);
+            if actual.stopped {
+                json.field("stopped").boolean(true);
+            }
         });
     }
 

@@ -151,6 +151,8 @@ pub struct Actual {
     pub ranking: Option<RankingCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
+    /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
+    pub stopped: bool,
 }
 
 /// Terms that a node which stands for those of a pattern went through.
@@ -413,6 +415,7 @@ impl Default for Actual {
             positions: None,
             ranking: None,
             complete: true,
+            stopped: false,
         }
     }
 }
@@ -447,6 +450,7 @@ impl Actual {
             self.ranking.get_or_insert_default().add(other);
         }
         self.complete &= other.complete;
+        self.stopped |= other.stopped;
     }
 }
 
@@ -556,6 +560,7 @@ pub(crate) mod sample {
             ranking: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
+            stopped: false,
         };
         root.actual = Some(actual.clone());
         root.decisions = vec![

@@ -259,8 +259,10 @@ impl Page<'_> {
             None => String::new(),
         };
         let mut parts = vec![plain(format!("{}{from}", Count(actual.documents, "document")))];
-        if !actual.complete {
-            parts.push(piece(Style::Bad, "stopped early"));
+        match (actual.stopped, actual.complete) {
+            (true, _) => parts.push(piece(Style::Bad, "stopped here, out of time")),
+            (false, false) => parts.push(piece(Style::Bad, "stopped early")),
+            (false, true) => {}
         }
         let share = match (100 * u128::from(actual.time_ns)).checked_div(self.total_ns.into()) {
             Some(percent) => format!(" ({percent} %)"),

@@ -2,6 +2,11 @@
 
 use super::proximity::{self, Place};
 use super::terms::FieldTerms;
+use crate::budget;
+use crate::error::{Error, Result};
+
+/// What looking at a word takes about, in nanoseconds.
+const TOKEN_NS: u64 = 50;
 
 /// A word of a text that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +21,19 @@ pub(super) struct Mark {
 
 impl FieldTerms {
     /// What to mark in a text, by where it begins.
-    pub(super) fn marks(&self, text: &str) -> Vec<Mark> {
+    ///
+    /// # Errors
+    ///
+    /// None but those of a budget.
+    pub(super) fn marks(&self, text: &str) -> Result<Vec<Mark>> {
         let Some(analyzer) = &self.analyzer else {
             let whole = |item| Mark { from: 0, to: text.len(), item };
             let items = self.items(text.as_bytes()).filter(|_| !text.is_empty());
-            return items.map(whole).collect();
+            return Ok(items.map(whole).collect());
         };
         let mut found = Found::new(self);
-        analyzer.clone().for_each_token(text, |token| {
+        analyzer.clone().try_for_each_token(text, |token| {
+            budget::work(TOKEN_NS)?;
             let (from, to) = (token.offset_from, token.offset_to);
             for item in self.items(token.term.as_bytes()) {
                 // A plugged-in tokenizer may say anything.
@@ -34,8 +44,9 @@ impl FieldTerms {
                 let position = Some(token.position).filter(|at| *at as usize <= text.len());
                 found.add(Mark { from, to, item }, position);
             }
-        });
-        found.marks()
+            Ok::<(), Error>(())
+        })?;
+        Ok(found.marks())
     }
 }
 

@@ -128,10 +128,11 @@ impl Highlighter {
         self.terms(field).is_some()
     }
 
-    /// The best passages of a text of `field`, the best first; none where nothing matches.
+    /// The best passages of a text of `field`, the best first; none where nothing matches, nor where a
+    /// [budget](crate::Budget) runs out, which [`in_document`](Self::in_document) tells apart.
     pub fn passages(&self, field: &str, text: &str, options: &PassageOptions) -> Vec<Passage> {
         match self.terms(field) {
-            Some(terms) => passages::choose(text, &terms.marks(text), options),
+            Some(terms) => passages::choose(text, &terms.marks(text).unwrap_or_default(), options),
             None => vec![],
         }
     }
@@ -144,7 +145,8 @@ impl Highlighter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the index is damaged at the places that are read.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where the index is damaged at the places that are read;
+    /// what the [budget](crate::Budget) says under which it runs.
     pub fn in_document<'t>(
         &self,
         doc: DocId,
@@ -160,7 +162,10 @@ impl Highlighter {
             Some(lookup) => lookup.marks(nth, (field, terms), doc, &texts)?,
             None => None,
         };
-        let marks = found.unwrap_or_else(|| texts.iter().map(|text| terms.marks(text)).collect());
+        let marks = match found {
+            Some(marks) => marks,
+            None => texts.iter().map(|text| terms.marks(text)).collect::<Result<_>>()?,
+        };
         Ok(texts.into_iter().zip(marks).map(|(text, marks)| Marked { text, marks }).collect())
     }
 

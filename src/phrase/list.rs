@@ -3,9 +3,11 @@
 use super::candidates::PhraseWindow;
 use super::matching::COMPARED;
 use crate::bitmap::{Container, ContainerBuf};
+use crate::budget;
 use crate::bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, Walk};
+use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::ranked::{
     Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong, RankedShort,
 };
@@ -390,6 +392,7 @@ impl<'s> LongWord<'s> {
 impl<'s> AnyOf<'s> {
     /// Adds a term.
     fn add(&mut self, field: FieldReader<'s>, info: &TermInfo, room: &mut Room) -> Result<()> {
+        budget::work(OPENED_NS + GATHERED_NS * u64::from(info.df).min(SHORT_DOCS_MAX as u64))?;
         match field.ranked(info)? {
             RankedList::Long(list) => {
                 room.n_lists += 1;
@@ -426,6 +429,7 @@ impl<'s> AnyOf<'s> {
         let mut last = None;
         self.documents.set_sorted(lows.filter(|low| last.replace(*low) != Some(*low)));
         for list in &mut self.long {
+            budget::work(OPENED_NS)?;
             if list.open_window(key)? {
                 self.documents.or_with(list.documents()?.0);
             }
@@ -440,6 +444,7 @@ impl<'s> AnyOf<'s> {
         bytes.clear();
         bytes.extend(lows.iter().map(|low| low.to_le_bytes()));
         for (nth, list) in (0..).zip(long) {
+            budget::work(OPENED_NS)?;
             if list.open_window(key)? {
                 list.each_rank(bytes, common, |low, rank| {
                     prepared.push((key << 16 | u32::from(low), nth, rank));
@@ -466,6 +471,10 @@ impl<'s> AnyOf<'s> {
         Ok(bytes)
     }
 }
+
+/// What taking a list to hand takes about, and a document of a short one, in nanoseconds.
+const OPENED_NS: u64 = 1_000;
+const GATHERED_NS: u64 = 20;
 
 /// Values of an array for each that is looked for up to which going from one to the next is faster than
 /// searching.

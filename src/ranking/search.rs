@@ -5,12 +5,17 @@ use super::prepared::{Ranked, Shape};
 use super::pruned::tree::OpenTree;
 use super::pruned::{self, PhraseClause, PhrasePruning, Pruning};
 use super::top::{Scored, Top};
+use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::recycle::recycled;
+
+/// Documents that are scored before the clock may be asked, and what each takes about, in nanoseconds.
+const SCORED_AT_ONCE: u32 = 128;
+const SCORED_NS: u64 = 200;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -31,12 +36,25 @@ pub(crate) fn score_all(
             Ok(())
         };
         match matches {
-            MatchSet::Everything => (0..segment.n_docs).try_for_each(offer)?,
+            MatchSet::Everything => {
+                for start in (0..segment.n_docs).step_by(SCORED_AT_ONCE as usize) {
+                    budget::work(SCORED_NS * u64::from(SCORED_AT_ONCE))?;
+                    let end = start.saturating_add(SCORED_AT_ONCE).min(segment.n_docs);
+                    (start..end).try_for_each(&mut offer)?;
+                }
+            }
             MatchSet::Some(windows) => {
                 for window in windows.windows() {
                     let high = window.key << 16;
                     let mut lows = windows.documents(window).iter();
-                    lows.try_for_each(|low| offer(high | u32::from(low)))?;
+                    let mut left = window.cardinality;
+                    while left > 0 {
+                        let n = left.min(SCORED_AT_ONCE);
+                        budget::work(SCORED_NS * u64::from(n))?;
+                        let mut some = lows.by_ref().take(n as usize);
+                        some.try_for_each(|low| offer(high | u32::from(low)))?;
+                        left -= n;
+                    }
                 }
             }
         }

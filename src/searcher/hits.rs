@@ -30,6 +30,39 @@ pub struct Hits {
     pub facets: Vec<FacetCounts>,
     /// From the query to its answer.
     pub took: Duration,
+    /// Why this is not everything, where the search was stopped and gives what it
+    /// [found so far](crate::SearchBuilder::partial).
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a search gave what it had found so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stopped {
+    /// Its deadline came.
+    Timeout,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+impl Stopped {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stopped::Timeout => "timeout",
+            Stopped::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// For people.
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stopped::Timeout => "stopped at the deadline",
+            Stopped::Cancelled => "cancelled",
+        })
+    }
 }
 
 /// A number of matches.
@@ -128,7 +161,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The most frequent values of a field among the documents that match. All numbers are exact.
+/// The most frequent values of a field among the documents that match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetCounts {
@@ -141,6 +174,16 @@ pub struct FacetCounts {
     pub other: Option<u64>,
     /// Matching documents without a value.
     pub missing: u64,
+    /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
+    /// counted.
+    pub exact: bool,
+}
+
+impl FacetCounts {
+    /// Of a field whose values were not counted.
+    pub(super) fn unknown(field: &str) -> Self {
+        FacetCounts { field: field.to_owned(), ..FacetCounts::default() }
+    }
 }
 
 /// One value of a facet.

@@ -8,13 +8,18 @@
 mod hits;
 mod prepared;
 mod search;
+#[cfg(test)]
+mod stopping_tests;
 mod top_k;
 
-pub use hits::{Bucket, FacetCounts, Fields, Hit, Hits, Relation, Total, TotalMode, Value};
+pub use hits::{
+    Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Value,
+};
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};
 
 use crate::analysis::Analyzers;
+use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
@@ -240,32 +245,42 @@ impl Searcher {
     /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
     /// where what it reads is damaged.
     pub fn count(&self, query: &Query) -> Result<u64> {
+        let mut total = 0;
+        self.count_to(query, &mut total)?;
+        Ok(total)
+    }
+
+    /// Adds to `total` how many documents match, as far as it comes.
+    fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
         let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
         if let Normal::Term { field, term } = &normal {
             // What the plan would say, without one.
-            return self.segments().try_fold(0, |sum, segment| {
+            return self.segments().try_for_each(|segment| {
                 let info = segment.field(*field).terms()?.get(term)?;
                 match segment.live() {
-                    None => Ok(sum + info.map_or(0, |info| u64::from(info.df))),
+                    None => *total += info.map_or(0, |info| u64::from(info.df)),
                     Some(live) => match *live {},
                 }
+                Ok(())
             });
         }
+        let _scope = Budget::new().enter();
         if let Normal::Phrase { field, phrase } = &normal {
-            return self.count_phrase(*field, phrase);
+            return self.count_phrase(*field, phrase, total);
         }
         let (plan, execution) = self.scratch();
         let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
         let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
+        *total += execution.counted();
         self.recycle(execution);
-        count
+        count.map(|_| ())
     }
 
-    /// How many documents have a phrase: counted without a plan.
-    fn count_phrase(&self, field: FieldId, phrase: &PhraseSpec) -> Result<u64> {
+    /// Adds to `sum` how many documents have a phrase: counted without a plan.
+    fn count_phrase(&self, field: FieldId, phrase: &PhraseSpec, sum: &mut u64) -> Result<()> {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
-        let (mut sum, mut infos) = (0, Vec::with_capacity(phrase.terms.len()));
+        let mut infos = Vec::with_capacity(phrase.terms.len());
         for segment in self.segments() {
             if let Some(live) = segment.live() {
                 match *live {}
@@ -278,18 +293,18 @@ impl Searcher {
             })?;
             let PhraseScratch { rare, candidates, windows, .. } = &mut scratch.phrase;
             if rare.find(reader, &infos, phrase)? {
-                sum += rare.matches().len() as u64;
+                *sum += rare.matches().len() as u64;
             } else if let Some(mut words) = PhraseReader::open(reader, &infos, phrase)? {
                 words.windows(windows, candidates);
                 for window in windows {
                     words.candidates(window.key, candidates)?;
                     words.retain(window.key, &mut candidates.lows)?;
-                    sum += candidates.lows.len() as u64;
+                    *sum += candidates.lows.len() as u64;
                 }
             }
         }
         self.recycle_pruned(scratch);
-        Ok(sum)
+        Ok(())
     }
 
     /// Plans a count, to be taken any number of times.
@@ -311,7 +326,9 @@ impl Searcher {
     ///
     /// As [`count`](Self::count).
     pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        Ok(PreparedCount { execution: self.execution(query, &PlanOptions::default())? })
+        let _scope = Budget::new().enter();
+        let execution = self.execution(query, &PlanOptions::default())?;
+        Ok(PreparedCount { execution, budget: Budget::new() })
     }
 
     /// The most frequent terms of a field among the documents that match.

@@ -1,8 +1,9 @@
 //! Searches made ready once, to be answered any number of times.
 
-use super::hits::{FacetCounts, Total};
+use super::hits::{FacetCounts, Stopped, Total};
 use super::search::{Found, SearchBuilder};
 use super::top_k::Way;
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
@@ -14,16 +15,23 @@ use crate::ranking::search::OpenLists;
 #[derive(Debug)]
 pub struct PreparedCount<'s> {
     pub(super) execution: Execution<'s>,
+    pub(super) budget: Budget,
 }
 
 impl PreparedCount<'_> {
+    /// Sets what each count may take from now on (default: no deadline, nobody who cancels, the memory of any query).
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
     /// How many documents match. From the second time on nothing is allocated, where the index is
     /// mapped or in memory.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged; what the budget says.
     pub fn count(&mut self) -> Result<u64> {
+        let _scope = self.budget.enter();
         self.execution.count()
     }
 }
@@ -78,6 +86,9 @@ pub struct Page<'p> {
     pub docs: &'p [RankedDoc],
     /// In the order they were asked for.
     pub facets: &'p [FacetCounts],
+    /// Why this is not everything, where the search was stopped and gives what it
+    /// [found so far](SearchBuilder::partial).
+    pub stopped: Option<Stopped>,
 }
 
 impl<'s> SearchBuilder<'s> {
@@ -106,6 +117,7 @@ impl<'s> SearchBuilder<'s> {
     ///
     /// As [`run`](Self::run).
     pub fn prepare(self) -> Result<PreparedSearch<'s>> {
+        let _scope = self.budget.enter();
         let ranked = self.ranked()?;
         let way = match ranked {
             Some(ranked) if self.is_scored(&ranked) => {
@@ -142,6 +154,12 @@ impl<'s> SearchBuilder<'s> {
 }
 
 impl PreparedSearch<'_> {
+    /// Sets what each search may take from now on, in place of what the [builder](SearchBuilder::timeout) said:
+    /// another deadline or token for every search.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.search.budget = budget;
+    }
+
     /// Answers the query. From the second time on nothing is allocated beyond the memory that the searcher
     /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory and no facets are asked for.
     ///
@@ -150,6 +168,7 @@ impl PreparedSearch<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
     pub fn run(&mut self) -> Result<Page<'_>> {
         let PreparedSearch { search, way, docs, ranking, facets } = self;
+        let _scope = search.budget.enter();
         ranking.clear();
         facets.clear();
         let mut add = |doc: DocId, score: Option<f32>| {
@@ -159,12 +178,16 @@ impl PreparedSearch<'_> {
         let found = match way {
             PreparedWay::Plan { execution, score } if search.facets.is_empty() => {
                 docs.clear();
-                let total = search.execute_page(execution, docs)?;
+                let mut found = Found::uncounted();
+                let done = search.execute_page(execution, docs, &mut found.total);
+                search.end(done, &mut found)?;
                 docs.iter().try_for_each(|doc| add(*doc, *score))?;
-                Found { total, ..Found::default() }
+                found
             }
             PreparedWay::Plan { execution, score } => {
-                let found = search.execute(execution)?;
+                let mut found = Found::uncounted();
+                let done = search.execute(execution, &mut found);
+                search.end(done, &mut found)?;
                 found.docs.iter().try_for_each(|doc| add(*doc, *score))?;
                 found
             }
@@ -176,6 +199,6 @@ impl PreparedSearch<'_> {
             }
         };
         facets.extend(found.facets);
-        Ok(Page { total: found.total, docs: ranking, facets })
+        Ok(Page { total: found.total, docs: ranking, facets, stopped: found.stopped })
     }
 }

@@ -3,8 +3,10 @@
 use super::prepared::Kept;
 use super::top_k::Way;
 use super::{
-    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Total, TotalMode,
+    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total,
+    TotalMode,
 };
+use crate::budget::{self, Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
@@ -18,7 +20,7 @@ use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
 use crate::schema::FieldKind;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
 const LIMIT_DEFAULT: u64 = 10;
@@ -26,6 +28,10 @@ const LIMIT_DEFAULT: u64 = 10;
 const HITS_ROOM_MAX: u64 = 1_024;
 /// Room made for hits, which are larger.
 const HITS_ROOM: u64 = 100;
+/// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
+const HITS_AFTER_STOP: usize = 100;
+/// What fetching a hit takes about, in nanoseconds.
+const FETCHED_NS: u64 = 2_000;
 
 /// A search with its options; from [`Searcher::search`].
 #[derive(Clone, Debug)]
@@ -44,6 +50,8 @@ pub struct SearchBuilder<'a> {
     parameters: Vec<(String, Parameters)>,
     pattern_terms: u32,
     pub(super) statistics: Statistics,
+    pub(super) budget: Budget,
+    partial: bool,
 }
 
 /// What there is to say of a query whose matches all score the same.
@@ -92,6 +100,8 @@ impl<'a> SearchBuilder<'a> {
             parameters: vec![],
             pattern_terms: 0,
             statistics: Statistics::default(),
+            budget: Budget::new(),
+            partial: false,
         }
     }
 }
@@ -171,6 +181,57 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
+    /// Stops when the search has taken so long, within 10 ms: with an error, or, as [`partial`](Self::partial), with
+    /// what was found until then.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// use std::time::Duration;
+    /// use treepie::{ErrorKind, Stopped};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("pari* OR texas")?;
+    /// let search = searcher.search(&query).timeout(Duration::ZERO);
+    /// assert_eq!(search.clone().run().unwrap_err().kind(), ErrorKind::Timeout);
+    ///
+    /// let page = search.partial().run()?;
+    /// assert_eq!(page.stopped, Some(Stopped::Timeout)); // its total is a lower bound
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.budget = self.budget.timeout(timeout);
+        self
+    }
+
+    /// As [`timeout`](Self::timeout), at a point in time.
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.budget = self.budget.deadline(deadline);
+        self
+    }
+
+    /// Stops when the token is cancelled, as at a [deadline](Self::timeout).
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.budget = self.budget.cancel(token);
+        self
+    }
+
+    /// The memory that the search may take, in bytes; see [`Budget::memory_bytes`].
+    pub fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.budget = self.budget.memory_bytes(bytes);
+        self
+    }
+
+    /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at
+    /// most 100 of them fetched, a total that is a lower bound, and facets that are
+    /// [not exact](FacetCounts::exact). [`Hits::stopped`] says that it was.
+    pub fn partial(mut self) -> Self {
+        self.partial = true;
+        self
+    }
+
     /// Wants the number of matches and facets, and no hits.
     pub fn count_only(mut self) -> Self {
         self.count_only = true;
@@ -194,13 +255,32 @@ impl<'a> SearchBuilder<'a> {
     /// # Errors
     ///
     /// [`ErrorKind::Query`] where it means nothing in this schema, [`ErrorKind::Usage`] for a field
-    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged.
+    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged, [`ErrorKind::LimitExceeded`]
+    /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
+        let _scope = self.budget.enter();
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
-        let ranked = self.ranked()?;
+        let ranked = match self.ranked() {
+            Err(error) => {
+                // What would have to be known before anything is found.
+                let stopped = Some(self.stopped(error)?);
+                let total = Total { value: 0, relation: Relation::AtLeast };
+                let facets = self.facets.iter().map(|(field, _)| FacetCounts::unknown(field));
+                let (facets, took) = (facets.collect(), started.elapsed());
+                return Ok(Hits { total, hits: vec![], facets, took, stopped });
+            }
+            Ok(ranked) => ranked,
+        };
         let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
+        let mut stopped = None;
         let mut add = |doc: DocId, score: Option<f32>| {
+            if let Err(error) = budget::work(FETCHED_NS) {
+                stopped = Some(self.stopped(error)?);
+                if hits.len() >= HITS_AFTER_STOP {
+                    return Ok(());
+                }
+            }
             let mut stored = match &fields {
                 Some(fields) if fields.is_empty() => Fields::new(),
                 _ => self.searcher.document(doc)?,
@@ -216,15 +296,56 @@ impl<'a> SearchBuilder<'a> {
                 self.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
             _ => {
-                let mut execution = self.searcher.execution(self.query, &self.options(false)?)?;
-                let found = self.execute(&mut execution)?;
-                self.searcher.recycle(execution);
+                let found = self.planned()?;
                 let score = ranked.as_ref().and_then(Ranked::constant);
                 found.docs.iter().try_for_each(|doc| add(*doc, score))?;
                 found
             }
         };
-        Ok(Hits { total: found.total, hits, facets: found.facets, took: started.elapsed() })
+        let stopped = found.stopped.or(stopped);
+        Ok(Hits {
+            total: found.total,
+            hits,
+            facets: found.facets,
+            took: started.elapsed(),
+            stopped,
+        })
+    }
+
+    /// What a plan finds, where nothing is scored.
+    fn planned(&self) -> Result<Found> {
+        let mut found = Found::uncounted();
+        let done = self.options(false).and_then(|options| {
+            let mut execution = self.searcher.execution(self.query, &options)?;
+            self.execute(&mut execution, &mut found)?;
+            self.searcher.recycle(execution);
+            Ok(())
+        });
+        self.end(done, &mut found)?;
+        Ok(found)
+    }
+
+    /// Why the search was stopped, where that is no reason to give nothing.
+    ///
+    /// # Errors
+    ///
+    /// Every other error.
+    fn stopped(&self, error: Error) -> Result<Stopped> {
+        match error.kind() {
+            ErrorKind::Timeout if self.partial => Ok(Stopped::Timeout),
+            ErrorKind::Cancelled if self.partial => Ok(Stopped::Cancelled),
+            _ => Err(error),
+        }
+    }
+
+    /// Ends a search that has found something, or everything.
+    pub(super) fn end(&self, done: Result<()>, found: &mut Found) -> Result<()> {
+        let Err(error) = done else { return Ok(()) };
+        found.stopped = Some(self.stopped(error)?);
+        let so_far = found.facets.len();
+        let uncounted = self.facets.iter().skip(so_far);
+        found.facets.extend(uncounted.map(|(field, _)| FacetCounts::unknown(field)));
+        Ok(())
     }
 
     /// What scores are computed of (default [`Statistics::Snapshot`]). [`Statistics::Segment`] looks words up once
@@ -259,6 +380,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
     pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
+        let _scope = self.budget.enter();
         let searcher = self.searcher;
         let mut base = 0;
         for (at, segment) in searcher.segments().enumerate() {
@@ -327,10 +449,10 @@ impl<'a> SearchBuilder<'a> {
         &self,
         ranked: &Ranked<'_>,
         trace: bool,
-        mut kept: Option<&mut Kept<'_>>,
+        kept: Option<&mut Kept<'_>>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
-        let mut found = Found::default();
+        let mut found = Found::uncounted();
         let mut scratch = self.searcher.pruned_scratch();
         let way = self.way(ranked);
         let count = self.total != TotalMode::Unknown;
@@ -339,42 +461,13 @@ impl<'a> SearchBuilder<'a> {
         if trace {
             top = top.traced();
         }
-        if self.needs_matches(way) {
-            let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
-            let options = PlanOptions { goal, ..self.options(false)? };
-            let mut execution = self.searcher.execution(self.query, &options)?;
-            let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
-            found.total = self.total_of(counted);
-            found.looked_at = if way == Way::Bounds {
-                LookedAt::Blocks(find_best(ranked, ranked.shape(), false, &mut top, &mut scratch)?)
-            } else {
-                let segments = &execution.plan().segments;
-                LookedAt::All(score_all(ranked, segments, &matches, &mut top)?)
-            };
-            self.count_facets(&execution, &matches, &mut found)?;
-            self.searcher.recycle(execution);
-        } else if way == Way::Bounds {
-            let pruning = match &mut kept {
-                Some(kept) => kept.lists.find_best(ranked, count, &mut top, &mut scratch)?,
-                None => find_best(ranked, ranked.shape(), count, &mut top, &mut scratch)?,
-            };
-            found.looked_at = LookedAt::Blocks(pruning);
-            if count {
-                found.total = match pruning.matching {
-                    Some(value) => Total { value, relation: Relation::Exact },
-                    None => self.count(kept.and_then(|kept| kept.counting.as_mut()))?,
-                };
-            }
-        } else {
-            let pruning = match kept {
-                Some(kept) => kept.lists.find_best_of_phrase(count, &mut top, &mut scratch)?,
-                None => find_best_of_phrase(ranked, count, &mut top, &mut scratch)?,
-            };
-            found.looked_at = LookedAt::Phrase(pruning);
-            found.total = Total { value: pruning.matching, relation: Relation::Exact };
-        }
+        let done = self.look(ranked, way, kept, &mut top, &mut scratch, &mut found);
+        self.end(done, &mut found)?;
         found.trace = top.take_trace();
         let best = top.into_sorted();
+        if found.stopped.is_some() && found.total.relation == Relation::AtLeast {
+            found.total.value = found.total.value.max(best.len() as u64);
+        }
         if !self.needs_matches(way) && !count {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
@@ -382,29 +475,108 @@ impl<'a> SearchBuilder<'a> {
         let page = best.get(start..).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
-        scratch.keep_top(best);
-        self.searcher.recycle_pruned(scratch);
+        // What was stopped in the middle is not used again.
+        if found.stopped.is_none() {
+            scratch.keep_top(best);
+            self.searcher.recycle_pruned(scratch);
+        }
         Ok(found)
     }
 
-    /// How many documents match, as far as that is asked for: by `kept`, or else by what is planned for it.
-    fn count(&self, kept: Option<&mut Execution<'_>>) -> Result<Total> {
-        let TotalMode::UpTo(most) = self.total else {
-            let value = match kept {
-                Some(kept) => kept.count()?,
-                None => self.searcher.count(self.query)?,
-            };
-            return Ok(Total { value, relation: Relation::Exact });
-        };
-        if let Some(kept) = kept {
-            return Ok(self.total_of(kept.page(&mut vec![])?));
+    /// Offers to `top` what can be among the best, and finds what else was asked for.
+    fn look(
+        &self,
+        ranked: &Ranked<'_>,
+        way: Way,
+        mut kept: Option<&mut Kept<'_>>,
+        top: &mut Top,
+        scratch: &mut Scratch,
+        found: &mut Found,
+    ) -> Result<()> {
+        let count = self.total != TotalMode::Unknown;
+        match way {
+            Way::Bounds => {
+                let has_facets = self.needs_matches(way);
+                let count = count && !has_facets;
+                let pruning = match &mut kept {
+                    Some(kept) => kept.lists.find_best(ranked, count, top, scratch)?,
+                    None => find_best(ranked, ranked.shape(), count, top, scratch)?,
+                };
+                found.looked_at = LookedAt::Blocks(pruning);
+                if has_facets {
+                    self.with_matches(found, |_, _, _| Ok(()))?;
+                } else if count {
+                    match pruning.matching {
+                        Some(value) => found.total = Total { value, relation: Relation::Exact },
+                        None => self.count(kept.and_then(|kept| kept.counting.as_mut()), found)?,
+                    }
+                }
+            }
+            Way::Everything => self.with_matches(found, |execution, matches, found| {
+                let segments = &execution.plan().segments;
+                found.looked_at = LookedAt::All(score_all(ranked, segments, matches, top)?);
+                Ok(())
+            })?,
+            Way::Phrase | Way::PhraseCounted => {
+                let pruning = match kept {
+                    Some(kept) => kept.lists.find_best_of_phrase(count, top, scratch)?,
+                    None => find_best_of_phrase(ranked, count, top, scratch)?,
+                };
+                found.looked_at = LookedAt::Phrase(pruning);
+                found.total = Total { value: pruning.matching, relation: Relation::Exact };
+            }
         }
-        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
-        let options = PlanOptions { goal, ..PlanOptions::default() };
+        Ok(())
+    }
+
+    /// Finds everything that matches, does something with it, and counts the facets.
+    fn with_matches(
+        &self,
+        found: &mut Found,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+    ) -> Result<()> {
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+        let options = PlanOptions { goal, ..self.options(false)? };
         let mut execution = self.searcher.execution(self.query, &options)?;
-        let counted = execution.page(&mut vec![])?;
+        let done = execution.page_and_matches(&mut found.docs);
+        found.total.value = execution.counted();
+        let (counted, matches) = done?;
+        found.total = self.total_of(counted);
+        then(&execution, &matches, found)?;
+        self.count_facets(&execution, &matches, found)?;
         self.searcher.recycle(execution);
-        Ok(self.total_of(counted))
+        Ok(())
+    }
+
+    /// Counts what matches, as far as that is asked for: by `kept`, or else by what is planned for it.
+    fn count(&self, kept: Option<&mut Execution<'_>>, found: &mut Found) -> Result<()> {
+        let total = &mut found.total;
+        match (self.total, kept) {
+            (TotalMode::UpTo(_), Some(kept)) => return self.count_page(kept, total),
+            (TotalMode::UpTo(most), None) => {
+                let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
+                let options = PlanOptions { goal, ..PlanOptions::default() };
+                let mut execution = self.searcher.execution(self.query, &options)?;
+                self.count_page(&mut execution, total)?;
+                self.searcher.recycle(execution);
+                return Ok(());
+            }
+            (_, Some(kept)) => {
+                let done = kept.count();
+                total.value = kept.counted();
+                done?;
+            }
+            (_, None) => self.searcher.count_to(self.query, &mut total.value)?,
+        }
+        total.relation = Relation::Exact;
+        Ok(())
+    }
+
+    fn count_page(&self, execution: &mut Execution<'_>, total: &mut Total) -> Result<()> {
+        let done = execution.page(&mut vec![]);
+        total.value = execution.counted();
+        *total = self.total_of(done?);
+        Ok(())
     }
 
     /// Room for the `k` best documents, as far as they come after an earlier page.
@@ -422,6 +594,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
+        let _scope = self.budget.enter();
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
         let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
@@ -433,24 +606,26 @@ impl<'a> SearchBuilder<'a> {
         Ok(self.worded(tree, rewritten, notes))
     }
 
-    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched.
+    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. Where it is
+    /// [stopped](Self::timeout) while it runs, that is what happened: the plan shows where.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn analyze(self) -> Result<ExplainTree> {
+    pub fn analyze(mut self) -> Result<ExplainTree> {
         let started = Instant::now();
+        let _scope = self.budget.enter();
+        self.partial = true;
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
         let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
-        let found = match options.goal {
-            Goal::Count if self.facets.is_empty() => {
-                execution.count()?;
-                Found::default()
-            }
-            _ => self.execute(&mut execution)?,
+        let mut found = Found::uncounted();
+        let done = match options.goal {
+            Goal::Count if self.facets.is_empty() => execution.count().map(|_| ()),
+            _ => self.execute(&mut execution, &mut found),
         };
+        self.end(done, &mut found)?;
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
         let mut top = None;
         match scored {
@@ -469,6 +644,10 @@ impl<'a> SearchBuilder<'a> {
             total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
+        if let Some(stopped) = found.stopped.or(of_top) {
+            notes.push(format!("{stopped}: this is what happened until then"));
+        }
         if let Some(ranked) = scored {
             self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
         }
@@ -553,30 +732,35 @@ impl<'a> SearchBuilder<'a> {
         Ok(names.to_vec())
     }
 
-    pub(super) fn execute(&self, execution: &mut Execution<'_>) -> Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
         if execution.plan().facets.is_empty() {
-            found.total = self.execute_page(execution, &mut found.docs)?;
-            return Ok(found);
+            return self.execute_page(execution, &mut found.docs, &mut found.total);
         }
         found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
-        let (counted, matches) = execution.page_and_matches(&mut found.docs)?;
+        let done = execution.page_and_matches(&mut found.docs);
+        found.total.value = execution.counted();
+        let (counted, matches) = done?;
         found.total = self.total_of(counted);
-        self.count_facets(execution, &matches, &mut found)?;
-        Ok(found)
+        self.count_facets(execution, &matches, found)
     }
 
-    /// Appends the documents of the page to `docs`, where there are no facets.
+    /// Appends the documents of the page to `docs`, where there are no facets, and counts the matches.
     pub(super) fn execute_page(
         &self,
         execution: &mut Execution<'_>,
         docs: &mut Vec<DocId>,
-    ) -> Result<Total> {
-        if self.count_only {
-            return Ok(Total { value: execution.count()?, relation: Relation::Exact });
-        }
-        docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
-        Ok(self.total_of(execution.page(docs)?))
+        total: &mut Total,
+    ) -> Result<()> {
+        let done = match self.count_only {
+            true => execution.count().map(|documents| Counted { documents, more: false }),
+            false => {
+                docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+                execution.page(docs)
+            }
+        };
+        total.value = execution.counted();
+        *total = self.total_of(done?);
+        Ok(())
     }
 
     fn count_facets(
@@ -605,6 +789,7 @@ impl<'a> SearchBuilder<'a> {
                 buckets: buckets.collect(),
                 other,
                 missing: counts.missing,
+                exact: true,
             });
         }
         Ok(())
@@ -632,6 +817,15 @@ pub(super) struct Found {
     pub(super) facet_profiles: Vec<FacetProfile>,
     pub(super) looked_at: LookedAt,
     pub(super) trace: Option<Trace>,
+    pub(super) stopped: Option<Stopped>,
+}
+
+impl Found {
+    /// Nothing so far.
+    pub(super) fn uncounted() -> Self {
+        let total = Total { value: 0, relation: Relation::AtLeast };
+        Found { total, ..Found::default() }
+    }
 }
 
 /// What finding the best looked at.

@@ -95,6 +95,8 @@ impl SearchBuilder<'_> {
                 documents_in: root.actual.as_ref().map(|actual| actual.documents),
                 time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
                 positions: found.looked_at.positions(),
+                complete: found.stopped.is_none(),
+                stopped: found.stopped.is_some(),
                 ranking: found.looked_at.ranking(found),
                 ..Actual::default()
             });

@@ -1284,3 +1284,32 @@ fn statistics_are_those_of_a_segment_where_that_is_asked_for() {
     assert_eq!(best(&["--statistics", "snapshot"]), 0);
     assert_eq!(best(&["--statistics", "segment"]), 1);
 }
+
+#[test]
+fn a_search_has_a_deadline_and_a_budget_of_memory() {
+    let dir = Dir::with_titles();
+    let refused = |arguments: &[&str], words: &str| {
+        let ran = dir.run(arguments);
+        assert_eq!(ran.status, 2, "{arguments:?}: {}", ran.stdout);
+        assert!(ran.stderr.contains(words) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    };
+    let search = ["search", "t.tp", "paris OR hist*"];
+    let with = |more: &[&'static str]| [&search[..], more].concat();
+    refused(&with(&["--timeout", "0ms"]), "expected an answer within 0.0ns");
+    refused(&with(&["--timeout", "0ms", "--count"]), "expected an answer within");
+    refused(&with(&["--timeout", "5"]), "no unit");
+    refused(&with(&["--partial"]), "--timeout");
+    refused(&with(&["--max-memory", "1KiB"]), "at most 1024 bytes of memory");
+    refused(&["explain", "t.tp", "[a TO z]", "--analyze", "--max-memory", "1KiB"], "1024 bytes");
+    assert_eq!(dir.ok(&with(&["--timeout", "1min", "--max-memory", "1MiB", "--count"])), "4\n");
+
+    let ran = dir.run(&with(&["--timeout", "0ms", "--partial", "--format", "json"]));
+    assert_eq!(ran.status, 0, "whether there is nothing is not known: {}", ran.stderr);
+    let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(object["total"]["relation"], "at_least");
+    assert_eq!((&object["complete"], &object["stopped"]), (&json!(false), &json!("timeout")));
+    let ran = dir.run(&with(&["--timeout", "0ms", "--partial", "--count", "--format", "json"]));
+    assert_eq!(ran.stdout.trim(), r#"{"count":0,"complete":false,"stopped":"timeout"}"#);
+    let ran = dir.run(&with(&["--timeout", "0ms", "--partial", "--format", "tsv"]));
+    assert!(ran.stderr.contains("stopped at the deadline"), "{}", ran.stderr);
+}

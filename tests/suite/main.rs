@@ -4,6 +4,7 @@ mod allocations;
 mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
+mod deadlines;
 mod disk_full;
 mod expansions;
 mod facets;

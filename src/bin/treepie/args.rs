@@ -4,7 +4,7 @@
 //! commands, how an argument is refused, and the parts of the interface that are announced but not
 //! built, which are refused by name.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, time::Duration};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, error::ErrorKind as ClapErrorKind};
 use treepie::Error;
@@ -143,14 +143,10 @@ const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
     ("search", "--select", &[]),
     ("search", "--slow-ms", &[]),
     ("search", "--log", &[]),
-    ("search", "--timeout", &[]),
-    ("search", "--max-memory", &[]),
     ("explain", "--sort", &[]),
     ("explain", "--select", &[]),
     ("explain", "--what-if", &[]),
     ("explain", "--why-empty", &[]),
-    ("explain", "--timeout", &[]),
-    ("explain", "--max-memory", &[]),
     ("explain", "--open", &[]),
     ("explain", "--force", &[]),
     ("explain", "--format", &["dot", "mermaid", "pgjson", "folded", "html"]),
@@ -219,6 +215,21 @@ pub(crate) fn byte_size(text: &str) -> Result<u64, String> {
     Ok((number * factor) as u64)
 }
 
+/// `200ms`, `1.5s`, `50us`, `1m`: how long; a number alone has no meaning that all would guess.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let seconds = match unit.trim() {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        _ => return Err(format!("no unit '{unit}'; us, ms, s or min, as in 200ms")),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a number, as in 200ms".to_owned())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +254,7 @@ mod tests {
             ("treepie delete i q", "the command 'delete'"),
             ("treepie --quiet --color never plan view i", "the command 'plan'"),
             ("treepie search i q --sort year:desc", "the option --sort"),
-            ("treepie search i q --timeout=2s", "the option --timeout"),
+            ("treepie search i q --select=a=b", "the option --select"),
             ("treepie explain i q --format=dot", "--format dot"),
             ("treepie explain i q --format html", "--format html"),
             ("treepie index i f --verbose", "the option --verbose"),
@@ -295,6 +306,17 @@ mod tests {
         for line in ["treepie search", "treepie serach i q", "treepie search i q --limit x"] {
             let message = refusal(line);
             assert!(!message.contains('\n') && !message.contains("Usage"), "{message}");
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(duration("1.5 s"), Ok(Duration::from_millis(1_500)));
+        assert_eq!(duration("50us"), Ok(Duration::from_micros(50)));
+        assert_eq!(duration("2min"), Ok(Duration::from_secs(120)));
+        for typed in ["200", "ms", "1 fortnight", "-1s", ""] {
+            assert!(duration(typed).is_err(), "{typed}");
         }
     }
 

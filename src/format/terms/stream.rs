@@ -4,11 +4,15 @@
 
 use super::block::{Block, InfoCursor, KeyCursor};
 use super::{TermDictionary, TermInfo, prefix_of};
+use crate::budget;
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::ids::TermOrdinal;
 use fst::Automaton;
 use std::ops::Range;
+
+/// What walking over a block takes about, in nanoseconds.
+const BLOCK_NS: u64 = 700;
 
 /// The terms with ordinals in a range, from either end until the ends meet.
 #[derive(Debug)]
@@ -86,6 +90,7 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
 
     /// Goes to the next block, or to the place in a block where the stream begins.
     fn load_front(&mut self) -> Result<()> {
+        budget::work(BLOCK_NS)?;
         let dictionary = &self.dictionary;
         let ordinal = self.left.start;
         let number = dictionary.index.block_of(ordinal)?;
@@ -183,6 +188,7 @@ impl<'s, S: Source<'s>> TermInfos<'s, S> {
     }
 
     fn load_front(&mut self) -> Result<()> {
+        budget::work(BLOCK_NS)?;
         let ordinal = self.left.start;
         let number = self.dictionary.index.block_of(ordinal)?;
         let (block, first_ordinal) = self.dictionary.block(number)?;
@@ -358,6 +364,7 @@ impl<'s, S: Source<'s>, A: TermAutomaton> TermSearch<'s, S, A> {
             true => self.seek(after)?,
             false => after,
         };
+        budget::work(BLOCK_NS)?;
         self.front = Some(Front::new(self.dictionary.block(number)?));
         Ok(true)
     }

@@ -4,12 +4,17 @@
 //! first: bounds would cost more than the scores that they spare.
 
 use super::Pruning;
+use super::WINDOW_NS;
 use super::sum::{Readers, Sum};
+use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
+
+/// What scoring a posting takes about, in nanoseconds.
+const POSTING_NS: u64 = 20;
 
 /// The memory of looking documents up.
 #[derive(Debug, Default)]
@@ -52,6 +57,7 @@ impl Few {
         self.ranks.clear();
         self.ranks.resize(clauses.len() * docs.len(), 0);
         for &nth in &self.order[1..] {
+            budget::work(WINDOW_NS)?;
             let ranks = &mut self.ranks[nth * docs.len()..][..docs.len()];
             match &clauses[nth].list {
                 RankedList::Short(list) => {
@@ -95,6 +101,7 @@ impl Few {
         base: u64,
         top: &mut Top,
     ) -> Result<()> {
+        budget::work(POSTING_NS * (self.left.len() * clauses.len()) as u64)?;
         for &place in &self.left {
             let doc = docs[place as usize];
             let mut sum = Sum::of(doc, readers);

@@ -24,6 +24,7 @@ mod phrase;
 mod tests;
 pub(crate) mod tree;
 
+use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -48,6 +49,12 @@ const WINDOW: u32 = 1 << 16;
 
 /// Postings of the shortest list of a window from which on it has a code for each block.
 const DENSE_MIN: u32 = 1024;
+
+/// What looking at the lists of a window takes about, and scoring a block, in nanoseconds; and after how many
+/// blocks the clock may be asked.
+const WINDOW_NS: u64 = 2_000;
+const BLOCK_NS: u64 = 500;
+const BLOCKS_AT_ONCE: usize = 64;
 
 /// What was looked at and what was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -389,6 +396,7 @@ impl Search<'_, '_> {
 
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<Range<usize>> {
+        budget::work(WINDOW_NS * self.query.clauses.len() as u64)?;
         let start = self.opened.len();
         self.parts.open(self.query.clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();

@@ -8,8 +8,9 @@ use super::bounds::changes;
 use super::exhaustive::{GROUP, past_the_end};
 use super::parts::{LongPart, kth_code};
 use super::seen::Seen;
-use super::{Pruning, WINDOW};
+use super::{BLOCK_NS, BLOCKS_AT_ONCE, Pruning, WINDOW, WINDOW_NS};
 use crate::bitmap::Container;
+use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, FrequencyGroup, RankedList, RankedLong, Walk};
@@ -178,6 +179,7 @@ impl<'a, 's> Scan<'a, 's> {
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
         let per_code = best * most / 255.0 * (1.0 + ROUNDING);
         for container in self.list.containers() {
+            budget::work(WINDOW_NS)?;
             pruning.windows_considered += 1;
             let high = u32::from(container.key) * WINDOW;
             let mut cut = cut(self.top.threshold(), per_code);
@@ -201,7 +203,10 @@ impl<'a, 's> Scan<'a, 's> {
             let part = LongPart::open(self.list, &container)?;
             // Every block that comes is behind those that were scored.
             let mut reached = high;
-            for &candidate in &*candidates {
+            for (nth, &candidate) in candidates.iter().enumerate() {
+                if nth % BLOCKS_AT_ONCE == 0 {
+                    budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+                }
                 let candidate = candidate as usize;
                 // Equal scores of later documents do not enter: those are most, where texts are short.
                 let code = codes.get(candidate).copied().unwrap_or_default();

@@ -4,6 +4,8 @@
 //! single blocks that were noted are sorted, the best of them first and by themselves.
 
 use super::bounds::Scale;
+use super::{BLOCK_NS, BLOCKS_AT_ONCE};
+use crate::budget;
 use crate::error::Result;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS};
@@ -74,7 +76,10 @@ impl Bands {
             for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
                 sums::select(sums, level as u16, first, &mut self.candidates);
             }
-            for candidate in &self.candidates {
+            for (nth, candidate) in self.candidates.iter().enumerate() {
+                if nth % BLOCKS_AT_ONCE == 0 {
+                    budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+                }
                 let (window, block) = (*candidate as usize / BLOCKS, *candidate as usize % BLOCKS);
                 let sum = std::mem::take(&mut self.sums[window][block]);
                 if u32::from(sum) >= scale.limit(top.threshold()) {
@@ -137,7 +142,10 @@ impl Noted {
     ) -> Result<()> {
         let noted = &mut self.blocks[range];
         noted.sort_unstable_by_key(|noted| Reverse(*noted));
-        for noted in noted {
+        for (nth, noted) in noted.iter().enumerate() {
+            if nth % BLOCKS_AT_ONCE == 0 {
+                budget::work(BLOCK_NS * BLOCKS_AT_ONCE as u64)?;
+            }
             let (sum, place) = (*noted >> PLACE_BITS, (*noted & ((1 << PLACE_BITS) - 1)) as usize);
             if sum < scale.limit(top.threshold()) {
                 break;

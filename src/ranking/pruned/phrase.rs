@@ -7,10 +7,13 @@
 //! Phrases whose words need not stand as written may be there more often than a word, so no bound holds for them.
 
 use super::bounds::changes;
+use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
 use crate::ids::DocId;
-use crate::phrase::{AHEAD, Candidates, GATHERED_MAX, PhraseReader, PhraseWindow, RarePhrase};
+use crate::phrase::{
+    AHEAD, Candidates, GATHERED_MAX, PLACED_NS, PhraseReader, PhraseWindow, RarePhrase,
+};
 use crate::ranking::bm25::FieldScoring;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
@@ -217,6 +220,7 @@ impl Search<'_> {
         bounds: &mut Vec<Bound>,
         order: &mut Vec<u32>,
     ) -> Result<()> {
+        budget::work(PLACED_NS * lows.len() as u64)?;
         words.gather(key, lows)?;
         bounds.clear();
         let (Some(first), Some(last)) = (lows.first(), lows.last()) else { return Ok(()) };

@@ -5,6 +5,7 @@
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
 use super::sum::{Readers, Sum};
+use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{RankedList, RankedLong, Walk};
@@ -13,6 +14,9 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::segment::file::Section;
+
+/// What looking a document up in a list takes about, in nanoseconds.
+const WALK_NS: u64 = 50;
 
 /// What f32 may round away of a sum.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-5;
@@ -98,6 +102,7 @@ impl Shorts {
             if (f64::from(*short) + rest) * ROUNDING < f64::from(top.threshold()) {
                 continue;
             }
+            budget::work(WALK_NS * (walks.len() + 1) as u64)?;
             // In the order of the clauses, as every score.
             let mut sum = Sum::of(*doc, readers);
             let mut next = postings.iter().peekable();

@@ -1,11 +1,13 @@
 //! `treepie search INDEX QUERY`: hits, counts, facets.
 
-use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range, path::PathBuf};
+use std::{
+    cmp::Reverse, collections::HashMap, io, io::Write, ops::Range, path::PathBuf, time::Duration,
+};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    DocId, Error, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema, SearchBuilder,
-    Statistics, TotalMode,
+    Budget, DocId, Error, ErrorKind, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema,
+    SearchBuilder, Statistics, TotalMode,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
@@ -15,8 +17,8 @@ use super::{
     parse_query, text_or_stdin,
 };
 use crate::{
-    args::Global,
-    failure::{Exit, Outcome, not_yet, usage},
+    args::{self, Global},
+    failure::{Exit, Outcome, not_yet, usage, warn},
     output::{self, Format, Output, Table},
     terminal,
 };
@@ -53,6 +55,9 @@ pub(crate) struct Args {
     /// `highlights` with <em> around the words.
     #[arg(long)]
     no_highlight: bool,
+    /// Where --timeout ends the search: print what was found until then, a total that is a lower bound, and say so.
+    #[arg(long, requires = "timeout")]
+    partial: bool,
     /// Also print the plan with what happened.
     #[arg(long)]
     explain: bool,
@@ -95,6 +100,12 @@ pub(crate) struct Shape {
     /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
     #[arg(long, value_name = "FIELD:K1,B")]
     bm25: Vec<String>,
+    /// The longest that answering may take, as 200ms or 2s; then it ends with an error.
+    #[arg(long, value_parser = args::duration, value_name = "TIME")]
+    timeout: Option<Duration>,
+    /// The most memory that answering may take, as 64MiB [default: 256MiB].
+    #[arg(long, value_parser = args::byte_size, value_name = "SIZE")]
+    max_memory: Option<u64>,
     /// Rules of synonyms for the words of the query in one field: `usa, united states` makes both stand for both,
     /// `tv => television` replaces; one a line.
     #[arg(long, value_name = "FIELD:FILE")]
@@ -115,6 +126,14 @@ enum StatisticsOf {
 const FACET_VALUES_DEFAULT: usize = 10;
 
 impl Shape {
+    /// What may still be spent after a search that took so long.
+    fn time_left(&self, took: Duration) -> Budget {
+        match self.timeout {
+            Some(timeout) => Budget::new().timeout(timeout.saturating_sub(took)),
+            None => Budget::new(),
+        }
+    }
+
     /// Reads what was typed.
     pub(crate) fn query(&self, text: &str) -> Outcome<Query> {
         let fields = combined_fields(&self.combined)?;
@@ -147,6 +166,12 @@ impl Shape {
         if let Some(typed) = &self.after {
             let (score, doc) = after(typed)?;
             search = search.after(score, doc);
+        }
+        if let Some(timeout) = self.timeout {
+            search = search.timeout(timeout);
+        }
+        if let Some(bytes) = self.max_memory {
+            search = search.memory_bytes(bytes);
         }
         let search = search.limit(self.limit).offset(self.offset).total(total);
         Ok(search.pattern_terms(self.pattern_terms).statistics(match self.statistics {
@@ -195,13 +220,17 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text)?;
     let mut out = Output::new(global.color);
-    if args.count {
-        let count = searcher.count(&query).map_err(in_query(&text))?;
-        print_count(&mut out, args.format, count)?;
-        out.flush()?;
-        return Ok(if count > 0 { Exit::Done } else { Exit::NothingFound });
-    }
     let mut search = args.shape.apply(searcher.search(&query))?;
+    if args.partial {
+        search = search.partial();
+    }
+    if args.count {
+        let found = search.count_only().run().map_err(in_query(&text))?;
+        print_count(&mut out, args.format, &found)?;
+        out.flush()?;
+        let is_empty = found.total.value == 0 && found.stopped.is_none();
+        return Ok(if is_empty { Exit::NothingFound } else { Exit::Done });
+    }
     if let Some(fields) = &args.fields {
         search = search.fields(fields.iter().map(String::as_str));
     }
@@ -211,11 +240,20 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let found = search.run().map_err(in_query(&text))?;
     let fields = shown_fields(searcher.schema(), args.fields.as_deref());
-    let marked = match args.no_highlight || found.hits.is_empty() {
+    let marked = match args.no_highlight || found.hits.is_empty() || found.stopped.is_some() {
         true => None,
         false => {
-            let highlighter = searcher.highlighter(&query).map_err(in_query(&text))?;
-            Some(mark(&highlighter, &found.hits, &fields)?)
+            let marked = args.shape.time_left(found.took).run(|| {
+                let highlighter = searcher.highlighter(&query)?;
+                mark(&highlighter, &found.hits, &fields)
+            });
+            match marked {
+                Err(error) if args.partial && error.kind() == ErrorKind::Timeout => {
+                    warn("no time was left to show where the hits match");
+                    None
+                }
+                marked => Some(marked.map_err(in_query(&text))?),
+            }
         }
     };
     let page = Page { found: &found, fields, marked };
@@ -237,17 +275,38 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         _ if !found.facets.is_empty() => page.print_facet_rows(&mut out, args.format)?,
         _ => page.print_hit_rows(&mut out, args.format)?,
     }
+    if let Some(stopped) = found.stopped.filter(|_| rows) {
+        warn(format!("{stopped}: there may be more"));
+    }
     out.flush()?;
     // Where nothing was counted and no hit was asked for, nothing is known to be missing.
-    let unknown = found.total.relation == Relation::Unknown && args.shape.limit == 0;
+    let is_uncounted = found.total.relation == Relation::Unknown && args.shape.limit == 0;
+    let unknown = is_uncounted || found.stopped.is_some();
     Ok(if found.total.value > 0 || unknown { Exit::Done } else { Exit::NothingFound })
 }
 
-fn print_count(out: &mut Output, format: Format, count: u64) -> io::Result<()> {
+fn print_count(out: &mut Output, format: Format, found: &Hits) -> io::Result<()> {
+    let count = found.total.value;
     match format {
-        Format::Text => writeln!(out, "{count}"),
-        Format::Json | Format::Jsonl => out.json_line(&json!({ "count": count })),
-        Format::Tsv | Format::Csv => writeln!(out, "count\n{count}"),
+        Format::Json | Format::Jsonl => {
+            let mut object = json!({ "count": count });
+            say_why_stopped(&mut object, found);
+            return out.json_line(&object);
+        }
+        Format::Text => writeln!(out, "{count}")?,
+        Format::Tsv | Format::Csv => writeln!(out, "count\n{count}")?,
+    }
+    if let Some(stopped) = found.stopped {
+        warn(format!("{stopped}: there may be more"));
+    }
+    Ok(())
+}
+
+/// Adds to JSON that something is missing, and why.
+fn say_why_stopped(object: &mut Value, found: &Hits) {
+    if let (Some(stopped), Some(object)) = (found.stopped, object.as_object_mut()) {
+        object.insert("complete".into(), false.into());
+        object.insert("stopped".into(), stopped.name().into());
     }
 }
 
@@ -303,7 +362,8 @@ impl Page<'_> {
             _ => "documents not counted".to_owned(),
         };
         let took = format!("({})", output::duration(self.found.took));
-        writeln!(out, "{summary} {}", out.dim(&took))?;
+        let stopped = self.found.stopped.map_or_else(String::new, |why| format!(", {why}"));
+        writeln!(out, "{summary} {}{stopped}", out.dim(&took))?;
         if !self.found.hits.is_empty() {
             writeln!(out)?;
         }
@@ -408,7 +468,7 @@ impl Page<'_> {
             .iter()
             .map(|facet| (facet.field.clone(), facet_to_json(facet)))
             .collect();
-        json!({
+        let mut object = json!({
             "query": query,
             "total": {
                 "value": self.found.total.value,
@@ -417,7 +477,9 @@ impl Page<'_> {
             "took_us": self.found.took.as_micros() as u64,
             "hits": self.found.hits.iter().map(|hit| self.hit_to_json(hit)).collect::<Vec<_>>(),
             "facets": facets,
-        })
+        });
+        say_why_stopped(&mut object, self.found);
+        object
     }
 
     fn hit_to_json(&self, hit: &Hit) -> Value {
@@ -497,7 +559,7 @@ fn facet_to_json(facet: &FacetCounts) -> Value {
         "buckets": buckets,
         "other": facet.other,
         "missing": facet.missing,
-        "exact": true,
+        "exact": facet.exact,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::bound::{Bounds, View, Weighed};
 use super::equal::Equal;
 use super::{Tree, TreeCombined, TreeField, WINDOW};
+use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::score_part;
 use crate::format::ranked::RankedList;
@@ -39,6 +40,10 @@ pub(super) struct BlockScorer<'q, 's, 'm> {
     /// K of the document that was scored last, in the field of a clause.
     k: Option<(u32, usize, f32)>,
 }
+
+/// What the documents of a block take about for each list, and for each phrase, in nanoseconds.
+const LIST_NS: u64 = 100;
+const PHRASE_NS: u64 = 3_000;
 
 /// The memory of scoring blocks, for the next time.
 #[derive(Debug, Default)]
@@ -105,6 +110,7 @@ impl<'q, 's, 'm> BlockScorer<'q, 's, 'm> {
         if ruled_out == Some(RuledOut::Block) {
             return Ok(());
         }
+        budget::work(LIST_NS * tree.clauses.len() as u64 + PHRASE_NS * tree.phrases.len() as u64)?;
         pruning.blocks_scored += 1;
         let mut docs = here.candidates(root, limit);
         if let Some(RuledOut::Lists(lists)) = ruled_out

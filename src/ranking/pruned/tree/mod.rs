@@ -28,7 +28,8 @@ use super::bounds::CLAUSES_MAX;
 use super::order::{Bands, FIRST_WINDOWS, Noted, Place, SUMMED_MAX, WINDOWS_MAX};
 use super::parts::{Opened, Parts, Window};
 use super::sum::Readers;
-use super::{Pruning, Scratch, WINDOW};
+use super::{Pruning, Scratch, WINDOW, WINDOW_NS};
+use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::lengths::Lengths;
@@ -285,6 +286,8 @@ impl<'q, 's> Search<'q, 's, '_> {
 
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<()> {
+        // Opening the lists, and adding up their bounds.
+        budget::work(WINDOW_NS * self.weighed.tree.clauses.len() as u64)?;
         let start = self.opened.len();
         let clauses = &self.weighed.tree.clauses;
         self.parts.open(clauses, window, &mut self.opened)?;

@@ -5,6 +5,7 @@
 //! without a sum. Only for what would be kept are the other lists looked into.
 
 use super::Tree;
+use crate::budget;
 use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
@@ -14,6 +15,9 @@ use crate::ranking::pruned::seen::Seen;
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::{Pruning, Scratch};
 use crate::ranking::top::Top;
+
+/// What looking a document up takes about, in nanoseconds.
+const LOOKED_UP_NS: u64 = 100;
 
 /// A sum of which one part must match. Numbers are those of clauses.
 #[derive(Debug)]
@@ -114,6 +118,7 @@ impl Required {
         let mut left_out = LeftOut::lists(excluded, finders);
         let mut of_clauses = Readers::new(readers);
         for of_doc in postings.chunk_by(|a, b| a.0 == b.0) {
+            budget::work(LOOKED_UP_NS * of_doc.len() as u64)?;
             let doc = of_doc[0].0;
             let Some(rank) = walk.rank(doc)? else { continue };
             let mut sum = Sum::of(doc, &mut of_clauses);

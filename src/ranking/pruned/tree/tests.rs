@@ -125,7 +125,7 @@ impl<'c> Naive<'c> {
                 let window = key * WINDOW..n_docs.min((key + 1) * WINDOW);
                 let docs = window.filter(|doc| self.matches(normal, base + u64::from(*doc)));
                 let lows: Vec<[u8; 2]> = docs.map(|doc| (doc as u16).to_le_bytes()).collect();
-                set.push(key, lows.len() as u32, Container::Array(&lows));
+                set.push(key, lows.len() as u32, Container::Array(&lows)).unwrap();
             }
             base += u64::from(n_docs);
             MatchSet::Some(set)

@@ -1,0 +1,457 @@
+//! How long a search may take and how much memory, asked in every loop of the read path.
+//!
+//! A [`Budget`] holds for a thread while something [runs](Budget::run) under it: a search enters its own, and
+//! the loops below it say what they did ([`work`]) and what they are about to allocate ([`hold`]). They
+//! are many and deep, from dictionaries over containers to the positions of phrases, and each is on one
+//! thread from its beginning to its end, so the budget is a value of the thread and in no signature.
+//!
+//! # Cost
+//!
+//! Work is told in nanoseconds that it takes about, by the window, container, block or batch of documents, never
+//! by the document: a subtraction and a branch. The clock and the tokens are asked once half a
+//! millisecond of work was told, and never where there is no budget.
+//!
+//! # What is not interrupted
+//!
+//! Sorting a page, compiling a regular expression, unpacking one stored document, and reading a block of a file
+//! that is not in memory: each is one step.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes of memory that a query may take unless its budget says otherwise.
+pub const QUERY_MEMORY_BYTES: u64 = 256 << 20;
+
+/// Nanoseconds of work, as it is told, after which the clock is asked.
+const GRAIN: i64 = 500_000;
+/// More work than any thread will do.
+const UNLIMITED: i64 = i64::MAX;
+
+thread_local! {
+    /// Work that may be done before the clock is asked.
+    static LEFT: Cell<i64> = const { Cell::new(UNLIMITED) };
+    static MEMORY: Cell<Memory> =
+        const { Cell::new(Memory { left: QUERY_MEMORY_BYTES, of: QUERY_MEMORY_BYTES }) };
+    /// Budgets that were entered and not left.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// The budgets that hold, the innermost last; only those that can stop anything.
+    static HELD: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Clone, Copy)]
+struct Memory {
+    left: u64,
+    of: u64,
+}
+
+struct Entered {
+    started: Instant,
+    deadline: Option<Instant>,
+    cancel: Option<CancelToken>,
+    #[cfg(test)]
+    asks_left: Option<u64>,
+}
+
+/// Tells searches on any thread to stop. Cheap to clone: all clones are the same token.
+///
+/// ```
+/// use treepie::{CancelToken, ErrorKind};
+/// # use treepie::{Document, Index, Schema};
+/// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// # let mut writer = index.writer()?;
+/// # writer.add(Document::new().with("title", "Paris"))?;
+/// # writer.commit()?;
+///
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("pari*")?;
+/// let token = CancelToken::new();
+/// let search = searcher.search(&query).cancel(&token);
+/// assert_eq!(search.clone().run()?.total.value, 1);
+///
+/// token.cancel(); // from any thread, also while a search is running
+/// assert_eq!(search.run().unwrap_err().kind(), ErrorKind::Cancelled);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that stops nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops every search that was given this token, for good.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What may be spent on whatever [runs](Self::run) under it: time, until somebody cancels, and memory.
+///
+/// A [search](crate::SearchBuilder) takes the same as options of its own; this is for all else, and for several
+/// steps that share one deadline.
+///
+/// ```
+/// use std::time::Duration;
+/// use treepie::Budget;
+/// # use treepie::{Document, Index, Schema};
+/// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// # let mut writer = index.writer()?;
+/// # writer.add(Document::new().with("title", "Paris"))?;
+/// # writer.commit()?;
+/// let searcher = index.searcher()?;
+/// let budget = Budget::new().timeout(Duration::from_millis(200)).memory_bytes(64 << 20);
+/// let n = budget.run(|| searcher.count(&searcher.parse("paris OR london")?))?;
+/// assert_eq!(n, 1);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Budget {
+    timeout: Option<Duration>,
+    deadline: Option<Instant>,
+    cancel: Option<CancelToken>,
+    memory_bytes: Option<u64>,
+    #[cfg(test)]
+    asks_left: Option<u64>,
+}
+
+impl Budget {
+    /// No deadline, nobody who cancels, and [`QUERY_MEMORY_BYTES`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops what takes longer than this, from when it begins to run.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Stops what still runs then.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Stops when the token is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// The memory that a query may take, in bytes (default: [`QUERY_MEMORY_BYTES`]), for what grows with the index:
+    /// the documents of patterns and of everything that matches, results of operators, and pages.
+    #[must_use]
+    pub fn memory_bytes(mut self, bytes: u64) -> Self {
+        self.memory_bytes = Some(bytes);
+        self
+    }
+
+    /// Runs something under this budget and whatever budget holds already: the earliest deadline counts, every
+    /// token, and the least memory.
+    ///
+    /// What it asks of an index ends with [`ErrorKind::Timeout`] or [`ErrorKind::Cancelled`] within
+    /// 10 ms, or with [`ErrorKind::LimitExceeded`] before it takes more memory. Holds on this
+    /// thread only. What is not asked of an index is not stopped.
+    pub fn run<T>(&self, f: impl FnOnce() -> T) -> T {
+        let _scope = self.enter();
+        f()
+    }
+
+    /// Makes the budget hold until the scope ends.
+    pub(crate) fn enter(&self) -> Scope {
+        let memory = MEMORY.get();
+        let left = match self.memory_bytes {
+            // The outermost may allow more than the default, those inside no more than is left.
+            Some(own) if DEPTH.get() > 0 => own.min(memory.left),
+            Some(own) => own,
+            None => memory.left,
+        };
+        MEMORY.set(Memory { left, of: left });
+        DEPTH.set(DEPTH.get() + 1);
+        let can_stop = self.can_stop();
+        if can_stop {
+            let started = Instant::now();
+            let of_timeout = self.timeout.and_then(|timeout| started.checked_add(timeout));
+            let deadline = [of_timeout, self.deadline].into_iter().flatten().min();
+            let cancel = self.cancel.clone();
+            HELD.with_borrow_mut(|held| {
+                held.push(Entered {
+                    started,
+                    deadline,
+                    cancel,
+                    #[cfg(test)]
+                    asks_left: self.asks_left,
+                });
+            });
+            // So that the first work asks.
+            LEFT.set(0);
+        }
+        Scope { memory, can_stop }
+    }
+
+    fn can_stop(&self) -> bool {
+        #[cfg(test)]
+        if self.asks_left.is_some() {
+            return true;
+        }
+        self.timeout.is_some() || self.deadline.is_some() || self.cancel.is_some()
+    }
+
+    /// Stops when work is told for the `n`-th time, counted from 0: for tests that stop everywhere.
+    #[cfg(test)]
+    pub(crate) fn stopping_at(n: u64) -> Self {
+        Budget { asks_left: Some(n), ..Budget::default() }
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Budget")
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("cancel", &self.cancel)
+            .field("memory_bytes", &self.memory_bytes)
+            .finish()
+    }
+}
+
+/// As long as this lives, a budget holds for the thread.
+#[derive(Debug)]
+#[must_use = "the budget holds as long as this lives"]
+pub(crate) struct Scope {
+    memory: Memory,
+    can_stop: bool,
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        MEMORY.set(self.memory);
+        DEPTH.set(DEPTH.get() - 1);
+        if self.can_stop {
+            let are_others = HELD.with_borrow_mut(|held| {
+                held.pop();
+                !held.is_empty()
+            });
+            LEFT.set(if are_others { 0 } else { UNLIMITED });
+        }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes", self.left, self.of)
+    }
+}
+
+/// Says that about so many nanoseconds of work are next.
+///
+/// # Errors
+///
+/// [`ErrorKind::Timeout`] or [`ErrorKind::Cancelled`] where the thread is to stop; from then on each time.
+#[inline]
+pub(crate) fn work(ns: u64) -> Result<()> {
+    let left = LEFT.get() - ns as i64;
+    LEFT.set(left);
+    if left < 0 { ask() } else { Ok(()) }
+}
+
+/// Says that memory is about to be allocated that grows with the index or the query.
+///
+/// # Errors
+///
+/// [`ErrorKind::LimitExceeded`] where there is not so much left.
+pub(crate) fn hold(bytes: u64) -> Result<()> {
+    let memory = MEMORY.get();
+    match memory.left.checked_sub(bytes) {
+        Some(left) => {
+            // Outside of all budgets nothing says when it is free again.
+            if DEPTH.get() > 0 {
+                MEMORY.set(Memory { left, ..memory });
+            }
+            Ok(())
+        }
+        None => Err(too_much(memory, bytes)),
+    }
+}
+
+/// Says that memory which was [held](hold) is free again.
+pub(crate) fn release(bytes: u64) {
+    let Memory { left, of } = MEMORY.get();
+    MEMORY.set(Memory { left: left.saturating_add(bytes).min(of), of });
+}
+
+/// Whether an error says that a budget ran out of time or was cancelled.
+pub(crate) fn is_stop(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Cancelled)
+}
+
+#[cold]
+#[inline(never)]
+fn ask() -> Result<()> {
+    HELD.with_borrow_mut(|held| {
+        if held.is_empty() {
+            LEFT.set(UNLIMITED);
+            return Ok(());
+        }
+        let mut now = None;
+        for budget in held.iter_mut() {
+            let now = || *now.get_or_insert_with(Instant::now);
+            budget.check(now)?;
+        }
+        LEFT.set(GRAIN);
+        #[cfg(test)]
+        if held.iter().any(|budget| budget.asks_left.is_some()) {
+            LEFT.set(0);
+        }
+        Ok(())
+    })
+}
+
+impl Entered {
+    fn check(&mut self, mut now: impl FnMut() -> Instant) -> Result<()> {
+        #[cfg(test)]
+        if let Some(left) = &mut self.asks_left {
+            *left =
+                left.checked_sub(1).ok_or_else(|| Error::new(ErrorKind::Timeout, "searching"))?;
+        }
+        if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            let ran = now().saturating_duration_since(self.started);
+            return Err(Error::new(ErrorKind::Cancelled, "searching")
+                .found(format!("a token that was cancelled, after {ran:.1?}")));
+        }
+        match self.deadline {
+            Some(deadline) if deadline <= now() => {
+                let allowed = deadline.saturating_duration_since(self.started);
+                let ran = now().saturating_duration_since(self.started);
+                Err(Error::new(ErrorKind::Timeout, "searching")
+                    .expected(format!("an answer within {allowed:.1?}"))
+                    .found(format!("none after {ran:.1?}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cold]
+fn too_much(memory: Memory, bytes: u64) -> Error {
+    let Memory { left, of } = memory;
+    Error::new(ErrorKind::LimitExceeded, "answering a query")
+        .expected(format!("at most {of} bytes of memory (limit QUERY_MEMORY_BYTES)"))
+        .found(format!("{} and {bytes} more", of.saturating_sub(left)))
+        .hint("fewer patterns take less, or give the search a larger budget: memory_bytes, --max-memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Works until it is stopped; how much was told until then, at most `most`.
+    fn worked(most: u64) -> u64 {
+        (0..most / 1_000).take_while(|_| work(1_000).is_ok()).count() as u64 * 1_000
+    }
+
+    #[test]
+    fn without_a_budget_nothing_stops() {
+        assert_eq!(worked(10_000_000), 10_000_000);
+        let free = Budget::new().enter();
+        assert_eq!(worked(10_000_000), 10_000_000);
+        drop(free);
+    }
+
+    #[test]
+    fn a_deadline_that_is_past_stops_at_once_and_each_time() {
+        let kind =
+            |budget: &Budget| budget.run(|| [work(1), work(1)].map(|r| r.unwrap_err().kind()));
+        let past = Budget::new().deadline(Instant::now());
+        assert_eq!(kind(&past), [ErrorKind::Timeout; 2]);
+        assert_eq!(kind(&Budget::new().timeout(Duration::ZERO)), [ErrorKind::Timeout; 2]);
+        let token = CancelToken::new();
+        token.cancel();
+        assert_eq!(kind(&Budget::new().cancel(&token)), [ErrorKind::Cancelled; 2]);
+        assert_eq!(worked(10_000_000), 10_000_000, "no budget holds any more");
+    }
+
+    #[test]
+    fn the_clock_is_asked_once_a_grain_of_work() {
+        Budget::new().timeout(Duration::from_secs(3_600)).run(|| {
+            work(1).unwrap(); // the first asks
+            assert_eq!(LEFT.get(), GRAIN);
+            work(GRAIN as u64).unwrap();
+            assert_eq!(LEFT.get(), 0, "not asked again");
+            work(1).unwrap();
+            assert_eq!(LEFT.get(), GRAIN);
+        });
+        assert_eq!(Budget::stopping_at(7).run(|| worked(1_000_000)), 7_000, "but for tests");
+    }
+
+    #[test]
+    fn a_token_stops_another_thread() {
+        let token = CancelToken::new();
+        let budget = Budget::new().cancel(&token);
+        let worker = std::thread::spawn(move || {
+            budget.run(|| {
+                loop {
+                    if let Err(error) = work(1_000) {
+                        return error.kind();
+                    }
+                }
+            })
+        });
+        token.cancel();
+        assert_eq!(worker.join().unwrap(), ErrorKind::Cancelled);
+    }
+
+    #[test]
+    fn the_tightest_of_several_budgets_counts() {
+        let (soon, late) = (Duration::ZERO, Duration::from_secs(3_600));
+        let run = |outer: Duration, inner: Duration| {
+            Budget::new()
+                .timeout(outer)
+                .run(|| Budget::new().timeout(inner).run(|| work(1).is_ok()))
+        };
+        assert!(run(late, late) && !run(late, soon) && !run(soon, late));
+        // The outer one holds again when the inner one has ended.
+        Budget::stopping_at(1).run(|| {
+            Budget::new().timeout(late).run(|| work(1).unwrap());
+            assert!(work(1).is_err());
+        });
+    }
+
+    #[test]
+    fn memory_is_counted_and_given_back() {
+        let budget = Budget::new().memory_bytes(100);
+        budget.run(|| {
+            hold(60).unwrap();
+            let error = hold(41).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+            let message = error.to_string();
+            assert!(message.contains("at most 100 bytes") && message.contains("60 and 41 more"));
+            // An inner one has what is left, at most.
+            assert!(Budget::new().memory_bytes(1 << 40).run(|| hold(41)).is_err());
+            Budget::new().run(|| hold(40).unwrap());
+            release(60);
+            hold(100).unwrap();
+            release(1_000);
+            assert!(hold(101).is_err());
+        });
+        // Outside there is the default for each allocation, and nothing is added up.
+        for _ in 0..2 {
+            hold(QUERY_MEMORY_BYTES).unwrap();
+            assert!(hold(QUERY_MEMORY_BYTES + 1).is_err());
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Searches of each kind, stopped wherever they can be.
+
+use super::{Order, Relation, SearchBuilder, Searcher, Stopped, TotalMode};
+use crate::budget::{Budget, CancelToken};
+use crate::document::Document;
+use crate::error::ErrorKind;
+use crate::query::{ParseOptions, Query, parse};
+use crate::schema::Schema;
+use crate::storage::{MemoryStorage, Storage};
+use crate::writer::{Existing, IndexWriter, WriterOptions};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Documents of each of two segments: more than one window.
+const N_DOCS: u32 = 70_000;
+/// Places at which each search is stopped.
+const PLACES: u64 = 5;
+
+/// Every kind of query; a plain word by the way that is scored.
+const QUERIES: &[&str] = &[
+    "half",
+    "half rare",
+    "half third",
+    "+common +half",
+    "+common half -third",
+    "(half OR third) AND common -w7",
+    "(half third w7)~2",
+    "MAX [half third]~0.1",
+    "\"common half\"",
+    "\"half common\"~3",
+    "PHRASE [com* half]",
+    "w1*",
+    "w?3",
+    "/w[0-9]*3/",
+    "w123~1",
+    "[w1 TO w3]",
+    "kind:IN [k1 k2 k3]",
+    "half^=2 OR w1*^=3",
+];
+
+fn searcher() -> Searcher {
+    static SEARCHER: OnceLock<Searcher> = OnceLock::new();
+    SEARCHER.get_or_init(build).clone()
+}
+
+fn build() -> Searcher {
+    let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let options = WriterOptions::new().threads(1);
+    let (schema, store) = (Some(schema), Arc::clone(&storage));
+    let (analyzers, established) = (Arc::default(), Arc::default());
+    let existing = Existing::Refuse;
+    let mut writer =
+        IndexWriter::open(store, schema, Arc::clone(&analyzers), existing, established, options)
+            .unwrap();
+    for segment in 0..2 {
+        for nth in 0..N_DOCS {
+            let mut text = String::from("common");
+            for (every, word) in [(2, " half"), (3, " third"), (9_000, " rare")] {
+                if nth % every == segment % every {
+                    text.push_str(word);
+                }
+            }
+            text.push_str(&format!(" w{} w{}", nth % 700, nth % 13));
+            let document = Document::new().with("text", &*text);
+            writer.add(document.with("kind", &*format!("k{}", nth % 300))).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    Searcher::open(storage, analyzers).unwrap()
+}
+
+fn query(text: &str) -> Query {
+    parse(text, &ParseOptions::default()).unwrap()
+}
+
+/// The ways to search.
+fn searches<'s>(
+    searcher: &'s Searcher,
+    query: &'s Query,
+) -> Vec<(&'static str, SearchBuilder<'s>)> {
+    let search = || searcher.search(query);
+    vec![
+        ("ten", search()),
+        ("ten, uncounted", search().total(TotalMode::Unknown)),
+        ("facets", search().facet("kind", 3)),
+        ("facets of words, no hits", search().count_only().facet("text", 3)),
+        ("in document order", search().order(Order::Document)),
+        ("patterns by their terms", search().pattern_terms(5)),
+    ]
+}
+
+/// Gives `check` the places at which a search can be stopped, a few of them, until it is `false`, at the end.
+fn each_place(what: &str, mut check: impl FnMut(u64) -> bool) {
+    // How often work is told is found by doubling, then some of the places between are taken.
+    let mut n = 1;
+    while check(n) {
+        n *= 2;
+    }
+    for place in (0..n).step_by((n / PLACES).max(1) as usize) {
+        check(place);
+    }
+    assert!(n > 1, "{what}: told no work");
+}
+
+#[test]
+fn a_search_that_is_stopped_says_so_wherever_it_is_and_leaves_nothing_behind() {
+    let searcher = searcher();
+    for text in QUERIES {
+        let query = query(text);
+        for (way, search) in searches(&searcher, &query) {
+            let what = format!("{text}, {way}");
+            let whole = search.clone().run().unwrap();
+            assert_eq!(whole.stopped, None);
+            each_place(&what, |place| {
+                let mut stopped = search.clone();
+                stopped.budget = Budget::stopping_at(place);
+                let is_stopped = match stopped.run() {
+                    Ok(page) => {
+                        assert_eq!(page.hits, whole.hits, "{what}");
+                        false
+                    }
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Timeout, "{what}: {error}");
+                        true
+                    }
+                };
+                let again = search.clone().run().unwrap();
+                assert_eq!((&again.hits, again.total), (&whole.hits, whole.total), "{what}");
+                assert_eq!(again.facets, whole.facets, "{what}");
+                is_stopped
+            });
+        }
+    }
+}
+
+#[test]
+fn what_was_found_until_then_is_right_as_far_as_it_goes() {
+    let searcher = searcher();
+    for text in QUERIES {
+        let query = query(text);
+        for (way, search) in searches(&searcher, &query) {
+            let what = format!("{text}, {way}");
+            let whole = search.clone().run().unwrap();
+            let exact = searcher.count(&query).unwrap();
+            let all = search.clone().limit(u64::from(2 * N_DOCS)).fields(["kind"]).run().unwrap();
+            let scores: HashMap<_, _> =
+                all.hits.iter().map(|hit| (hit.doc, hit.score.map(f32::to_bits))).collect();
+            each_place(&what, |place| {
+                let mut stopped = search.clone().partial();
+                stopped.budget = Budget::stopping_at(place);
+                let page = stopped.run().unwrap();
+                for hit in &page.hits {
+                    let score = hit.score.map(f32::to_bits);
+                    assert_eq!(scores.get(&hit.doc), Some(&score), "{what}: {}", hit.doc);
+                }
+                let in_order = |a: &super::Hit, b: &super::Hit| (b.score, a.doc) < (a.score, b.doc);
+                assert!(page.hits.is_sorted_by(in_order), "{what}");
+                if page.stopped.is_none() {
+                    assert_eq!((&page.hits, page.total), (&whole.hits, whole.total), "{what}");
+                    return false;
+                }
+                assert_eq!(page.stopped, Some(Stopped::Timeout));
+                assert!(page.total.value <= exact, "{what}: {} of {exact}", page.total.value);
+                assert!(page.total.value >= page.hits.len() as u64, "{what}");
+                if page.total.relation == Relation::Exact {
+                    assert_eq!(page.total.value, exact, "{what}");
+                }
+                assert_eq!(page.facets.len(), whole.facets.len(), "{what}");
+                for (facet, of_whole) in page.facets.iter().zip(&whole.facets) {
+                    assert!(!facet.exact || facet == of_whole, "{what}");
+                    assert!(facet.exact || facet.buckets.is_empty(), "{what}");
+                }
+                true
+            });
+        }
+    }
+}
+
+#[test]
+fn a_prepared_search_that_was_stopped_answers_the_next_time() {
+    let searcher = searcher();
+    for text in QUERIES {
+        let query = query(text);
+        let whole = searcher.search(&query).run().unwrap();
+        let mut count = searcher.prepare(&query).unwrap();
+        let exact = count.count().unwrap();
+        let mut prepared = searcher.search(&query).prepare().unwrap();
+        each_place(text, |place| {
+            count = searcher.prepare(&query).unwrap();
+            count.set_budget(Budget::stopping_at(place));
+            let counted = count.count();
+            assert!(counted.is_err() || counted.is_ok_and(|n| n == exact), "{text}");
+            count.set_budget(Budget::new());
+            assert_eq!(count.count().unwrap(), exact, "{text}: counting after being stopped");
+            prepared.set_budget(Budget::stopping_at(place));
+            let is_stopped = prepared.run().is_err();
+            prepared.set_budget(Budget::new());
+            let page = prepared.run().unwrap();
+            let docs = page.docs.iter().map(|hit| (hit.doc, hit.score));
+            assert!(docs.eq(whole.hits.iter().map(|hit| (hit.doc, hit.score))), "{text}");
+            assert_eq!(page.total, whole.total, "{text}");
+            is_stopped
+        });
+    }
+}
+
+#[test]
+fn a_deadline_that_is_past_and_a_token_that_was_cancelled_stop_every_kind() {
+    let searcher = searcher();
+    let token = CancelToken::new();
+    token.cancel();
+    for text in QUERIES {
+        let query = query(text);
+        for (way, search) in searches(&searcher, &query) {
+            let kind = |search: SearchBuilder<'_>| search.run().map_err(|error| error.kind());
+            let past = kind(search.clone().deadline(Instant::now()));
+            assert_eq!(past, Err(ErrorKind::Timeout), "{text}, {way}");
+            let cancelled = kind(search.clone().cancel(&token));
+            assert_eq!(cancelled, Err(ErrorKind::Cancelled), "{text}, {way}");
+            let page = search.cancel(&token).partial().run().unwrap();
+            assert_eq!(page.stopped, Some(Stopped::Cancelled), "{text}, {way}");
+        }
+    }
+}
+
+#[test]
+fn another_thread_cancels_a_search() {
+    let searcher = searcher();
+    let query = query("common AND w1* AND half");
+    let token = CancelToken::new();
+    std::thread::scope(|scope| {
+        let search = searcher.search(&query).cancel(&token).facet("text", 10);
+        let searching = scope.spawn(move || {
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_secs(60) {
+                if let Err(error) = search.clone().run() {
+                    return error.kind();
+                }
+            }
+            ErrorKind::Usage
+        });
+        token.cancel();
+        assert_eq!(searching.join().unwrap(), ErrorKind::Cancelled);
+    });
+}
+
+#[test]
+fn the_plan_shows_what_was_stopped() {
+    let searcher = searcher();
+    for text in QUERIES {
+        let query = query(text);
+        let mut n_shown = 0;
+        for place in 0..200 {
+            let mut search = searcher.search(&query).order(Order::Document);
+            search.budget = Budget::stopping_at(place);
+            // While it is planned there is nothing to show.
+            let Ok(tree) = search.analyze() else { continue };
+            let Some(stopped) = find_stopped(&tree.plan) else { continue };
+            assert!(!stopped, "{text}: a node that was stopped is complete at {place}\n{tree}");
+            assert!(tree.notes.iter().any(|note| note.contains("stopped")), "{text}: {tree}");
+            assert!(tree.to_json().contains("\"stopped\":true"), "{text}");
+            n_shown += 1;
+        }
+        assert!(n_shown > 0, "{text}: shown nowhere");
+    }
+}
+
+/// Whether the node that was stopped is complete, if there is one.
+fn find_stopped(node: &crate::explain::ExplainNode) -> Option<bool> {
+    let own = node.actual.as_ref().filter(|actual| actual.stopped);
+    own.map(|actual| actual.complete).or_else(|| node.children.iter().find_map(find_stopped))
+}
+
+#[test]
+fn a_small_budget_of_memory_is_told_and_the_default_is_enough() {
+    let searcher = searcher();
+    for text in ["w1* AND common", "half third kind:IN [k1 k2]", "(w1* OR w2*) AND (half third)~2"]
+    {
+        let query = query(text);
+        let search = searcher.search(&query).facet("kind", 3);
+        let whole = search.clone().run().unwrap();
+        let error = search.clone().memory_bytes(10_000).run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{text}: {error}");
+        assert!(error.to_string().contains("10000 bytes"), "{error}");
+        let enough = search.clone().memory_bytes(4 << 20).run().unwrap();
+        assert_eq!((enough.hits, enough.facets), (whole.hits, whole.facets), "{text}");
+    }
+}
