@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::searcher::Searcher;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
-use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage};
+use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage, WriteMode};
 use crate::writer::recover::recover;
 use crate::writer::salvage::salvage;
 use crate::writer::{CommitInfo, Existing, IndexWriter, Recovery, Salvage, WriterOptions};
@@ -30,7 +30,7 @@ pub struct Index {
 #[derive(Clone, Debug)]
 enum Place {
     /// A directory that the first writer makes.
-    Directory(PathBuf, ReadMode),
+    Directory(PathBuf, ReadMode, WriteMode),
     Storage(Arc<dyn Storage>),
 }
 
@@ -38,6 +38,7 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     read_mode: ReadMode,
+    write_mode: WriteMode,
     analyzers: Analyzers,
 }
 
@@ -46,6 +47,14 @@ impl IndexOptions {
     #[must_use]
     pub fn read_mode(mut self, read_mode: ReadMode) -> Self {
         self.read_mode = read_mode;
+        self
+    }
+
+    /// Sets how files are written (default: [`WriteMode::Auto`]); the environment may
+    /// [say otherwise](WriteMode::VARIABLE).
+    #[must_use]
+    pub fn write_mode(mut self, write_mode: WriteMode) -> Self {
+        self.write_mode = write_mode;
         self
     }
 
@@ -82,7 +91,8 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open(self, path: impl Into<PathBuf>) -> Result<Index> {
-        let storage: Arc<dyn Storage> = Arc::new(FsStorage::open(path, self.read_mode)?);
+        let storage = FsStorage::open(path, self.read_mode)?.write_mode(self.write_mode)?;
+        let storage: Arc<dyn Storage> = Arc::new(storage);
         self.open_storage(storage)
     }
 
@@ -184,7 +194,7 @@ impl IndexOptions {
     }
 
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
-        let place = Place::Directory(path, self.read_mode);
+        let place = Place::Directory(path, self.read_mode, self.write_mode);
         Index {
             place,
             analyzers: Arc::new(self.analyzers),
@@ -400,7 +410,9 @@ impl Index {
 
     fn storage_to_write(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
-            Place::Directory(path, mode) => Ok(Arc::new(FsStorage::create(path, *mode)?)),
+            Place::Directory(path, mode, write_mode) => {
+                Ok(Arc::new(FsStorage::create(path, *mode)?.write_mode(*write_mode)?))
+            }
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }
     }
@@ -408,7 +420,9 @@ impl Index {
     /// The storage to read from.
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
-            Place::Directory(path, mode) => Ok(Arc::new(FsStorage::open(path, *mode)?)),
+            Place::Directory(path, mode, write_mode) => {
+                Ok(Arc::new(FsStorage::open(path, *mode)?.write_mode(*write_mode)?))
+            }
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }
     }

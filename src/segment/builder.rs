@@ -59,7 +59,21 @@ pub(crate) struct BuiltSegment {
 impl SegmentBuilder {
     /// Starts the file of segment `id`, with the stored rows.
     pub(crate) fn create(storage: Arc<dyn Storage>, id: SegmentId) -> Result<Self> {
-        let mut file = file::create(&*storage, id)?;
+        let file = file::create(&*storage, id)?;
+        Self::of(file, storage, id)
+    }
+
+    /// The same, where its file will have about so many bytes.
+    pub(crate) fn create_sized(
+        storage: Arc<dyn Storage>,
+        id: SegmentId,
+        bytes: u64,
+    ) -> Result<Self> {
+        let file = file::create_sized(&*storage, id, bytes)?;
+        Self::of(file, storage, id)
+    }
+
+    fn of(mut file: SegmentFileWriter, storage: Arc<dyn Storage>, id: SegmentId) -> Result<Self> {
         file.start_section(None, SectionKind::STORED, 0)?;
         let (stored_index, statistics) =
             (StoredIndexWriter::default(), SegmentStatistics::default());

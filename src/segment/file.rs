@@ -40,6 +40,15 @@ pub(crate) fn create(storage: &dyn Storage, id: SegmentId) -> Result<SegmentFile
     EnvelopeWriter::new(id, storage.create(&FileName::Segment(id).to_string())?)
 }
 
+/// The same, where it will have about so many bytes.
+pub(crate) fn create_sized(
+    storage: &dyn Storage,
+    id: SegmentId,
+    bytes: u64,
+) -> Result<SegmentFileWriter> {
+    EnvelopeWriter::new(id, storage.create_sized(&FileName::Segment(id).to_string(), bytes)?)
+}
+
 /// Writes the tables and makes the file durable: after this a manifest may name it.
 pub(crate) fn seal(writer: SegmentFileWriter) -> Result<Seal> {
     let (seal, mut file) = writer.finish()?;

@@ -1,5 +1,6 @@
 //! A directory as storage: plain files, kernel locks, fsync in the right places.
 
+use super::write::{FsWrite, WriteMode};
 use super::{Entry, HeldLock, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use super::{check_name, ends_early, locked, mmap};
 use crate::error::{Error, ErrorKind, Result};
@@ -13,10 +14,8 @@ use std::{
 
 /// The file whose kernel lock makes one process the writer. Its content, the process id, is for people.
 const LOCK_FILE: &str = "write.lock";
-/// Bytes handed to the system at once. Larger calls gain nothing, and Linux cuts them at 2 GiB anyway.
+/// Bytes asked of the system at once; Linux cuts calls at 2 GiB anyway.
 const CALL_BYTES_MAX: usize = 1 << 30;
-/// Bytes collected before a file is written to: small enough to spare, large enough for full speed.
-const BUFFER_BYTES: usize = 1 << 20;
 
 /// How an index is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,6 +39,7 @@ pub enum ReadMode {
 pub struct FsStorage {
     directory: PathBuf,
     mode: ReadMode,
+    write_mode: WriteMode,
 }
 
 impl FsStorage {
@@ -58,7 +58,8 @@ impl FsStorage {
                 .found("a file")
                 .in_file(directory));
         }
-        Ok(FsStorage { directory, mode })
+        let write_mode = WriteMode::default().or_from_environment()?;
+        Ok(FsStorage { directory, mode, write_mode })
     }
 
     /// The directory `path`, made (but not its parents) where it does not exist.
@@ -72,7 +73,7 @@ impl FsStorage {
             Ok(()) => {
                 let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
                 sync_directory(parent.unwrap_or(Path::new(".")))?;
-                Ok(FsStorage { directory, mode })
+                Self::open(directory, mode)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Self::open(directory, mode)
@@ -81,6 +82,17 @@ impl FsStorage {
                 Err(Error::io("creating the directory of an index", error).in_file(directory))
             }
         }
+    }
+
+    /// Sets how files are written (default: [`WriteMode::Auto`]), unless the environment
+    /// [says otherwise](WriteMode::VARIABLE).
+    ///
+    /// # Errors
+    ///
+    /// A usage error where the environment names no mode that there is.
+    pub fn write_mode(mut self, mode: WriteMode) -> Result<Self> {
+        self.write_mode = mode.or_from_environment()?;
+        Ok(self)
     }
 
     fn open_as(&self, name: &str, mode: ReadMode) -> Result<Arc<dyn StorageRead>> {
@@ -110,10 +122,11 @@ impl FsStorage {
 
 impl Storage for FsStorage {
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>> {
-        let path = self.path_of(name)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        let file = file.map_err(|e| Error::io("creating a file", e).in_file(&path))?;
-        Ok(Box::new(FsWrite { file, path, buffer: vec![], written: 0, failed: false }))
+        Ok(Box::new(FsWrite::create(self.path_of(name)?, self.write_mode, None)?))
+    }
+
+    fn create_sized(&self, name: &str, bytes: u64) -> Result<Box<dyn StorageWrite>> {
+        Ok(Box::new(FsWrite::create(self.path_of(name)?, self.write_mode, Some(bytes))?))
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
@@ -293,67 +306,6 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 #[derive(Debug)]
-struct FsWrite {
-    file: File,
-    path: PathBuf,
-    buffer: Vec<u8>,
-    /// Bytes handed to the system.
-    written: u64,
-    failed: bool,
-}
-
-impl FsWrite {
-    /// Runs `work`, and refuses everything after it failed once: nobody knows what is on disk then.
-    fn once(&mut self, doing: &str, work: impl FnOnce(&mut Self) -> io::Result<()>) -> Result<()> {
-        if self.failed {
-            return Err(Error::new(ErrorKind::Poisoned, doing)
-                .in_file(&self.path)
-                .found("a file that could not be written before"));
-        }
-        work(self).map_err(|error| {
-            self.failed = true;
-            Error::io(doing, error).in_file(&self.path)
-        })
-    }
-
-    fn empty_buffer(&mut self) -> io::Result<()> {
-        let Self { file, buffer, written, .. } = self;
-        write_full_at(*written, buffer, |bytes, offset| write_at(file, bytes, offset))?;
-        *written += buffer.len() as u64;
-        buffer.clear();
-        Ok(())
-    }
-}
-
-impl StorageWrite for FsWrite {
-    fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
-        self.once("writing", |this| {
-            if this.buffer.len() + bytes.len() <= BUFFER_BYTES {
-                this.buffer.extend_from_slice(bytes);
-                return Ok(());
-            }
-            this.empty_buffer()?;
-            if bytes.len() < BUFFER_BYTES {
-                this.buffer.extend_from_slice(bytes);
-                return Ok(());
-            }
-            write_full_at(this.written, bytes, |part, offset| write_at(&this.file, part, offset))?;
-            this.written += bytes.len() as u64;
-            Ok(())
-        })
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.once("writing", Self::empty_buffer)
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        self.once("writing", Self::empty_buffer)?;
-        self.once("making a file durable", |this| this.file.sync_data())
-    }
-}
-
-#[derive(Debug)]
 struct FsRead {
     path: PathBuf,
     len: u64,
@@ -413,29 +365,7 @@ impl StorageRead for FsRead {
     }
 }
 
-/// Writes all of `bytes` at `offset` through `write`, which may take less than it is given: goes on
-/// after short writes and interruptions, and takes "nothing written" for the error it is.
-fn write_full_at(
-    mut offset: u64,
-    mut bytes: &[u8],
-    mut write: impl FnMut(&[u8], u64) -> io::Result<usize>,
-) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match write(&bytes[..bytes.len().min(CALL_BYTES_MAX)], offset) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(len) => {
-                // A system that claims more than it was given is not to be trusted with the rest.
-                bytes = bytes.get(len..).ok_or(io::ErrorKind::InvalidData)?;
-                offset += len as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Fills `buffer` from `offset` on through `read`; the twin of [`write_full_at`].
+/// Fills `buffer` from `offset` on through `read`; the twin of [`write_full_at`](super::write::write_full_at).
 fn read_full_at(
     mut offset: u64,
     mut buffer: &mut [u8],
@@ -457,18 +387,8 @@ fn read_full_at(
 }
 
 #[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::write_at(file, bytes, offset)
-}
-
-#[cfg(unix)]
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
 }
 
 #[cfg(windows)]
@@ -477,12 +397,6 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 }
 
 /// Elsewhere (WebAssembly) there is neither; files have one thread there.
-#[cfg(not(any(unix, windows)))]
-fn write_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
-    file.write(bytes)
-}
-
 #[cfg(not(any(unix, windows)))]
 fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
@@ -493,6 +407,7 @@ fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
 mod tests {
     use super::*;
     use crate::storage::TestDirectory;
+    use crate::storage::write::BUFFER_BYTES;
 
     fn storage(directory: &TestDirectory, mode: ReadMode) -> FsStorage {
         FsStorage::create(directory.path(), mode).unwrap()
@@ -544,39 +459,6 @@ mod tests {
         assert!(file.len() == expected.len() as u64 && found == expected);
     }
 
-    /// A disk that takes at most `most` bytes a call and is interrupted before every other one.
-    fn through_a_fussy_disk(most: usize, bytes: &[u8]) -> (io::Result<()>, Vec<u8>) {
-        let (mut disk, mut calls) = (vec![], 0);
-        let result = write_full_at(0, bytes, |part, offset| {
-            calls += 1;
-            assert!(part.len() <= CALL_BYTES_MAX);
-            if calls % 2 == 1 {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
-            assert_eq!(offset, disk.len() as u64);
-            let len = part.len().min(most);
-            disk.extend_from_slice(&part[..len]);
-            Ok(len)
-        });
-        (result, disk)
-    }
-
-    #[test]
-    fn short_writes_go_on_and_nothing_written_is_an_error() {
-        let bytes: Vec<u8> = (0..=255).collect();
-        for most in [1, 7, 255, 256, 300] {
-            let (result, disk) = through_a_fussy_disk(most, &bytes);
-            result.unwrap();
-            assert_eq!(disk, bytes);
-        }
-        let (stuck, _) = through_a_fussy_disk(0, &bytes);
-        assert_eq!(stuck.unwrap_err().kind(), io::ErrorKind::WriteZero);
-        let full = write_full_at(0, &bytes, |_, _| Err(io::ErrorKind::StorageFull.into()));
-        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
-        let liar = write_full_at(0, &bytes, |part, _| Ok(part.len() + 1));
-        assert_eq!(liar.unwrap_err().kind(), io::ErrorKind::InvalidData);
-    }
-
     #[test]
     fn short_reads_go_on_and_the_end_is_an_error() {
         let disk: Vec<u8> = (0..=255).collect();
@@ -592,21 +474,6 @@ mod tests {
         read(&mut buffer, 156).unwrap();
         assert_eq!(buffer, disk[156..]);
         assert_eq!(read(&mut buffer, 157).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-    }
-
-    #[test]
-    fn a_file_that_failed_takes_nothing_more() {
-        let directory = TestDirectory::new();
-        let storage = storage(&directory, ReadMode::Mmap);
-        storage.create("a").unwrap();
-        let path = storage.path_of("a").unwrap();
-        // Opened for reading only, so that the first write to the system fails.
-        let file = File::open(&path).unwrap();
-        let mut write = FsWrite { file, path, buffer: vec![], written: 0, failed: false };
-        write.write_all(b"x").unwrap();
-        assert_ne!(write.sync().unwrap_err().kind(), ErrorKind::Poisoned);
-        assert_eq!(write.sync().unwrap_err().kind(), ErrorKind::Poisoned);
-        assert_eq!(write.write_all(b"x").unwrap_err().kind(), ErrorKind::Poisoned);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! enough for the commit protocol, and small enough for a simulated disk that loses whatever a power
 //! failure may lose (`tests/crash`).
 //!
-//! - [`FsStorage`] is a directory, read through a mapping or by `pread` ([`ReadMode`]).
+//! - [`FsStorage`] is a directory, read through a mapping or by `pread` ([`ReadMode`]), written through the page
+//!   cache or past it ([`WriteMode`]).
 //! - [`MemoryStorage`] keeps files in memory, for tests, examples and indexes embedded in a program.
 //!
 //! # What an implementation promises
@@ -34,6 +35,7 @@
 mod fs;
 mod memory;
 mod mmap;
+mod write;
 
 use crate::error::{Error, ErrorKind, Result};
 use std::{any::Any, fmt, path::PathBuf, sync::Arc};
@@ -43,6 +45,7 @@ const PIECE: usize = 1 << 20;
 
 pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
+pub use write::WriteMode;
 
 /// A flat set of named, write-once files. See the [module](self) for what is promised.
 ///
@@ -50,6 +53,13 @@ pub use memory::{ImageBytes, MemoryStorage};
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Starts a new file; an error of kind `AlreadyExists` if the name is taken.
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>>;
+
+    /// As [`create`](Self::create), for a file of about so many bytes: it may be written in another way, and where
+    /// there is not nearly the room, that is told now. More or fewer may follow.
+    fn create_sized(&self, name: &str, bytes: u64) -> Result<Box<dyn StorageWrite>> {
+        let _ = bytes;
+        self.create(name)
+    }
 
     /// Opens a file that nobody writes to any more.
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>>;

@@ -40,7 +40,8 @@ pub(crate) fn merge(
     let n_docs = total as u32;
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
-    let mut builder = SegmentBuilder::create(storage, id)?;
+    let bytes = segments.iter().map(|segment| segment.file().len()).sum();
+    let mut builder = SegmentBuilder::create_sized(storage, id, bytes)?;
     copy_rows(segments, &mut builder)?;
     builder.end_stored()?;
     for (nth, field) in schema.field_ids().enumerate() {

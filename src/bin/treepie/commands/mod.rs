@@ -2,6 +2,7 @@
 
 pub(crate) mod analyze;
 pub(crate) mod bench;
+pub(crate) mod bench_disk;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod eval;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Analyze(args) => analyze::run(args, global),
         Command::Eval(args) => eval::run(args, global),
         Command::Bench(args) => bench::run(args, global),
+        Command::BenchDisk(args) => bench_disk::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
