@@ -32,6 +32,8 @@ mod format {
 }
 #[path = "../src/ids.rs"]
 mod ids;
+#[path = "../src/limits.rs"]
+mod limits;
 #[path = "../src/schema.rs"]
 mod schema;
 

@@ -17,6 +17,7 @@
 //! that is not in memory: each is one step.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{self, Limits};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes of memory that a query may take unless its budget says otherwise.
-pub const QUERY_MEMORY_BYTES: u64 = 256 << 20;
+pub const QUERY_MEMORY_BYTES: u64 = Limits::DEFAULT.query_memory_bytes;
 
 /// Nanoseconds of work, as it is told, after which the clock is asked.
 const GRAIN: i64 = 500_000;
@@ -174,13 +175,17 @@ impl Budget {
     /// Makes the budget hold until the scope ends.
     pub(crate) fn enter(&self) -> Scope {
         let memory = MEMORY.get();
-        let left = match self.memory_bytes {
+        let (left, of) = match self.memory_bytes {
             // The outermost may allow more than the default, those inside no more than is left.
-            Some(own) if DEPTH.get() > 0 => own.min(memory.left),
-            Some(own) => own,
-            None => memory.left,
+            Some(own) if DEPTH.get() > 0 => (own.min(memory.left), own.min(memory.left)),
+            Some(own) => (own, own),
+            None if DEPTH.get() > 0 => (memory.left, memory.of),
+            None => {
+                let own = limits::current().query_memory_bytes;
+                (own, own)
+            }
         };
-        MEMORY.set(Memory { left, of: left });
+        MEMORY.set(Memory { left, of });
         DEPTH.set(DEPTH.get() + 1);
         let can_stop = self.can_stop();
         if can_stop {
@@ -349,8 +354,7 @@ impl Entered {
 #[cold]
 fn too_much(memory: Memory, bytes: u64) -> Error {
     let Memory { left, of } = memory;
-    Error::new(ErrorKind::LimitExceeded, "answering a query")
-        .expected(format!("at most {of} bytes of memory (limit QUERY_MEMORY_BYTES)"))
+    Error::limit_reached("answering a query", "QUERY_MEMORY_BYTES", of, "bytes of memory", None)
         .found(format!("{} and {bytes} more", of.saturating_sub(left)))
         .hint("fewer patterns take less, or give the search a larger budget: memory_bytes, --max-memory")
 }

@@ -24,7 +24,20 @@ struct Inner {
     span: Option<Range<usize>>,
     hint: Option<String>,
     commit_outcome: Option<CommitOutcome>,
+    limit: Option<LimitReached>,
     source: Option<io::Error>,
+}
+
+/// A limit that was reached: [`Error::limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LimitReached {
+    /// The name of its default value, as in the message.
+    pub name: &'static str,
+    /// What it is.
+    pub value: u64,
+    /// What there was, where that was counted to its end.
+    pub found: Option<u64>,
 }
 
 /// The class of an [`Error`]: what a caller may want to tell apart.
@@ -98,8 +111,26 @@ impl Error {
             span: None,
             hint: None,
             commit_outcome: None,
+            limit: None,
             source: None,
         }))
+    }
+
+    /// A limit of so many `unit` that was reached while doing `what`, by `found` if that is known.
+    #[cold]
+    pub(crate) fn limit_reached(
+        what: impl Into<String>,
+        name: &'static str,
+        value: impl TryInto<u64>,
+        unit: &str,
+        found: Option<usize>,
+    ) -> Self {
+        let value = value.try_into().unwrap_or(u64::MAX);
+        let mut error = Self::new(ErrorKind::LimitExceeded, what)
+            .expected(format!("at most {value} {unit} (limit {name})"))
+            .found(found.map_or_else(|| "more".to_owned(), |found| found.to_string()));
+        error.0.limit = Some(LimitReached { name, value, found: found.map(|found| found as u64) });
+        error
     }
 
     /// Damage in `what`; follow with [`expected`](Self::expected), [`found`](Self::found) and a place.
@@ -192,6 +223,11 @@ impl Error {
     /// a call of a writer that is [`Poisoned`](ErrorKind::Poisoned) by an earlier failure.
     pub fn commit_outcome(&self) -> Option<CommitOutcome> {
         self.0.commit_outcome
+    }
+
+    /// The limit that was reached, where that is what is wrong; [`Limits`](crate::Limits) raises most of them.
+    pub fn limit(&self) -> Option<LimitReached> {
+        self.0.limit
     }
 
     /// The class of the error.

@@ -3,8 +3,11 @@
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspect::Inspector;
+use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::searcher::Searcher;
+pub use crate::segment::disk_usage::DiskUsage;
+use crate::segment::disk_usage::disk_usage;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
 use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage, WriteMode};
@@ -23,6 +26,8 @@ pub struct Index {
     /// What [`writer`](Self::writer) starts with.
     schema: Option<Schema>,
     existing: Existing,
+    /// Where they are not the default.
+    limits: Option<Limits>,
     /// Whether a writer of this index, or of a clone of it, has committed: then there is one to keep.
     established: Arc<AtomicBool>,
 }
@@ -108,6 +113,7 @@ impl IndexOptions {
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Keep,
+            limits: None,
             established: Arc::default(),
         })
     }
@@ -123,6 +129,7 @@ impl IndexOptions {
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Refuse,
+            limits: None,
             established: Arc::default(),
         }
     }
@@ -200,6 +207,7 @@ impl IndexOptions {
             analyzers: Arc::new(self.analyzers),
             schema,
             existing,
+            limits: None,
             established: Arc::default(),
         }
     }
@@ -352,6 +360,16 @@ impl Index {
         self.schema.as_ref()
     }
 
+    /// The same index with other limits for what is asked of it and added to it through this value and its clones.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for a limit above what is possible.
+    pub fn with_limits(mut self, limits: Limits) -> Result<Index> {
+        self.limits = Some(limits.checked()?);
+        Ok(self)
+    }
+
     /// Becomes the writer, with default options.
     ///
     /// # Errors
@@ -377,7 +395,7 @@ impl Index {
             Arc::clone(&self.analyzers),
             existing,
             Arc::clone(&self.established),
-            options,
+            options.with_limits(self.limits.unwrap_or_default()),
         )
     }
 
@@ -387,7 +405,7 @@ impl Index {
     ///
     /// As [`open`](Self::open).
     pub fn searcher(&self) -> Result<Searcher> {
-        Searcher::open(self.storage()?, Arc::clone(&self.analyzers))
+        Searcher::open(self.storage()?, Arc::clone(&self.analyzers), self.limits)
     }
 
     /// Makes all segments one. Searchers that are open keep the old ones.
@@ -397,6 +415,30 @@ impl Index {
     /// As [`writer`](Self::writer) and [`IndexWriter::commit`].
     pub fn merge(&self) -> Result<CommitInfo> {
         self.writer()?.merge()
+    }
+
+    /// How much of the disk the index takes, and how much of that is for nothing any more.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for title in ["Paris", "Texas"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    ///     writer.commit()?;
+    /// }
+    /// let usage = index.disk_usage()?;
+    /// assert!(usage.live > 0 && usage.older > 0); // the manifest of the first commit is still there
+    /// assert_eq!(usage.total(), usage.live + usage.reclaimable());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn disk_usage(&self) -> Result<DiskUsage> {
+        disk_usage(&*self.storage()?)
     }
 
     /// Opens the newest commit for looking inside.

@@ -61,6 +61,7 @@ pub mod error;
 mod terminal;
 mod bytes;
 mod recycle;
+mod limits;
 mod budget;
 mod checksum;
 mod simd;
@@ -88,9 +89,10 @@ mod index;
 
 pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
 pub use document::Document;
-pub use error::{CommitOutcome, Error, ErrorKind, Result};
+pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
 pub use ids::DocId;
-pub use index::{Index, IndexOptions};
+pub use index::{DiskUsage, Index, IndexOptions};
+pub use limits::Limits;
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,

@@ -53,6 +53,7 @@ impl MatchSet {
     }
 
     /// Bytes of heap.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             MatchSet::Everything => 0,

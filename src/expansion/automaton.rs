@@ -11,9 +11,10 @@ use regex_automata::{Anchored, MatchKind, nfa::thompson};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::TermAutomaton;
+use crate::limits::{self, Limits};
 
 /// Bytes that the automaton of a regular expression may take, and that making it may.
-pub const REGEX_BYTES_MAX: usize = 1 << 20;
+pub const REGEX_BYTES_MAX: usize = Limits::DEFAULT.regex_bytes;
 /// Brackets and repetitions inside each other in a regular expression.
 pub const REGEX_NEST_MAX: u32 = 50;
 
@@ -117,16 +118,17 @@ pub(super) struct RegexAutomaton {
 
 impl RegexAutomaton {
     pub(super) fn new(pattern: &str) -> Result<Self> {
+        let bytes = Some(limits::current().regex_bytes);
         let dfa = dense::Builder::new()
             .configure(
                 dense::Config::new()
                     .start_kind(regex_automata::dfa::StartKind::Anchored)
                     .match_kind(MatchKind::All)
                     .accelerate(false)
-                    .dfa_size_limit(Some(REGEX_BYTES_MAX))
-                    .determinize_size_limit(Some(REGEX_BYTES_MAX)),
+                    .dfa_size_limit(bytes)
+                    .determinize_size_limit(bytes),
             )
-            .thompson(thompson::Config::new().nfa_size_limit(Some(REGEX_BYTES_MAX)))
+            .thompson(thompson::Config::new().nfa_size_limit(bytes))
             .syntax(syntax::Config::new().nest_limit(REGEX_NEST_MAX))
             .build(pattern)
             .map_err(|error| refused(pattern, &error))?;
@@ -196,12 +198,11 @@ fn refused(pattern: &str, error: &dense::BuildError) -> Error {
             .found("more brackets and repetitions inside each other");
     }
     if error.is_size_limit_exceeded() || reason.contains("limit") {
-        return Error::new(ErrorKind::LimitExceeded, what)
-            .expected(format!(
-                "an automaton of at most {REGEX_BYTES_MAX} bytes (limit REGEX_BYTES_MAX)"
-            ))
+        let most = limits::current().regex_bytes;
+        let unit = "bytes of an automaton";
+        return Error::limit_reached(what, "REGEX_BYTES_MAX", most, unit, None)
             .found(format!("more for {} bytes of pattern: {reason}", pattern.len()))
-            .hint("fewer or shorter repetitions make it smaller");
+            .hint("fewer or shorter repetitions make it smaller; Limits::regex_bytes raises it");
     }
     Error::new(ErrorKind::Query, what).found(reason)
 }

@@ -10,13 +10,12 @@ use std::ops::Bound;
 use super::automaton::{AfterPrefix, RegexAutomaton};
 use super::levenshtein::LevenshteinAutomaton;
 use super::wildcard::WildcardAutomaton;
-use super::{
-    AnyAutomaton, Expansion, TERMS_VISITED_MAX, TermPattern, TermsWalked, too_many_visited,
-};
+use super::{AnyAutomaton, Expansion, TermPattern, TermsWalked, too_many_visited};
 use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
 use crate::ids::TermOrdinal;
+use crate::limits;
 
 /// The best terms of a pattern, the best first.
 #[derive(Debug, Default)]
@@ -153,15 +152,15 @@ impl<'a, 's, S: Source<'s>> Walk<'a, 's, S> {
     /// Stands at the first term.
     fn new(expansion: &'a Expansion, dictionary: &TermDictionary<S>) -> Result<Self> {
         let terms = match (&*expansion.pattern, expansion.automaton.as_deref()) {
-            (_, Some(AnyAutomaton::Wildcard(automaton))) => {
-                Terms::Wildcard(dictionary.search(automaton).visiting_at_most(TERMS_VISITED_MAX))
-            }
-            (_, Some(AnyAutomaton::Regex(automaton))) => {
-                Terms::Regex(dictionary.search(&**automaton).visiting_at_most(TERMS_VISITED_MAX))
-            }
-            (_, Some(AnyAutomaton::Fuzzy(automaton))) => {
-                Terms::Fuzzy(dictionary.search_live(automaton).visiting_at_most(TERMS_VISITED_MAX))
-            }
+            (_, Some(AnyAutomaton::Wildcard(automaton))) => Terms::Wildcard(
+                dictionary.search(automaton).visiting_at_most(limits::current().terms_visited),
+            ),
+            (_, Some(AnyAutomaton::Regex(automaton))) => Terms::Regex(
+                dictionary.search(&**automaton).visiting_at_most(limits::current().terms_visited),
+            ),
+            (_, Some(AnyAutomaton::Fuzzy(automaton))) => Terms::Fuzzy(
+                dictionary.search_live(automaton).visiting_at_most(limits::current().terms_visited),
+            ),
             (TermPattern::Prefix(prefix), None) => Terms::Stream(dictionary.prefix(prefix)?, 0),
             (_, None) => {
                 Terms::Stream(dictionary.range(Bound::Unbounded, Bound::Excluded(&[]))?, 0)

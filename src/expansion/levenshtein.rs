@@ -8,9 +8,10 @@ use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STAT
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::TermAutomaton;
+use crate::limits::{self, Limits};
 
 /// Characters that a fuzzy word may have; one takes up to 30 KiB while it is looked for.
-pub const FUZZY_CHARS_MAX: usize = 128;
+pub const FUZZY_CHARS_MAX: usize = Limits::DEFAULT.fuzzy_chars;
 
 /// The tables behind all words, by distance and by whether a swap counts as one: some milliseconds
 /// for distance 2, and made when first needed.
@@ -26,10 +27,10 @@ impl LevenshteinAutomaton {
     /// Takes what is at most `distance`, up to 2, away from `word`.
     pub(super) fn new(word: &str, distance: u8, transpositions: bool) -> Result<Self> {
         let n_chars = word.chars().count();
-        if n_chars > FUZZY_CHARS_MAX {
-            return Err(Error::new(ErrorKind::LimitExceeded, "reading a fuzzy word")
-                .expected(format!("at most {FUZZY_CHARS_MAX} characters (limit FUZZY_CHARS_MAX)"))
-                .found(n_chars.to_string()));
+        let most = limits::current().fuzzy_chars;
+        if n_chars > most {
+            let (what, name) = ("reading a fuzzy word", "FUZZY_CHARS_MAX");
+            return Err(Error::limit_reached(what, name, most, "characters", Some(n_chars)));
         }
         let slot = BUILDERS.get(2 * usize::from(distance) + usize::from(transpositions));
         let Some(slot) = slot else {

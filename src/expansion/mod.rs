@@ -13,7 +13,7 @@
 //! takes more than [`REGEX_BYTES_MAX`], a fuzzy word of more than [`FUZZY_CHARS_MAX`] characters.
 //! A walk along an automaton ends with an error at [`TERMS_VISITED_MAX`] terms of one segment. No
 //! number of terms that match is too large: their documents take a bit for each of the segment, of
-//! all patterns together at most [`EXPANSION_BYTES_MAX`].
+//! the memory that a [budget](crate::budget) allows.
 //!
 //! # Cost
 //!
@@ -43,16 +43,15 @@ pub(crate) use wildcard::WildcardPiece;
 
 use crate::budget;
 use crate::bytes::Source;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::terms::{TermAutomaton, TermDictionary, TermInfo, TermSearch};
+use crate::limits::{self, Limits};
 use crate::segment::reader::FieldReader;
 
-/// Bytes of memory that the documents of all patterns of a query may take.
-pub const EXPANSION_BYTES_MAX: u64 = 256 << 20;
-/// Terms of a pattern that may be [scored](crate::SearchBuilder::pattern_terms).
-pub const PATTERN_TERMS_MAX: u32 = 1_024;
-/// Terms of one segment that an automaton may look at.
-pub const TERMS_VISITED_MAX: u64 = 1 << 24;
+/// Terms of a pattern that may be [scored](crate::SearchBuilder::pattern_terms), unless [`Limits`] says otherwise.
+pub const PATTERN_TERMS_MAX: u32 = Limits::DEFAULT.pattern_terms;
+/// Terms of one segment that an automaton may look at, unless [`Limits`] says otherwise.
+pub const TERMS_VISITED_MAX: u64 = Limits::DEFAULT.terms_visited;
 
 /// What looking one term up takes about, in nanoseconds.
 const LOOKED_UP_NS: u64 = 300;
@@ -140,7 +139,7 @@ impl Expansion {
         match (&*self.pattern, self.automaton.as_deref()) {
             (TermPattern::Prefix(prefix), _) => term.starts_with(prefix),
             (TermPattern::Range(lower, upper), _) => {
-                (as_slice(lower), as_slice(upper)).contains(term)
+                RangeBounds::<[u8]>::contains(&(as_slice(lower), as_slice(upper)), term)
             }
             (TermPattern::Set(values), _) => {
                 values.binary_search_by(|value| value.as_slice().cmp(term)).is_ok()
@@ -271,7 +270,7 @@ fn search<'s, S: Source<'s>, A: TermAutomaton>(
     terms: TermSearch<'s, S, A>,
     mut sink: impl FnMut(TermInfo) -> Result<Walk>,
 ) -> Result<TermsWalked> {
-    let mut terms = terms.visiting_at_most(TERMS_VISITED_MAX);
+    let mut terms = terms.visiting_at_most(limits::current().terms_visited);
     let mut walked = TermsWalked::default();
     while let Some((_, _, info)) = terms.next()? {
         walked.expanded += 1;
@@ -289,10 +288,9 @@ fn search<'s, S: Source<'s>, A: TermAutomaton>(
 
 #[cold]
 fn too_many_visited() -> Error {
-    Error::new(ErrorKind::LimitExceeded, "looking for the terms of a pattern")
-        .expected(format!("at most {TERMS_VISITED_MAX} terms to look at (limit TERMS_VISITED_MAX)"))
-        .found("more that could match")
-        .hint("a longer fixed beginning leaves fewer")
+    let (what, most) = ("looking for the terms of a pattern", limits::current().terms_visited);
+    Error::limit_reached(what, "TERMS_VISITED_MAX", most, "terms to look at", None)
+        .hint("a longer fixed beginning leaves fewer; Limits::terms_visited raises it")
 }
 
 fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use fst::Automaton;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Bytes that a wildcard pattern may have from its first `?` or `*` on.
 pub const WILDCARD_BYTES_MAX: usize = 127;
@@ -111,11 +111,9 @@ impl WildcardAutomaton {
                 WildcardPiece::Any => 1,
             };
             if len + width > WILDCARD_BYTES_MAX {
-                return Err(Error::new(ErrorKind::LimitExceeded, "reading a wildcard pattern")
-                    .expected(format!(
-                        "at most {WILDCARD_BYTES_MAX} bytes from the first '?' or '*' on (limit WILDCARD_BYTES_MAX)"
-                    ))
-                    .found("more"));
+                let (what, name) = ("reading a wildcard pattern", "WILDCARD_BYTES_MAX");
+                let unit = "bytes from the first '?' or '*' on";
+                return Err(Error::limit_reached(what, name, WILDCARD_BYTES_MAX, unit, None));
             }
             match piece {
                 WildcardPiece::Char(c) => {
@@ -224,7 +222,7 @@ mod tests {
         assert!(accepts(&automaton, &"é".repeat(WILDCARD_BYTES_MAX)));
         assert!(!accepts(&automaton, &"é".repeat(WILDCARD_BYTES_MAX - 1)));
         let error = WildcardAutomaton::new(&[&pieces[..], &pieces[..1]].concat()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert_eq!(error.kind(), crate::error::ErrorKind::LimitExceeded);
         assert!(error.to_string().contains("WILDCARD_BYTES_MAX"), "{error}");
         let stars = vec![WildcardPiece::Any; 10_000];
         assert!(accepts(&WildcardAutomaton::new(&stars).unwrap(), "any"));

@@ -5,14 +5,14 @@ use super::matching::COMPARED;
 use crate::bitmap::{Container, ContainerBuf};
 use crate::budget;
 use crate::bytes::Bytes;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::expansion::{Expansion, Walk};
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::ranked::{
     Codes, Directory, Place, PostingReader, RankedContainer, RankedList, RankedLong, RankedShort,
 };
 use crate::format::terms::TermInfo;
-use crate::query::{PHRASE_PATTERN_LISTS_MAX, PHRASE_PATTERN_POSITIONS_MAX};
+use crate::limits;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::simd::arrays;
@@ -406,17 +406,17 @@ impl<'s> AnyOf<'s> {
                 }
             }
         }
-        if room.n_positions > PHRASE_PATTERN_POSITIONS_MAX {
-            let what = format!(
-                "at most {PHRASE_PATTERN_POSITIONS_MAX} positions (limit PHRASE_PATTERN_POSITIONS_MAX)"
-            );
-            return Err(too_many(what));
+        let limits = limits::current();
+        if room.n_positions > limits.phrase_positions {
+            let name = "PHRASE_PATTERN_POSITIONS_MAX";
+            return Err(too_many(name, limits.phrase_positions, "positions"));
         }
-        if room.n_lists > PHRASE_PATTERN_LISTS_MAX {
-            let what = format!(
-                "at most {PHRASE_PATTERN_LISTS_MAX} frequent terms (limit PHRASE_PATTERN_LISTS_MAX)"
-            );
-            return Err(too_many(what));
+        if room.n_lists > limits.phrase_lists {
+            return Err(too_many(
+                "PHRASE_PATTERN_LISTS_MAX",
+                limits.phrase_lists,
+                "frequent terms",
+            ));
         }
         Ok(())
     }
@@ -514,9 +514,7 @@ pub(super) fn damaged() -> Error {
 }
 
 #[cold]
-fn too_many(expected: String) -> Error {
-    Error::new(ErrorKind::LimitExceeded, "looking for words of a phrase that stand for many")
-        .expected(expected)
-        .found("more")
-        .hint("more of the word leaves fewer terms")
+fn too_many(name: &'static str, most: usize, unit: &str) -> Error {
+    let what = "looking for words of a phrase that stand for many";
+    Error::limit_reached(what, name, most, unit, None).hint("more of the word leaves fewer terms")
 }

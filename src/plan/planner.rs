@@ -9,8 +9,9 @@ use super::{
     FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
     Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
+use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::{DocSet, EXPANSION_BYTES_MAX};
+use crate::expansion::DocSet;
 use crate::ids::FieldId;
 use crate::query::Normal;
 use crate::recycle::recycled;
@@ -272,14 +273,9 @@ impl<'s> Plan<'s> {
             true => 0,
             false => self.segments.iter().map(in_segment).sum(),
         };
-        if bytes > EXPANSION_BYTES_MAX {
-            return Err(Error::new(ErrorKind::LimitExceeded, "planning the patterns of a query")
-                .expected(format!(
-                    "at most {EXPANSION_BYTES_MAX} bytes for their documents (limit EXPANSION_BYTES_MAX)"
-                ))
-                .found(bytes.to_string())
-                .hint("fewer prefixes, wildcards and fuzzy words in one query take less"));
-        }
+        // Taken when the plan is carried out; what will not do is told now.
+        budget::hold(bytes)?;
+        budget::release(bytes);
         Ok(())
     }
 

@@ -93,8 +93,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range};
 
 pub use crate::expansion::{
-    EXPANSION_BYTES_MAX, FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX,
-    TERMS_VISITED_MAX, WILDCARD_BYTES_MAX,
+    FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
+    WILDCARD_BYTES_MAX,
 };
 pub use build::GroupBuilder;
 pub use caret::render_caret;

@@ -14,9 +14,10 @@ use super::phrase_of::Placed;
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
 use super::{Place, Proximity, Query};
 use crate::analysis::{PlacedTerm, Slot, phrases};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
+use crate::limits::Limits;
 use crate::schema::FieldKind;
 
 /// Words of a phrase that need not stand next to each other.
@@ -25,11 +26,11 @@ pub const NEAR_WORDS_MAX: usize = 256;
 pub const READINGS_MAX: usize = 256;
 
 /// Words of a phrase that may stand for many terms: `PHRASE [a* b?c]`.
-pub const PHRASE_PATTERNS_MAX: usize = 64;
+pub const PHRASE_PATTERNS_MAX: usize = Limits::DEFAULT.phrase_patterns;
 /// Positions, in one segment, of the rare terms that the words of a phrase may stand for: `"of mi"*`.
-pub const PHRASE_PATTERN_POSITIONS_MAX: usize = 1 << 22;
+pub const PHRASE_PATTERN_POSITIONS_MAX: usize = Limits::DEFAULT.phrase_positions;
 /// Frequent terms of one segment that the words of a phrase may stand for.
-pub const PHRASE_PATTERN_LISTS_MAX: usize = 4_096;
+pub const PHRASE_PATTERN_LISTS_MAX: usize = Limits::DEFAULT.phrase_lists;
 
 /// Empty places next to each other that are printed one by one.
 const EMPTY_SHOWN: u32 = 8;
@@ -314,9 +315,8 @@ impl Rewriter<'_> {
             return Ok(self.and(all, vec![]));
         }
         if proximity != Proximity::Exact && n_words > NEAR_WORDS_MAX {
-            let error = Error::new(ErrorKind::LimitExceeded, "reading a phrase with slop")
-                .expected(format!("at most {NEAR_WORDS_MAX} words (limit NEAR_WORDS_MAX)"))
-                .found(n_words.to_string());
+            let (what, name) = ("reading a phrase with slop", "NEAR_WORDS_MAX");
+            let error = Error::limit_reached(what, name, NEAR_WORDS_MAX, "words", Some(n_words));
             return Err(located(&place.text, error));
         }
         let phrase = Arc::new(PhraseSpec::new(terms, open, proximity));

@@ -4,13 +4,13 @@
 //! patterns are meant, a phrase is written word by word: each is analyzed by itself, and what the
 //! analyzer leaves out keeps its place. Synonyms are not looked up.
 
-use super::phrase::PHRASE_PATTERNS_MAX;
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
 use super::{Fuzziness, Place, Proximity, Query};
 use crate::analysis::PlacedTerm;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
+use crate::limits;
 use crate::schema::{Field, FieldKind};
 
 /// A word of a [`Query::PhraseOf`], or what stands for one.
@@ -165,11 +165,10 @@ impl Rewriter<'_> {
         let mut placed = Placed::default();
         for part in parts {
             self.place_part(id, part, &mut placed)?;
-            if placed.open.len() > PHRASE_PATTERNS_MAX {
-                let limit = format!("{PHRASE_PATTERNS_MAX} patterns (limit PHRASE_PATTERNS_MAX)");
-                return Err(Error::new(ErrorKind::LimitExceeded, "reading a phrase of patterns")
-                    .expected(format!("at most {limit}"))
-                    .found("more"));
+            let most = limits::current().phrase_patterns;
+            if placed.open.len() > most {
+                let (what, name) = ("reading a phrase of patterns", "PHRASE_PATTERNS_MAX");
+                return Err(Error::limit_reached(what, name, most, "patterns", None));
             }
         }
         self.count_terms(placed.len(), place)?;

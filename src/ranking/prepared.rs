@@ -7,9 +7,8 @@ use super::node::Node;
 use super::patterns::ScoredPattern;
 use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
-use crate::expansion::EXPANSION_BYTES_MAX;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, RarePhrase};
@@ -81,19 +80,6 @@ pub(crate) enum Shape {
     Phrase,
     /// Anything else.
     Tree,
-}
-
-/// The documents of all constant parts of a query are kept while it is scored, each found by a plan of its own.
-fn check_sets(bytes: u64) -> Result<()> {
-    if bytes <= EXPANSION_BYTES_MAX {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::LimitExceeded, "scoring the patterns of a query")
-        .expected(format!(
-            "at most {EXPANSION_BYTES_MAX} bytes for their documents (limit EXPANSION_BYTES_MAX)"
-        ))
-        .found(bytes.to_string())
-        .hint("fewer prefixes, wildcards and fuzzy words in one query take less"))
 }
 
 impl<'s> Ranked<'s> {
@@ -232,8 +218,6 @@ impl<'s> Ranked<'s> {
         matches: &mut impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Node> {
         self.sets.push(matches(matching)?.into_iter().map(Arc::new).collect());
-        let bytes = self.sets.iter().flatten().map(|set| set.bytes()).sum();
-        check_sets(bytes)?;
         Ok(Node::Set { set: self.sets.len() - 1, score, label: self.label(matching) })
     }
 
@@ -592,18 +576,5 @@ impl<'s> Ranked<'s> {
             Shape::Tree => format!("{}, put together as in the query", parts.join(", ")),
             _ => parts.join(", "),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documents_of_constant_parts_have_a_limit() {
-        assert!(check_sets(EXPANSION_BYTES_MAX).is_ok());
-        let error = check_sets(EXPANSION_BYTES_MAX + 1).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
-        assert!(error.to_string().contains("EXPANSION_BYTES_MAX"), "{error}");
     }
 }

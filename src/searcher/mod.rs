@@ -19,12 +19,13 @@ pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};
 
 use crate::analysis::Analyzers;
-use crate::budget::Budget;
+use crate::budget::{self, Budget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, ExecutionScratch, Matches};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
+use crate::limits::{self, Limits};
 use crate::phrase::PhraseReader;
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
@@ -80,15 +81,32 @@ struct Inner {
     /// The same for finding the best.
     pruned: Mutex<Vec<pruned::Scratch>>,
     scorings: FieldScorings,
+    /// Where they are not the default.
+    limits: Option<Limits>,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
     /// Opens the newest commit of `storage`.
-    pub(crate) fn open(storage: Arc<dyn Storage>, analyzers: Arc<Analyzers>) -> Result<Self> {
+    pub(crate) fn open(
+        storage: Arc<dyn Storage>,
+        analyzers: Arc<Analyzers>,
+        limits: Option<Limits>,
+    ) -> Result<Self> {
         let snapshot = Snapshot::open(&*storage)?;
-        Ok(Self::of(storage, snapshot, analyzers))
+        Ok(Self::of(storage, snapshot, analyzers, limits))
+    }
+
+    /// How texts of queries are read where nothing else is said, with the limits of the index.
+    pub fn parse_options(&self) -> ParseOptions {
+        ParseOptions::default().limits(self.0.limits.unwrap_or_default())
+    }
+
+    /// Makes a budget and the limits of the index hold.
+    fn enter(&self, budget: &Budget) -> (Option<limits::Scope>, budget::Scope) {
+        let limits = self.0.limits.map(Limits::enter);
+        (limits, budget.enter())
     }
 
     /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
@@ -103,14 +121,27 @@ impl Searcher {
             return Ok(None);
         }
         let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
-        Ok(Some(Self::of(storage, newest, analyzers)))
+        Ok(Some(Self::of(storage, newest, analyzers, self.0.limits)))
     }
 
-    fn of(storage: Arc<dyn Storage>, snapshot: Snapshot, analyzers: Arc<Analyzers>) -> Self {
+    fn of(
+        storage: Arc<dyn Storage>,
+        snapshot: Snapshot,
+        analyzers: Arc<Analyzers>,
+        limits: Option<Limits>,
+    ) -> Self {
         let (scratch, pruned) = Default::default();
         let snapshot = Arc::new(snapshot);
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
-        Searcher(Arc::new(Inner { storage, snapshot, analyzers, scratch, pruned, scorings }))
+        Searcher(Arc::new(Inner {
+            storage,
+            snapshot,
+            analyzers,
+            scratch,
+            pruned,
+            scorings,
+            limits,
+        }))
     }
 
     /// The fields of the index.
@@ -147,7 +178,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &ParseOptions::default())
+        query::parse(text, &self.parse_options())
     }
 
     /// Begins a search; nothing happens until [`run`](SearchBuilder::run).
@@ -252,6 +283,7 @@ impl Searcher {
 
     /// Adds to `total` how many documents match, as far as it comes.
     fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
+        let _scope = self.enter(&Budget::new());
         let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
         if let Normal::Term { field, term } = &normal {
             // What the plan would say, without one.
@@ -264,7 +296,6 @@ impl Searcher {
                 Ok(())
             });
         }
-        let _scope = Budget::new().enter();
         if let Normal::Phrase { field, phrase } = &normal {
             return self.count_phrase(*field, phrase, total);
         }
@@ -326,9 +357,9 @@ impl Searcher {
     ///
     /// As [`count`](Self::count).
     pub fn prepare(&self, query: &Query) -> Result<PreparedCount<'_>> {
-        let _scope = Budget::new().enter();
+        let _scope = self.enter(&Budget::new());
         let execution = self.execution(query, &PlanOptions::default())?;
-        Ok(PreparedCount { execution, budget: Budget::new() })
+        Ok(PreparedCount { execution, budget: Budget::new(), searcher: self })
     }
 
     /// The most frequent terms of a field among the documents that match.
@@ -384,6 +415,7 @@ impl Searcher {
     ///
     /// As [`Highlighter::new`].
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
+        let _scope = self.enter(&Budget::new());
         Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.analyzers)
     }
 

@@ -1,5 +1,6 @@
 //! Searches made ready once, to be answered any number of times.
 
+use super::Searcher;
 use super::hits::{FacetCounts, Stopped, Total};
 use super::search::{Found, SearchBuilder};
 use super::top_k::Way;
@@ -16,6 +17,7 @@ use crate::ranking::search::OpenLists;
 pub struct PreparedCount<'s> {
     pub(super) execution: Execution<'s>,
     pub(super) budget: Budget,
+    pub(super) searcher: &'s Searcher,
 }
 
 impl PreparedCount<'_> {
@@ -31,7 +33,7 @@ impl PreparedCount<'_> {
     ///
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged; what the budget says.
     pub fn count(&mut self) -> Result<u64> {
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         self.execution.count()
     }
 }
@@ -117,7 +119,7 @@ impl<'s> SearchBuilder<'s> {
     ///
     /// As [`run`](Self::run).
     pub fn prepare(self) -> Result<PreparedSearch<'s>> {
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
         let way = match ranked {
             Some(ranked) if self.is_scored(&ranked) => {
@@ -168,7 +170,7 @@ impl PreparedSearch<'_> {
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
     pub fn run(&mut self) -> Result<Page<'_>> {
         let PreparedSearch { search, way, docs, ranking, facets } = self;
-        let _scope = search.budget.enter();
+        let _scope = search.searcher.enter(&search.budget);
         ranking.clear();
         facets.clear();
         let mut add = |doc: DocId, score: Option<f32>| {

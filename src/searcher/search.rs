@@ -12,8 +12,9 @@ use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{self, FacetProfile};
 use crate::ids::{DocId, FieldId};
+use crate::limits;
 use crate::plan::{self, Goal, PlanOptions};
-use crate::query::{self, PATTERN_TERMS_MAX, Query, ScoringOptions};
+use crate::query::{self, Query, ScoringOptions};
 use crate::ranking::bm25::Parameters;
 use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
@@ -29,9 +30,9 @@ const HITS_ROOM_MAX: u64 = 1_024;
 /// Room made for hits, which are larger.
 const HITS_ROOM: u64 = 100;
 /// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
-const HITS_AFTER_STOP: usize = 100;
-/// What fetching a hit takes about, in nanoseconds.
-const FETCHED_NS: u64 = 2_000;
+const HITS_AFTER_STOP: usize = 10;
+/// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
+const FETCHED_NS: u64 = 50_000;
 
 /// A search with its options; from [`Searcher::search`].
 #[derive(Clone, Debug)]
@@ -147,7 +148,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Scores prefixes, wildcards, regular expressions and fuzzy words by so many of their terms, at most
-    /// [`PATTERN_TERMS_MAX`]. The default, 0, gives every document of such a pattern the same score.
+    /// [`PATTERN_TERMS_MAX`](query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
     ///
     /// What matches stays the same. A document scores what BM25 gives it for those of the best terms that it has, and
     /// nothing for the others. The best terms are the most frequent ones of the snapshot. Of a fuzzy word they are
@@ -224,8 +225,8 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at
-    /// most 100 of them fetched, a total that is a lower bound, and facets that are
+    /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at most
+    /// 10 of them fetched after that, a total that is a lower bound, and facets that are
     /// [not exact](FacetCounts::exact). [`Hits::stopped`] says that it was.
     pub fn partial(mut self) -> Self {
         self.partial = true;
@@ -259,7 +260,7 @@ impl<'a> SearchBuilder<'a> {
     /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = match self.ranked() {
             Err(error) => {
@@ -380,7 +381,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
     pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         let searcher = self.searcher;
         let mut base = 0;
         for (at, segment) in searcher.segments().enumerate() {
@@ -425,10 +426,11 @@ impl<'a> SearchBuilder<'a> {
 
     /// The options of scoring, checked.
     fn parameters(&self) -> Result<Vec<(FieldId, Parameters)>> {
-        if self.pattern_terms > PATTERN_TERMS_MAX {
-            return Err(Error::new(ErrorKind::LimitExceeded, "scoring patterns by their terms")
-                .expected(format!("at most {PATTERN_TERMS_MAX} terms (limit PATTERN_TERMS_MAX)"))
-                .found(self.pattern_terms.to_string()));
+        let most = limits::current().pattern_terms;
+        if self.pattern_terms > most {
+            let (what, name) = ("scoring patterns by their terms", "PATTERN_TERMS_MAX");
+            let found = Some(self.pattern_terms as usize);
+            return Err(Error::limit_reached(what, name, most, "terms", found));
         }
         let mut parameters = vec![];
         for (name, own) in &self.parameters {
@@ -594,7 +596,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
         let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
@@ -614,7 +616,7 @@ impl<'a> SearchBuilder<'a> {
     /// As [`run`](Self::run).
     pub fn analyze(mut self) -> Result<ExplainTree> {
         let started = Instant::now();
-        let _scope = self.budget.enter();
+        let _scope = self.searcher.enter(&self.budget);
         self.partial = true;
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };

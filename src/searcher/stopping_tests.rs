@@ -68,7 +68,7 @@ fn build() -> Searcher {
         }
         writer.commit().unwrap();
     }
-    Searcher::open(storage, analyzers).unwrap()
+    Searcher::open(storage, analyzers, None).unwrap()
 }
 
 fn query(text: &str) -> Query {

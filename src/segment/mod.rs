@@ -1,6 +1,7 @@
 //! One immutable piece of the index, where the write path and the read path meet.
 
 pub(crate) mod builder;
+pub(crate) mod disk_usage;
 pub(crate) mod doc_ranges;
 pub(crate) mod file;
 pub(crate) mod reader;

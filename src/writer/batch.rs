@@ -5,12 +5,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::stored::ChunkWriter;
 use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
+use crate::limits::Limits;
 use crate::schema::{FieldKind, Schema};
 
-/// The longest value of a field in bytes.
-pub const VALUE_BYTES_MAX: usize = 16 << 20;
-/// The largest document: the bytes of all its values.
-pub const DOCUMENT_BYTES_MAX: usize = 64 << 20;
+/// The longest value of a field in bytes, unless [`Limits`] says otherwise.
+pub const VALUE_BYTES_MAX: usize = Limits::DEFAULT.value_bytes;
+/// The largest document: the bytes of all its values, unless [`Limits`] says otherwise.
+pub const DOCUMENT_BYTES_MAX: usize = Limits::DEFAULT.document_bytes;
 
 /// The work of one task: consecutive documents. It ends where a stored chunk ends, so that the
 /// division into tasks leaves no trace in the index.
@@ -82,9 +83,15 @@ impl ValueRef {
 
 impl DocumentBatch {
     /// Adds `document` as number `doc` of its segment, after comparing it with the schema.
-    pub(crate) fn add(&mut self, document: &Document, doc: u32, schema: &Schema) -> Result<()> {
+    pub(crate) fn add(
+        &mut self,
+        document: &Document,
+        doc: u32,
+        schema: &Schema,
+        limits: &Limits,
+    ) -> Result<()> {
         let (values_before, text_before) = (self.values.len(), self.text.len());
-        let added = self.add_values(document, schema);
+        let added = self.add_values(document, schema, limits);
         if added.is_err() {
             // A refused document leaves nothing behind.
             self.values.truncate(values_before);
@@ -100,7 +107,7 @@ impl DocumentBatch {
         Ok(())
     }
 
-    fn add_values(&mut self, document: &Document, schema: &Schema) -> Result<()> {
+    fn add_values(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         let from = self.values.len();
         let mut total = 0;
         for (name, value) in document.iter() {
@@ -113,15 +120,16 @@ impl DocumentBatch {
                     .hint("declare the field with many = true"));
             }
             let limit = match definition.kind {
-                FieldKind::Text => VALUE_BYTES_MAX,
+                FieldKind::Text => limits.value_bytes,
                 FieldKind::Keyword => MAX_TERM_LEN,
             };
             if value.len() > limit {
                 return Err(too_long(format!("a value of field '{name}'"), limit, value.len()));
             }
             total += value.len();
-            if total > DOCUMENT_BYTES_MAX {
-                return Err(too_long("the values of a document".into(), DOCUMENT_BYTES_MAX, total));
+            if total > limits.document_bytes {
+                let what = "the values of a document".into();
+                return Err(too_long(what, limits.document_bytes, total));
             }
             self.values.push(ValueRef {
                 doc: self.n_docs,
@@ -187,9 +195,8 @@ mod tests {
     fn a_refused_document_leaves_nothing_behind() {
         let schema = Schema::builder().text("a").keyword("k").build().unwrap();
         let mut batch = DocumentBatch::default();
-        batch
-            .add(&Document::new().with("k", "x").with("a", "one").with("k", "y"), 0, &schema)
-            .unwrap();
+        let document = Document::new().with("k", "x").with("a", "one").with("k", "y");
+        batch.add(&document, 0, &schema, &Limits::DEFAULT).unwrap();
         let bad = [
             Document::new().with("a", "two").with("b", "unknown"),
             Document::new().with("a", "two").with("a", "three"),
@@ -197,7 +204,7 @@ mod tests {
             Document::new().with("a", "x".repeat(VALUE_BYTES_MAX + 1)),
         ];
         for document in bad {
-            let error = batch.add(&document, 1, &schema).unwrap_err();
+            let error = batch.add(&document, 1, &schema, &Limits::DEFAULT).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Document, "{error}");
         }
         assert_eq!(batch.n_docs, 1);

@@ -104,6 +104,8 @@ pub(crate) struct LineReader<R> {
     /// Bytes of `batch.text` up to here are whole, checked lines.
     checked: usize,
     value_bytes_of_chunk: usize,
+    /// Bytes that a line may have.
+    line_bytes: usize,
     next_doc: u32,
     /// Inside a line that is too long and is being skipped.
     discarding: bool,
@@ -123,11 +125,18 @@ impl<R: Read> LineReader<R> {
             batch: LineBatch { fields, ..LineBatch::default() },
             checked: 0,
             value_bytes_of_chunk: 0,
+            line_bytes: VALUE_BYTES_MAX,
             next_doc,
             discarding: false,
             at_end: false,
             ended_last_line: false,
         }
+    }
+
+    /// Takes lines of at most so many bytes.
+    pub(crate) fn with_line_bytes(mut self, line_bytes: usize) -> Self {
+        self.line_bytes = line_bytes;
+        self
     }
 
     /// The next batch of at least `target_bytes` where the input has them; `None` at its end.
@@ -225,7 +234,10 @@ impl<R: Read> LineReader<R> {
         let is_dump_header = self.report.lines == 0
             && self.fields.qualifier.is_some()
             && block.starts_with(DUMP_HEADER);
+        let is_long = block.len() > self.line_bytes
+            && block.split(|byte| *byte == b'\n').any(|line| line.len() > self.line_bytes);
         let plain = !is_dump_header
+            && !is_long
             && simdutf8::basic::from_utf8(block).is_ok()
             && memchr::memchr(b'\r', block).is_none();
         if plain {
@@ -274,8 +286,8 @@ impl<R: Read> LineReader<R> {
                 number == 1 && self.fields.qualifier.is_some() && content == DUMP_HEADER;
             match std::str::from_utf8(content) {
                 _ if is_header => self.report.lines += 1,
-                Ok(_) if content.len() > VALUE_BYTES_MAX => {
-                    self.skip(too_long(content.len(), number))?
+                Ok(_) if content.len() > self.line_bytes => {
+                    self.skip(too_long(content.len(), self.line_bytes, number))?
                 }
                 Ok(_) => self.take(content),
                 Err(bad) if matches!(self.bad_lines, BadLines::Lossy | BadLines::SkipLossy) => {
@@ -321,19 +333,19 @@ impl<R: Read> LineReader<R> {
     /// A line must not grow without bound before its end is seen.
     fn check_unfinished_line(&mut self) -> Result<()> {
         let len = self.batch.text.len() - self.checked;
-        if len <= VALUE_BYTES_MAX {
+        if len <= self.line_bytes {
             return Ok(());
         }
-        self.skip(too_long(len, self.report.lines + 1))?;
+        self.skip(too_long(len, self.line_bytes, self.report.lines + 1))?;
         self.batch.text.truncate(self.checked);
         self.discarding = true;
         Ok(())
     }
 }
 
-fn too_long(len: usize, line: u64) -> Error {
+fn too_long(len: usize, limit: usize, line: u64) -> Error {
     Error::new(ErrorKind::Document, "reading a line")
-        .expected(format!("at most {VALUE_BYTES_MAX} bytes"))
+        .expected(format!("at most {limit} bytes"))
         .found(format!("{len} or more"))
         .at_line(line)
         .hint("--skip-bad-lines leaves such lines out")

@@ -30,6 +30,7 @@ use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::format::manifest::{Manifest, SegmentMeta};
+use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::builder::BuiltSegment;
 use crate::segment::snapshot::Snapshot;
@@ -95,6 +96,7 @@ pub struct IndexWriter {
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
+    limits: Limits,
     payload: Vec<u8>,
     failed: bool,
     /// Text fields whose analyzer is not there, by number: nothing can be added to them.
@@ -136,6 +138,7 @@ impl IndexWriter {
         };
         let committer = Committer::open(storage, older)?;
         let (schema, kept) = start(&committer, schema, existing)?;
+        let limits = options.limits();
         let (resources, ids, on_progress) = options.resolve()?;
         let lacks_analyzer =
             |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
@@ -156,6 +159,7 @@ impl IndexWriter {
             established,
             pipeline: None,
             pending: DocumentBatch::default(),
+            limits,
             failed: false,
         })
     }
@@ -181,7 +185,7 @@ impl IndexWriter {
             }
         }
         let doc = self.pipeline_docs() + self.pending.n_docs;
-        self.pending.add(&document, doc, &self.schema)?;
+        self.pending.add(&document, doc, &self.schema, &self.limits)?;
         let batch_bytes = self.resources.batch_bytes();
         if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {
             self.submit_pending()?;
@@ -205,7 +209,8 @@ impl IndexWriter {
         let fields = format.resolve(&self.schema)?;
         self.analyzers.index_time(&self.schema.fields()[usize::from(fields.text)])?;
         self.submit_pending()?;
-        let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs());
+        let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs())
+            .with_line_bytes(self.limits.value_bytes);
         let added = self.submit_lines(&mut reader);
         self.keep_failure(added)?;
         Ok(reader.report)

@@ -7,6 +7,7 @@ use crate::format::lengths::length_of;
 use crate::format::ranked::{Place, RankedList};
 use crate::format::{FileName, lengths};
 use crate::ids::{FieldId, SegmentId};
+use crate::limits::Limits;
 use crate::schema::{Detail, Field, FieldKind, Schema};
 use crate::segment::builder::BuiltSegment;
 use crate::segment::file::SegmentFile;
@@ -91,7 +92,7 @@ fn build(
         Pipeline::new(schema.clone(), analyzers, storage.clone(), id, resources).unwrap();
     let mut batch = DocumentBatch::default();
     for (doc, document) in (0..).zip(documents) {
-        batch.add(&document, doc, &schema).unwrap();
+        batch.add(&document, doc, &schema, &Limits::DEFAULT).unwrap();
     }
     batch.seal();
     pipeline.submit(Batch::Documents(batch)).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::SegmentId;
+use crate::limits::Limits;
 use crate::writer::pipeline::{OnProgress, Progress, Resources};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
@@ -20,6 +21,7 @@ pub struct WriterOptions {
     pool: Option<Arc<ThreadPool>>,
     on_progress: Option<OnProgress>,
     id_seed: Option<[u8; 16]>,
+    limits: Limits,
 }
 
 impl WriterOptions {
@@ -66,6 +68,16 @@ impl WriterOptions {
     pub fn reproducible_ids(mut self, seed: [u8; 16]) -> Self {
         self.id_seed = Some(seed);
         self
+    }
+
+    /// How large documents may be: what the index says.
+    pub(crate) fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.limits
     }
 
     pub(super) fn resolve(self) -> Result<(Resources, IdSource, Option<OnProgress>)> {

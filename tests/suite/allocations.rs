@@ -20,6 +20,8 @@ struct Heap {
 
 thread_local! {
     static HEAP: Cell<Heap> = const { Cell::new(Heap { allocations: 0, bytes: 0, live: 0 }) };
+    /// The most that was live.
+    static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
 #[global_allocator]
@@ -29,11 +31,13 @@ fn count(allocated: usize, freed: usize) {
     // A thread that is ending has no counter any more, and nobody asks for it.
     let _ = HEAP.try_with(|heap| {
         let Heap { allocations, bytes, live } = heap.get();
+        let live = live + allocated as i64 - freed as i64;
         heap.set(Heap {
             allocations: allocations + u64::from(allocated > 0),
             bytes: bytes + allocated as u64,
-            live: live + allocated as i64 - freed as i64,
+            live,
         });
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live)));
     });
 }
 
@@ -70,6 +74,20 @@ fn during<T>(work: impl FnOnce() -> T) -> (T, Heap) {
         live: after.live - before.live,
     };
     (result, heap)
+}
+
+/// The most memory, in bytes, that this thread has at any time in `work` beyond what it had before.
+pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, i64) {
+    let before = HEAP.get().live;
+    PEAK.set(before);
+    let result = work();
+    (result, PEAK.get() - before)
+}
+
+#[test]
+fn the_peak_is_seen_also_when_it_is_over() {
+    let ((), peak) = peak_of(|| drop((vec![0_u8; 1_000], drop(vec![0_u8; 5_000]))));
+    assert_eq!(peak, 6_000);
 }
 
 #[test]

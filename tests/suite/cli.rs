@@ -1313,3 +1313,29 @@ fn a_search_has_a_deadline_and_a_budget_of_memory() {
     let ran = dir.run(&with(&["--timeout", "0ms", "--partial", "--format", "tsv"]));
     assert!(ran.stderr.contains("stopped at the deadline"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_disk_is_measured_and_left_as_it_was() {
+    let dir = Dir::new();
+    let text = dir.ok(&["bench-disk", ".", "--seconds", "0.1", "--format", "json"]);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4 * 3 * 2 + 2, "durability by size by threads, and commits");
+    for row in rows {
+        assert!(row["per_second"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["p50_us"].as_f64().unwrap() <= row["p99_us"].as_f64().unwrap(), "{row}");
+    }
+    assert!(rows.iter().any(|row| row["what"] == "commit" && row["documents"] == 1));
+    assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 0, "nothing is left");
+    dir.write("file", "");
+    for (place, words) in [("nowhere", "No such file"), ("file", "directory")] {
+        let ran = dir.run(&["bench-disk", place, "--seconds", "0.1"]);
+        assert_eq!(ran.status, 2, "{place}");
+        assert!(
+            ran.stderr.contains(words) && ran.stderr.contains("may write to"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(dir.run(&["bench-disk", ".", "--seconds", "0"]).status, 2);
+}

@@ -119,8 +119,8 @@ fn measure(kind: &str, way: &str, search: impl Fn(&Until) -> Option<ErrorKind>) 
         return Duration::ZERO;
     }
     let mut beyond = vec![];
-    // No more than some seconds for each.
-    let n = DEADLINES.min((5.0 / takes.as_secs_f64()).ceil() as u32).max(10);
+    // No more than about a second for each.
+    let n = DEADLINES.min((2.0 / takes.as_secs_f64()).ceil() as u32).max(8);
     for nth in 0..n {
         let timeout = takes * nth / n;
         let (took, error) = timed(&Until { timeout: Some(timeout), token: None });

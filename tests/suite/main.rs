@@ -11,6 +11,7 @@ mod facets;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
+mod limits;
 mod naive;
 mod offsets;
 mod oracle;

@@ -10,14 +10,16 @@ use std::ops::Range;
 use super::lexer::{FieldList, Lexer, Token, Weight};
 use super::{Boost, Place, Query, Tie};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Limits;
 use frame::{Before, Frame, Prefix, Waiting};
 
-/// Bytes a query text may have at the most.
-pub const QUERY_BYTES_MAX: usize = 64 << 10;
-/// Parentheses and brackets of MAX that may be open at the same time at the most.
-pub const DEPTH_MAX: usize = 128;
-/// Words, values and stars a query may have at the most; a list of values counts as one.
-pub const CLAUSES_MAX: usize = 1_024;
+/// Bytes a query text may have at the most, unless [`Limits`] says otherwise.
+pub const QUERY_BYTES_MAX: usize = Limits::DEFAULT.query_bytes;
+/// Parentheses and brackets of MAX that may be open at the same time at the most, unless [`Limits`] says otherwise.
+pub const DEPTH_MAX: usize = Limits::DEFAULT.query_depth;
+/// Words, values and stars a query may have at the most, unless [`Limits`] says otherwise; a list of values counts
+/// as one.
+pub const CLAUSES_MAX: usize = Limits::DEFAULT.query_clauses;
 
 /// What [`parse`] may be told.
 ///
@@ -33,6 +35,7 @@ pub const CLAUSES_MAX: usize = 1_024;
 pub struct ParseOptions {
     default_operator: DefaultOperator,
     default_fields: Vec<(String, Boost)>,
+    limits: Limits,
 }
 
 /// What words side by side mean when they have no prefix.
@@ -46,6 +49,14 @@ pub enum DefaultOperator {
 }
 
 impl ParseOptions {
+    /// Sets how large a query may be (default: [`Limits::DEFAULT`]); the limits of an index are in
+    /// [`Searcher::parse_options`](crate::Searcher::parse_options).
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Sets what words side by side mean (default: [`DefaultOperator::Or`]).
     #[must_use]
     pub fn default_operator(mut self, operator: DefaultOperator) -> Self {
@@ -83,11 +94,11 @@ impl ParseOptions {
 /// nothing, [`ErrorKind::LimitExceeded`] beyond [`QUERY_BYTES_MAX`], [`DEPTH_MAX`] or
 /// [`CLAUSES_MAX`].
 pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
-    if text.len() > QUERY_BYTES_MAX {
-        return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-            .expected(format!("at most {QUERY_BYTES_MAX} bytes (limit QUERY_BYTES_MAX)"))
-            .found(text.len().to_string())
-            .at_span(QUERY_BYTES_MAX..text.len()));
+    let most = options.limits.query_bytes;
+    if text.len() > most {
+        let (what, name) = ("parsing the query", "QUERY_BYTES_MAX");
+        return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
+            .at_span(most..text.len()));
     }
     let parser = Parser {
         text,
@@ -95,6 +106,7 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
         operator: options.default_operator,
         frames: vec![Frame::default()],
         n_clauses: 0,
+        limits: options.limits,
     };
     Ok(parser.run()?.in_fields(options.default_fields.iter().cloned()))
 }
@@ -106,6 +118,7 @@ struct Parser<'q> {
     // The query itself and one for each open bracket; never empty.
     frames: Vec<Frame>,
     n_clauses: usize,
+    limits: Limits,
 }
 
 impl Parser<'_> {
@@ -175,11 +188,11 @@ impl Parser<'_> {
 
     fn clause(&mut self, query: Query, span: Range<usize>) -> Result<()> {
         self.n_clauses += 1;
-        if self.n_clauses > CLAUSES_MAX {
-            return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-                .expected(format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)"))
-                .found(self.n_clauses.to_string())
-                .at_span(span));
+        let most = self.limits.query_clauses;
+        if self.n_clauses > most {
+            let (what, unit) = ("parsing the query", "words and values");
+            let found = Some(self.n_clauses);
+            return Err(Error::limit_reached(what, "CLAUSES_MAX", most, unit, found).at_span(span));
         }
         self.push(query)
     }
@@ -231,11 +244,11 @@ impl Parser<'_> {
     }
 
     fn open(&mut self, is_max: bool, span: Range<usize>) -> Result<()> {
-        if self.frames.len() > DEPTH_MAX {
-            return Err(Error::new(ErrorKind::LimitExceeded, "parsing the query")
-                .expected(format!("at most {DEPTH_MAX} open parentheses (limit DEPTH_MAX)"))
-                .found(self.frames.len().to_string())
-                .at_span(span));
+        let most = self.limits.query_depth;
+        if self.frames.len() > most {
+            let (what, unit) = ("parsing the query", "open parentheses");
+            let found = Some(self.frames.len());
+            return Err(Error::limit_reached(what, "DEPTH_MAX", most, unit, found).at_span(span));
         }
         let frame = self.top();
         let (scope, fields) = match frame.before.take() {

@@ -2,10 +2,11 @@
 
 use super::{Rewriter, located};
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::{CLAUSES_MAX, DEPTH_MAX, Place, Query};
+use crate::limits::{self, Limits};
+use crate::query::{DEPTH_MAX, Place, Query};
 
-/// Terms a query may have at the most after analysis, counted once a field.
-pub const TERMS_MAX: usize = 4_096;
+/// Terms a query may have at the most after analysis, counted once a field, unless [`Limits`] says otherwise.
+pub const TERMS_MAX: usize = Limits::DEFAULT.query_terms;
 /// Levels of a tree at the most; one parenthesis gives at most six: fields, weight, OR, group, AND, NOT.
 pub(super) const LEVELS_MAX: usize = 6 * (DEPTH_MAX + 1);
 
@@ -16,6 +17,7 @@ pub(super) fn check(query: &Query) -> Result<()> {
             .expected(what)
             .found(found.to_string()))
     };
+    let clauses_most = limits::current().query_clauses;
     let mut n_clauses = usize::from(query.is_leaf());
     // Operators inside operators; a query of words has none, and so allocates nothing here.
     let mut todo = vec![];
@@ -32,9 +34,10 @@ pub(super) fn check(query: &Query) -> Result<()> {
         if deepest > LEVELS_MAX {
             return too_much(format!("at most {LEVELS_MAX} levels of operators"), deepest);
         }
-        if n_clauses > CLAUSES_MAX {
-            let what = format!("at most {CLAUSES_MAX} words and values (limit CLAUSES_MAX)");
-            return too_much(what, n_clauses);
+        if n_clauses > clauses_most {
+            let (what, unit) = ("rewriting the query", "words and values");
+            let found = Some(n_clauses);
+            return Err(Error::limit_reached(what, "CLAUSES_MAX", clauses_most, unit, found));
         }
         next = todo.pop();
     }
@@ -43,17 +46,17 @@ pub(super) fn check(query: &Query) -> Result<()> {
 
 impl Rewriter<'_> {
     pub(in crate::query) fn has_room_for_terms(&self) -> bool {
-        self.n_terms < TERMS_MAX
+        self.n_terms < limits::current().query_terms
     }
 
     pub(in crate::query) fn count_terms(&mut self, n: usize, place: &Place) -> Result<()> {
         self.n_terms += n;
-        if self.n_terms <= TERMS_MAX {
+        let most = limits::current().query_terms;
+        if self.n_terms <= most {
             return Ok(());
         }
-        let error = Error::new(ErrorKind::LimitExceeded, "splitting the words of the query")
-            .expected(format!("at most {TERMS_MAX} terms (limit TERMS_MAX)"))
-            .found(format!("{} or more", self.n_terms));
+        let (what, found) = ("splitting the words of the query", Some(self.n_terms));
+        let error = Error::limit_reached(what, "TERMS_MAX", most, "terms", found);
         Err(located(&place.text, error))
     }
 }

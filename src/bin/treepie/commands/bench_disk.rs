@@ -24,7 +24,7 @@ use crate::{
   treepie bench-disk .
   treepie bench-disk /var/lib/app --seconds 60 --format json
 
-Writes into a directory of its own under DIR, at most 1.1 GiB, and removes it. What is measured:
+Writes into a directory of its own under DIR, at most some 100 MiB at a time, and removes it. What is measured:
 
   cached     overwrites blocks of a file; the system writes them when it likes, nothing is durable
   overwrite  overwrites blocks of a file and makes them durable, each by itself (fdatasync)
@@ -47,8 +47,9 @@ pub(crate) struct Args {
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 const THREADS: [usize; 2] = [1, 4];
 const COMMIT_DOCUMENTS: [usize; 2] = [1, 1_000];
-/// Bytes of a file that are written before it begins again.
-const FILE_BYTES: u64 = 64 << 20;
+/// Bytes of a file that are written before it begins again, and blocks at the least.
+const FILE_BYTES: u64 = 4 << 20;
+const FILE_BLOCKS: u64 = 16;
 /// The least time for one figure.
 const CELL_MIN: Duration = Duration::from_millis(20);
 
@@ -221,6 +222,11 @@ fn write_by(
     Ok(all.map_err(place.failed())?.concat())
 }
 
+/// How many blocks of a size a file has.
+fn blocks_of_file(size: usize) -> u64 {
+    (FILE_BYTES / size as u64).max(FILE_BLOCKS)
+}
+
 /// One thread's file and what it writes there.
 struct Writes<'p> {
     directory: &'p Path,
@@ -250,7 +256,7 @@ impl<'p> Writes<'p> {
         let block: Vec<u8> = (0..size).map(random).collect();
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
         if matches!(durability, Durability::Cached | Durability::Overwrite) {
-            for _ in 0..FILE_BYTES / size as u64 {
+            for _ in 0..blocks_of_file(size) {
                 file.write_all(&block)?;
             }
             file.sync_all()?;
@@ -276,8 +282,8 @@ impl<'p> Writes<'p> {
                 _ => Ok(()),
             };
         }
-        let position = self.n_written * self.block.len() as u64 % FILE_BYTES;
-        if position == 0 && self.n_written > 0 {
+        let is_full = self.n_written.is_multiple_of(blocks_of_file(self.block.len()));
+        if is_full && self.n_written > 0 {
             self.file.seek(SeekFrom::Start(0))?;
             if self.durability == Durability::Append {
                 self.file.set_len(0)?;

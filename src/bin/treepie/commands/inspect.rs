@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use treepie::{
-    DocId, Error, ErrorKind, Field, FieldKind,
+    DiskUsage, DocId, Error, ErrorKind, Field, FieldKind,
     inspect::{Inspector, PostingsInfo},
 };
 
@@ -97,7 +97,8 @@ impl FieldArg {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let index = open(&args.index)?.inspect()?;
+    let opened = open(&args.index)?;
+    let index = opened.inspect()?;
     let mut out = Output::new(global.color);
     let format = args.format;
     match args.what.unwrap_or(What::Segments) {
@@ -116,7 +117,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             print_postings(&mut out, format, &index, &lists)?;
         }
         What::Document { number } => print_document(&mut out, format, &index, number)?,
-        What::Storage => print_storage(&mut out, format, &index)?,
+        What::Storage => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
     }
     out.flush()?;
     Ok(Exit::Done)
@@ -264,16 +265,30 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
     Ok(())
 }
 
-fn print_storage(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
+fn print_storage(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    usage: DiskUsage,
+) -> Outcome<()> {
     let report = index.storage()?;
     if format == Format::Text {
         let each = report.total as f64 / index.documents().max(1) as f64;
         writeln!(
             out,
-            "{} in {}, {} documents, {each:.1} bytes each\n",
+            "{} in {}, {} documents, {each:.1} bytes each",
             bytes(report.total),
             plural(index.segments().len(), "segment"),
             grouped(index.documents()),
+        )?;
+        writeln!(
+            out,
+            "on disk {} in {}: {} of the newest commit, {} of older ones, {} of none\n",
+            bytes(usage.total()),
+            plural(usage.files as usize, "file"),
+            bytes(usage.live),
+            bytes(usage.older),
+            bytes(usage.unreferenced),
         )?;
     }
     let mut table = Table::new(out, format, &["field", "part", "count", "bytes", "percent"])?;
