@@ -178,7 +178,7 @@ impl<'s> Execution<'s> {
     fn page_and(
         &mut self,
         docs: &mut Vec<DocId>,
-        mut matches: Option<&mut Matches>,
+        matches: Option<&mut Matches>,
     ) -> Result<Counted> {
         let started = self.start()?;
         let (offset, limit, total) = match self.plan.goal {
@@ -186,7 +186,7 @@ impl<'s> Execution<'s> {
             Goal::Page { offset, limit, total } => (offset, limit, total),
         };
         let mut page = Page { skip: offset, take: limit, total, counted: 0, stopped: false };
-        let all = self.fill(&mut page, docs, matches.as_deref_mut());
+        let all = self.fill(&mut page, docs, matches);
         self.counted = page.counted;
         if page.stopped {
             self.profile.stopped_early();
