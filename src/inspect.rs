@@ -53,10 +53,14 @@ pub struct SegmentInfo {
     pub id: String,
     /// Its file.
     pub path: PathBuf,
-    /// Bytes of the file.
+    /// The file of its deletes, if there is one.
+    pub deletes_path: Option<PathBuf>,
+    /// Bytes of both files.
     pub bytes: u64,
-    /// Documents.
+    /// Documents, deleted ones included.
     pub documents: u64,
+    /// How many of them are deleted.
+    pub deleted: u64,
     /// The number of its first document in the snapshot.
     pub first_doc: DocId,
     /// What each field has, in schema order.
@@ -169,7 +173,7 @@ impl Inspector {
         self.snapshot.manifest.term_versions
     }
 
-    /// Documents of all segments.
+    /// Documents of all segments that are not deleted.
     pub fn documents(&self) -> u64 {
         self.snapshot.manifest.n_docs()
     }
@@ -187,8 +191,10 @@ impl Inspector {
             infos.push(SegmentInfo {
                 id: segment.id().to_string(),
                 path: segment.file().path(),
-                bytes: segment.file().len(),
+                deletes_path: segment.deleted().map(|deleted| deleted.path()),
+                bytes: segment.file().len() + deletes_len(segment),
                 documents: segment.n_docs().into(),
+                deleted: (segment.n_docs() - segment.n_live()).into(),
                 first_doc: DocId(first),
                 fields: segment
                     .schema()
@@ -278,12 +284,17 @@ impl Inspector {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`] if there is no such document, [`ErrorKind::Corrupt`] for damage.
+    /// [`ErrorKind::NotFound`] if there is no such document or it is deleted, [`ErrorKind::Corrupt`] for damage.
     pub fn document(&self, doc: DocId) -> Result<Vec<(String, String)>> {
         let mut first = 0;
         for segment in self.snapshot.readers() {
             let in_segment = doc.0.wrapping_sub(first);
             if doc.0 >= first && in_segment < u64::from(segment.n_docs()) {
+                if segment.is_deleted(in_segment as u32)? {
+                    return Err(Error::new(ErrorKind::NotFound, format!("reading document {doc}"))
+                        .expected("one that is not deleted")
+                        .found(doc.to_string()));
+                }
                 let values = segment.stored(in_segment as u32)?;
                 let named = |(field, value)| (segment.schema().get(field).name.clone(), value);
                 return Ok(values.into_iter().map(named).collect());
@@ -322,6 +333,11 @@ impl Inspector {
                     .hint("sections of a crafted file overlap")
             })?;
             report.add(None, "headers, checksums, statistics, padding", rest, 0);
+            if segment.deleted().is_some() {
+                report.total += deletes_len(segment);
+                let n_deleted = segment.n_docs() - segment.n_live();
+                report.add(None, "deleted documents", deletes_len(segment), n_deleted.into());
+            }
         }
         Ok(report)
     }
@@ -332,7 +348,7 @@ impl Inspector {
         let mut found = VerifyReport { segments: 0, bytes: 0, damaged: 0 };
         for segment in self.snapshot.readers() {
             found.segments += 1;
-            found.bytes += segment.file().len();
+            found.bytes += segment.file().len() + deletes_len(segment);
             found.damaged += verify::verify(segment, &mut report);
         }
         found
@@ -489,4 +505,8 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
         report.add(Some(name), "offsets", bytes, segment.n_docs().into());
     }
     Ok(())
+}
+/// Bytes of the file of a segment's deletes, if there is one.
+fn deletes_len(segment: SegmentReader<'_>) -> u64 {
+    segment.deleted().map_or(0, |deleted| deleted.len())
 }

@@ -181,15 +181,12 @@ impl<'e, 's> Evaluation<'e, 's> {
         next
     }
 
-    /// What the query finds in window `key`: the root, without deleted documents.
+    /// What the query finds in window `key`.
     #[inline]
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
         let root = self.plan.root();
         budget::work(WINDOW_NS).inspect_err(|error| self.stopped(root, error))?;
-        match self.part.segment.live() {
-            None => self.evaluate(root, key, want),
-            Some(live) => match *live {},
-        }
+        self.evaluate(root, key, want)
     }
 
     /// The documents of a chunk, until the operators it came from are evaluated again.
@@ -212,7 +209,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         match &plan.node(id).operator {
             Operator::Nothing { .. } => None,
             Operator::All => (from < self.part.n_windows()).then_some(from),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::Deleted(leaf) => {
                 self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
             }
             Operator::Intersect { all, .. } => {
@@ -268,9 +268,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         let chunk = match &plan.node(id).operator {
             Operator::Nothing { .. } => Chunk::EMPTY,
             Operator::All => Chunk::everything(self.part.window_len(key)),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                self.read(id, *leaf, key, want)?
-            }
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
             }

@@ -129,18 +129,20 @@ impl<'s> Lists<'s> {
                 self.start_again(doc_sets);
             }
             for (at, key) in keys.iter().enumerate() {
-                let field = part.segment.field(key.field());
-                part.leaves[at].read_header(field)?;
+                let field = key.field().map(|field| part.segment.field(field));
+                if let Some(field) = field {
+                    part.leaves[at].read_header(field)?;
+                }
                 let start = self.groups.len();
-                match &part.leaves[at].postings {
-                    Postings::Inline(docs) => {
+                match (&part.leaves[at].postings, field) {
+                    (Postings::Inline(docs), _) => {
                         docs.as_slice().iter().for_each(|doc| self.add_doc(start, *doc));
                     }
-                    Postings::Short(info) => {
+                    (Postings::Short(info), Some(field)) => {
                         self.lows.reserve(info.df as usize);
                         field.short_postings(info, |doc| self.add_doc(start, doc))?;
                     }
-                    Postings::Long(list) => {
+                    (Postings::Long(list), _) => {
                         let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
                         if last.is_some_and(|last| u32::from(last) >= part.n_windows()) {
                             return Err(Error::corrupt("reading a posting list")
@@ -148,7 +150,7 @@ impl<'s> Lists<'s> {
                                 .found("a container past the segment's end"));
                         }
                     }
-                    Postings::Terms(terms) => {
+                    (Postings::Terms(terms), Some(field)) => {
                         let leaf = LeafId(at as u32);
                         self.opening = Some(leaf);
                         let mut docs = doc_sets.pop().unwrap_or_default();
@@ -166,10 +168,7 @@ impl<'s> Lists<'s> {
                         united?;
                         self.opening = None;
                     }
-                    Postings::Absent
-                    | Postings::Everything
-                    | Postings::LongUnread(_)
-                    | Postings::PresenceUnread => {}
+                    _ => {}
                 }
                 // A leaf without groups starts at container 0, not behind the groups of others.
                 let groups = start..self.groups.len();

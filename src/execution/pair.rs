@@ -30,10 +30,7 @@ impl Pair {
         };
         let [a, b] = plan.inputs(inputs) else { return None };
         let (a, b) = (list_of(plan, part, *a)?, list_of(plan, part, *b)?);
-        match part.segment.live() {
-            None => Some(Pair { a, b, is_union }),
-            Some(live) => match *live {},
-        }
+        Some(Pair { a, b, is_union })
     }
 
     /// Counts the documents, given the open lists of the segment.

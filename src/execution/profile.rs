@@ -110,9 +110,7 @@ impl Profile {
             let nodes = self.segment_mut(at).nodes;
             let root = plan.root();
             for (id, node) in plan.nodes.iter().enumerate() {
-                if let Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) =
-                    node.operator
-                {
+                if let Some(leaf) = node.operator.leaf() {
                     nodes[id].count_list(&part.leaves[leaf.index()].postings);
                 }
             }
@@ -181,7 +179,7 @@ fn mark_complete(
     let NodeProfile { documents_out, answered, partial, .. } = nodes[id.index()];
     let all_came = documents_out == part.estimate(id).upper;
     let complete = match &plan.node(id).operator {
-        Operator::TermScan(_) | Operator::Exists(_) => all_came,
+        Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => all_came,
         Operator::Expand(_) => ran_to_end || all_came,
         Operator::All | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {

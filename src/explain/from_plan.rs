@@ -80,10 +80,21 @@ impl Explaining<'_, '_> {
             Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
                 self.leaf_query(*leaf)
             }
+            // Nobody asks for it, so it has no words in the query language.
+            Operator::Deleted(_) => Query::Nothing,
             Operator::Intersect { all, none } => {
                 let wanted: Vec<Query> = plan.inputs(all).iter().map(&mut child).collect();
-                let excluded: Vec<Query> = plan.inputs(none).iter().map(&mut child).collect();
+                let is_asked =
+                    |input: &NodeId| !matches!(plan.node(*input).operator, Operator::Deleted(_));
+                let mut excluded = vec![];
+                for input in plan.inputs(none) {
+                    let query = child(input);
+                    if is_asked(input) {
+                        excluded.push(query);
+                    }
+                }
                 match excluded.is_empty() {
+                    true if wanted.is_empty() => Query::All,
                     true => Query::all_of(wanted),
                     false => Query::group(wanted, vec![], excluded),
                 }
@@ -117,6 +128,7 @@ impl Explaining<'_, '_> {
         let label = match &node.operator {
             Operator::All => format!("all {} documents", plan.n_docs()),
             Operator::Nothing { reason } => reason.clone(),
+            Operator::Deleted(_) => "deleted documents".into(),
             Operator::Phrase { nth, .. } => {
                 shortened(&self.phrase_query(&plan.phrases[*nth as usize]).to_string())
             }
@@ -128,7 +140,7 @@ impl Explaining<'_, '_> {
         let mut explained = ExplainNode::new(self.operator(id), label);
         explained.field = match node.operator {
             Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                Some(self.schema.get(plan.leaf(leaf).0).name.clone())
+                plan.leaf(leaf).0.map(|field| self.schema.get(field).name.clone())
             }
             Operator::Phrase { nth, .. } => {
                 Some(self.schema.get(plan.phrases[nth as usize].field).name.clone())
@@ -165,6 +177,7 @@ impl Explaining<'_, '_> {
                 "Nothing"
             }
             Operator::TermScan(_) => "TermScan",
+            Operator::Deleted(_) => "Deleted",
             Operator::Exists(_) => "Exists",
             Operator::Expand(_) => "Expand",
             Operator::AtLeast { .. } => "AtLeast",
@@ -180,7 +193,7 @@ impl Explaining<'_, '_> {
     }
 
     fn leaf_query(&self, leaf: LeafId) -> Query {
-        let (field, term) = self.plan.leaf(leaf);
+        let (Some(field), term) = self.plan.leaf(leaf) else { return Query::Nothing };
         let field = self.schema.get(field);
         if let Some(expansion) = self.plan.expansion(leaf) {
             return Query::of_terms(expansion).in_field(&*field.name);
@@ -221,9 +234,10 @@ impl Explaining<'_, '_> {
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                postings(&part.leaves[leaf.index()].postings)
-            }
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::Deleted(leaf) => postings(&part.leaves[leaf.index()].postings),
             Operator::Intersect { all, none } => {
                 let mut inputs = self.plan.inputs(all).iter().chain(self.plan.inputs(none));
                 match (inputs.next(), inputs.next()) {

@@ -1,4 +1,4 @@
-//! The envelope of a segment file: a header, sections, a checksum for every block, a table of the
+//! The envelope of a segment file, and of the file of its deletes: a header, sections, a checksum for every block, a table of the
 //! sections, a footer. Written in one pass by [`EnvelopeWriter`], opened by [`Envelope::open`]; what the
 //! sections hold is the business of the other modules.
 //!
@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! offset  size  field         meaning
-//!      0    64  header        as of every file (module header), kind 1
+//!      0    64  header        as of every file (module header), kind 1, or 4 for deletes
 //!     64     *  sections      each at a multiple of 8 and followed by at least 64 zero bytes
 //!      *     *  checksums     at a multiple of 8: u32 CRC32C of each block of the file from its first
 //!                             byte up to here, the last one short; then zeros to a multiple of 8
@@ -141,6 +141,7 @@ impl SectionKind {
     pub(crate) const STATISTICS: SectionKind = SectionKind(9);
     pub(crate) const LENGTHS: SectionKind = SectionKind(10);
     pub(crate) const OFFSETS: SectionKind = SectionKind(11);
+    pub(crate) const DELETED: SectionKind = SectionKind(12);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -156,6 +157,7 @@ impl SectionKind {
             Self::STATISTICS => "statistics",
             Self::LENGTHS => "lengths",
             Self::OFFSETS => "offsets",
+            Self::DELETED => "deleted",
             _ => "unknown",
         }
     }
@@ -240,13 +242,18 @@ pub(crate) struct EnvelopeWriter<W> {
 }
 
 impl<W: Sink> EnvelopeWriter<W> {
-    /// Starts a segment file with its header.
-    pub(crate) fn new(id: SegmentId, sink: W) -> Result<Self> {
-        Self::with_block_shift(id, sink, BLOCK_SHIFT)
+    /// Starts a file of `kind`, which belongs to segment `id`, with its header.
+    pub(crate) fn new(kind: FileKind, id: SegmentId, sink: W) -> Result<Self> {
+        Self::with_block_shift(kind, id, sink, BLOCK_SHIFT)
     }
 
     /// The same with blocks of `1 << block_shift` bytes, for measuring.
-    pub(crate) fn with_block_shift(id: SegmentId, sink: W, block_shift: u8) -> Result<Self> {
+    pub(crate) fn with_block_shift(
+        kind: FileKind,
+        id: SegmentId,
+        sink: W,
+        block_shift: u8,
+    ) -> Result<Self> {
         assert!(BLOCK_SHIFTS.contains(&block_shift), "readers refuse blocks of other sizes");
         let mut writer = EnvelopeWriter {
             sink,
@@ -258,7 +265,7 @@ impl<W: Sink> EnvelopeWriter<W> {
             sections: vec![],
             open_section: false,
         };
-        writer.pass(&Header::encode(FileKind::Segment, id, 0))?;
+        writer.pass(&Header::encode(kind, id, 0))?;
         Ok(writer)
     }
 
@@ -423,6 +430,7 @@ impl Footer {
 /// An opened envelope: where everything is. The bytes of its blocks are not checked yet.
 #[derive(Debug)]
 pub(crate) struct Envelope {
+    pub(crate) kind: FileKind,
     pub(crate) header: Header,
     pub(crate) seal: Seal,
     block_shift: u8,
@@ -432,34 +440,36 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// Reads header, footer and tables of a file of `file_len` bytes through `read`, which returns
-    /// the bytes of a range inside the file. `expected` is what the manifest says of the file.
+    /// the bytes of a range inside the file, which is of `kind`. `expected` is what the manifest says of it.
     pub(crate) fn open<'s>(
+        kind: FileKind,
         file_len: u64,
         expected: Option<(SegmentId, Seal)>,
         read: impl Fn(Range<u64>) -> Result<Bytes<'s>>,
     ) -> Result<Envelope> {
+        let what = || format!("opening {}", kind.name());
         let smallest = (HEADER_LEN + FOOTER_LEN) as u64;
         let len_expected = expected.map_or(smallest, |(_, seal)| seal.file_len);
         if file_len < smallest || (expected.is_some() && file_len != len_expected) {
             let at_least = if expected.is_some() { "" } else { "at least " };
-            return Err(Error::corrupt("opening a segment")
+            return Err(Error::corrupt(what())
                 .expected(format!("a file of {at_least}{len_expected} bytes"))
                 .found(format!("{file_len} bytes"))
                 .at_offset(file_len.min(len_expected)));
         }
-        let header = Header::decode(&read(0..HEADER_LEN as u64)?, FileKind::Segment)?;
+        let header = Header::decode(&read(0..HEADER_LEN as u64)?, kind)?;
         let (footer, footer_crc) = read_footer(file_len, &read)?;
         let seal = Seal { file_len, footer_crc };
         let id_expected = expected.map_or(header.id, |(id, _)| id);
         if header.id != id_expected || footer.id != id_expected {
-            return Err(Error::corrupt("opening a segment")
+            return Err(Error::corrupt(what())
                 .expected(format!("segment {id_expected}"))
                 .found(format!("{} in its header, {} in its footer", header.id, footer.id))
                 .at_offset(ID_AT as u64));
         }
         if let Some((_, expected)) = expected.filter(|(_, expected)| *expected != seal) {
             return Err(checksum_differs(
-                "opening a segment: the footer is not the one that was committed",
+                format!("{}: the footer is not the one that was committed", what()),
                 expected.footer_crc,
                 footer_crc,
             )
@@ -484,7 +494,7 @@ impl Envelope {
         let [_, (_, table, _)] = tables;
         let sections = read_sections(&read(table.clone())?, &footer)?;
         let Footer { block_shift, checksums_at, .. } = footer;
-        Ok(Envelope { header, seal, block_shift, checksums_at, sections })
+        Ok(Envelope { kind, header, seal, block_shift, checksums_at, sections })
     }
 
     /// The entries in order of field and kind.
@@ -613,14 +623,14 @@ mod tests {
     const ID: SegmentId = SegmentId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
     fn example() -> (Vec<u8>, Seal) {
-        let mut writer = EnvelopeWriter::new(ID, vec![]).unwrap();
+        let mut writer = EnvelopeWriter::new(FileKind::Segment, ID, vec![]).unwrap();
         writer.section(Some(FieldId(0)), SectionKind::TERMS, b"abc").unwrap();
         let (seal, file) = writer.finish().unwrap();
         (file, seal)
     }
 
     fn open(file: &[u8], expected: Option<(SegmentId, Seal)>) -> Result<Envelope> {
-        Envelope::open(file.len() as u64, expected, |range| {
+        Envelope::open(FileKind::Segment, file.len() as u64, expected, |range| {
             file.get(range.start as usize..range.end as usize)
                 .map(Bytes::Mapped)
                 .ok_or_else(|| Error::corrupt("the test was asked for bytes outside the file"))
@@ -676,7 +686,8 @@ mod tests {
     #[test]
     fn sections_of_every_length_around_a_block_are_covered_by_right_checksums() {
         for len in [0, 1, 7, 8, 9, 4_096 - 64, 4_096 - 65, 4_096, 3 * 4_096, 20_000] {
-            let mut writer = EnvelopeWriter::with_block_shift(ID, vec![], 12).unwrap();
+            let mut writer =
+                EnvelopeWriter::with_block_shift(FileKind::Segment, ID, vec![], 12).unwrap();
             writer.section(None, SectionKind::STORED, &vec![7; len]).unwrap();
             writer.section(Some(FieldId(3)), SectionKind::EMPTY, b"").unwrap();
             writer.start_section(Some(FieldId(3)), SectionKind::TERMS, 9).unwrap();

@@ -8,14 +8,14 @@
 //! ```text
 //! offset  size  field         meaning
 //!      0     8  magic         89 54 50 49 0D 0A 1A 0A, so that a text-mode copy is noticed
-//!      8     2  kind          u16: 1 segment, 2 manifest, 3 image
+//!      8     2  kind          u16: 1 segment, 2 manifest, 3 image, 4 deletes of a segment
 //!     10     2  major         u16, FORMAT_VERSION of the writer
 //!     12     2  minor         u16
 //!     14     2  zero_1        reserved, zero, ignored
 //!     16     4  compatible    u32, feature bits: unknown ones are ignored
 //!     20     4  read_only     u32, feature bits: unknown ones forbid writing
 //!     24     4  incompatible  u32, feature bits: unknown ones forbid reading
-//!     28    16  id            the random id: of the segment, or of the index in manifests and images
+//!     28    16  id            the random id: of the segment, also in its deletes, or of the index in manifests and images
 //!     44    16  zero_2        reserved, zero, ignored
 //!     60     4  header_crc    u32, CRC32C of the 60 bytes before
 //! ```
@@ -63,6 +63,10 @@ const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format
 
 /// The incompatible feature bit of manifests with a field that keeps offsets.
 pub(super) const OFFSETS: u32 = 1;
+/// That of manifests with a segment some of whose documents are deleted.
+pub(super) const DELETES: u32 = 2;
+/// That of images with names of more than 48 bytes.
+pub(super) const LONG_NAMES: u32 = 1;
 
 /// What a file is, according to its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,22 +74,25 @@ pub(crate) enum FileKind {
     Segment = 1,
     Manifest = 2,
     Image = 3,
+    Deletes = 4,
 }
 
 impl FileKind {
     /// The incompatible feature bits that this build knows.
     fn incompatible(self) -> u32 {
         match self {
-            FileKind::Manifest => OFFSETS,
-            FileKind::Segment | FileKind::Image => 0,
+            FileKind::Manifest => OFFSETS | DELETES,
+            FileKind::Image => LONG_NAMES,
+            FileKind::Segment | FileKind::Deletes => 0,
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             FileKind::Segment => "a segment",
             FileKind::Manifest => "a manifest",
             FileKind::Image => "an image of an index",
+            FileKind::Deletes => "the deletes of a segment",
         }
     }
 }

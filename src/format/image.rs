@@ -9,9 +9,10 @@
 //! offset  size  field         meaning
 //!      0    64  header        as of every file (module header), kind 3; its id is the index's
 //!     64     8  image_len     u64, length of the whole image
-//!     72     4  n_files       u32, at most 65,537: a manifest and its segments
+//!     72     4  n_files       u32, at most 131,073: a manifest, its segments and their deletes
 //!     76     4  zero          reserved, zero, ignored
-//!     80     *  files         64 bytes each: 48 bytes name, filled up with zeros; u64 offset, u64 length
+//!     80     *  files         64 bytes each: 48 bytes name, filled up with zeros; u64 offset, u64 length;
+//!                             with the incompatible feature 1 80 bytes each: 64 bytes name
 //!      *     4  crc           u32, CRC32C of everything before
 //!      *     *  contents      each at a multiple of 8, with zeros in between
 //! ```
@@ -56,32 +57,40 @@ use crate::bytes::ByteReader;
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::format::FileName;
-use crate::format::header::{FileKind, HEADER_LEN, Header, expect_crc};
+use crate::format::header::{FileKind, HEADER_LEN, Header, LONG_NAMES, expect_crc};
 use crate::format::manifest::SEGMENTS_MAX;
 use crate::ids::SegmentId;
 use std::ops::Range;
 
 const FIXED_LEN: usize = HEADER_LEN + 16;
-const NAME_LEN: usize = 48;
-const ENTRY_LEN: usize = NAME_LEN + 2 * size_of::<u64>();
-const FILES_MAX: usize = SEGMENTS_MAX + 1;
+const PLACE_LEN: usize = 2 * size_of::<u64>();
+const FILES_MAX: usize = 2 * SEGMENTS_MAX + 1;
 
-/// The image of these files; names are at most 48 bytes, as all of the grammar are.
+/// Bytes of a name in an image with these features.
+fn name_len(features: u32) -> usize {
+    if features & LONG_NAMES == 0 { 48 } else { 64 }
+}
+
+/// The image of these files; names are at most 64 bytes, as all of the grammar are.
 pub(crate) fn encode(index_id: SegmentId, files: &[(FileName, &[u8])]) -> Vec<u8> {
-    let contents_at = (FIXED_LEN + files.len() * ENTRY_LEN + size_of::<u32>()).next_multiple_of(8);
+    let names: Vec<_> = files.iter().map(|(name, _)| name.to_string()).collect();
+    let is_long = names.iter().any(|name| name.len() > name_len(0));
+    let features = if is_long { LONG_NAMES } else { 0 };
+    let entry_len = name_len(features) + PLACE_LEN;
+    let contents_at = (FIXED_LEN + files.len() * entry_len + size_of::<u32>()).next_multiple_of(8);
     let image_len = files
         .iter()
         .fold(contents_at, |end, (_, content)| (end + content.len()).next_multiple_of(8));
     let mut out = Vec::with_capacity(image_len);
-    out.extend(Header::encode(FileKind::Image, index_id, 0));
+    out.extend(Header::encode(FileKind::Image, index_id, features));
     out.extend((image_len as u64).to_le_bytes());
     out.extend((files.len() as u32).to_le_bytes());
     out.extend([0; 4]);
     let mut offset = contents_at;
-    for (name, content) in files {
+    for (name, (_, content)) in names.iter().zip(files) {
         let entry_at = out.len();
-        out.extend(name.to_string().as_bytes());
-        out.resize(entry_at + NAME_LEN, 0);
+        out.extend(name.as_bytes());
+        out.resize(entry_at + name_len(features), 0);
         out.extend((offset as u64).to_le_bytes());
         out.extend((content.len() as u64).to_le_bytes());
         offset = (offset + content.len()).next_multiple_of(8);
@@ -97,7 +106,8 @@ pub(crate) fn encode(index_id: SegmentId, files: &[(FileName, &[u8])]) -> Vec<u8
 
 /// The names of the files in an image and where each lies.
 pub(crate) fn decode(image: &[u8]) -> Result<Vec<(FileName, Range<usize>)>> {
-    Header::decode(image, FileKind::Image)?;
+    let name_len = name_len(Header::decode(image, FileKind::Image)?.incompatible);
+    let entry_len = name_len + PLACE_LEN;
     let damaged = |expected: String, found: String, at: usize| {
         Error::corrupt("reading the files of an image")
             .expected(expected)
@@ -112,7 +122,7 @@ pub(crate) fn decode(image: &[u8]) -> Result<Vec<(FileName, Range<usize>)>> {
         let expected = format!("an image of {image_len} bytes");
         return Err(damaged(expected, image.len().to_string(), HEADER_LEN));
     }
-    let table_end = FIXED_LEN + (n_files as usize).min(FILES_MAX) * ENTRY_LEN;
+    let table_end = FIXED_LEN + (n_files as usize).min(FILES_MAX) * entry_len;
     let table = image.get(FIXED_LEN..table_end).filter(|_| n_files as usize <= FILES_MAX);
     let (Some(table), true) = (table, table_end + size_of::<u32>() <= image.len()) else {
         let found = format!("{n_files} in {image_len} bytes");
@@ -125,20 +135,24 @@ pub(crate) fn decode(image: &[u8]) -> Result<Vec<(FileName, Range<usize>)>> {
     expect_crc(image, table_end, || "reading the files of an image".into())
         .map_err(|error| error.at_offset(table_end as u64))?;
     let entry = |(n, bytes): (usize, &[u8])| {
-        decode_entry(bytes, image.len()).ok_or_else(|| {
+        decode_entry(bytes, name_len, image.len()).ok_or_else(|| {
             let expected = "the name of a file, and its place in the image".to_owned();
             damaged(
                 expected,
                 format!("{:?}", bytes.escape_ascii().to_string()),
-                FIXED_LEN + n * ENTRY_LEN,
+                FIXED_LEN + n * entry_len,
             )
         })
     };
-    table.chunks_exact(ENTRY_LEN).enumerate().map(entry).collect()
+    table.chunks_exact(entry_len).enumerate().map(entry).collect()
 }
 
-fn decode_entry(bytes: &[u8], image_len: usize) -> Option<(FileName, Range<usize>)> {
-    let (name, place) = bytes.split_at_checked(NAME_LEN)?;
+fn decode_entry(
+    bytes: &[u8],
+    name_len: usize,
+    image_len: usize,
+) -> Option<(FileName, Range<usize>)> {
+    let (name, place) = bytes.split_at_checked(name_len)?;
     let name = str::from_utf8(name).ok()?.trim_end_matches('\0');
     let mut reader = ByteReader::new(place);
     let start = usize::try_from(reader.u64()?).ok()?;
@@ -153,6 +167,7 @@ mod tests {
     use crate::format::doc_check;
 
     const ID: SegmentId = SegmentId([3; 16]);
+    const ENTRY_LEN: usize = 48 + PLACE_LEN;
 
     fn example() -> Vec<u8> {
         encode(ID, &[(FileName::WriteLock, b"abc")])
@@ -183,6 +198,10 @@ mod tests {
             assert!(range.start.is_multiple_of(8));
         }
         assert_eq!(decode(&encode(ID, &[])).unwrap(), []);
+        let long = FileName::Deletes { segment: ID, number: u64::MAX };
+        let image = encode(ID, &[(segment, b"one"), (long, b"two")]);
+        let found = decode(&image).unwrap();
+        assert_eq!((found[1].0, &image[found[1].1.clone()]), (long, &b"two"[..]));
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //!    120     4  schema_len    u32, bytes
 //!    124     4  payload_len   u32, bytes, at most 65,536
 //!    128     *  segments      40 bytes each, in the order of their documents
+//!      *     *  deletes       16 bytes for each segment that has any, in the same order
 //!      *     *  schema        schema_len bytes
 //!      *     *  payload       payload_len bytes, the caller's own
 //!      *     4  crc           u32, CRC32C of everything before
@@ -36,8 +37,19 @@
 //!      16     8  file_len      u64
 //!      24     4  footer_crc    u32, CRC32C of its footer, which stands for its whole content
 //!      28     4  n_docs        u32
-//!      32     8  zero          reserved, zero, ignored: the generation of its deletes
+//!      32     8  deletes       u64, the number in the name of the file of its deletes (the module `deletes`); 0 for none
 //! ```
+//!
+//! The deletes of a segment:
+//!
+//! ```text
+//! deletes  size  field         meaning
+//!       0     8  file_len      u64
+//!       8     4  footer_crc    u32, CRC32C of its footer, which stands for its whole content
+//!      12     4  n_docs        u32, documents that are deleted: at least 1, at most those of the segment
+//! ```
+//!
+//! A manifest with deletes has feature bit 2.
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
@@ -86,7 +98,7 @@
 //!
 //! # Versions
 //!
-//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields.
+//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes.
 //!
 //! # Why
 //!
@@ -98,14 +110,16 @@ use crate::analysis::TermVersions;
 use crate::bytes::ByteReader;
 use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::FileName;
 use crate::format::envelope::Seal;
-use crate::format::header::{FileKind, HEADER_LEN, Header, OFFSETS, checksum_differs};
+use crate::format::header::{DELETES, FileKind, HEADER_LEN, Header, OFFSETS, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
 use std::collections::HashSet;
 
 const FIXED_LEN: usize = HEADER_LEN + 64;
 const SEGMENT_LEN: usize = 40;
+const DELETES_LEN: usize = 16;
 const CRC_LEN: usize = size_of::<u32>();
 const STORED: u8 = 1;
 const MANY: u8 = 2;
@@ -148,7 +162,34 @@ pub(crate) struct Manifest {
 pub(crate) struct SegmentMeta {
     pub(crate) id: SegmentId,
     pub(crate) seal: Seal,
+    /// Deleted ones included.
     pub(crate) n_docs: u32,
+    pub(crate) deletes: Option<DeletesMeta>,
+}
+
+/// What a commit says of the deletes of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeletesMeta {
+    /// In the name of the file; random and not 0, so that no name is used twice.
+    pub(crate) number: u64,
+    pub(crate) seal: Seal,
+    /// Documents that are deleted.
+    pub(crate) n_docs: u32,
+}
+
+impl SegmentMeta {
+    /// Documents that are not deleted.
+    pub(crate) fn n_live(&self) -> u32 {
+        self.n_docs.saturating_sub(self.deletes.map_or(0, |deletes| deletes.n_docs))
+    }
+
+    /// The names of its files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileName> + use<> {
+        let segment = self.id;
+        let deletes =
+            self.deletes.map(|deletes| FileName::Deletes { segment, number: deletes.number });
+        std::iter::once(FileName::Segment(segment)).chain(deletes)
+    }
 }
 
 /// This build's version, as manifests carry it.
@@ -169,13 +210,14 @@ impl Manifest {
         let schema = encode_schema(&self.schema);
         let len = FIXED_LEN
             + self.segments.len() * SEGMENT_LEN
+            + self.segments.iter().filter_map(|segment| segment.deletes).count() * DELETES_LEN
             + schema.len()
             + self.payload.len()
             + CRC_LEN;
         check_limit("bytes of a manifest", len, MANIFEST_BYTES_MAX as usize)?;
 
         let mut out = Vec::with_capacity(len);
-        out.extend(Header::encode(FileKind::Manifest, self.index_id, features(&self.schema)));
+        out.extend(Header::encode(FileKind::Manifest, self.index_id, self.features()));
         for number in [len as u64, self.generation, self.previous] {
             out.extend(number.to_le_bytes());
         }
@@ -193,7 +235,12 @@ impl Manifest {
             out.extend(segment.seal.file_len.to_le_bytes());
             out.extend(segment.seal.footer_crc.to_le_bytes());
             out.extend(segment.n_docs.to_le_bytes());
-            out.extend([0; 8]);
+            out.extend(segment.deletes.map_or(0, |deletes| deletes.number).to_le_bytes());
+        }
+        for deletes in self.segments.iter().filter_map(|segment| segment.deletes) {
+            out.extend(deletes.seal.file_len.to_le_bytes());
+            out.extend(deletes.seal.footer_crc.to_le_bytes());
+            out.extend(deletes.n_docs.to_le_bytes());
         }
         out.extend(schema);
         out.extend(&self.payload);
@@ -221,9 +268,16 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Documents in all segments.
+    /// Documents in all segments that are not deleted.
     pub(crate) fn n_docs(&self) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.n_docs)).sum()
+        self.segments.iter().map(|segment| u64::from(segment.n_live())).sum()
+    }
+
+    /// What must be known to read it, as feature bits.
+    fn features(&self) -> u32 {
+        let offsets = self.schema.fields().iter().any(|field| field.offsets);
+        let deletes = self.segments.iter().any(|segment| segment.deletes.is_some());
+        (if offsets { OFFSETS } else { 0 }) | (if deletes { DELETES } else { 0 })
     }
 }
 
@@ -276,18 +330,33 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
     }
     // What follows lies inside the file, so its length bounds what is allocated.
     let segments = reader.take(n_segments.checked_mul(SEGMENT_LEN)?)?;
+    let mut segments: Vec<_> =
+        segments.chunks_exact(SEGMENT_LEN).map(decode_segment).collect::<Option<_>>()?;
+    for segment in &mut segments {
+        if let Some(deletes) = &mut segment.deletes {
+            deletes.seal = Seal { file_len: reader.u64()?, footer_crc: reader.u32()? };
+            deletes.n_docs = reader.u32()?;
+        }
+    }
     let schema = reader.take(schema_len)?;
     let payload = reader.take(payload_len)?.to_vec();
     if !reader.remaining().is_empty() {
         return None;
     }
-    let segments: Vec<_> =
-        segments.chunks_exact(SEGMENT_LEN).map(decode_segment).collect::<Option<_>>()?;
     let mut seen = HashSet::with_capacity(segments.len());
     if let Some(twice) = segments.iter().find(|segment| !seen.insert(segment.id)) {
         return Some(Err(Error::corrupt("reading a manifest")
             .expected("each segment once")
             .found(format!("{} twice", twice.id))));
+    }
+    let is_sound = |segment: &&SegmentMeta| {
+        segment.deletes.is_none_or(|deletes| (1..=segment.n_docs).contains(&deletes.n_docs))
+    };
+    if let Some(wrong) = segments.iter().find(|segment| !is_sound(segment)) {
+        let deleted = wrong.deletes.map_or(0, |deletes| deletes.n_docs);
+        return Some(Err(Error::corrupt("reading a manifest")
+            .expected(format!("1 to {} deleted documents of segment {}", wrong.n_docs, wrong.id))
+            .found(deleted.to_string())));
     }
     let manifest = |schema| Manifest {
         index_id: header.id,
@@ -300,25 +369,24 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
         payload,
         writable: header.writable,
     };
-    let same_features = |schema: Schema| match features(&schema) == header.incompatible {
-        true => Ok(schema),
-        false => Err(Error::corrupt("reading the schema of an index")
+    let same_features = |manifest: Manifest| match manifest.features() == header.incompatible {
+        true => Ok(manifest),
+        false => Err(Error::corrupt("reading a manifest")
             .expected(format!("what needs the features {:#x}", header.incompatible))
-            .found(format!("what needs {:#x}", features(&schema)))),
+            .found(format!("what needs {:#x}", manifest.features()))),
     };
-    Some(decode_schema(schema).and_then(same_features).map(manifest))
-}
-
-/// What must be known to read an index of this schema, as feature bits.
-fn features(schema: &Schema) -> u32 {
-    if schema.fields().iter().any(|field| field.offsets) { OFFSETS } else { 0 }
+    Some(decode_schema(schema).map(manifest).and_then(same_features))
 }
 
 fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
     let mut reader = ByteReader::new(bytes);
     let id = SegmentId(*reader.take(16)?.first_chunk()?);
     let seal = Seal { file_len: reader.u64()?, footer_crc: reader.u32()? };
-    Some(SegmentMeta { id, seal, n_docs: reader.u32()? })
+    let (n_docs, number) = (reader.u32()?, reader.u64()?);
+    // The rest of what is known of the deletes stands behind all segments.
+    let unknown = Seal { file_len: 0, footer_crc: 0 };
+    let deletes = (number != 0).then_some(DeletesMeta { number, seal: unknown, n_docs: 0 });
+    Some(SegmentMeta { id, seal, n_docs, deletes })
 }
 
 fn encode_schema(schema: &Schema) -> Vec<u8> {
@@ -448,6 +516,7 @@ mod tests {
                 id: SegmentId([5; 16]),
                 seal: Seal { file_len: 300, footer_crc: 0x1234_5678 },
                 n_docs: 9,
+                deletes: None,
             }],
             payload: b"hi".to_vec(),
             writable: true,

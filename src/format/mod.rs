@@ -10,13 +10,15 @@
 //! | name | holds | written | durable | ever modified |
 //! |---|---|---|---|---|
 //! | `seg-<32 hex>.idx` | one segment: header, sections, footer (the module `envelope`) | front to back, once | before a manifest names it | no |
+//! | `del-<32 hex>-<16 hex>.rbm` | the documents of one segment that are deleted (the module `deletes`) | front to back, once | before a manifest names it | no |
 //! | `manifest-<16 hex>` | one commit: schema and segments (the module `manifest`) | as `.tmp-…`, then published under its number | before it is published | no |
 //! | `write.lock` | the process id of the writer, for people; the kernel's lock on it is what counts | by each writer | never | yes |
 //! | `.tmp-<32 hex>` | a manifest on its way | by a commit | – | litter after a crash |
 //! | `.run-<32 hex>-<8 hex>` | terms spilled while building | by a build | never | litter after a crash |
 //!
 //! The hex digits of a segment are its random id, so that no name is used twice, not even after a
-//! crash; those of a manifest are its generation. The manifest of the highest generation is the
+//! crash; those of a manifest are its generation. Deletes have the id of their segment and one of their own, for the
+//! same reason. The manifest of the highest generation is the
 //! index. Files carry no paths, so a directory may be copied and moved. Only files with names of this
 //! grammar are ever deleted.
 //!
@@ -38,7 +40,10 @@
 //! | bit | in | meaning |
 //! |---|---|---|
 //! | incompatible 1 | manifests | a field keeps offsets (the module `offsets`), which its flags say |
+//! | incompatible 2 | manifests | documents of a segment are deleted (the module `deletes`) |
+//! | incompatible 1 | images | names take up to 64 bytes |
 
+pub(crate) mod deletes;
 #[cfg(test)]
 mod doc_check;
 pub(crate) mod envelope;
@@ -61,13 +66,21 @@ use std::fmt;
 pub const FORMAT_VERSION: (u16, u16) = (3, 0);
 
 /// A name of the grammar above.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FileName {
     Segment(SegmentId),
+    /// Documents of a segment that are deleted, with a number of its own.
+    Deletes {
+        segment: SegmentId,
+        number: u64,
+    },
     Manifest(u64),
     WriteLock,
     Temporary(SegmentId),
-    Run { build: SegmentId, number: u32 },
+    Run {
+        build: SegmentId,
+        number: u32,
+    },
 }
 
 impl FileName {
@@ -75,6 +88,10 @@ impl FileName {
     pub(crate) fn parse(name: &str) -> Option<FileName> {
         let parsed = if let Some(rest) = name.strip_prefix("seg-") {
             FileName::Segment(parse_id(rest.strip_suffix(".idx")?)?)
+        } else if let Some(rest) = name.strip_prefix("del-") {
+            let (segment, number) = rest.strip_suffix(".rbm")?.split_once('-')?;
+            let number = u64::from_str_radix(number, 16).ok()?;
+            FileName::Deletes { segment: parse_id(segment)?, number }
         } else if let Some(rest) = name.strip_prefix("manifest-") {
             FileName::Manifest(u64::from_str_radix(rest, 16).ok()?)
         } else if let Some(rest) = name.strip_prefix(".tmp-") {
@@ -94,6 +111,7 @@ impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FileName::Segment(id) => write!(f, "seg-{id}.idx"),
+            FileName::Deletes { segment, number } => write!(f, "del-{segment}-{number:016x}.rbm"),
             FileName::Manifest(generation) => write!(f, "manifest-{generation:016x}"),
             FileName::WriteLock => f.write_str("write.lock"),
             FileName::Temporary(id) => write!(f, ".tmp-{id}"),
@@ -122,6 +140,7 @@ mod tests {
         let id = SegmentId([0xAB; 16]);
         let names = [
             FileName::Segment(id),
+            FileName::Deletes { segment: id, number: 7 },
             FileName::Manifest(0),
             FileName::Manifest(u64::MAX),
             FileName::WriteLock,
@@ -151,6 +170,9 @@ mod tests {
             format!(".run-{hex}"),
             format!(".run-{hex}-7"),
             format!("seg-{}é{}.idx", &hex[..15], &hex[..15]),
+            format!("del-{hex}.rbm"),
+            format!("del-{hex}-7.rbm"),
+            format!("del-{hex}-{}.idx", &hex[..16]),
         ];
         for name in strangers {
             assert_eq!(FileName::parse(&name), None, "{name}");

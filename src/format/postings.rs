@@ -302,6 +302,16 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
         Ok(LongList { source, offset, header_bytes, header })
     }
 
+    /// The bitmap that a section consists of, whose header has been read.
+    pub(crate) fn with_header(source: S, header_bytes: Bytes<'s>, header: RoaringHeader) -> Self {
+        LongList { source, offset: 0, header_bytes, header }
+    }
+
+    /// The header and its bytes.
+    pub(crate) fn into_header(self) -> (RoaringHeader, Bytes<'s>) {
+        (self.header, self.header_bytes)
+    }
+
     /// The same for a term of `df` documents.
     pub(crate) fn open_counted(source: S, offset: u64, len: u32, df: u32) -> Result<Self> {
         let list = LongList::open(source, offset, u64::from(len))?;

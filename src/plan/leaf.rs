@@ -6,7 +6,7 @@ use crate::expansion::{Expansion, TermsWalked, Walk};
 use crate::format::postings::{LongList, SHORT_DOCS_MAX};
 use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
 use crate::segment::file::Section;
-use crate::segment::reader::FieldReader;
+use crate::segment::reader::{FieldReader, SegmentReader};
 
 /// One set of documents that the index holds, as far as it is known before its postings are read.
 #[derive(Debug)]
@@ -78,6 +78,12 @@ impl<'s> Leaf<'s> {
             _ if documents == n_docs => Leaf { documents, postings: Postings::Everything },
             _ => Leaf { documents, postings: Postings::PresenceUnread },
         }
+    }
+
+    /// The documents that were deleted.
+    pub(crate) fn of_deleted(segment: SegmentReader<'s>) -> Result<Self> {
+        let Some(deleted) = segment.deleted() else { return Ok(Leaf::ABSENT) };
+        Ok(Leaf { documents: deleted.n_docs(), postings: Postings::Long(deleted.list()?) })
     }
 
     /// The terms of a pattern, which are looked for in the dictionary.

@@ -155,6 +155,8 @@ pub(crate) enum Operator {
     All,
     /// No document, and why.
     Nothing { reason: String },
+    /// Documents that were deleted, which are left out of everything else.
+    Deleted(LeafId),
     /// Documents that have a term.
     TermScan(LeafId),
     /// Documents that have a value in a field.
@@ -182,14 +184,18 @@ pub(crate) enum LeafKey {
     Presence { field: FieldId },
     /// The terms that one of [`Plan::expansions`] stands for.
     Expansion { field: FieldId, nth: u32 },
+    /// The documents that were deleted.
+    Deleted,
 }
 
 impl LeafKey {
-    pub(crate) fn field(&self) -> FieldId {
+    /// The field it is about.
+    pub(crate) fn field(&self) -> Option<FieldId> {
         match self {
             LeafKey::Term { field, .. }
             | LeafKey::Presence { field }
-            | LeafKey::Expansion { field, .. } => *field,
+            | LeafKey::Expansion { field, .. } => Some(*field),
+            LeafKey::Deleted => None,
         }
     }
 }
@@ -248,9 +254,10 @@ impl Operator {
     #[inline]
     pub(crate) fn leaf(&self) -> Option<LeafId> {
         match self {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                Some(*leaf)
-            }
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::Deleted(leaf) => Some(*leaf),
             _ => None,
         }
     }
@@ -281,13 +288,13 @@ impl<'s> Plan<'s> {
     }
 
     /// The field and the bytes of the term that a leaf reads; no term where it reads presence or
-    /// several.
-    pub(crate) fn leaf(&self, id: LeafId) -> (FieldId, Option<&[u8]>) {
+    /// several, and no field where it reads what is deleted.
+    pub(crate) fn leaf(&self, id: LeafId) -> (Option<FieldId>, Option<&[u8]>) {
         match &self.leaves[id.index()] {
             LeafKey::Term { field, term } => {
-                (*field, Some(&self.terms[term.start as usize..term.end as usize]))
+                (Some(*field), Some(&self.terms[term.start as usize..term.end as usize]))
             }
-            LeafKey::Presence { field } | LeafKey::Expansion { field, .. } => (*field, None),
+            other => (other.field(), None),
         }
     }
 
@@ -332,7 +339,7 @@ impl<'s> Plan<'s> {
         PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment }
     }
 
-    /// Documents in the snapshot.
+    /// Documents in the snapshot, deleted ones included.
     pub(crate) fn n_docs(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.n_docs)).sum()
     }

@@ -31,12 +31,16 @@ const WINDOW_STEPS_MAX: usize = 1 << 20;
 /// [`ErrorKind::LimitExceeded`] for a tree that is too deep; whatever reading the dictionary says.
 pub(crate) fn plan<'s>(
     normal: &Normal,
-    segments: impl Iterator<Item = SegmentReader<'s>>,
+    segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
     options: &PlanOptions,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
     let mut plan = Plan::in_scratch(scratch, options.goal);
-    plan.add_operator(normal, 0)?;
+    let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
+    match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
+        false => plan.add_operator(normal, 0)?,
+        true => plan.add_without_deleted(normal)?,
+    }
     let mut base = 0;
     for segment in segments {
         plan.look_up(segment, base, options)?;
@@ -55,6 +59,22 @@ pub(crate) fn plan<'s>(
 }
 
 impl<'s> Plan<'s> {
+    /// Adds what matches and is not deleted: one more condition of the outermost intersection.
+    fn add_without_deleted(&mut self, normal: &Normal) -> Result<()> {
+        let (all, none): (&[Normal], &[Normal]) = match normal {
+            Normal::And { all, none } => (all, none),
+            Normal::All => (&[], &[]),
+            other => (std::slice::from_ref(other), &[]),
+        };
+        if all.iter().any(is_phrase) {
+            return self.add_phrases(all, none, 0, true);
+        }
+        let all = self.add_inputs(all, 0, false)?;
+        let none = self.add_inputs(none, 0, true)?;
+        self.push_node(Operator::Intersect { all, none });
+        Ok(())
+    }
+
     /// Adds the inputs of `normal`, then the operator itself.
     fn add_operator(&mut self, normal: &Normal, depth: usize) -> Result<()> {
         if depth > DEPTH_MAX {
@@ -75,19 +95,19 @@ impl<'s> Plan<'s> {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
             Normal::Phrase { .. } => {
-                return self.add_phrases(std::slice::from_ref(normal), &[], depth);
+                return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
             Normal::And { all, none } if all.iter().any(is_phrase) => {
-                return self.add_phrases(all, none, depth);
+                return self.add_phrases(all, none, depth, false);
             }
             Normal::And { all, none } => {
-                let all = self.add_inputs(all, depth)?;
-                let none = self.add_inputs(none, depth)?;
+                let all = self.add_inputs(all, depth, false)?;
+                let none = self.add_inputs(none, depth, false)?;
                 Operator::Intersect { all, none }
             }
-            Normal::Or(any) => Operator::Union { any: self.add_inputs(any, depth)? },
+            Normal::Or(any) => Operator::Union { any: self.add_inputs(any, depth, false)? },
             Normal::AtLeast { minimum, any } => {
-                Operator::AtLeast { minimum: *minimum, any: self.add_inputs(any, depth)? }
+                Operator::AtLeast { minimum: *minimum, any: self.add_inputs(any, depth, false)? }
             }
         };
         self.push_node(operator);
@@ -101,7 +121,13 @@ impl<'s> Plan<'s> {
     /// Adds what matches all of `all`, some of which are phrases, and none of `none`: one
     /// intersection of all words and other inputs, and on top of it the phrases one by one, so that
     /// positions are read of no document that another condition excludes.
-    fn add_phrases(&mut self, all: &[Normal], none: &[Normal], depth: usize) -> Result<()> {
+    fn add_phrases(
+        &mut self,
+        all: &[Normal],
+        none: &[Normal],
+        depth: usize,
+        and_deleted: bool,
+    ) -> Result<()> {
         let first = self.pending.len();
         let first_phrase = self.phrases.len();
         let mut leaves: HashMap<(FieldId, &[u8]), LeafId> = HashMap::new();
@@ -139,8 +165,8 @@ impl<'s> Plan<'s> {
             self.add_operator(input, depth + 1)?;
             self.pending.push(self.root());
         }
-        let none_is_empty = none.is_empty();
-        let none = self.add_inputs(none, depth)?;
+        let none_is_empty = none.is_empty() && !and_deleted;
+        let none = self.add_inputs(none, depth, and_deleted)?;
         let start = self.inputs.len() as u32;
         self.inputs.extend(self.pending.drain(first..));
         let mut input = start..self.inputs.len() as u32;
@@ -173,10 +199,21 @@ impl<'s> Plan<'s> {
         self.add_leaf(LeafKey::Term { field, term })
     }
 
-    fn add_inputs(&mut self, inputs: &[Normal], depth: usize) -> Result<Range<u32>> {
+    /// Adds operators as inputs of the next, and behind them what is deleted if that is wanted.
+    fn add_inputs(
+        &mut self,
+        inputs: &[Normal],
+        depth: usize,
+        and_deleted: bool,
+    ) -> Result<Range<u32>> {
         let first = self.pending.len();
         for input in inputs {
             self.add_operator(input, depth + 1)?;
+            self.pending.push(self.root());
+        }
+        if and_deleted {
+            let leaf = self.add_leaf(LeafKey::Deleted);
+            self.push_node(Operator::Deleted(leaf));
             self.pending.push(self.root());
         }
         let start = self.inputs.len() as u32;
@@ -205,17 +242,19 @@ impl<'s> Plan<'s> {
             false => vec![None; leaves.len()],
         };
         for (at, key) in self.leaves.iter().enumerate() {
-            let reader = segment.field(key.field());
             match key {
-                LeafKey::Presence { .. } => {
-                    let statistics = reader.statistics()?;
+                LeafKey::Deleted => leaves[at] = Leaf::of_deleted(segment)?,
+                LeafKey::Presence { field } => {
+                    let statistics = segment.field(*field).statistics()?;
                     leaves[at] = Leaf::of_presence(statistics.n_docs_with_value, n_docs);
                 }
-                LeafKey::Expansion { nth, .. } => {
+                LeafKey::Expansion { field, nth } => {
+                    let reader = segment.field(*field);
                     let expansion = &self.expansions[*nth as usize];
                     leaves[at] = Leaf::of_terms(expansion, reader, n_docs)?;
                 }
                 LeafKey::Term { field, .. } if self.is_first_of_field(at) => {
+                    let reader = segment.field(*field);
                     let of_field = || {
                         let keys = self.leaves.iter().zip(0..).skip(at);
                         keys.filter_map(|(key, at)| match key {
@@ -243,7 +282,9 @@ impl<'s> Plan<'s> {
         // The only set of the plan is counted by its size; every other plan compares windows.
         if self.nodes.len() > 1 {
             for (leaf, key) in leaves.iter_mut().zip(&self.leaves) {
-                leaf.read_header(segment.field(key.field()))?;
+                if let Some(field) = key.field() {
+                    leaf.read_header(segment.field(field))?;
+                }
                 if let Postings::Long(list) = &leaf.postings {
                     list.prefetch();
                 }
@@ -282,8 +323,7 @@ impl<'s> Plan<'s> {
     /// Whether no leaf before this one reads a term of the same field.
     fn is_first_of_field(&self, at: usize) -> bool {
         let field = self.leaves[at].field();
-        let is_same =
-            |key: &LeafKey| matches!(key, LeafKey::Term { field: other, .. } if *other == field);
+        let is_same = |key: &LeafKey| matches!(key, LeafKey::Term { field: other, .. } if Some(*other) == field);
         !self.leaves[..at].iter().any(is_same)
     }
 
@@ -334,6 +374,7 @@ impl<'s> Plan<'s> {
                 Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
                 Operator::TermScan(_) => EstimateSource::DocumentFrequency,
                 Operator::Exists(_) => EstimateSource::FieldStatistics,
+                Operator::Deleted(_) => EstimateSource::Segment,
                 Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
                 _ if sampled.get(at).is_some_and(Option::is_some) && !sums.is_empty() => {
                     EstimateSource::Sample
@@ -347,11 +388,6 @@ impl<'s> Plan<'s> {
                 None => SpanSum::of(*whole).estimate(*whole, source),
             }
         }));
-        // Document frequencies count deleted documents; where there are any, the root leaves them
-        // out, and its lower bound falls by their number.
-        if let Some(live) = part.segment.live() {
-            match *live {}
-        }
         self.spans = whole;
         Ok(())
     }
@@ -397,7 +433,10 @@ impl<'s> Plan<'s> {
         match operator {
             Operator::All => Span::exact(w),
             Operator::Nothing { .. } => Span::NOTHING,
-            Operator::TermScan(at) | Operator::Exists(at) | Operator::Expand(at) => leaf(*at),
+            Operator::TermScan(at)
+            | Operator::Exists(at)
+            | Operator::Expand(at)
+            | Operator::Deleted(at) => leaf(*at),
             Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
             Operator::Phrase { nth, input } => {
                 let share = cost::phrase_share(&self.phrases[*nth as usize].spec);
@@ -438,7 +477,7 @@ impl<'s> Plan<'s> {
                 Operator::Expand(leaf) => {
                     cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
                 }
-                Operator::TermScan(_) | Operator::Exists(_) => {
+                Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
                     cost::scan_ns(node.estimate.documents, windows)
                 }
                 Operator::Intersect { all, none } => {
@@ -652,7 +691,7 @@ impl<'s> Plan<'s> {
     fn matches_everything(&self) -> bool {
         let estimate = self.node(self.root()).estimate;
         estimate.lower == self.n_docs()
-            && self.segments.iter().all(|part| part.segment.live().is_none())
+            && self.segments.iter().all(|part| part.segment.deleted().is_none())
     }
 
     fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {

@@ -12,6 +12,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::SegmentPlan;
 use crate::recycle::recycled;
+use crate::segment::reader::SegmentReader;
 
 /// Documents that are scored before the clock may be asked, and what each takes about, in nanoseconds.
 const SCORED_AT_ONCE: u32 = 128;
@@ -26,6 +27,7 @@ pub(crate) fn score_all(
 ) -> Result<u64> {
     let mut n_matching = 0;
     for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
+        top.enter(segment.segment, segment.base);
         let (ranked, nth) = ranked.of_segment(at);
         let mut scorer = ranked.segment(nth)?;
         let mut offer = |doc: u32| -> Result<()> {
@@ -77,14 +79,18 @@ pub(crate) fn find_best(
         let (own, at) = ranked.of_segment(at);
         let shape = if std::ptr::eq(own, ranked) { shape } else { own.shape() };
         let ranked = own;
-        pruning += match shape {
+        top.enter(*segment, base);
+        let of_segment = match shape {
             Shape::AnyOf | Shape::AllOf => {
                 let clauses = ranked.clauses(at, recycled(std::mem::take(&mut scratch.clauses)))?;
                 let pruning = match shape {
                     Shape::AnyOf => pruned::any_of(&clauses, base, top, scratch)?,
                     // A term that the segment does not have is in no document with all of them.
                     _ if clauses.len() < ranked.n_terms() => Pruning::NOTHING,
-                    _ => pruned::all_of(&clauses, count, base, top, scratch)?,
+                    _ => {
+                        let count = count && !top.leaves_out();
+                        pruned::all_of(&clauses, count, base, top, scratch)?
+                    }
                 };
                 scratch.clauses = recycled(clauses);
                 pruning
@@ -93,9 +99,16 @@ pub(crate) fn find_best(
                 ranked.tree(at, base)?.offer(ranked.root(), top, scratch)?
             }
         };
+        pruning += without_deleted(of_segment, top);
         base += u64::from(segment.n_docs());
     }
     Ok(pruning)
+}
+
+/// What was done in a segment: how many match came to light only where none is deleted.
+fn without_deleted(pruning: Pruning, top: &Top) -> Pruning {
+    let matching = pruning.matching.filter(|n| *n == 0 || !top.leaves_out());
+    Pruning { matching, ..pruning }
 }
 
 /// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds
@@ -111,6 +124,7 @@ pub(crate) fn find_best_of_phrase(
     for (at, segment) in ranked.segments().iter().enumerate() {
         let (ranked, at) = ranked.of_segment(at);
         let scratch = &mut scratch.phrase;
+        top.enter(*segment, base);
         pruning += match ranked.phrase_clause(at, &mut scratch.rare)? {
             None => PhrasePruning::default(),
             Some((clause, None)) => pruned::rare_phrase(&clause, &scratch.rare, base, top)?,
@@ -130,6 +144,7 @@ pub(crate) struct OpenLists<'s>(Vec<OpenSegment<'s>>);
 /// The same in one segment.
 #[derive(Debug)]
 struct OpenSegment<'s> {
+    segment: SegmentReader<'s>,
     /// The number of its first document.
     base: u64,
     query: OpenQuery<'s>,
@@ -167,7 +182,7 @@ impl<'s> OpenLists<'s> {
                 },
                 Shape::Constant | Shape::Tree => OpenQuery::Tree(Box::new(ranked.tree(at, base)?)),
             };
-            lists.push(OpenSegment { base, query });
+            lists.push(OpenSegment { segment: *segment, base, query });
             base += u64::from(segment.n_docs());
         }
         Ok(OpenLists(lists))
@@ -182,16 +197,21 @@ impl<'s> OpenLists<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
         let mut pruning = Pruning::NOTHING;
-        for (at, OpenSegment { base, query }) in self.0.iter_mut().enumerate() {
-            pruning += match query {
+        for (at, OpenSegment { segment, base, query }) in self.0.iter_mut().enumerate() {
+            top.enter(*segment, *base);
+            let of_segment = match query {
                 OpenQuery::AnyOf(clauses) => pruned::any_of(clauses, *base, top, scratch)?,
-                OpenQuery::AllOf(clauses) => pruned::all_of(clauses, count, *base, top, scratch)?,
+                OpenQuery::AllOf(clauses) => {
+                    let count = count && !top.leaves_out();
+                    pruned::all_of(clauses, count, *base, top, scratch)?
+                }
                 OpenQuery::Tree(tree) => {
                     tree.offer(ranked.of_segment(at).0.root(), top, scratch)?
                 }
                 // A phrase is found by its own way.
                 OpenQuery::Nothing | OpenQuery::Phrase(..) => Pruning::NOTHING,
             };
+            pruning += without_deleted(of_segment, top);
         }
         Ok(pruning)
     }
@@ -204,7 +224,8 @@ impl<'s> OpenLists<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<PhrasePruning> {
         let mut pruning = PhrasePruning::default();
-        for OpenSegment { base, query } in &mut self.0 {
+        for OpenSegment { segment, base, query } in &mut self.0 {
+            top.enter(*segment, *base);
             if let OpenQuery::Phrase(clause, words) = query {
                 pruning += pruned::phrase(clause, words, *base, count, top, &mut scratch.phrase)?;
             }

@@ -1,6 +1,10 @@
 //! The k best documents seen so far.
 
+use crate::error::{Error, Result};
 use crate::ids::DocId;
+use crate::segment::deletes::DeletedDocs;
+use crate::segment::reader::SegmentReader;
+use std::sync::Arc;
 
 /// Keeps the k best of all documents that are offered: the higher score first, the smaller number
 /// first where scores are equal. The order in which they are offered does not matter.
@@ -21,6 +25,18 @@ pub(crate) struct Top {
     ceiling: Option<Scored>,
     /// How the threshold rose, where that is wanted.
     trace: Option<Box<Trace>>,
+    /// What is not taken of the segment at hand.
+    deleted: Option<Deleted>,
+    /// Why it is not known whether a document is deleted.
+    damage: Option<Error>,
+}
+
+/// The deleted documents of a segment.
+#[derive(Debug)]
+struct Deleted {
+    /// The number of the segment's first document.
+    base: u64,
+    docs: Arc<DeletedDocs>,
 }
 
 /// How the threshold rose while documents were offered: for people, so that plain queries pay nothing for it.
@@ -108,7 +124,16 @@ impl Top {
     /// For `k`, with the allocation of an earlier one.
     pub(crate) fn new(k: usize, mut kept: Vec<Scored>) -> Self {
         kept.clear();
-        Top { k, kept, floor: Self::NONE, gate: Self::NONE, ceiling: None, trace: None }
+        Top {
+            k,
+            kept,
+            floor: Self::NONE,
+            gate: Self::NONE,
+            ceiling: None,
+            trace: None,
+            deleted: None,
+            damage: None,
+        }
     }
 
     /// Takes note of every offer, and of how the threshold rises.
@@ -126,6 +151,31 @@ impl Top {
     pub(crate) fn after(mut self, last: Scored) -> Self {
         self.ceiling = Some(last);
         self
+    }
+
+    /// Goes on with a segment, whose first document has the number `base`: what is deleted of it is not taken.
+    pub(crate) fn enter(&mut self, segment: SegmentReader<'_>, base: u64) {
+        self.deleted = segment.deleted().map(|docs| Deleted { base, docs: Arc::clone(docs) });
+    }
+
+    /// Whether there are deleted documents in the segment at hand.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.deleted.is_some()
+    }
+
+    /// Whether a document of the segment at hand is deleted.
+    #[inline]
+    pub(crate) fn is_deleted(&mut self, doc: DocId) -> bool {
+        self.deleted.is_some() && self.look_up(doc)
+    }
+
+    fn look_up(&mut self, doc: DocId) -> bool {
+        let Some(deleted) = &self.deleted else { return false };
+        let here = u32::try_from(doc.0.wrapping_sub(deleted.base)).unwrap_or(u32::MAX);
+        deleted.docs.contains(here).unwrap_or_else(|error| {
+            self.damage.get_or_insert(error);
+            true
+        })
     }
 
     /// How many are wanted.
@@ -149,8 +199,8 @@ impl Top {
     /// Says that there are k documents with at least this score, whether or not they were offered yet.
     /// Every document with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
-        if self.ceiling.is_some() {
-            // Those k documents may be on the pages before.
+        if self.ceiling.is_some() || self.deleted.is_some() {
+            // Those k documents may be on the pages before, or deleted.
             return;
         }
         self.raise_to(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
@@ -179,6 +229,9 @@ impl Top {
     }
 
     fn keep(&mut self, scored: Scored) {
+        if self.is_deleted(scored.doc()) {
+            return;
+        }
         if let Some(trace) = &mut self.trace {
             trace.offered += 1;
             if scored <= self.floor {
@@ -221,9 +274,14 @@ impl Top {
     }
 
     /// The best, in order.
-    pub(crate) fn into_sorted(mut self) -> Vec<Scored> {
+    ///
+    /// # Errors
+    ///
+    /// Where it could not be read whether a document is deleted.
+    pub(crate) fn into_sorted(mut self) -> Result<Vec<Scored>> {
+        self.damage.map_or(Ok(()), Err)?;
         self.kept.sort_unstable_by(|a, b| b.cmp(a));
-        self.kept
+        Ok(self.kept)
     }
 }
 
@@ -270,7 +328,7 @@ mod tests {
                 let last = noted.rises.last().map(|rise| rise.1);
                 prop_assert_eq!(last, kth.filter(|kth| *kth > 0.0));
             }
-            prop_assert_eq!(top.into_sorted(), expected);
+            prop_assert_eq!(top.into_sorted().unwrap(), expected);
         }
     }
 

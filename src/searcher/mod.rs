@@ -154,9 +154,34 @@ impl Searcher {
         self.0.snapshot.manifest.generation
     }
 
-    /// How many documents there are.
+    /// How many documents there are, without deleted ones.
     pub fn n_docs(&self) -> u64 {
-        self.segments().map(|segment| u64::from(segment.n_docs())).sum()
+        self.segments().map(|segment| u64::from(segment.n_live())).sum()
+    }
+
+    /// How many documents were deleted and are not merged away yet. They still count for how rare a word is.
+    pub fn n_deleted(&self) -> u64 {
+        self.segments().map(|segment| u64::from(segment.n_docs() - segment.n_live())).sum()
+    }
+
+    /// Every document that is not deleted, in document order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] where what says which are deleted is damaged.
+    pub fn documents(&self) -> impl Iterator<Item = Result<DocId>> {
+        let numbered = self.segments().scan(0, |base, segment| {
+            let first = *base;
+            *base += u64::from(segment.n_docs());
+            Some((first, segment))
+        });
+        numbered.flat_map(|(first, segment)| {
+            (0..segment.n_docs()).filter_map(move |doc| match segment.is_deleted(doc) {
+                Ok(true) => None,
+                Ok(false) => Some(Ok(DocId(first + u64::from(doc)))),
+                Err(error) => Some(Err(error)),
+            })
+        })
     }
 
     /// Bytes that finding the best keeps from one search to the next, over all searches that ran at the same
@@ -166,10 +191,8 @@ impl Searcher {
     }
 
     /// The segments of the snapshot, in the order of the documents.
-    fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> {
-        let Snapshot { manifest, segments, .. } = &*self.0.snapshot;
-        let files = segments.iter().zip(&manifest.segments);
-        files.map(|(file, meta)| SegmentReader::new(file, &manifest.schema, meta.n_docs))
+    fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> + Clone {
+        self.0.snapshot.readers()
     }
 
     /// Reads a query in the [query language](crate::query).
@@ -248,7 +271,7 @@ impl Searcher {
     fn matches_in<'s>(
         &'s self,
         normal: &Normal,
-        segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
     ) -> Result<Matches> {
         let mut execution = self.collecting(normal, segments)?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
@@ -260,7 +283,7 @@ impl Searcher {
     fn collecting<'s>(
         &'s self,
         normal: &Normal,
-        segments: impl ExactSizeIterator<Item = SegmentReader<'s>>,
+        segments: impl ExactSizeIterator<Item = SegmentReader<'s>> + Clone,
     ) -> Result<Execution<'s>> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
@@ -285,18 +308,16 @@ impl Searcher {
     fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
         let _scope = self.enter(&Budget::new());
         let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
-        if let Normal::Term { field, term } = &normal {
+        let has_deletes = self.segments().any(|segment| segment.deleted().is_some());
+        if let (Normal::Term { field, term }, false) = (&normal, has_deletes) {
             // What the plan would say, without one.
             return self.segments().try_for_each(|segment| {
                 let info = segment.field(*field).terms()?.get(term)?;
-                match segment.live() {
-                    None => *total += info.map_or(0, |info| u64::from(info.df)),
-                    Some(live) => match *live {},
-                }
+                *total += info.map_or(0, |info| u64::from(info.df));
                 Ok(())
             });
         }
-        if let Normal::Phrase { field, phrase } = &normal {
+        if let (Normal::Phrase { field, phrase }, false) = (&normal, has_deletes) {
             return self.count_phrase(*field, phrase, total);
         }
         let (plan, execution) = self.scratch();
@@ -313,9 +334,6 @@ impl Searcher {
         let mut scratch = lock(&self.0.pruned).pop().unwrap_or_default();
         let mut infos = Vec::with_capacity(phrase.terms.len());
         for segment in self.segments() {
-            if let Some(live) = segment.live() {
-                match *live {}
-            }
             let reader = segment.field(field);
             infos.clear();
             reader.terms()?.get_all(phrase.terms.iter().map(|term| &term[..]), |info| {
@@ -386,12 +404,17 @@ impl Searcher {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`] for a number that no document has.
+    /// [`ErrorKind::NotFound`] for a number that no document has, or one that is deleted.
     pub fn document(&self, doc: DocId) -> Result<Fields> {
         let mut base = 0;
         for segment in self.segments() {
             let here = doc.0 - base;
             if here < u64::from(segment.n_docs()) {
+                if segment.is_deleted(here as u32)? {
+                    return Err(Error::new(ErrorKind::NotFound, "fetching a document")
+                        .expected("one that is not deleted")
+                        .found(doc.to_string()));
+                }
                 let mut fields = Fields::new();
                 for (field, value) in segment.stored(here as u32)? {
                     let name = &self.schema().get(field).name;

@@ -466,7 +466,7 @@ impl<'a> SearchBuilder<'a> {
         let done = self.look(ranked, way, kept, &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();
-        let best = top.into_sorted();
+        let best = top.into_sorted()?;
         if found.stopped.is_some() && found.total.relation == Relation::AtLeast {
             found.total.value = found.total.value.max(best.len() as u64);
         }

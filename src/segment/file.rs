@@ -15,7 +15,7 @@ use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
-use crate::format::header::checksum_differs;
+use crate::format::header::{FileKind, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
 use crate::simd::prefetch::prefetch;
 use crate::storage::{Storage, StorageRead, StorageWrite};
@@ -37,7 +37,17 @@ impl Sink for Box<dyn StorageWrite> {
 
 /// Starts the file of segment `id`.
 pub(crate) fn create(storage: &dyn Storage, id: SegmentId) -> Result<SegmentFileWriter> {
-    EnvelopeWriter::new(id, storage.create(&FileName::Segment(id).to_string())?)
+    create_of(FileKind::Segment, id, FileName::Segment(id), storage)
+}
+
+/// Starts a file of `kind` that belongs to segment `id`.
+pub(crate) fn create_of(
+    kind: FileKind,
+    id: SegmentId,
+    name: FileName,
+    storage: &dyn Storage,
+) -> Result<SegmentFileWriter> {
+    EnvelopeWriter::new(kind, id, storage.create(&name.to_string())?)
 }
 
 /// The same, where it will have about so many bytes.
@@ -74,7 +84,17 @@ impl SegmentFile {
         file: Arc<dyn StorageRead>,
         expected: Option<(SegmentId, Seal)>,
     ) -> Result<SegmentFile> {
-        let envelope = Envelope::open(file.len(), expected, |range| read_plain(&*file, range))
+        Self::open_of(FileKind::Segment, file, expected)
+    }
+
+    /// Opens a file of `kind` that belongs to a segment.
+    pub(crate) fn open_of(
+        kind: FileKind,
+        file: Arc<dyn StorageRead>,
+        expected: Option<(SegmentId, Seal)>,
+    ) -> Result<SegmentFile> {
+        let read = |range| read_plain(&*file, range);
+        let envelope = Envelope::open(kind, file.len(), expected, read)
             .map_err(|error| error.in_file(file.path()))?;
         let n_words = match file.mapped() {
             Some(_) => envelope.n_blocks().div_ceil(64) as usize,
@@ -90,6 +110,11 @@ impl SegmentFile {
 
     pub(crate) fn path(&self) -> PathBuf {
         self.file.path()
+    }
+
+    /// What a manifest says of it.
+    pub(crate) fn seal(&self) -> Seal {
+        self.envelope.seal
     }
 
     /// Length of the whole file in bytes.
@@ -144,7 +169,7 @@ impl SegmentFile {
         };
         let expected = Some((self.id(), self.envelope.seal));
         let read = |range| read_plain(&*self.file, range);
-        if let Err(error) = Envelope::open(self.file.len(), expected, read) {
+        if let Err(error) = Envelope::open(self.envelope.kind, self.file.len(), expected, read) {
             damaged(error);
         }
         for block in 0..self.envelope.n_blocks() {
@@ -500,7 +525,8 @@ mod tests {
 
     #[test]
     fn damage_in_one_block_leaves_the_others_readable() {
-        let mut writer = EnvelopeWriter::with_block_shift(ID, vec![], 12).unwrap();
+        let mut writer =
+            EnvelopeWriter::with_block_shift(FileKind::Segment, ID, vec![], 12).unwrap();
         writer.section(None, SectionKind::STORED, &content(1)).unwrap();
         let (_, mut file) = writer.finish().unwrap();
         file[5_000] ^= 4;

@@ -2,8 +2,10 @@
 
 pub(crate) mod builder;
 pub(crate) mod disk_usage;
+pub(crate) mod deletes;
 pub(crate) mod doc_ranges;
 pub(crate) mod file;
 pub(crate) mod reader;
+pub(crate) mod renumbering;
 pub(crate) mod snapshot;
 pub(crate) mod verify;

@@ -17,7 +17,9 @@ use crate::format::stored::StoredReader;
 use crate::format::terms::{InlineDocs, PostingsAt, TermDictionary, TermInfo};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
+use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::{Section, SegmentFile};
+use std::sync::Arc;
 
 /// Bytes at the start of a posting list that are asked for early: a whole short list, mostly, or the
 /// header of a long one.
@@ -29,12 +31,18 @@ pub(crate) struct SegmentReader<'s> {
     file: &'s SegmentFile,
     schema: &'s Schema,
     n_docs: u32,
+    deleted: Option<&'s Arc<DeletedDocs>>,
 }
 
 impl<'s> SegmentReader<'s> {
     /// The segment of `n_docs` documents in `file`.
     pub(crate) fn new(file: &'s SegmentFile, schema: &'s Schema, n_docs: u32) -> Self {
-        SegmentReader { file, schema, n_docs }
+        SegmentReader { file, schema, n_docs, deleted: None }
+    }
+
+    /// The same where documents are deleted.
+    pub(crate) fn without(self, deleted: Option<&'s Arc<DeletedDocs>>) -> Self {
+        SegmentReader { deleted, ..self }
     }
 
     pub(crate) fn id(self) -> SegmentId {
@@ -49,14 +57,25 @@ impl<'s> SegmentReader<'s> {
         self.schema
     }
 
-    /// Documents of the segment; they are numbered from 0.
+    /// Documents of the segment, deleted ones included; they are numbered from 0.
     pub(crate) fn n_docs(self) -> u32 {
         self.n_docs
     }
 
-    /// The documents that are not deleted, where any is: then document frequencies are upper bounds.
-    pub(crate) fn live(self) -> Option<&'s LiveDocs> {
-        None
+    /// The documents that are deleted, where any is: then document frequencies are upper bounds.
+    #[inline]
+    pub(crate) fn deleted(self) -> Option<&'s Arc<DeletedDocs>> {
+        self.deleted
+    }
+
+    /// Documents that are not deleted.
+    pub(crate) fn n_live(self) -> u32 {
+        self.n_docs.saturating_sub(self.deleted.map_or(0, |deleted| deleted.n_docs()))
+    }
+
+    /// Whether a document is deleted.
+    pub(crate) fn is_deleted(self, doc: u32) -> Result<bool> {
+        self.deleted.map_or(Ok(false), |deleted| deleted.contains(doc))
     }
 
     pub(crate) fn field(self, field: FieldId) -> FieldReader<'s> {
@@ -135,11 +154,6 @@ impl<'s> SegmentReader<'s> {
         reader.remaining().is_empty().then_some(values)
     }
 }
-
-/// Documents that are not deleted. Nothing deletes yet; the type is here so that everything that
-/// counts has it in its signature from the start.
-#[derive(Debug)]
-pub(crate) enum LiveDocs {}
 
 /// One field of one segment.
 #[derive(Clone, Copy, Debug)]

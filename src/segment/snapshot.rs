@@ -10,8 +10,10 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::header::{self, FileKind, HEADER_LEN};
-use crate::format::manifest::{MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
+use crate::format::manifest::{DeletesMeta, MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
 use crate::format::{FileName, image};
+use crate::ids::SegmentId;
+use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
 use crate::storage::{ImageBytes, MemoryStorage, Pin, Storage};
@@ -67,6 +69,7 @@ pub(crate) fn is_of_older_format(storage: &dyn Storage, name: FileName) -> Resul
     let kind = match name {
         FileName::Manifest(_) => FileKind::Manifest,
         FileName::Segment(_) => FileKind::Segment,
+        FileName::Deletes { .. } => FileKind::Deletes,
         _ => return Ok(false),
     };
     let file = storage.open(&name.to_string())?;
@@ -82,13 +85,18 @@ pub(crate) fn is_of_older_format(storage: &dyn Storage, name: FileName) -> Resul
 pub(crate) fn to_image(storage: &dyn Storage) -> Result<Vec<u8>> {
     let snapshot = Snapshot::open(storage)?;
     let generation = snapshot.manifest.generation;
-    let segments = snapshot.manifest.segments.iter().map(|meta| FileName::Segment(meta.id));
+    let segments = snapshot.manifest.segments.iter().flat_map(SegmentMeta::files);
     let names: Vec<_> = std::iter::once(FileName::Manifest(generation)).chain(segments).collect();
-    for segment in &snapshot.segments {
+    for (at, segment) in snapshot.segments.iter().enumerate() {
         let mut first = None;
         segment.verify(|error| {
             first.get_or_insert(error);
         });
+        if let Some(deletes) = &snapshot.deletes[at] {
+            deletes.verify(snapshot.manifest.segments[at].n_docs, |error| {
+                first.get_or_insert(error);
+            });
+        }
         first.map_or(Ok(()), Err)?;
     }
     let contents = names.iter().map(|name| {
@@ -115,6 +123,8 @@ pub(crate) struct Snapshot {
     pub(crate) manifest: Manifest,
     /// In the order of the manifest, which is that of the documents.
     pub(crate) segments: Vec<Arc<SegmentFile>>,
+    /// What is deleted of each segment.
+    pub(crate) deletes: Vec<Option<Arc<DeletedDocs>>>,
     _pin: Pin,
 }
 
@@ -166,7 +176,16 @@ impl Snapshot {
             known.map_or_else(|| open_segment(storage, meta), |segment| Ok(segment.clone()))
         };
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-        Ok(Snapshot { manifest, segments, _pin: pin })
+        let open = |meta: &SegmentMeta| {
+            let Some(deletes) = &meta.deletes else { return Ok(None) };
+            let known = before.and_then(|snapshot| snapshot.deletes_of(meta.id, deletes));
+            match known {
+                Some(known) => Ok(Some(Arc::clone(known))),
+                None => DeletedDocs::open(storage, meta, deletes).map(Arc::new).map(Some),
+            }
+        };
+        let deletes = manifest.segments.iter().map(open).collect::<Result<_>>()?;
+        Ok(Snapshot { manifest, segments, deletes, _pin: pin })
     }
 
     /// Opens one segment of a commit, whatever the others are like.
@@ -189,11 +208,16 @@ impl Snapshot {
     }
 
     /// The segments with what the manifest says of them.
-    pub(crate) fn readers(&self) -> impl Iterator<Item = SegmentReader<'_>> {
-        let metas = self.manifest.segments.iter();
-        metas
-            .zip(&self.segments)
-            .map(|(meta, file)| SegmentReader::new(file, &self.manifest.schema, meta.n_docs))
+    pub(crate) fn readers(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> + Clone {
+        let parts = self.manifest.segments.iter().zip(&self.segments).zip(&self.deletes);
+        parts.map(|((meta, file), deletes)| {
+            SegmentReader::new(file, &self.manifest.schema, meta.n_docs).without(deletes.as_ref())
+        })
+    }
+
+    fn deletes_of(&self, segment: SegmentId, meta: &DeletesMeta) -> Option<&Arc<DeletedDocs>> {
+        let at = self.manifest.segments.iter().position(|known| known.id == segment)?;
+        self.deletes.get(at)?.as_ref().filter(|deletes| deletes.is(meta))
     }
 
     fn segment_of(&self, meta: &SegmentMeta) -> Option<&Arc<SegmentFile>> {
@@ -221,7 +245,8 @@ fn newest(storage: &dyn Storage) -> Result<u64> {
     }
 }
 
-fn open_segment(storage: &dyn Storage, meta: &SegmentMeta) -> Result<Arc<SegmentFile>> {
+/// Opens the file of a segment.
+pub(crate) fn open_segment(storage: &dyn Storage, meta: &SegmentMeta) -> Result<Arc<SegmentFile>> {
     let file = storage.open(&FileName::Segment(meta.id).to_string())?;
     Ok(Arc::new(SegmentFile::open(file, Some((meta.id, meta.seal)))?))
 }
@@ -243,7 +268,6 @@ mod tests {
     use crate::analysis::TermVersions;
     use crate::bytes::Source;
     use crate::format::envelope::SectionKind;
-    use crate::ids::SegmentId;
     use crate::schema::Schema;
     use crate::segment::file;
 
@@ -255,7 +279,7 @@ mod tests {
         let id = SegmentId([n; 16]);
         let mut writer = file::create(storage, id).unwrap();
         writer.section(None, SectionKind::STATISTICS, &[n; 10]).unwrap();
-        SegmentMeta { id, seal: file::seal(writer).unwrap(), n_docs: u32::from(n) }
+        SegmentMeta { id, seal: file::seal(writer).unwrap(), n_docs: u32::from(n), deletes: None }
     }
 
     fn manifest(storage: &dyn Storage, generation: u64, segments: &[SegmentMeta]) {

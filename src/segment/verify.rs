@@ -19,6 +19,10 @@ const REPORTED_MAX: u64 = 100;
 /// say is of no interest.
 pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) -> u64 {
     let mut n_damaged = 0;
+    if let Some(deleted) = segment.deleted() {
+        n_damaged += deleted.verify(segment.n_docs(), &mut report);
+    }
+    let of_deletes = n_damaged;
     let reported = segment.file().verify(|error| {
         n_damaged += 1;
         if n_damaged <= REPORTED_MAX {
@@ -26,7 +30,7 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
         }
     });
     if reported > 0 {
-        return reported;
+        return of_deletes + reported;
     }
     let mut check = |result: Result<()>| {
         if let Err(error) = result {

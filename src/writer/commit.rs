@@ -12,8 +12,8 @@
 //! leaves the commit before intact and the [`Committer`] useless: nobody knows which writes reached
 //! the disk, a second sync would claim they all did, and so the only way on is to open a new one.
 //!
-//! The last two commits stay. Older ones go unless a reader has pinned them; a segment goes when no
-//! commit that is left names it. What a crash leaves behind (orphaned segments, temporary files, spilled
+//! The last two commits stay. Older ones go unless a reader has pinned them; a segment, or what is deleted of one, goes
+//! when no commit that is left names it. What a crash leaves behind (orphaned segments, temporary files, spilled
 //! runs) is removed by the next [`Committer::open`]. Only regular files with names of our grammar are
 //! ever deleted.
 //!
@@ -224,11 +224,12 @@ impl Committer {
             return self.delete_files(orphans, |_| false);
         }
         let (old, kept) = generations.split_at(generations.len().saturating_sub(COMMITS_KEPT));
-        let (mut named, mut superseded, mut older) = (HashSet::new(), HashSet::new(), vec![]);
+        let (mut named, mut superseded): (HashSet<FileName>, HashSet<FileName>) = <_>::default();
+        let mut older = vec![];
         for generation in kept {
             // A commit that cannot be read may name anything, so nothing can be deleted.
-            match self.segments_of(*generation)? {
-                Some(segments) => named.extend(segments),
+            match self.files_of(*generation)? {
+                Some(files) => named.extend(files),
                 None => older.push(*generation),
             }
         }
@@ -237,9 +238,9 @@ impl Committer {
             storage.delete_unless_pinned(&name).unwrap_or(false)
         };
         for generation in old {
-            match self.segments_of(*generation)? {
-                Some(segments) if delete(*generation) => superseded.extend(segments),
-                Some(segments) => named.extend(segments),
+            match self.files_of(*generation)? {
+                Some(files) if delete(*generation) => superseded.extend(files),
+                Some(files) => named.extend(files),
                 None => older.push(*generation),
             }
         }
@@ -250,23 +251,22 @@ impl Committer {
         if !superseded.is_empty() || !older.is_empty() || orphans == Orphans::Delete {
             storage.sync_names()?;
         }
-        self.delete_files(orphans, |segment| {
-            let is_of_older =
-                || is_of_older_format(storage, FileName::Segment(segment)).unwrap_or(false);
-            match named.contains(&segment) {
+        self.delete_files(orphans, |file| {
+            let is_of_older = || is_of_older_format(storage, file).unwrap_or(false);
+            match named.contains(&file) {
                 true => false,
-                false if superseded.contains(&segment) => true,
+                false if superseded.contains(&file) => true,
                 false if is_older_left => false,
                 false => orphans == Orphans::Delete || (!older.is_empty() && is_of_older()),
             }
         })
     }
 
-    /// Deletes segments that are `doomed`, and orphans of other kinds.
-    fn delete_files(&self, orphans: Orphans, doomed: impl Fn(SegmentId) -> bool) -> Result<()> {
+    /// Deletes segments and deletes that are `doomed`, and orphans of other kinds.
+    fn delete_files(&self, orphans: Orphans, doomed: impl Fn(FileName) -> bool) -> Result<()> {
         for entry in self.storage.list()?.into_iter().filter(|entry| entry.is_file) {
             let is_doomed = match FileName::parse(&entry.name) {
-                Some(FileName::Segment(id)) => doomed(id),
+                Some(file @ (FileName::Segment(_) | FileName::Deletes { .. })) => doomed(file),
                 Some(FileName::Temporary(_) | FileName::Run { .. }) => orphans == Orphans::Delete,
                 Some(FileName::Manifest(_) | FileName::WriteLock) | None => false,
             };
@@ -279,11 +279,12 @@ impl Committer {
     }
 
     /// What a commit names; `None` where it is of an older format.
-    fn segments_of(&self, generation: u64) -> Result<Option<Vec<SegmentId>>> {
-        let ids = |manifest: &Manifest| manifest.segments.iter().map(|meta| meta.id).collect();
+    fn files_of(&self, generation: u64) -> Result<Option<Vec<FileName>>> {
+        let files =
+            |manifest: &Manifest| manifest.segments.iter().flat_map(SegmentMeta::files).collect();
         match &self.current {
-            Some(current) if current.generation == generation => Ok(Some(ids(current))),
-            _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(ids)),
+            Some(current) if current.generation == generation => Ok(Some(files(current))),
+            _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(files)),
         }
     }
 }
@@ -346,7 +347,7 @@ mod tests {
         let id = SegmentId::random();
         let mut writer = file::create(storage, id)?;
         writer.section(None, SectionKind::STATISTICS, &[n; 50])?;
-        Ok(SegmentMeta { id, seal: file::seal(writer)?, n_docs: n.into() })
+        Ok(SegmentMeta { id, seal: file::seal(writer)?, n_docs: n.into(), deletes: None })
     }
 
     /// Adds a segment of each number to the index, a commit each; every third replaces all before by one.

@@ -1,13 +1,16 @@
 //! Several segments into one.
 //!
 //! Documents keep their order: those of the first segment, then those of the second, and so on. Rows
-//! are copied as they are; every term's documents are moved by the number of documents before
-//! their segment, its occurrences follow each other, and what ranking needs is computed anew, because the average
-//! length has changed. One pass, memory for one term's documents and occurrences, a byte a document for
-//! the lengths, and one chunk of rows.
+//! are copied as they are; every term's documents get the numbers that follow from the documents before
+//! them, its occurrences follow each other, and what ranking needs is computed anew, because the average
+//! length has changed. Deleted documents are left out, and terms that only they had: the result is what would have been
+//! built without them. One pass, and one more over the terms of fields with frequencies where documents are deleted,
+//! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, and
+//! one chunk of rows.
 
 use crate::error::Result;
 use crate::error::{Error, ErrorKind};
+use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings;
 use crate::format::ranked::{RankedWriter, Ranking};
 use crate::format::stored::ChunkWriter;
@@ -17,8 +20,8 @@ use crate::schema::Schema;
 use crate::segment::builder::{
     BuiltSegment, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
 };
-use crate::segment::doc_ranges::DocRanges;
 use crate::segment::reader::{FieldReader, SegmentReader};
+use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
 use crate::writer::pipeline::{Progress, SEGMENT_DOCS_MAX};
 use std::sync::Arc;
@@ -31,35 +34,56 @@ pub(crate) fn merge(
     id: SegmentId,
     mut on_progress: impl FnMut(Progress),
 ) -> Result<BuiltSegment> {
-    let total: u64 = segments.iter().map(|segment| u64::from(segment.n_docs())).sum();
+    let total: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
     if total > u64::from(SEGMENT_DOCS_MAX) {
         return Err(Error::new(ErrorKind::LimitExceeded, "merging segments")
             .expected(format!("at most {SEGMENT_DOCS_MAX} documents in all"))
             .found(total.to_string()));
     }
     let n_docs = total as u32;
+    let mut base = 0;
+    let mut parts = Vec::with_capacity(segments.len());
+    for &reader in segments {
+        let numbers = Renumbering::of(reader, base)?;
+        base += numbers.n_live();
+        parts.push(Part { reader, numbers });
+    }
+    let parts = &parts[..];
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
     let bytes = segments.iter().map(|segment| segment.file().len()).sum();
     let mut builder = SegmentBuilder::create_sized(storage, id, bytes)?;
-    copy_rows(segments, &mut builder)?;
+    copy_rows(parts, &mut builder)?;
     builder.end_stored()?;
     for (nth, field) in schema.field_ids().enumerate() {
         on_progress(Progress::Merging { done: nth as u64 + 1, total: steps });
-        let totals = totals(segments, field)?;
-        let ranking = totals.ranking(schema.get(field).detail, lengths(segments, field)?);
+        let totals = totals(parts, field)?;
+        let ranking = totals.ranking(schema.get(field).detail, lengths(parts, field)?);
         let mut writer = builder.start_field(field, n_docs, ranking.detail)?;
-        merge_terms(segments, field, &ranking, &mut writer)?;
+        merge_terms(parts, field, &ranking, &mut writer)?;
         writer.finish(&totals, &ranking)?;
         if schema.get(field).offsets {
-            copy_offsets(segments, field, builder.start_offsets(field, n_docs)?)?;
+            copy_offsets(parts, field, builder.start_offsets(field, n_docs)?)?;
         }
     }
     on_progress(Progress::Committing);
     builder.finish(n_docs, schema)
 }
 
-fn copy_rows(segments: &[SegmentReader<'_>], builder: &mut SegmentBuilder) -> Result<()> {
+/// A segment, and the numbers that its documents get.
+struct Part<'s> {
+    reader: SegmentReader<'s>,
+    numbers: Renumbering,
+}
+
+impl Part<'_> {
+    /// The documents that are not deleted, by their old numbers.
+    fn docs(&self) -> impl Iterator<Item = u32> {
+        (0..self.reader.n_docs()).filter(|doc| self.numbers.get(*doc).is_some())
+    }
+}
+
+fn copy_rows(parts: &[Part<'_>], builder: &mut SegmentBuilder) -> Result<()> {
     let (mut chunk, mut bytes) = (ChunkWriter::default(), vec![]);
     let (mut next_doc, mut row_bytes) = (0u32, 0);
     let mut end_chunk = |chunk: &mut ChunkWriter| {
@@ -72,9 +96,9 @@ fn copy_rows(segments: &[SegmentReader<'_>], builder: &mut SegmentBuilder) -> Re
             Ok(())
         }
     };
-    for segment in segments {
-        for doc in 0..segment.n_docs() {
-            let row = segment.stored_row(doc)?;
+    for part in parts {
+        for doc in part.docs() {
+            let row = part.reader.stored_row(doc)?;
             chunk.add(row.as_deref());
             next_doc += 1;
             row_bytes += row.map_or(0, |row| row.len());
@@ -88,14 +112,10 @@ fn copy_rows(segments: &[SegmentReader<'_>], builder: &mut SegmentBuilder) -> Re
 }
 
 /// What is kept of where words are does not depend on other documents.
-fn copy_offsets(
-    segments: &[SegmentReader<'_>],
-    field: FieldId,
-    mut writer: OffsetsSection<'_>,
-) -> Result<()> {
-    for segment in segments {
-        let Some(offsets) = segment.field(field).offsets()? else { continue };
-        for doc in 0..segment.n_docs() {
+fn copy_offsets(parts: &[Part<'_>], field: FieldId, mut writer: OffsetsSection<'_>) -> Result<()> {
+    for part in parts {
+        let Some(offsets) = part.reader.field(field).offsets()? else { continue };
+        for doc in part.docs() {
             writer.add(&offsets.part(doc)?)?;
         }
     }
@@ -107,23 +127,20 @@ struct Head<'s, T> {
     stream: T,
     term: Option<(Vec<u8>, TermInfo)>,
     field: FieldReader<'s>,
-    base: u32,
-    n_docs: u32,
+    part: &'s Part<'s>,
 }
 
 fn merge_terms(
-    segments: &[SegmentReader<'_>],
+    parts: &[Part<'_>],
     field: FieldId,
     ranking: &Ranking,
     writer: &mut FieldWriter<'_>,
 ) -> Result<()> {
     let mut heads = vec![];
-    let mut base = 0;
-    for segment in segments {
-        let reader = segment.field(field);
-        let stream = reader.terms()?.iter();
-        heads.push(Head { stream, term: None, field: reader, base, n_docs: segment.n_docs() });
-        base += segment.n_docs();
+    for part in parts {
+        let field = part.reader.field(field);
+        let stream = field.terms()?.iter();
+        heads.push(Head { stream, term: None, field, part });
     }
     for head in &mut heads {
         head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
@@ -132,6 +149,7 @@ fn merge_terms(
         ranking,
         docs: vec![],
         occurrences: vec![],
+        of_part: vec![],
         bytes: vec![],
         ranked: RankedWriter::default(),
     };
@@ -143,10 +161,12 @@ fn merge_terms(
             let Some((_, info)) = head.term.as_ref().filter(|(other, _)| *other == term) else {
                 continue;
             };
-            merger.add(head.field, info, head.base, head.n_docs)?;
+            merger.add(head.field, info, head.part)?;
             head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
         }
-        merger.write(&term, writer)?;
+        if !merger.docs.is_empty() {
+            merger.write(&term, writer)?;
+        }
     }
     Ok(())
 }
@@ -156,6 +176,8 @@ struct TermMerger<'a> {
     ranking: &'a Ranking,
     docs: Vec<u32>,
     occurrences: Vec<u8>,
+    /// Occurrences in a segment where some are left out.
+    of_part: Vec<u8>,
     bytes: Vec<u8>,
     ranked: RankedWriter,
 }
@@ -167,19 +189,33 @@ impl TermMerger<'_> {
         self.bytes.clear();
     }
 
-    fn add(
-        &mut self,
-        field: FieldReader<'_>,
-        info: &TermInfo,
-        base: u32,
-        n_docs: u32,
-    ) -> Result<()> {
+    fn add(&mut self, field: FieldReader<'_>, info: &TermInfo, part: &Part<'_>) -> Result<()> {
         let from = self.docs.len();
-        field.postings(info)?.decode_into(n_docs, &mut self.docs)?;
-        self.docs[from..].iter_mut().for_each(|doc| *doc += base);
-        if self.ranking.detail.has_frequencies() {
+        field.postings(info)?.decode_into(part.reader.n_docs(), &mut self.docs)?;
+        let (numbers, detail) = (&part.numbers, self.ranking.detail);
+        if !numbers.keeps_all() && detail.has_frequencies() {
+            self.of_part.clear();
+            field.append_occurrences(info, &mut self.of_part)?;
+            let mut reader = OccurrenceReader::new(&self.of_part, detail);
+            for doc in &self.docs[from..] {
+                let start = reader.position_in_bytes();
+                reader.skip(1).ok_or_else(ends_early)?;
+                if numbers.get(*doc).is_some() {
+                    let of_doc = &self.of_part[start..reader.position_in_bytes()];
+                    self.occurrences.extend_from_slice(of_doc);
+                }
+            }
+        } else if detail.has_frequencies() {
             field.append_occurrences(info, &mut self.occurrences)?;
         }
+        let mut left = from;
+        for at in from..self.docs.len() {
+            if let Some(number) = numbers.get(self.docs[at]) {
+                self.docs[left] = number;
+                left += 1;
+            }
+        }
+        self.docs.truncate(left);
         Ok(())
     }
 
@@ -206,36 +242,68 @@ impl TermMerger<'_> {
 }
 
 /// The codes of all documents' lengths.
-fn lengths(segments: &[SegmentReader<'_>], field: FieldId) -> Result<Vec<u8>> {
+fn lengths(parts: &[Part<'_>], field: FieldId) -> Result<Vec<u8>> {
     let mut codes = vec![];
-    for segment in segments {
-        if let Some(lengths) = segment.field(field).lengths()? {
-            codes.extend_from_slice(&lengths.codes(0..lengths.n_docs())?);
+    for part in parts {
+        if let Some(lengths) = part.reader.field(field).lengths()? {
+            let of_part = lengths.codes(0..lengths.n_docs())?;
+            let kept =
+                (0..).zip(of_part.iter()).filter(|(doc, _)| part.numbers.get(*doc).is_some());
+            codes.extend(kept.map(|(_, code)| *code));
         }
     }
     Ok(codes)
 }
 
-fn totals(segments: &[SegmentReader<'_>], field: FieldId) -> Result<FieldTotals> {
+fn totals(parts: &[Part<'_>], field: FieldId) -> Result<FieldTotals> {
     let mut totals = FieldTotals::default();
-    let mut base = 0;
-    for segment in segments {
-        let reader = segment.field(field);
-        totals.n_tokens += reader.statistics()?.n_tokens;
+    for part in parts {
+        let reader = part.reader.field(field);
+        let of_deleted = n_tokens_of_deleted(part, reader)?;
+        totals.n_tokens += reader.statistics()?.n_tokens.saturating_sub(of_deleted);
         for (list, ranges) in
             [(reader.presence()?, &mut totals.presence), (reader.empty()?, &mut totals.empty)]
         {
             let mut docs = vec![];
-            list.decode_into(segment.n_docs(), &mut docs)?;
-            add_moved(&docs, base, ranges);
+            list.decode_into(part.reader.n_docs(), &mut docs)?;
+            for number in docs.iter().filter_map(|doc| part.numbers.get(*doc)) {
+                ranges.add(number, number + 1);
+            }
         }
-        base += segment.n_docs();
     }
     Ok(totals)
 }
 
-fn add_moved(docs: &[u32], base: u32, ranges: &mut DocRanges) {
-    for &doc in docs {
-        ranges.add(base + doc, base + doc + 1);
+/// How many words the deleted documents of a segment have: lengths are kept as codes, which do not tell.
+/// Where a field keeps no frequencies, a word counts once for each document.
+fn n_tokens_of_deleted(part: &Part<'_>, field: FieldReader<'_>) -> Result<u64> {
+    if part.numbers.keeps_all() {
+        return Ok(0);
     }
+    let (mut sum, mut docs, mut occurrences) = (0, vec![], vec![]);
+    let mut stream = field.terms()?.iter();
+    while let Some((_, _, info)) = stream.next()? {
+        docs.clear();
+        field.postings(&info)?.decode_into(part.reader.n_docs(), &mut docs)?;
+        if docs.iter().all(|doc| part.numbers.get(*doc).is_some()) {
+            continue;
+        }
+        occurrences.clear();
+        if field.detail().has_frequencies() {
+            field.append_occurrences(&info, &mut occurrences)?;
+        }
+        let mut reader = OccurrenceReader::new(&occurrences, field.detail());
+        for doc in &docs {
+            let frequency = reader.frequency().ok_or_else(ends_early)?;
+            if part.numbers.get(*doc).is_none() {
+                sum += u64::from(frequency);
+            }
+        }
+    }
+    Ok(sum)
+}
+
+#[cold]
+fn ends_early() -> Error {
+    Error::corrupt("reading the occurrences of a term").expected("those of all its documents")
 }

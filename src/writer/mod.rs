@@ -5,6 +5,7 @@
 
 mod batch;
 pub(crate) mod commit;
+mod deletions;
 mod field_buffer;
 mod lines;
 mod merge_runs;
@@ -20,6 +21,7 @@ mod term_table;
 mod worker;
 
 pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
+pub(crate) use deletions::{Doomed, Matching};
 pub use lines::{BadLines, LineFormat, LinesReport};
 pub use options::WriterOptions;
 pub use pipeline::Progress;
@@ -29,14 +31,17 @@ pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
 use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
+use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::builder::BuiltSegment;
-use crate::segment::snapshot::Snapshot;
+use crate::segment::reader::SegmentReader;
+use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use batch::{Batch, DocumentBatch};
 use commit::{Committer, Draft, OlderFormat};
+use deletions::Deletions;
 use lines::LineReader;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
@@ -97,6 +102,7 @@ pub struct IndexWriter {
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
     limits: Limits,
+    deletions: Deletions,
     payload: Vec<u8>,
     failed: bool,
     /// Text fields whose analyzer is not there, by number: nothing can be added to them.
@@ -113,6 +119,8 @@ pub struct CommitInfo {
     pub documents: u64,
     /// Documents that this commit added.
     pub added: u64,
+    /// Documents that this commit deleted, those among them that it added.
+    pub deleted: u64,
     /// Segments of the index.
     pub segments: usize,
     /// Runs that were spilled to disk on the way.
@@ -160,6 +168,7 @@ impl IndexWriter {
             pipeline: None,
             pending: DocumentBatch::default(),
             limits,
+            deletions: Deletions::default(),
             failed: false,
         })
     }
@@ -224,6 +233,58 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Deletes every document that has this value in a keyword field and is there by now, as
+    /// [`delete`](Self::delete) does what matches a query. Many values at once cost little more than one: they are looked
+    /// up in one pass.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for a field that is none of the schema's or not a keyword field.
+    pub fn delete_value(&mut self, field: &str, value: &str) -> Result<()> {
+        self.check()?;
+        let keyword = self
+            .schema
+            .field_id(field)
+            .filter(|id| self.schema.get(*id).kind == FieldKind::Keyword);
+        let Some(id) = keyword else {
+            return Err(Error::new(ErrorKind::Usage, "deleting by the value of a field")
+                .expected("a keyword field of the index")
+                .found(format!("'{field}'")));
+        };
+        self.check_deletions()?;
+        let before = self.pipeline_docs() + self.pending.n_docs;
+        self.deletions.add_value(id, value.as_bytes(), before);
+        Ok(())
+    }
+
+    /// Deletes what a function finds in each segment.
+    pub(crate) fn delete_matching(&mut self, matching: Matching) -> Result<()> {
+        self.check()?;
+        self.check_deletions()?;
+        let before = self.pipeline_docs() + self.pending.n_docs;
+        self.deletions.add_matching(matching, before);
+        Ok(())
+    }
+
+    /// What analyzes queries that say what to delete.
+    pub(crate) fn analyzers(&self) -> &Analyzers {
+        &self.analyzers
+    }
+
+    /// Deletions wait in memory, which has a limit.
+    fn check_deletions(&self) -> Result<()> {
+        let (bytes, limit) = (self.deletions.bytes(), self.resources.deletion_bytes());
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::LimitExceeded, "deleting documents")
+            .expected(format!(
+                "at most {limit} bytes for what is told to delete between two commits"
+            ))
+            .found(bytes.to_string())
+            .hint("commit more often, or give the writer more memory"))
+    }
+
     /// Sets what the next commit carries for its caller, such as how far it has read its source; at most
     /// 64 KiB. Without a call a commit carries what the one before did.
     pub fn set_payload(&mut self, payload: impl Into<Vec<u8>>) {
@@ -245,6 +306,7 @@ impl IndexWriter {
     fn try_commit(&mut self) -> Result<CommitInfo> {
         self.submit_pending()?;
         let mut segments = self.kept.clone();
+        let n_old = segments.len();
         let (mut added, mut runs_spilled, mut tokens_skipped) = (0, 0, 0);
         if let Some(pipeline) = self.pipeline.take() {
             tokens_skipped = pipeline.tokens_skipped();
@@ -254,11 +316,48 @@ impl IndexWriter {
             added = u64::from(built.n_docs);
             segments.push(meta(&built));
         }
+        let deleted = self.carry_out_deletions(&mut segments, n_old)?;
         let manifest = self.publish(segments)?;
-        Ok(CommitInfo { added, runs_spilled, tokens_skipped, ..info(&manifest) })
+        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
-    /// Makes all segments of the index one; with what was added since the last commit, if anything was.
+    /// Makes what was told to delete part of `segments`, of which the first `n_old` were there when it was asked for;
+    /// how many documents go. Segments without any left go as well.
+    fn carry_out_deletions(
+        &mut self,
+        segments: &mut Vec<SegmentMeta>,
+        n_old: usize,
+    ) -> Result<u64> {
+        let mut deletions = std::mem::take(&mut self.deletions);
+        if deletions.is_empty() {
+            return Ok(0);
+        }
+        let storage = Arc::clone(self.committer.storage());
+        let mut n_deleted = 0;
+        for (at, segment) in segments.iter_mut().enumerate() {
+            let file = snapshot::open_segment(&*storage, segment)?;
+            let reader = SegmentReader::new(&file, &self.schema, segment.n_docs);
+            let mut set = deletions::deleted_of(&*storage, segment)?;
+            let before = set.len();
+            deletions.find(reader, at >= n_old, &mut set)?;
+            let new = set.len() - before;
+            n_deleted += new;
+            if new > 0 && set.len() < u64::from(segment.n_docs) {
+                deletions::write(&*storage, segment, self.ids.next_number(), &mut set)?;
+            } else if new > 0 {
+                segment.n_docs = 0;
+                if at >= n_old {
+                    // No commit will ever name it. If it stays, the next writer clears it away.
+                    let _ = storage.delete(&FileName::Segment(segment.id).to_string());
+                }
+            }
+        }
+        segments.retain(|segment| segment.n_docs > 0);
+        Ok(n_deleted)
+    }
+
+    /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
+    /// anything was.
     ///
     /// # Errors
     ///
@@ -271,7 +370,8 @@ impl IndexWriter {
 
     fn try_merge(&mut self) -> Result<CommitInfo> {
         let first = self.try_commit()?;
-        if first.segments < 2 {
+        let has_deletes = self.kept.iter().any(|segment| segment.deletes.is_some());
+        if first.segments < 2 && !has_deletes {
             return Ok(first);
         }
         // What was added stands by now, whatever becomes of the merge.
@@ -292,8 +392,8 @@ impl IndexWriter {
         drop(readers);
         drop(snapshot); // its pin would keep the old segments from being collected
         let manifest = self.publish(vec![meta(&built)])?;
-        let CommitInfo { added, runs_spilled, tokens_skipped, .. } = first;
-        Ok(CommitInfo { added, runs_spilled, tokens_skipped, ..info(&manifest) })
+        let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
+        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
     fn publish(&mut self, segments: Vec<SegmentMeta>) -> Result<Manifest> {
@@ -417,7 +517,7 @@ fn report(on_progress: &mut Option<OnProgress>, progress: Progress) {
 }
 
 fn meta(built: &BuiltSegment) -> SegmentMeta {
-    SegmentMeta { id: built.id, seal: built.seal, n_docs: built.n_docs }
+    SegmentMeta { id: built.id, seal: built.seal, n_docs: built.n_docs, deletes: None }
 }
 
 fn info(manifest: &Manifest) -> CommitInfo {
@@ -425,6 +525,7 @@ fn info(manifest: &Manifest) -> CommitInfo {
         generation: manifest.generation,
         documents: manifest.n_docs(),
         added: 0,
+        deleted: 0,
         segments: manifest.segments.len(),
         runs_spilled: 0,
         tokens_skipped: 0,

@@ -144,4 +144,11 @@ impl IdSource {
         id.iter_mut().zip(self.drawn.to_le_bytes()).for_each(|(byte, drawn)| *byte ^= drawn);
         SegmentId(id)
     }
+
+    /// A number for deletes, which is not 0.
+    pub(super) fn next_number(&mut self) -> u64 {
+        let SegmentId(id) = self.next();
+        let half = std::array::from_fn(|at| id[at] ^ id[at + 8]);
+        u64::from_le_bytes(half).max(1)
+    }
 }

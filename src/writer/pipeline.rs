@@ -52,6 +52,11 @@ impl Resources {
         (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
     }
 
+    /// Bytes of deletions that wait.
+    pub(crate) fn deletion_bytes(&self) -> usize {
+        self.memory_bytes / 4
+    }
+
     /// Bytes of buffers at which a worker ends its run early.
     fn worker_bytes(&self) -> usize {
         self.memory_bytes * 3 / 4 / (self.threads() + 1)

@@ -265,7 +265,8 @@ impl State {
 
 impl Storage for Disk {
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>> {
-        let kinds = ["create segment", "create manifest", "create run", "create other"];
+        let kinds =
+            ["create segment", "create manifest", "create run", "create deletes", "create other"];
         let what = of_kind(kinds, name);
         let (mut state, how) = self.call(what, name)?;
         state.image.refuse_taken(what, name)?;
@@ -279,7 +280,7 @@ impl Storage for Disk {
     }
 
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
-        let kinds = ["open segment", "open manifest", "open run", "open other"];
+        let kinds = ["open segment", "open manifest", "open run", "open deletes", "open other"];
         let what = of_kind(kinds, name);
         let (state, _) = self.call(what, name)?;
         let file = Arc::clone(&state.image.files[state.image.find(what, name)?]);
@@ -296,7 +297,8 @@ impl Storage for Disk {
     }
 
     fn delete(&self, name: &str) -> Result<()> {
-        let kinds = ["delete segment", "delete manifest", "delete run", "delete other"];
+        let kinds =
+            ["delete segment", "delete manifest", "delete run", "delete deletes", "delete other"];
         let what = of_kind(kinds, name);
         let (mut state, how) = self.call(what, name)?;
         state.image.find(what, name)?;
@@ -360,11 +362,11 @@ impl Storage for Disk {
     }
 }
 
-/// The one of four that fits the file: segment, manifest on its way or published, run, other.
-fn of_kind(kinds: [&'static str; 4], name: &str) -> &'static str {
-    let starts = [["seg-"; 2], [".tmp-", "manifest-"], [".run-"; 2]];
+/// The one of five that fits the file: segment, manifest on its way or published, run, deletes, other.
+fn of_kind(kinds: [&'static str; 5], name: &str) -> &'static str {
+    let starts = [["seg-"; 2], [".tmp-", "manifest-"], [".run-"; 2], ["del-"; 2]];
     let kind = starts.iter().position(|starts| starts.iter().any(|start| name.starts_with(start)));
-    kinds[kind.unwrap_or(3)]
+    kinds[kind.unwrap_or(4)]
 }
 
 #[derive(Debug)]
@@ -409,7 +411,8 @@ impl Writing {
 
 impl StorageWrite for Writing {
     fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
-        let kinds = ["write segment", "write manifest", "write run", "write other"];
+        let kinds =
+            ["write segment", "write manifest", "write run", "write deletes", "write other"];
         let what = of_kind(kinds, &self.name);
         let (mut state, how) = self.disk.call(what, &self.name)?;
         let (fits, error) = match how {
@@ -432,7 +435,10 @@ impl StorageWrite for Writing {
     }
 
     fn sync(&mut self) -> Result<()> {
-        let what = of_kind(["sync segment", "sync manifest", "sync run", "sync other"], &self.name);
+        let what = of_kind(
+            ["sync segment", "sync manifest", "sync run", "sync deletes", "sync other"],
+            &self.name,
+        );
         let (mut state, how) = self.disk.call(what, &self.name)?;
         let file = Arc::make_mut(&mut state.image.files[self.file]);
         if let Some(How::DropsPages(kind)) = how {
@@ -464,7 +470,7 @@ impl StorageRead for Reading {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        let kinds = ["read segment", "read manifest", "read run", "read other"];
+        let kinds = ["read segment", "read manifest", "read run", "read deletes", "read other"];
         drop(self.disk.call(of_kind(kinds, &self.name), &self.name)?);
         let found = self.file.bytes.get(offset as usize..offset as usize + buffer.len());
         let found = found.ok_or_else(|| {

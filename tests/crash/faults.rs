@@ -20,25 +20,31 @@ const PER_MOMENT: usize = 12;
 const ERRORS: [std::io::ErrorKind; 5] =
     [Other, StorageFull, QuotaExceeded, PermissionDenied, Interrupted];
 /// What the session calls, and what a session that spills calls beside.
-const CALLS: [&str; 20] = [
+const CALLS: [&str; 26] = [
     "check lock",
+    "create deletes",
     "create manifest",
     "create segment",
+    "delete deletes",
     "delete manifest",
     "delete run",
     "delete segment",
     "delete unless pinned",
     "list",
     "lock",
+    "open deletes",
     "open manifest",
     "open segment",
     "pin",
     "publish",
+    "read deletes",
     "read manifest",
     "read segment",
+    "sync deletes",
     "sync manifest",
     "sync names",
     "sync segment",
+    "write deletes",
     "write manifest",
     "write segment",
 ];
@@ -53,14 +59,27 @@ struct Scene {
     steps: &'static [Step],
 }
 
-const SESSION: [Step; 7] = [
+const SESSION: [Step; 10] = [
     Step::Commit { docs: 2, payload: 700 },
     Step::Read,
     Step::Commit { docs: 1, payload: 40 },
+    Step::Delete { docs: 2, percent: 50 },
+    Step::Read,
+    Step::Delete { docs: 1, percent: 50 },
     Step::Reopen,
     Step::Merge { docs: 1 },
     Step::Read,
     Step::Pack,
+];
+
+/// A session that deletes only what was committed: where a commit deletes, it opens the segment that it has just
+/// written, and so finds by itself what is wrong with it.
+const OLD_DELETED: [Step; 5] = [
+    Step::Commit { docs: 2, payload: 700 },
+    Step::Delete { docs: 0, percent: 50 },
+    Step::Commit { docs: 1, payload: 40 },
+    Step::Merge { docs: 1 },
+    Step::Read,
 ];
 
 impl Scene {
@@ -70,8 +89,12 @@ impl Scene {
         let before = [Step::Commit { docs: 2, payload: 40 }; 2];
         sound.run(&disk, &mut history, &before).unwrap();
         let id = "0123456789abcdef0123456789abcdef";
-        for litter in [format!("seg-{id}.idx"), format!(".tmp-{id}"), format!(".run-{id}-00000000")]
-        {
+        for litter in [
+            format!("seg-{id}.idx"),
+            format!(".tmp-{id}"),
+            format!(".run-{id}-00000000"),
+            format!("del-{id}-0123456789abcdef.rbm"),
+        ] {
             disk.create(&litter).unwrap().write_all(b"half of it").unwrap();
         }
         disk.sync_names().unwrap();
@@ -158,7 +181,7 @@ fn ways(call: &str) -> Vec<How> {
         // A short write that cannot be completed: the disk is full, or takes nothing more.
         ways.extend([How::Torn(StorageFull), How::Torn(WriteZero)]);
     }
-    if of(&["sync segment", "sync manifest"]) {
+    if of(&["sync segment", "sync manifest", "sync deletes"]) {
         ways.push(How::DropsPages(Other));
     }
     ways
@@ -289,8 +312,8 @@ fn a_disk_that_gets_full_at_any_byte_leaves_the_commit_before() {
 }
 
 /// How many of the calls whose name starts so show the bug when they go wrong, and of how many.
-fn find(bug: Bug, calls: &[&str], how: How) -> (usize, usize) {
-    let scene = Scene::new(Some(bug), &SESSION);
+fn find(bug: Bug, steps: &'static [Step], calls: &[&str], how: How) -> (usize, usize) {
+    let scene = Scene::new(Some(bug), steps);
     let clean = scene.run(scene.disk(), None);
     clean.result.as_ref().unwrap();
     let all = clean.disk.calls();
@@ -305,12 +328,12 @@ fn find(bug: Bug, calls: &[&str], how: How) -> (usize, usize) {
 
 #[test]
 fn planted_bugs_of_failing_calls_are_found() {
-    let syncs = ["sync segment", "sync manifest"];
-    let (found, of) = find(Bug::RetriedSync, &syncs, How::DropsPages(Other));
+    let syncs = ["sync segment", "sync manifest", "sync deletes"];
+    let (found, of) = find(Bug::RetriedSync, &SESSION, &syncs, How::DropsPages(Other));
     println!("RetriedSync found at {found} of {of} calls");
     assert_eq!(found, of);
-    let writes = ["write segment", "write manifest"];
-    let (found, of) = find(Bug::IgnoredShortWrite, &writes, How::Torn(WriteZero));
+    let writes = ["write segment", "write manifest", "write deletes"];
+    let (found, of) = find(Bug::IgnoredShortWrite, &OLD_DELETED, &writes, How::Torn(WriteZero));
     println!("IgnoredShortWrite found at {found} of {of} calls");
     // A write of nothing cannot be cut short.
     assert!(found * 10 >= of * 8, "{found} of {of}");

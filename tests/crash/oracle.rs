@@ -5,7 +5,7 @@ use crate::states::CrashState;
 use crate::workload::{History, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use treepie::{DocId, ErrorKind, Index, Searcher};
+use treepie::{ErrorKind, Index, Searcher};
 
 /// What is wrong, in words.
 pub(crate) type Verdict<T> = Result<T, String>;
@@ -92,8 +92,11 @@ impl System {
             let index = Index::options().open_storage(self.storage(&Disk::of(image.clone())));
             let Ok(index) = index else { break };
             let inspector = index.inspect().map_err(|error| error.to_string())?;
-            let segments = inspector.segments();
-            needed.extend(segments.into_iter().map(|segment| format!("seg-{}.idx", segment.id)));
+            for segment in inspector.segments() {
+                let files = [Some(segment.path), segment.deletes_path].into_iter().flatten();
+                let names = files.filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+                needed.extend(names);
+            }
             let newest = image.visible.keys().rfind(|name| name.starts_with("manifest-")).cloned();
             let newest = newest.ok_or("an index without a manifest")?;
             image.visible.remove(&newest);
@@ -122,8 +125,10 @@ fn compare(searcher: &Searcher, titles: &[Arc<str>]) -> Verdict<()> {
         let found = count(word).map_err(failed)?;
         expect(&format!("count of {word}"), expected.count() as u64, found)?;
     }
-    for (doc, title) in titles.iter().enumerate() {
-        let fields = searcher.document(DocId(doc as u64)).map_err(failed)?;
+    let docs: Vec<_> = searcher.documents().collect::<Result<_, _>>().map_err(failed)?;
+    expect("documents one by one", titles.len() as u64, docs.len() as u64)?;
+    for (doc, title) in docs.into_iter().zip(titles) {
+        let fields = searcher.document(doc).map_err(failed)?;
         let found = fields["title"].to_string();
         if found != **title {
             return Err(format!("document {doc}: expected {title:?}, found {found:?}"));

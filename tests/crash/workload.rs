@@ -4,6 +4,7 @@ use crate::bugs::{Bug, Buggy};
 use crate::disk::Disk;
 use crate::states::Dice;
 use std::sync::Arc;
+use treepie::query::Query;
 use treepie::storage::Storage;
 use treepie::{
     CommitInfo, CommitOutcome, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Result,
@@ -38,6 +39,16 @@ impl History {
         self.begin_with(n_docs, |n| format!("title {n} of {n_docs}"))
     }
 
+    /// Takes about so many of a hundred documents out of the commit that was begun; their titles.
+    fn delete(&mut self, percent: usize) -> Vec<Arc<str>> {
+        let newest = self.newest() as usize;
+        let mut dice = Dice::new((newest * 100 + self.session) as u64);
+        let all = self.commits[newest].iter().cloned();
+        let (doomed, kept): (Vec<_>, Vec<_>) = all.partition(|_| dice.below(100) < percent);
+        self.commits[newest] = kept.into();
+        doomed
+    }
+
     fn begin_with(&mut self, n_docs: usize, text: impl Fn(usize) -> String) -> Vec<Arc<str>> {
         let (generation, session) = (self.newest() + 1, self.session);
         let title = |n| format!("all s{session}g{generation} {}", text(n)).into();
@@ -61,6 +72,8 @@ pub(crate) struct System {
 pub(crate) enum Step {
     /// Adds documents, and commits with a payload of so many bytes.
     Commit { docs: usize, payload: usize },
+    /// Adds documents, deletes about so many of a hundred of those that are there, and commits.
+    Delete { docs: usize, percent: usize },
     /// Adds documents, commits, and makes all segments one.
     Merge { docs: usize },
     /// Adds so many documents of many words that runs are spilled, and commits.
@@ -118,6 +131,23 @@ impl System {
                     add(&mut writer, history.begin(docs))?;
                     writer.set_payload(vec![0x5A; payload]);
                     commit(disk, history, &mut writer, |writer| writer.commit())?;
+                }
+                Step::Delete { docs, percent } => {
+                    add(&mut writer, history.begin(docs))?;
+                    let doomed = history.delete(percent);
+                    let deleted = doomed.iter().try_for_each(|title| {
+                        let query = Query::phrase(&**title).in_field("title");
+                        writer.delete(&query)
+                    });
+                    if deleted.is_err() {
+                        assert_poisoned(&mut writer);
+                    }
+                    deleted?;
+                    commit(disk, history, &mut writer, |writer| {
+                        let commit = writer.commit()?;
+                        assert_eq!(commit.deleted, doomed.len() as u64, "documents deleted");
+                        Ok(commit)
+                    })?;
                 }
                 Step::Merge { docs } => {
                     add(&mut writer, history.begin(docs))?;
@@ -223,10 +253,11 @@ pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
     let mut steps = vec![];
     for nth in 0..n {
         let docs = 1 + dice.below(3);
-        steps.push(match dice.below(5) {
+        steps.push(match dice.below(6) {
             // So that there is something to collect in every round.
             _ if nth == 3 => Step::Merge { docs },
             0 => Step::Merge { docs: dice.below(2) },
+            1 => Step::Delete { docs: dice.below(3), percent: [20, 50, 100][dice.below(3)] },
             // Manifests of one to four sectors.
             _ => Step::Commit { docs, payload: [0, 40, 700, 1_500][dice.below(4)] },
         });

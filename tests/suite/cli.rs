@@ -131,6 +131,31 @@ impl Ran {
 // What it prints.
 
 #[test]
+fn documents_are_deleted_and_everything_knows() {
+    let dir = Dir::new();
+    dir.write("t.jsonl", "{\"text\":\"one two\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n");
+    dir.ok(&["index", "t.tp", "t.jsonl", "--quiet"]);
+    // Without a terminal nobody is asked.
+    assert_eq!(dir.ok(&["delete", "t.tp", "one two", "--and"]), "1\n");
+    assert_eq!(dir.ok(&["delete", "t.tp", "one"]), "0\n");
+    assert_eq!(
+        dir.ok(&["delete", "t.tp", "two", "--yes", "--format", "json"]),
+        "{\"deleted\":1}\n"
+    );
+    assert_eq!(dir.ok(&["export", "t.tp"]), "{\"text\":\"three\"}\n");
+    assert_eq!(dir.ok(&["search", "t.tp", "*", "--count"]), "1\n");
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":2"), "{segments}");
+    dir.ok(&["verify", "t.tp"]);
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":0"), "{segments}");
+    let refused = dir.run(&["delete", "t.tp", "nowhere:x"]);
+    assert!(refused.stderr.contains("nowhere") && refused.stdout.is_empty());
+    dir.run(&["delete", "none.tp", "x"]).fails_with(&["none.tp"]);
+}
+
+#[test]
 fn titles_are_indexed_found_counted_and_explained() {
     let dir = Dir::with_titles();
     assert_eq!(dir.count("paris"), 2);
@@ -601,7 +626,7 @@ fn what_was_typed_does_not_steer_the_terminal() {
 fn what_is_announced_and_not_built_is_refused_by_name() {
     let dir = Dir::with_titles();
     for (arguments, name) in [
-        (&["delete", "t.tp", "paris"][..], "delete"),
+        (&["calibrate"][..], "calibrate"),
         (&["search", "t.tp", "paris", "--sort", "title"], "--sort"),
         (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),

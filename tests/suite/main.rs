@@ -5,6 +5,7 @@ mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
 mod deadlines;
+mod deletes;
 mod disk_full;
 mod expansions;
 mod facets;

@@ -32,6 +32,10 @@ struct Corpus {
     naive: NaiveIndex,
     /// The same documents in one segment, in several, and in files that are read, not mapped.
     searchers: [Searcher; 3],
+    /// The same in several segments and in files that are read, where some are deleted.
+    without_deleted: [Searcher; 2],
+    /// Which are not.
+    live: Vec<bool>,
 }
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(Corpus::build);
@@ -74,12 +78,54 @@ impl Corpus {
         let read = Index::options().read_mode(ReadMode::Pread);
         let directory =
             std::env::temp_dir().join(format!("treepie-oracle-{}.tp", std::process::id()));
-        let read = read.overwrite(&directory, schema).unwrap();
-        let read = fill(&read, &[&docs[..70_000], &docs[70_000..]]);
+        let read = read.overwrite(&directory, schema.clone()).unwrap();
+        let halves = [&docs[..70_000], &docs[70_000..]];
+        let of_read = fill(&read, &halves);
+        let in_memory = Index::in_memory(schema);
+        fill(&in_memory, &[a, b, c, d]);
+        let without_deleted = [delete_some(&in_memory), delete_some(&read)];
+        let gone = naive
+            .matches(&Query::any_of(DELETED_FIRST.iter().chain(DELETED).map(|text| parse(text))));
+        let live = gone.into_iter().map(|gone| !gone).collect();
         // Open files outlive their names.
         std::fs::remove_dir_all(directory).unwrap();
-        Corpus { naive, searchers: [one, several, read] }
+        Corpus { naive, searchers: [one, several, of_read], without_deleted, live }
     }
+
+    /// Each searcher, and for every document whether it is to be found by what matches.
+    fn each(&self, matches: &[bool]) -> impl Iterator<Item = (&Searcher, Vec<bool>)> {
+        let live: Vec<bool> = matches.iter().zip(&self.live).map(|(a, b)| *a && *b).collect();
+        let all = self.searchers.iter().map(|searcher| (searcher, matches.to_vec()));
+        all.chain(self.without_deleted.iter().map(move |searcher| (searcher, live.clone())))
+    }
+}
+
+/// What is deleted by one commit, and by the next; no segment as a whole, so that numbers stay what they are.
+const DELETED_FIRST: &[&str] = &["spread4097", "+first65536 +spread65537 -first1"];
+const DELETED: &[&str] = &[
+    "run65537 -spread100000",
+    "run4096 -spread65536",
+    r#"+tag:"Tag 7" -first1"#,
+    "spread255 OR spread1",
+];
+
+fn parse(text: &str) -> Query {
+    treepie::query::parse(text, &treepie::query::ParseOptions::default()).unwrap()
+}
+
+fn delete_some(index: &Index) -> Searcher {
+    let mut writer = index.writer().unwrap();
+    let n_segments = writer.commit().unwrap().segments;
+    let mut n_deleted = 0;
+    for queries in [DELETED_FIRST, DELETED] {
+        queries.iter().for_each(|text| writer.delete(&parse(text)).unwrap());
+        let commit = writer.commit().unwrap();
+        n_deleted += commit.deleted;
+        assert_eq!(commit.segments, n_segments, "numbers are not what they were");
+    }
+    let searcher = index.searcher().unwrap();
+    assert_eq!((searcher.n_docs(), searcher.n_deleted()), (N_DOCS as u64 - n_deleted, n_deleted));
+    searcher
 }
 
 fn searcher(schema: &Schema, segments: &[&[Document]]) -> Searcher {
@@ -143,7 +189,19 @@ fn query(random: &mut Random, depth: usize) -> Query {
 
 fn check(corpus: &Corpus, query: &Query, random: &mut Random) {
     let matches = corpus.naive.matches(query);
-    let docs: Vec<u64> = (0..).zip(&matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
+    for (searcher, matches) in corpus.each(&matches) {
+        check_on(searcher, corpus, &matches, query, random);
+    }
+}
+
+fn check_on(
+    searcher: &Searcher,
+    corpus: &Corpus,
+    matches: &[bool],
+    query: &Query,
+    random: &mut Random,
+) {
+    let docs: Vec<u64> = (0..).zip(matches).filter(|(_, hit)| **hit).map(|(doc, _)| doc).collect();
     let total = docs.len() as u64;
     let (offset, limit) = match random.below(3) {
         0 => (0, 10),
@@ -154,53 +212,51 @@ fn check(corpus: &Corpus, query: &Query, random: &mut Random) {
     let facet = ["tag", "note"][random.below(2)];
     let facet_limit = random.below(12);
     let with_facets = random.below(4) == 0;
-    for searcher in &corpus.searchers {
-        let mut prepared = searcher.prepare(query).unwrap();
-        assert_eq!(prepared.count().unwrap(), total, "count of {query}");
-        assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
+    let mut prepared = searcher.prepare(query).unwrap();
+    assert_eq!(prepared.count().unwrap(), total, "count of {query}");
+    assert_eq!(prepared.count().unwrap(), total, "second count of {query}");
 
-        let search = || {
-            searcher
-                .search(query)
-                .order(Order::Document)
-                .offset(offset as u64)
-                .limit(limit as u64)
-                .fields::<&str>([])
-        };
-        let mut page = search();
-        if with_facets {
-            page = page.facet(facet, facet_limit);
-        }
-        let page = page.run().unwrap();
+    let search = || {
+        searcher
+            .search(query)
+            .order(Order::Document)
+            .offset(offset as u64)
+            .limit(limit as u64)
+            .fields::<&str>([])
+    };
+    let mut page = search();
+    if with_facets {
+        page = page.facet(facet, facet_limit);
+    }
+    let page = page.run().unwrap();
+    let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
+    assert_eq!(found, expected, "{limit} from {offset} of {query}");
+    assert_eq!(page.total.value, total, "total of {query}");
+    for mode in [TotalMode::Unknown, TotalMode::UpTo(50)] {
+        let page = search().total(mode).run().unwrap();
         let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
-        assert_eq!(found, expected, "{limit} from {offset} of {query}");
-        assert_eq!(page.total.value, total, "total of {query}");
-        for mode in [TotalMode::Unknown, TotalMode::UpTo(50)] {
-            let page = search().total(mode).run().unwrap();
-            let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
-            assert_eq!(found, expected, "{limit} from {offset} of {query}, {mode:?}");
-            assert!(page.total.value <= total, "{mode:?} of {query}");
-            if page.total.relation.name() == "exact" {
-                assert_eq!(page.total.value, total, "{mode:?} of {query}");
-            }
+        assert_eq!(found, expected, "{limit} from {offset} of {query}, {mode:?}");
+        assert!(page.total.value <= total, "{mode:?} of {query}");
+        if page.total.relation.name() == "exact" {
+            assert_eq!(page.total.value, total, "{mode:?} of {query}");
         }
-        if with_facets {
-            let (buckets, missing) = corpus.naive.facet(facet, facet_limit, &matches);
-            let counts = &page.facets[0];
-            let found: Vec<_> = counts.buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
-            assert_eq!(found, buckets, "{facet} of {query}");
-            assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
-        }
-        for search in [searcher.search(query).count_only(), search()] {
-            check_bounds(&search.clone().explain().unwrap(), total, offset, limit);
-            let analyzed = search.analyze().unwrap();
-            check_bounds(&analyzed, total, offset, limit);
-            for node in analyzed.plan.iter() {
-                let actual = node.actual.as_ref().unwrap();
-                assert!(actual.documents <= node.estimate.upper, "{} in {query}", node.label);
-                let at_least = if actual.complete { node.estimate.lower } else { 0 };
-                assert!(at_least <= actual.documents, "{} in {query}: {node:?}", node.label);
-            }
+    }
+    if with_facets {
+        let (buckets, missing) = corpus.naive.facet(facet, facet_limit, matches);
+        let counts = &page.facets[0];
+        let found: Vec<_> = counts.buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
+        assert_eq!(found, buckets, "{facet} of {query}");
+        assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
+    }
+    for search in [searcher.search(query).count_only(), search()] {
+        check_bounds(&search.clone().explain().unwrap(), total, offset, limit);
+        let analyzed = search.analyze().unwrap();
+        check_bounds(&analyzed, total, offset, limit);
+        for node in analyzed.plan.iter() {
+            let actual = node.actual.as_ref().unwrap();
+            assert!(actual.documents <= node.estimate.upper, "{} in {query}", node.label);
+            let at_least = if actual.complete { node.estimate.lower } else { 0 };
+            assert!(at_least <= actual.documents, "{} in {query}: {node:?}", node.label);
         }
     }
 }
@@ -246,8 +302,8 @@ fn every_pair_of_list_sizes_is_combined_right() {
                 Query::Or(vec![x.clone(), y.clone()]),
                 Query::group(vec![x.clone()], vec![], vec![y.clone()]),
             ] {
-                let expected = CORPUS.naive.matches(&query).into_iter().filter(|hit| *hit).count();
-                for searcher in &CORPUS.searchers {
+                for (searcher, expected) in CORPUS.each(&CORPUS.naive.matches(&query)) {
+                    let expected = expected.into_iter().filter(|hit| *hit).count();
                     assert_eq!(searcher.count(&query).unwrap(), expected as u64, "{query}");
                 }
             }

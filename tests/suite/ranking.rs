@@ -23,6 +23,8 @@ struct Naive {
     totals: [(f64, f64); 2],
     /// Of a pattern so many terms are scored.
     pattern_terms: usize,
+    /// Which documents are deleted: they count for the statistics, and never match.
+    deleted: Vec<bool>,
 }
 
 impl Naive {
@@ -187,6 +189,7 @@ impl Naive {
     /// What matches, the best first.
     fn ranked(&self, query: &Query) -> Vec<(f32, u64)> {
         let scores = (0..self.docs.len())
+            .filter(|doc| !self.deleted[*doc])
             .filter_map(|doc| self.score(query, &[], doc, 1.0).map(|score| (score, doc as u64)));
         let mut scores: Vec<_> = scores.collect();
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -283,7 +286,17 @@ impl Random {
 
 /// An index of random documents in so many segments.
 fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Searcher) {
-    let schema = Schema::builder().text("title").text("body").build().unwrap();
+    corpus_without(random, n_docs, n_segments, 0)
+}
+
+/// The same where of a hundred documents about `percent` are deleted, by two commits.
+fn corpus_without(
+    random: &mut Random,
+    n_docs: usize,
+    n_segments: usize,
+    percent: usize,
+) -> (Naive, Searcher) {
+    let schema = Schema::builder().text("title").text("body").keyword("number").build().unwrap();
     let index = Index::in_memory(schema);
     let mut writer = index.writer_with(WriterOptions::default()).unwrap();
     let mut docs = vec![];
@@ -292,7 +305,7 @@ fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Sear
             writer.commit().unwrap();
         }
         let texts = [random.text(), random.text()];
-        let mut document = Document::new();
+        let mut document = Document::new().with("number", nth.to_string());
         for (field, words) in FIELDS.into_iter().zip(&texts) {
             if !words.is_empty() {
                 document = document.with(field, words.join(" "));
@@ -302,6 +315,20 @@ fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Sear
         docs.push(texts);
     }
     writer.commit().unwrap();
+    // The first of each segment stays, so that no segment goes and numbers stay what they are.
+    let is_first = |doc: &usize| doc.is_multiple_of(n_docs.div_ceil(n_segments));
+    let mut deleted = vec![false; n_docs];
+    for _ in 0..2 {
+        for doc in (0..n_docs).filter(|doc| !is_first(doc)) {
+            if percent > 0 && random.below(200) < percent {
+                writer.delete_value("number", &doc.to_string()).unwrap();
+                deleted[doc] = true;
+            }
+        }
+        if percent > 0 {
+            writer.commit().unwrap();
+        }
+    }
     let df = [0, 1].map(|field| {
         let mut df = BTreeMap::new();
         for words in docs.iter().map(|texts: &[Vec<String>; 2]| &texts[field]) {
@@ -315,7 +342,7 @@ fn corpus(random: &mut Random, n_docs: usize, n_segments: usize) -> (Naive, Sear
         let lengths = docs.iter().map(|texts| texts[field].len()).filter(|len| *len > 0);
         (lengths.clone().count() as f64, lengths.sum::<usize>() as f64)
     });
-    (Naive { docs, df, totals, pattern_terms: 0 }, index.searcher().unwrap())
+    (Naive { docs, df, totals, pattern_terms: 0, deleted }, index.searcher().unwrap())
 }
 
 /// The same to a few units in the last place: the naive scorer multiplies weights in another order.
@@ -337,14 +364,37 @@ fn random_queries_rank_like_the_naive_scorer() {
     ];
     for (n_docs, n_segments, n_queries) in corpora {
         let (naive, searcher) = corpus(&mut random, n_docs, n_segments);
-        for _ in 0..n_queries {
-            let depth = random.below(3);
-            let query = random.query(depth);
-            let expected = naive.ranked(&query);
-            let limit = [1, 3, 10, 100, 1_000][random.below(5)];
-            let offset = [0, 0, 2][random.below(3)];
-            check(&searcher, &query, &expected, offset, limit);
-        }
+        check_random(&mut random, &naive, &searcher, n_queries);
+    }
+}
+
+#[test]
+fn deleted_documents_are_neither_found_nor_counted_and_change_no_score() {
+    let mut random = Random(77);
+    let corpora = [
+        (40, 3, 30, 300),
+        (400, 1, 30, 800),
+        (400, 5, 95, 500),
+        (1_500, 2, 30, 800),
+        (1_500, 1, 1, 200),
+    ];
+    for (n_docs, n_segments, percent, n_queries) in corpora {
+        let (naive, searcher) = corpus_without(&mut random, n_docs, n_segments, percent);
+        let n_deleted = naive.deleted.iter().filter(|is| **is).count();
+        assert!(n_deleted > 0);
+        assert_eq!(searcher.n_docs(), (n_docs - n_deleted) as u64);
+        check_random(&mut random, &naive, &searcher, n_queries);
+    }
+}
+
+fn check_random(random: &mut Random, naive: &Naive, searcher: &Searcher, n_queries: usize) {
+    for _ in 0..n_queries {
+        let depth = random.below(3);
+        let query = random.query(depth);
+        let expected = naive.ranked(&query);
+        let limit = [1, 3, 10, 100, 1_000][random.below(5)];
+        let offset = [0, 0, 2][random.below(3)];
+        check(searcher, &query, &expected, offset, limit);
     }
 }
 
@@ -531,8 +581,10 @@ fn pattern_query(random: &mut Random, depth: usize) -> Query {
 #[test]
 fn patterns_score_by_their_best_terms() {
     let mut random = Random(21);
-    for (n_docs, n_segments) in [(3, 1), (300, 1), (300, 4), (1_000, 2)] {
-        let (mut naive, searcher) = corpus(&mut random, n_docs, n_segments);
+    for (n_docs, n_segments, percent) in
+        [(3, 1, 0), (300, 1, 0), (300, 4, 0), (300, 4, 30), (1_000, 2, 0), (1_000, 2, 50)]
+    {
+        let (mut naive, searcher) = corpus_without(&mut random, n_docs, n_segments, percent);
         for _ in 0..80 {
             let query = {
                 let depth = random.below(3);
@@ -633,8 +685,10 @@ fn combined_query(random: &mut Random) -> Query {
 #[test]
 fn combined_fields_rank_like_one_field_made_of_them() {
     let mut random = Random(33);
-    for (n_docs, n_segments) in [(2, 1), (60, 1), (400, 1), (400, 5), (1_500, 2)] {
-        let (naive, searcher) = corpus(&mut random, n_docs, n_segments);
+    for (n_docs, n_segments, percent) in
+        [(2, 1, 0), (60, 1, 0), (400, 1, 0), (400, 5, 0), (400, 5, 30), (1_500, 2, 0)]
+    {
+        let (naive, searcher) = corpus_without(&mut random, n_docs, n_segments, percent);
         for _ in 0..80 {
             let query = combined_query(&mut random);
             let limit = [1, 10, 1_000][random.below(3)];

@@ -107,9 +107,15 @@ pub(crate) fn rare_phrase(
     base: u64,
     top: &mut Top,
 ) -> Result<PhrasePruning> {
+    let mut matching = 0;
     for (doc, frequency) in rare.matches() {
+        let id = DocId(base + u64::from(doc));
+        if top.is_deleted(id) {
+            continue;
+        }
+        matching += 1;
         let k = clause.scoring.k_by_code[usize::from(clause.lengths.code(doc)?)];
-        top.push(clause.weight * score_part(frequency, k), DocId(base + u64::from(doc)));
+        top.push(clause.weight * score_part(frequency, k), id);
     }
     let (looked_up, candidates) = rare.looked_up();
     Ok(PhrasePruning {
@@ -117,7 +123,7 @@ pub(crate) fn rare_phrase(
         candidates,
         placed: rare.work().documents,
         positions: rare.work().positions,
-        matching: rare.matches().len() as u64,
+        matching,
         ..PhrasePruning::default()
     })
 }
@@ -186,6 +192,11 @@ impl Search<'_> {
         }
         let PhraseScratch { candidates, bounds, order, .. } = scratch;
         words.candidates(window.key, candidates)?;
+        if self.top.leaves_out() {
+            // Before their words are placed, which costs more.
+            let first = self.base + (u64::from(window.key) << 16);
+            candidates.lows.retain(|low| !self.top.is_deleted(DocId(first + u64::from(*low))));
+        }
         self.pruning.candidates += candidates.lows.len() as u64;
         let mut rest = 0;
         while rest < candidates.lows.len() {

@@ -162,7 +162,7 @@ impl Corpus {
             }
             base += u64::from(segment.n_docs());
         }
-        (top.into_sorted(), prunings)
+        (top.into_sorted().unwrap(), prunings)
     }
 
     fn check(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2], scratch: &mut Scratch) {

@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use treepie::{DocId, Field};
+use treepie::Field;
 
 use super::{fields_to_json, open};
 use crate::{
@@ -33,8 +33,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         warn(format!("not stored and so not printed: {}", unstored.join(", ")));
     }
     let mut out = Output::new(global.color);
-    for number in 0..searcher.n_docs() {
-        let stored = searcher.document(DocId(number))?;
+    for doc in searcher.documents() {
+        let stored = searcher.document(doc?)?;
         out.json_line(&fields_to_json(&fields, &stored).into())?;
     }
     out.flush()?;

@@ -134,13 +134,14 @@ fn unknown_term(index: &Inspector, field: &str, term: &str) -> Error {
 }
 
 fn print_segments(out: &mut Output, format: Format, index: &Inspector) -> Outcome<()> {
-    let names = ["segment", "first_document", "documents", "terms", "tokens", "bytes"];
+    let names = ["segment", "first_document", "documents", "deleted", "terms", "tokens", "bytes"];
     let mut table = Table::new(out, format, &names)?;
     for segment in index.segments() {
         table.row(vec![
             json!(segment.id),
             json!(segment.first_doc.0),
             json!(segment.documents),
+            json!(segment.deleted),
             json!(segment.fields.iter().map(|field| field.terms).sum::<u64>()),
             json!(segment.fields.iter().map(|field| field.tokens).sum::<u64>()),
             json!(segment.bytes),

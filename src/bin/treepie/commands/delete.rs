@@ -1,0 +1,87 @@
+//! `treepie delete INDEX QUERY`: what matches goes.
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use serde_json::json;
+
+use super::{in_query, open, parse_query};
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::{Format, Output, grouped, plural},
+};
+
+/// Delete the documents that match a query.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie delete shop.tp 'sku:\"A-100\"'
+  treepie delete shop.tp 'discontinued -in_stock' --and --yes
+
+Prints how many were deleted. On a terminal it asks before; --yes answers. Whoever has the index open keeps seeing
+them until it reloads; `treepie merge` gives their room back.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// What to delete, in the query language.
+    query: String,
+    /// All words must match, not any of them.
+    #[arg(long)]
+    and: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+    /// How to print how many.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let query = parse_query(&args.query, args.and)?;
+    let index = open(&args.index)?;
+    let searcher = index.searcher()?;
+    let n_matching = searcher.count(&query).map_err(in_query(&args.query))?;
+    let mut out = Output::new(global.color);
+    let is_asked = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
+    if n_matching > 0 && is_asked && !is_confirmed(n_matching, searcher.n_docs())? {
+        return print(&mut out, args.format, 0);
+    }
+    drop(searcher);
+    if n_matching == 0 {
+        // Nothing to commit.
+        return print(&mut out, args.format, 0);
+    }
+    let mut writer = index.writer()?;
+    writer.delete(&query).map_err(in_query(&args.query))?;
+    let commit = writer.commit()?;
+    print(&mut out, args.format, commit.deleted)
+}
+
+/// Asks on the terminal; anything but yes is no.
+fn is_confirmed(n_matching: u64, n_docs: u64) -> io::Result<bool> {
+    let all = if n_matching == n_docs { "all ".to_owned() } else { String::new() };
+    eprint!("delete {all}{} of {}? [y/N] ", plural_of(n_matching), grouped(n_docs));
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
+}
+
+fn plural_of(n: u64) -> String {
+    match n {
+        1 => plural(1, "document"),
+        n => format!("{} documents", grouped(n)),
+    }
+}
+
+fn print(out: &mut Output, format: Format, deleted: u64) -> Outcome {
+    match format {
+        Format::Text => writeln!(out, "{deleted}")?,
+        Format::Json | Format::Jsonl => out.json_line(&json!({ "deleted": deleted }))?,
+        Format::Tsv | Format::Csv => writeln!(out, "deleted\n{deleted}")?,
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}

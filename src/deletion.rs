@@ -1,0 +1,57 @@
+//! Deleting what matches a query: the one place where writing asks reading.
+
+use crate::error::Result;
+use crate::execution::{Execution, ExecutionScratch, MatchSet};
+use crate::plan::{self, Goal, PlanOptions, PlanScratch, Total};
+use crate::query::{self, Normal, Query};
+use crate::segment::reader::SegmentReader;
+use crate::writer::{Doomed, IndexWriter};
+
+impl IndexWriter {
+    /// Deletes every document that matches a query and is there by now: those of the index and those that were
+    /// [added](Self::add) before. They are gone for whoever opens the index after the next
+    /// [`commit`](Self::commit), which says how many there were.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// # use treepie::query::{ParseOptions, parse};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for title in ["Paris", "Paris, Texas", "London"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    /// }
+    /// writer.delete(&parse("paris -texas", &ParseOptions::default())?)?;
+    /// writer.add(Document::new().with("title", "Paris, again"))?;
+    /// let commit = writer.commit()?;
+    /// assert_eq!((commit.documents, commit.deleted), (3, 1));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema; the writer goes on without it.
+    pub fn delete(&mut self, query: &Query) -> Result<()> {
+        let normal = query::rewrite(query, self.schema(), self.analyzers())?.normal;
+        self.delete_matching(Box::new(move |segment, doomed| find(&normal, segment, doomed)))
+    }
+}
+
+/// Adds what matches in a segment.
+fn find(normal: &Normal, segment: SegmentReader<'_>, doomed: &mut Doomed<'_>) -> Result<()> {
+    let goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+    let options = PlanOptions { goal, ..PlanOptions::default() };
+    let plan = plan::plan(normal, std::iter::once(segment), &options, PlanScratch::default())?;
+    let mut execution = Execution::new(plan, false, ExecutionScratch::default());
+    let (_, matches) = execution.page_and_matches(&mut vec![])?;
+    match matches.first() {
+        None => {}
+        Some(MatchSet::Everything) => (0..doomed.before()).for_each(|doc| doomed.add(doc)),
+        Some(MatchSet::Some(windows)) => {
+            for window in windows.windows() {
+                doomed.add_window(window.key, windows.documents(window));
+            }
+        }
+    }
+    Ok(())
+}

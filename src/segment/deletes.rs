@@ -1,0 +1,166 @@
+//! The deleted documents of a segment, open.
+
+use crate::bitmap::RoaringHeader;
+use crate::bytes::{Bytes, Source};
+use crate::error::{Error, Result};
+use crate::format::FileName;
+use crate::format::deletes::DeletedSet;
+use crate::format::envelope::SectionKind;
+use crate::format::header::FileKind;
+use crate::format::manifest::{DeletesMeta, SegmentMeta};
+use crate::format::postings::LongList;
+use crate::ids::SegmentId;
+use crate::segment::file::{self, Section, SegmentFile};
+use crate::storage::Storage;
+use std::path::PathBuf;
+
+/// Writes the deleted documents of a segment, at least one; durable, not yet committed. The number, which is not 0, is
+/// never that of an earlier file, not even after a crash.
+pub(crate) fn write(
+    storage: &dyn Storage,
+    segment: SegmentId,
+    number: u64,
+    set: &mut DeletedSet,
+) -> Result<DeletesMeta> {
+    let name = FileName::Deletes { segment, number };
+    let mut writer = file::create_of(FileKind::Deletes, segment, name, storage)?;
+    writer.section(None, SectionKind::DELETED, &set.encode())?;
+    let n_docs = set.len() as u32; // documents have numbers of 32 bits
+    Ok(DeletesMeta { number, seal: file::seal(writer)?, n_docs })
+}
+
+/// The documents of a segment that are deleted.
+#[derive(Debug)]
+pub(crate) struct DeletedDocs {
+    file: SegmentFile,
+    header: RoaringHeader,
+    /// 8 bytes for each 65,536 documents, so that asking for one does not read them again.
+    header_bytes: Box<[u8]>,
+    number: u64,
+}
+
+impl DeletedDocs {
+    /// Opens what a commit says is deleted of a segment.
+    pub(crate) fn open(
+        storage: &dyn Storage,
+        segment: &SegmentMeta,
+        meta: &DeletesMeta,
+    ) -> Result<DeletedDocs> {
+        let name = FileName::Deletes { segment: segment.id, number: meta.number };
+        let file = storage.open(&name.to_string())?;
+        let file = SegmentFile::open_of(FileKind::Deletes, file, Some((segment.id, meta.seal)))?;
+        let section = file.require(None, SectionKind::DELETED)?;
+        let (header, header_bytes) = {
+            let list = LongList::open(section, 0, section.len())?;
+            let last = list.n_containers().checked_sub(1).map(|last| u32::from(list.key(last)));
+            let found = match last {
+                Some(last) if last > (segment.n_docs - 1) >> 16 => {
+                    Some("a container past the segment's end".to_owned())
+                }
+                _ if list.cardinality() != u64::from(meta.n_docs) => {
+                    Some(list.cardinality().to_string())
+                }
+                _ => None,
+            };
+            if let Some(found) = found {
+                let expected = format!("{} documents below {}", meta.n_docs, segment.n_docs);
+                let error = Error::corrupt("opening the deletes of a segment");
+                return Err(section.locate(0, error.expected(expected).found(found)));
+            }
+            list.into_header()
+        };
+        let header_bytes = Box::from(&*header_bytes);
+        Ok(DeletedDocs { file, header, header_bytes, number: meta.number })
+    }
+
+    /// Whether this is what a commit says of the deletes.
+    pub(crate) fn is(&self, meta: &DeletesMeta) -> bool {
+        self.number == meta.number && self.file.seal() == meta.seal
+    }
+
+    /// How many there are; at least one.
+    pub(crate) fn n_docs(&self) -> u32 {
+        self.header.total_cardinality() as u32
+    }
+
+    /// The documents as a list.
+    pub(crate) fn list(&self) -> Result<LongList<'_, Section<'_>>> {
+        let section = self.file.require(None, SectionKind::DELETED)?;
+        Ok(LongList::with_header(section, Bytes::Mapped(&self.header_bytes), self.header))
+    }
+
+    /// Whether a document is deleted: halving over the windows, then inside one.
+    pub(crate) fn contains(&self, doc: u32) -> Result<bool> {
+        let list = self.list()?;
+        let nth = list.seek((doc >> 16) as u16);
+        if nth >= list.n_containers() || u32::from(list.key(nth)) != doc >> 16 {
+            return Ok(false);
+        }
+        let payload = list.payload(nth)?;
+        Ok(list.container(nth, &payload)?.contains(doc as u16))
+    }
+
+    /// Calls `take` with each of them, ascending; an error where one is not below `n_docs`.
+    pub(crate) fn for_each(&self, n_docs: u32, mut take: impl FnMut(u32)) -> Result<()> {
+        let list = self.list()?;
+        for nth in 0..list.n_containers() {
+            let payload = list.payload(nth)?;
+            let high = u32::from(list.key(nth)) << 16;
+            for low in list.container(nth, &payload)?.iter() {
+                let doc = high | u32::from(low);
+                if doc >= n_docs {
+                    return Err(Error::corrupt("reading the deletes of a segment")
+                        .expected(format!("documents below {n_docs}"))
+                        .found(doc.to_string())
+                        .in_file(self.file.path()));
+                }
+                take(doc);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds them to a set.
+    pub(crate) fn add_to(&self, set: &mut DeletedSet) -> Result<()> {
+        let list = self.list()?;
+        for nth in 0..list.n_containers() {
+            let payload = list.payload(nth)?;
+            set.add_window(list.key(nth), list.container(nth, &payload)?);
+        }
+        Ok(())
+    }
+
+    /// Reads everything and hands what is wrong to `report`; how much that is.
+    pub(crate) fn verify(&self, n_docs: u32, mut report: impl FnMut(Error)) -> u64 {
+        let damaged = self.file.verify(&mut report);
+        if damaged > 0 {
+            return damaged;
+        }
+        let sound = self.list().and_then(|list| {
+            let mut docs = vec![];
+            list.decode_into(n_docs, &mut docs)?;
+            match docs.len() as u64 == list.cardinality() {
+                true => Ok(()),
+                false => Err(Error::corrupt("counting the deleted documents of a segment")
+                    .expected(list.cardinality().to_string())
+                    .found(docs.len().to_string())),
+            }
+        });
+        match sound {
+            Ok(()) => 0,
+            Err(error) => {
+                report(error.in_file(self.file.path()));
+                1
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path()
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.len()
+    }
+}

@@ -1,0 +1,189 @@
+//! Deleting and merging, as users see it: what is left answers as if the rest had never been there.
+
+use std::sync::Arc;
+use treepie::query::{ParseOptions, Query, parse};
+use treepie::storage::{MemoryStorage, Storage};
+use treepie::{
+    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, WriterOptions,
+};
+
+fn query(text: &str) -> Query {
+    parse(text, &ParseOptions::default()).unwrap()
+}
+
+fn schema() -> Schema {
+    let mut body = Field::new("body", FieldKind::Text);
+    body.offsets = true;
+    let mut tag = Field::new("tag", FieldKind::Keyword);
+    tag.many = true;
+    Schema::builder().text("title").field(body).field(tag).keyword("id").build().unwrap()
+}
+
+/// Documents with words from one to all of them, so that there are lists of every kind.
+fn document(n: usize) -> Document {
+    let words = (1..12).filter(|k| n.is_multiple_of(1 << k)).map(|k| format!("level{k}"));
+    let words: Vec<_> = words.collect();
+    let mut document = Document::new()
+        .with("title", format!("Number {n} of many {}", words.join(" ")))
+        .with("id", n.to_string());
+    if !n.is_multiple_of(5) {
+        let again = "often ".repeat(n % 7);
+        document.push("body", format!("{again} body of {} {}", n % 97, words.join(" and ")));
+    }
+    (0..n % 3).for_each(|k| document.push("tag", format!("tag {}", (n + k) % 40)));
+    document
+}
+
+const SEED: u8 = 0x5A;
+
+fn writer(index: &Index, first: u8) -> IndexWriter {
+    let mut seed = [SEED; 16];
+    // Ids count from the seed: this makes one of them the other index's first.
+    seed[0] ^= first;
+    index.writer_with(WriterOptions::new().threads(1).reproducible_ids(seed)).unwrap()
+}
+
+fn segments(storage: &MemoryStorage) -> Vec<(String, Vec<u8>)> {
+    let entries = storage.list().unwrap().into_iter();
+    let named = entries.filter(|entry| entry.name.starts_with("seg-"));
+    let read = |name: String| {
+        let file = storage.open(&name).unwrap();
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        (name, bytes)
+    };
+    named.map(|entry| read(entry.name)).collect()
+}
+
+#[test]
+fn merging_leaves_the_bytes_of_an_index_that_never_had_what_was_deleted() {
+    const N: usize = 5_000;
+    let is_gone = |n: usize| n % 3 == 1 || n.is_multiple_of(16) || (2_000..2_400).contains(&n);
+    let storage = Arc::new(MemoryStorage::new());
+    let fresh = Index::options().create_in(storage.clone(), schema());
+    let mut into = writer(&fresh, 0);
+    for n in (0..N).filter(|n| !is_gone(*n)) {
+        into.add(document(n)).unwrap();
+    }
+    into.commit().unwrap();
+    drop(into);
+    let expected = segments(&storage);
+    assert_eq!(expected.len(), 1);
+
+    // Which of its numbers the merged segment gets does not matter here: all are tried.
+    let same = (0..32u8).find_map(|first| {
+        let storage = Arc::new(MemoryStorage::new());
+        let index = Index::options().create_in(storage.clone(), schema());
+        let mut into = writer(&index, first);
+        for n in 0..N {
+            into.add(document(n)).unwrap();
+            if [7, 1_500, 4_000].contains(&n) {
+                into.commit().unwrap();
+            }
+        }
+        into.commit().unwrap();
+        for n in (0..N).filter(|n| is_gone(*n) && *n % 3 == 1) {
+            into.delete_value("id", &n.to_string()).unwrap();
+        }
+        into.commit().unwrap();
+        for n in (0..N).filter(|n| is_gone(*n)) {
+            into.delete(&Query::value("id", n.to_string())).unwrap();
+        }
+        let merged = into.merge().unwrap();
+        assert_eq!(
+            (merged.segments, merged.documents as usize),
+            (1, (0..N).filter(|n| !is_gone(*n)).count())
+        );
+        let merged = format!("seg-{}.idx", index.inspect().unwrap().segments()[0].id);
+        let is_same = |name: &String| *name == merged && *name == expected[0].0;
+        segments(&storage).into_iter().find(|(name, _)| is_same(name)).map(|(_, bytes)| bytes)
+    });
+    assert!(same.expect("one of the ids is the same") == expected[0].1, "other bytes");
+}
+
+#[test]
+fn what_is_deleted_was_there_when_it_was_asked_for() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    let id = |n: usize| n.to_string();
+    writer.add(document(1)).unwrap();
+    writer.delete_value("id", "1").unwrap();
+    writer.add(document(1)).unwrap(); // stays
+    writer.add(document(2)).unwrap();
+    writer.delete(&query("id:2 OR id:3")).unwrap();
+    writer.add(document(3)).unwrap(); // stays
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.documents, commit.added, commit.deleted), (2, 4, 2));
+    let count = |text: &str| index.searcher().unwrap().count(&query(text)).unwrap();
+    assert_eq!([1, 2, 3].map(|n| count(&format!("id:{}", id(n)))), [1, 0, 1]);
+
+    // An old document and a new one by one call, and again: there is nothing left.
+    writer.add(document(3)).unwrap();
+    writer.delete_value("id", "3").unwrap();
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.documents, commit.deleted, commit.segments), (1, 2, 1));
+    writer.delete_value("id", "3").unwrap();
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.documents, commit.deleted), (1, 0));
+
+    // The last one: an index of no segments, which goes on.
+    writer.delete(&query("*")).unwrap();
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.documents, commit.segments, count("*")), (0, 0, 0));
+    assert_eq!(writer.merge().unwrap().segments, 0);
+    writer.add(document(4)).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+#[test]
+fn deleted_documents_are_not_fetched_and_not_gone_for_who_reads_already() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    (0..300).for_each(|n| writer.add(document(n)).unwrap());
+    writer.commit().unwrap();
+    let before = index.searcher().unwrap();
+    writer.delete(&query("level1")).unwrap();
+    assert_eq!(writer.commit().unwrap().deleted, 150);
+    let after = before.reload().unwrap().unwrap();
+    assert_eq!((before.n_docs(), after.n_docs(), after.n_deleted()), (300, 150, 150));
+    let docs =
+        |searcher: &Searcher| searcher.documents().map(|doc| doc.unwrap().0).collect::<Vec<_>>();
+    assert_eq!(docs(&after), (0..300).filter(|n| n % 2 == 1).collect::<Vec<_>>());
+    assert_eq!(docs(&before), (0..300).collect::<Vec<_>>());
+    let [even, odd] = [4, 5].map(treepie::DocId);
+    before.document(even).unwrap();
+    after.document(odd).unwrap();
+    let error = after.document(even).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("not deleted"), "{error}");
+    assert!(after.explain_score(&query("level1"), even).unwrap().is_none());
+    assert_eq!(before.count(&query("level1")).unwrap(), 150);
+    assert_eq!(after.count(&query("level1")).unwrap(), 0);
+    // The whole of it as one piece of memory, and back.
+    let image = index.to_image().unwrap();
+    let of_image = Index::open_bytes(image).unwrap().searcher().unwrap();
+    assert_eq!(docs(&of_image), docs(&after));
+    let tree = after.search(&query("number")).count_only().analyze().unwrap();
+    let deleted = tree.plan.iter().find(|node| node.operator == "Deleted").expect("in the plan");
+    assert_eq!(deleted.estimate.documents, 150);
+}
+
+#[test]
+fn what_cannot_be_deleted_is_refused_and_the_writer_goes_on() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(1)).unwrap();
+    for field in ["title", "nowhere"] {
+        assert_eq!(writer.delete_value(field, "x").unwrap_err().kind(), ErrorKind::Usage);
+    }
+    assert_eq!(writer.delete(&query("nowhere:x")).unwrap_err().kind(), ErrorKind::Query);
+    assert_eq!(writer.commit().unwrap().documents, 1);
+
+    let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+    drop(writer);
+    let mut writer = index.writer_with(options).unwrap();
+    let refused = (0..1_000_000).find_map(|n| writer.delete_value("id", &n.to_string()).err());
+    let error = refused.expect("there is a limit");
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(writer.commit().unwrap().documents, 0, "those that were taken are carried out");
+}
