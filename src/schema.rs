@@ -28,6 +28,7 @@ pub const POSITION_GAP_DEFAULT: u16 = 100;
 pub struct Schema {
     fields: Vec<Field>,
     default_fields: Vec<FieldId>,
+    key: Option<FieldId>,
 }
 
 /// One field: its name, its kind, and what is kept of it.
@@ -242,6 +243,7 @@ impl Schema {
                 Field::new("qualifier", FieldKind::Keyword).stored(false),
             ],
             default_fields: vec![FieldId(0)],
+            key: None,
         }
     }
 
@@ -258,6 +260,15 @@ impl Schema {
     /// The fields that words without a `field:` prefix are looked up in.
     pub fn default_fields(&self) -> impl Iterator<Item = &Field> {
         self.default_fields.iter().map(|id| &self.fields[id.index()])
+    }
+
+    /// The field that tells documents apart: each has one value of it, and no two the same.
+    pub fn key(&self) -> Option<&Field> {
+        self.key.map(|id| &self.fields[id.index()])
+    }
+
+    pub(crate) fn key_id(&self) -> Option<FieldId> {
+        self.key
     }
 
     pub(crate) fn field_id(&self, name: &str) -> Option<FieldId> {
@@ -290,6 +301,7 @@ impl Schema {
 pub struct SchemaBuilder {
     fields: Vec<Field>,
     default_fields: Option<Vec<String>>,
+    key: Option<String>,
 }
 
 impl SchemaBuilder {
@@ -312,6 +324,31 @@ impl SchemaBuilder {
         self
     }
 
+    /// Names the keyword field that tells documents apart, and adds it where there is none of this name yet. Every
+    /// document must then have one value of it, not empty, and [takes the place](crate::IndexWriter::add) of
+    /// the one that had the same.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").key("isbn").build()?);
+    /// let mut writer = index.writer()?;
+    /// for title in ["Corvids", "Corvids, second edition"] {
+    ///     writer.add(Document::new().with("isbn", "978-1").with("title", title))?;
+    /// }
+    /// assert_eq!(writer.commit()?.documents, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn key(mut self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        if self.fields.iter().all(|field| field.name != name) {
+            self.fields.push(Field::new(&*name, FieldKind::Keyword));
+        }
+        self.key = Some(name);
+        self
+    }
+
     /// Names the fields that words without a `field:` prefix are looked up in (default: every text field).
     #[must_use]
     pub fn default_fields<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
@@ -324,7 +361,7 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
+    /// does not exist, a key that is not a keyword field of one value, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
     /// positions of a field that is not text. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -377,7 +414,18 @@ impl SchemaBuilder {
                 .filter(|id| self.fields[id.index()].kind == FieldKind::Text)
                 .collect(),
         };
-        Ok(Schema { fields: self.fields, default_fields })
+        let key = self.key.as_ref().map(position).transpose()?;
+        if let Some(key) = key.map(|id| &self.fields[id.index()])
+            && (key.kind != FieldKind::Keyword || key.many)
+        {
+            return Err(wrong(format!("taking the field '{}' as the key", key.name))
+                .expected("a keyword field of one value")
+                .found(match key.many {
+                    true => "many values".to_owned(),
+                    false => format!("a {} field", key.kind.name()),
+                }));
+        }
+        Ok(Schema { fields: self.fields, default_fields, key })
     }
 }
 

@@ -65,6 +65,8 @@ const _: () = assert!(HEADER_LEN == 64, "the header's size is part of the format
 pub(super) const OFFSETS: u32 = 1;
 /// That of manifests with a segment some of whose documents are deleted.
 pub(super) const DELETES: u32 = 2;
+/// That of manifests of a schema with a key.
+pub(super) const KEY: u32 = 4;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -81,7 +83,7 @@ impl FileKind {
     /// The incompatible feature bits that this build knows.
     fn incompatible(self) -> u32 {
         match self {
-            FileKind::Manifest => OFFSETS | DELETES,
+            FileKind::Manifest => OFFSETS | DELETES | KEY,
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,
         }

@@ -55,7 +55,7 @@
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
 //! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
 //! its spec and its spec, and, if 64 is set, u16 the gap; u16 number of default fields, and u16 the position of
-//! each.
+//! each; with feature bit 4, u16 the position of the key.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -98,7 +98,7 @@
 //!
 //! # Versions
 //!
-//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes.
+//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key.
 //!
 //! # Why
 //!
@@ -112,7 +112,9 @@ use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
-use crate::format::header::{DELETES, FileKind, HEADER_LEN, Header, OFFSETS, checksum_differs};
+use crate::format::header::{
+    DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, checksum_differs,
+};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
 use std::collections::HashSet;
@@ -277,7 +279,9 @@ impl Manifest {
     fn features(&self) -> u32 {
         let offsets = self.schema.fields().iter().any(|field| field.offsets);
         let deletes = self.segments.iter().any(|segment| segment.deletes.is_some());
-        (if offsets { OFFSETS } else { 0 }) | (if deletes { DELETES } else { 0 })
+        [(offsets, OFFSETS), (deletes, DELETES), (self.schema.key_id().is_some(), KEY)]
+            .into_iter()
+            .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
     }
 }
 
@@ -422,26 +426,34 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
     let default_fields = schema.default_field_ids();
     out.extend((default_fields.len() as u16).to_le_bytes());
     out.extend(default_fields.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
+    if let Some(FieldId(key)) = schema.key_id() {
+        out.extend(key.to_le_bytes());
+    }
     out
 }
 
 fn decode_schema(bytes: &[u8]) -> Result<Schema> {
     let mut reader = ByteReader::new(bytes);
     let parts = decode_schema_parts(&mut reader);
-    let Some((fields, default_fields)) = parts.filter(|_| reader.remaining().is_empty()) else {
+    let Some((fields, default_fields, key)) = parts.filter(|_| reader.remaining().is_empty())
+    else {
         return Err(Error::corrupt("reading the schema of an index")
-            .expected("fields and default fields")
+            .expected("fields, default fields and a key")
             .found(format!("something else in byte {} of {}", reader.position(), bytes.len())));
     };
     let builder = fields.into_iter().fold(Schema::builder(), |builder, field| builder.field(field));
-    builder.default_fields(default_fields).build().map_err(|error| {
+    let builder = builder.default_fields(default_fields);
+    let builder = key.into_iter().fold(builder, |builder, key| builder.key(key));
+    builder.build().map_err(|error| {
         Error::corrupt("reading the schema of an index")
             .expected("a schema without contradictions")
             .found(error.to_string())
     })
 }
 
-fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<String>)> {
+type SchemaParts = (Vec<Field>, Vec<String>, Option<String>);
+
+fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
     let n_fields = usize::from(reader.u16()?);
     if n_fields > FIELDS_MAX {
         return None;
@@ -487,7 +499,11 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<(Vec<Field>, Vec<S
     let default_fields = (0..n_default)
         .map(|_| Some(fields.get(usize::from(reader.u16()?))?.name.clone()))
         .collect::<Option<Vec<_>>>()?;
-    Some((fields, default_fields))
+    let key = match reader.remaining().is_empty() {
+        true => None,
+        false => Some(fields.get(usize::from(reader.u16()?))?.name.clone()),
+    };
+    Some((fields, default_fields, key))
 }
 
 #[cfg(test)]

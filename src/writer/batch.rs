@@ -139,7 +139,15 @@ impl DocumentBatch {
             });
             self.text.extend_from_slice(value.as_bytes());
         }
-        Ok(())
+        let own = &self.values[from..];
+        match schema.key_id() {
+            Some(key) if !own.iter().any(|value| value.field == key && value.len > 0) => {
+                Err(document_error("indexing a document")
+                    .expected(format!("a value of the key, '{}'", schema.get(key).name))
+                    .found("none"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn end_chunk(&mut self) {

@@ -129,6 +129,53 @@ impl Deletions {
     }
 }
 
+/// Terms of a dictionary that are looked up in others at once.
+const KEYS_AT_ONCE: usize = 4_096;
+
+/// Adds what the documents of the newest segment replace, because they have the same key: all in the segments before,
+/// of which the sets are given, and in itself all but the last. One pass over the keys of the new segment.
+pub(super) fn find_replaced(
+    new: SegmentReader<'_>,
+    key: FieldId,
+    own: &mut DeletedSet,
+    older: &mut [(SegmentReader<'_>, &mut DeletedSet)],
+) -> Result<()> {
+    let field = new.field(key);
+    let mut stream = field.terms()?.iter();
+    let (mut keys, mut ends, mut docs) = (vec![], vec![], vec![]);
+    loop {
+        keys.clear();
+        ends.clear();
+        while ends.len() < KEYS_AT_ONCE
+            && let Some((term, _, info)) = stream.next()?
+        {
+            keys.extend_from_slice(term);
+            ends.push(keys.len());
+            if info.df > 1 {
+                docs.clear();
+                field.postings(&info)?.decode_into(new.n_docs(), &mut docs)?;
+                docs.pop();
+                docs.iter().for_each(|doc| own.add(*doc));
+            }
+        }
+        if ends.is_empty() {
+            return Ok(());
+        }
+        for (segment, set) in older.iter_mut() {
+            let field = segment.field(key);
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let asked = starts.zip(&ends).map(|(start, end)| &keys[start..*end]);
+            field.terms()?.get_all(asked, |info| {
+                let Some(info) = info else { return Ok(()) };
+                docs.clear();
+                field.postings(&info)?.decode_into(segment.n_docs(), &mut docs)?;
+                docs.iter().for_each(|doc| set.add(*doc));
+                Ok(())
+            })?;
+        }
+    }
+}
+
 /// What the query behind a function is taken to hold.
 const MATCHING_BYTES: usize = 1 << 10;
 
@@ -141,13 +188,16 @@ impl fmt::Debug for Deletions {
     }
 }
 
-/// What is deleted of a segment, before and by the next commit.
-pub(super) fn deleted_of(storage: &dyn Storage, segment: &SegmentMeta) -> Result<DeletedSet> {
-    let mut set = DeletedSet::default();
-    if let Some(meta) = &segment.deletes {
-        DeletedDocs::open(storage, segment, meta)?.add_to(&mut set)?;
-    }
-    Ok(set)
+/// Adds to what goes of a segment what was deleted before; how much that was.
+pub(super) fn add_deleted(
+    storage: &dyn Storage,
+    segment: &SegmentMeta,
+    set: &mut DeletedSet,
+) -> Result<u64> {
+    let Some(meta) = &segment.deletes else { return Ok(0) };
+    let deleted = DeletedDocs::open(storage, segment, meta)?;
+    deleted.add_to(set)?;
+    Ok(deleted.n_docs().into())
 }
 
 /// Writes what is deleted of a segment; durable, not yet committed.

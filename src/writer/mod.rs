@@ -32,6 +32,7 @@ use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::format::FileName;
+use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
@@ -178,11 +179,12 @@ impl IndexWriter {
         &self.schema
     }
 
-    /// Adds a document. It is checked now, and tokenized when enough have come together.
+    /// Adds a document. It is checked now, and tokenized when enough have come together. Where the schema has a
+    /// [key](crate::schema::SchemaBuilder::key), it takes the place of the document with the same key, if there is one.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Document`] where it does not fit the schema, [`ErrorKind::Analyzer`] where a field's analyzer is
+    /// [`ErrorKind::Document`] where it does not fit the schema or lacks the key, [`ErrorKind::Analyzer`] where a field's analyzer is
     /// neither built in nor registered; the writer goes on without it. Any other kind is about the index,
     /// and the writer is useless afterwards.
     pub fn add(&mut self, document: Document) -> Result<()> {
@@ -216,6 +218,11 @@ impl IndexWriter {
     ) -> Result<LinesReport> {
         self.check()?;
         let fields = format.resolve(&self.schema)?;
+        if let Some(key) = self.schema.key() {
+            return Err(Error::new(ErrorKind::Usage, "adding lines")
+                .expected("a schema without a key")
+                .found(format!("the key '{}', which lines do not have", key.name)));
+        }
         self.analyzers.index_time(&self.schema.fields()[usize::from(fields.text)])?;
         self.submit_pending()?;
         let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs())
@@ -231,6 +238,21 @@ impl IndexWriter {
             self.submit(Batch::Lines(batch))?;
         }
         Ok(())
+    }
+
+    /// Deletes the document with this key, if there is one by now; as [`delete_value`](Self::delete_value).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] where the schema has no key.
+    pub fn delete_key(&mut self, key: &str) -> Result<()> {
+        let Some(field) = self.schema.key().map(|field| field.name.clone()) else {
+            return Err(Error::new(ErrorKind::Usage, "deleting by the key")
+                .expected("a schema with a key")
+                .found("one without")
+                .hint("SchemaBuilder::key, or `key` in the schema file, names it"));
+        };
+        self.delete_value(&field, key)
     }
 
     /// Deletes every document that has this value in a keyword field and is there by now, as
@@ -329,21 +351,38 @@ impl IndexWriter {
         n_old: usize,
     ) -> Result<u64> {
         let mut deletions = std::mem::take(&mut self.deletions);
-        if deletions.is_empty() {
+        let key = self.schema.key_id().filter(|_| segments.len() > n_old);
+        if deletions.is_empty() && key.is_none() {
             return Ok(0);
         }
         let storage = Arc::clone(self.committer.storage());
+        let open = |segment: &SegmentMeta| snapshot::open_segment(&*storage, segment);
+        let files = segments.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let readers = files.iter().zip(&*segments);
+        let readers: Vec<_> = readers
+            .map(|(file, segment)| SegmentReader::new(file, &self.schema, segment.n_docs))
+            .collect();
+        let mut sets: Vec<_> = readers.iter().map(|_| DeletedSet::default()).collect();
+        for (at, (reader, set)) in readers.iter().zip(&mut sets).enumerate() {
+            deletions.find(*reader, at >= n_old, set)?;
+        }
+        if let Some(key) = key {
+            let (old, new) = sets.split_at_mut(n_old);
+            let mut older: Vec<_> = readers.iter().copied().zip(old).collect();
+            if let (Some(reader), Some(own)) = (readers.get(n_old), new.first_mut()) {
+                deletions::find_replaced(*reader, key, own, &mut older)?;
+            }
+        }
         let mut n_deleted = 0;
-        for (at, segment) in segments.iter_mut().enumerate() {
-            let file = snapshot::open_segment(&*storage, segment)?;
-            let reader = SegmentReader::new(&file, &self.schema, segment.n_docs);
-            let mut set = deletions::deleted_of(&*storage, segment)?;
-            let before = set.len();
-            deletions.find(reader, at >= n_old, &mut set)?;
+        for (at, (segment, set)) in segments.iter_mut().zip(&mut sets).enumerate() {
+            if set.len() == 0 {
+                continue;
+            }
+            let before = deletions::add_deleted(&*storage, segment, set)?;
             let new = set.len() - before;
             n_deleted += new;
             if new > 0 && set.len() < u64::from(segment.n_docs) {
-                deletions::write(&*storage, segment, self.ids.next_number(), &mut set)?;
+                deletions::write(&*storage, segment, self.ids.next_number(), set)?;
             } else if new > 0 {
                 segment.n_docs = 0;
                 if at >= n_old {

@@ -187,3 +187,143 @@ fn what_cannot_be_deleted_is_refused_and_the_writer_goes_on() {
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert_eq!(writer.commit().unwrap().documents, 0, "those that were taken are carried out");
 }
+
+/// The same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
+}
+
+/// What an index with a key should hold: the text of each key, in the order in which they were added last.
+#[derive(Clone, Default)]
+struct Model(Vec<(String, String)>);
+
+impl Model {
+    fn put(&mut self, key: &str, text: &str) {
+        self.0.retain(|(other, _)| other != key);
+        self.0.push((key.into(), text.into()));
+    }
+
+    /// Removes what has a word.
+    fn remove_word(&mut self, word: &str) {
+        self.0.retain(|(_, text)| text.split(' ').all(|other| other != word));
+    }
+
+    fn check(&self, searcher: &Searcher, what: &str) {
+        assert_eq!(searcher.n_docs(), self.0.len() as u64, "{what}");
+        let docs = searcher.documents().map(|doc| searcher.document(doc.unwrap()).unwrap());
+        let found: Vec<(String, String)> =
+            docs.map(|doc| (doc["id"].to_string(), doc["text"].to_string())).collect();
+        assert!(found == self.0, "{what}: {found:?}\n{:?}", self.0);
+        for word in ["w0", "w1", "w5"] {
+            let has = |(_, text): &&(String, String)| text.split(' ').any(|other| other == word);
+            let expected = self.0.iter().filter(has).count() as u64;
+            let query = query(word);
+            assert_eq!(searcher.count(&query).unwrap(), expected, "{what}: {word}");
+            let page = searcher.search(&query).limit(5).run().unwrap();
+            assert_eq!(page.total.value, expected, "{what}: {word}");
+            assert!(page.hits.iter().all(|hit| hit.fields["text"].to_string().contains(word)));
+        }
+    }
+}
+
+#[test]
+fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
+    let mut random = Random(0xC0FFEE);
+    for round in 0..60 {
+        let schema = Schema::builder().text("text").key("id").build().unwrap();
+        let index = Index::in_memory(schema);
+        let options = || WriterOptions::new().threads(1);
+        let mut writer = index.writer_with(options()).unwrap();
+        let (mut model, mut committed) = (Model::default(), Model::default());
+        let n_keys = [3, 20, 400][round % 3];
+        for step in 0..60 {
+            let what = format!("round {round}, step {step}");
+            match random.below(12) {
+                0..6 => {
+                    for _ in 0..1 + random.below(30) {
+                        let key = format!("k{}", random.below(n_keys));
+                        let text = format!("w{} w{} {step}", random.below(4), random.below(9));
+                        model.put(&key, &text);
+                        writer.add(Document::new().with("id", key).with("text", text)).unwrap();
+                    }
+                }
+                6 => {
+                    let key = format!("k{}", random.below(n_keys));
+                    model.0.retain(|(other, _)| *other != key);
+                    writer.delete_key(&key).unwrap();
+                }
+                7 => {
+                    let word = format!("w{}", random.below(9));
+                    model.remove_word(&word);
+                    writer.delete(&query(&word)).unwrap();
+                }
+                8 => {
+                    committed = model.clone();
+                    let merged = writer.merge().unwrap();
+                    assert_eq!(merged.documents, model.0.len() as u64, "{what}");
+                    assert!(merged.segments < 2, "{what}");
+                    assert_eq!(index.searcher().unwrap().n_deleted(), 0, "{what}");
+                }
+                9 => {
+                    // What was not committed goes.
+                    drop(writer);
+                    writer = index.writer_with(options()).unwrap();
+                    model = committed.clone();
+                }
+                _ => {
+                    committed = model.clone();
+                    let commit = writer.commit().unwrap();
+                    assert_eq!(commit.documents, model.0.len() as u64, "{what}");
+                }
+            }
+            if committed.0.is_empty() && index.schema().is_none() {
+                continue;
+            }
+            match index.searcher() {
+                Ok(searcher) => committed.check(&searcher, &what),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::NotAnIndex, "{what}: {error}"),
+            }
+        }
+        if let Ok(inspector) = index.inspect() {
+            let report = inspector.verify(|error| panic!("{error}"));
+            assert!(report.is_sound());
+        }
+    }
+}
+
+#[test]
+fn a_key_is_one_value_that_every_document_has() {
+    let many = Schema::builder().keyword("id").key("id").build().unwrap_err();
+    assert!(many.to_string().contains("many values"), "{many}");
+    assert_eq!(
+        Schema::builder().text("id").key("id").build().unwrap_err().kind(),
+        ErrorKind::Schema
+    );
+    let schema = Schema::builder().text("text").key("id").build().unwrap();
+    assert_eq!(schema.key().unwrap().name, "id");
+    let index = Index::in_memory(schema.clone());
+    let mut writer = index.writer().unwrap();
+    for document in [Document::new().with("text", "x"), Document::new().with("id", "")] {
+        let error = writer.add(document).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Document);
+        assert!(error.to_string().contains("'id'"), "{error}");
+    }
+    let titles = treepie::LineFormat::wikipedia_titles();
+    let lines = writer.add_lines(&b"a\n"[..], &titles, treepie::BadLines::Refuse);
+    assert!(lines.is_err());
+    writer.add(Document::new().with("id", "1")).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 1);
+    drop(writer);
+    // The schema comes back from disk with its key.
+    let image = index.to_image().unwrap();
+    assert_eq!(Index::open_bytes(image).unwrap().schema(), Some(&schema));
+    let other = Index::in_memory(Schema::builder().text("text").build().unwrap());
+    assert_eq!(other.writer().unwrap().delete_key("1").unwrap_err().kind(), ErrorKind::Usage);
+}

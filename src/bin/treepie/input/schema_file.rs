@@ -14,6 +14,7 @@
 //! many = true          # more than one value a document; default false
 //! [index]
 //! default_fields = ["title"]
+//! key = "sku"          # a keyword field of one value: a document replaces the one with the same
 //! ```
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
@@ -53,8 +54,13 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                         "default_fields" => {
                             builder = builder.default_fields(file.names(value, &span)?);
                         }
-                        "key" | "sort" => return Err(file.not_yet(format!("index.{key}"), span)),
-                        _ => return Err(file.unknown(span, key, "default_fields")),
+                        "key" => {
+                            let wrong =
+                                || file.kind_of(span.clone(), key, "the name of a field", value);
+                            builder = builder.key(value.as_str().ok_or_else(wrong)?);
+                        }
+                        "sort" => return Err(file.not_yet(format!("index.{key}"), span)),
+                        _ => return Err(file.unknown(span, key, "default_fields or key")),
                     }
                 }
             }
@@ -95,10 +101,17 @@ pub(crate) fn print(schema: &Schema) -> String {
         }
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
-    if !schema.default_fields().eq(texts) {
+    let has_own = !schema.default_fields().eq(texts);
+    if has_own || schema.key().is_some() {
+        text.push_str("[index]\n");
+    }
+    if has_own {
         let names: Vec<_> =
             schema.default_fields().map(|field| format!("\"{}\"", field.name)).collect();
-        let _ = writeln!(text, "[index]\ndefault_fields = [{}]", names.join(", "));
+        let _ = writeln!(text, "default_fields = [{}]", names.join(", "));
+    }
+    if let Some(key) = schema.key() {
+        let _ = writeln!(text, "key = \"{}\"", key.name);
     }
     text
 }
@@ -365,10 +378,7 @@ mod tests {
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
             ("[fields.a]\ntype = \"text\"\ncolour = 1", "found 'colour' (line 3)"),
-            (
-                "[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"",
-                "index.key is not built yet (line 4)",
-            ),
+            ("[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"", "a keyword field of one value"),
             ("[feilds.a]\ntype = \"text\"", "expected fields or index, found 'feilds' (line 1)"),
             ("fields = 3", "expected a table for 'fields'"),
             ("[fields.a", "reading the schema file: found"),
