@@ -176,14 +176,7 @@ impl Snapshot {
             known.map_or_else(|| open_segment(storage, meta), |segment| Ok(segment.clone()))
         };
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-        let open = |meta: &SegmentMeta| {
-            let Some(deletes) = &meta.deletes else { return Ok(None) };
-            let known = before.and_then(|snapshot| snapshot.deletes_of(meta.id, deletes));
-            match known {
-                Some(known) => Ok(Some(Arc::clone(known))),
-                None => DeletedDocs::open(storage, meta, deletes).map(Arc::new).map(Some),
-            }
-        };
+        let open = |meta: &SegmentMeta| Self::open_deletes_of(storage, meta, before);
         let deletes = manifest.segments.iter().map(open).collect::<Result<_>>()?;
         Ok(Snapshot { manifest, segments, deletes, _pin: pin })
     }
@@ -213,6 +206,20 @@ impl Snapshot {
         parts.map(|((meta, file), deletes)| {
             SegmentReader::new(file, &self.manifest.schema, meta.n_docs).without(deletes.as_ref())
         })
+    }
+
+    /// Opens what is deleted of a segment, unless `before` has it open.
+    pub(crate) fn open_deletes_of(
+        storage: &dyn Storage,
+        segment: &SegmentMeta,
+        before: Option<&Snapshot>,
+    ) -> Result<Option<Arc<DeletedDocs>>> {
+        let Some(deletes) = &segment.deletes else { return Ok(None) };
+        let known = before.and_then(|snapshot| snapshot.deletes_of(segment.id, deletes));
+        match known {
+            Some(known) => Ok(Some(Arc::clone(known))),
+            None => DeletedDocs::open(storage, segment, deletes).map(Arc::new).map(Some),
+        }
     }
 
     fn deletes_of(&self, segment: SegmentId, meta: &DeletesMeta) -> Option<&Arc<DeletedDocs>> {

@@ -4,15 +4,14 @@
 //! the first whole one the index again: as a new commit, one after the newest, so that no number is used twice and
 //! whoever has the index open follows by reloading.
 //!
-//! Nothing of the damaged commits is thrown away. First every segment that no whole commit names is set aside: it gets
+//! Nothing of the damaged commits is thrown away. First every segment, and what is deleted of one, that no whole commit names is set aside: it gets
 //! a name (`damaged-…`) that no writer touches. Then the new commit is published, and at last the damaged
 //! manifests are set aside. A failure before the second step leaves the index as damaged as it was, one after it leaves
 //! it recovered; to recover again does what is left.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
-use crate::format::manifest::Manifest;
-use crate::ids::SegmentId;
+use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::segment::snapshot::{Contents, Snapshot, contents, read_manifest};
 use crate::segment::verify;
 use crate::storage::Storage;
@@ -84,7 +83,7 @@ pub(crate) fn recover(storage: Arc<dyn Storage>, only_look: bool) -> Result<Reco
     let is_lost = !recovery.nothing_lost();
     if is_lost || is_half_done(&found.whole, &recovery) {
         set_aside(&*storage, &mut recovery, |name| match name {
-            FileName::Segment(id) => !found.named.contains(&id),
+            FileName::Segment(_) | FileName::Deletes { .. } => !found.named.contains(&name),
             _ => false,
         })?;
     }
@@ -118,8 +117,8 @@ struct Found {
     /// The newest commit that is whole.
     whole: Manifest,
     damaged: Vec<DamagedCommit>,
-    /// Segments that the whole commit names, and what can be read of those before it.
-    named: HashSet<SegmentId>,
+    /// Segments and deletes that the whole commit names, and what can be read of those before it.
+    named: HashSet<FileName>,
 }
 
 impl Found {
@@ -139,7 +138,7 @@ impl Found {
             };
             match manifest {
                 Ok(manifest) => {
-                    named.extend(manifest.segments.iter().map(|segment| segment.id));
+                    named.extend(manifest.segments.iter().flat_map(SegmentMeta::files));
                     whole.get_or_insert(manifest);
                 }
                 Err(commit) => damaged.push(commit),
@@ -186,7 +185,14 @@ fn examine(storage: &dyn Storage, generation: u64) -> Result<Result<Manifest, Da
     for meta in &manifest.segments {
         match Snapshot::open_segment_of(storage, &manifest, meta) {
             Ok(file) => {
-                let reader = Snapshot::reader_of(&file, &manifest, meta);
+                let deletes = match Snapshot::open_deletes_of(storage, meta, None) {
+                    Ok(deletes) => deletes,
+                    Err(error) => {
+                        commit.add(only_damage(error)?);
+                        None
+                    }
+                };
+                let reader = Snapshot::reader_of(&file, &manifest, meta).without(deletes.as_ref());
                 verify::verify(reader, |error| commit.add(error));
             }
             Err(error) => commit.add(only_damage(error)?),

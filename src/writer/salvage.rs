@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta};
-use crate::ids::SegmentId;
+use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{Contents, Snapshot, contents, read_manifest};
@@ -52,7 +52,7 @@ pub struct Salvage {
 pub struct SalvagedSegment {
     /// Its id, in hexadecimal.
     pub id: String,
-    /// Its documents.
+    /// Its documents that were not deleted.
     pub documents: u64,
     /// What could be done.
     pub outcome: SegmentOutcome,
@@ -73,6 +73,8 @@ pub enum SegmentOutcome {
         /// Fields whose values are lost, because they are not stored.
         fields_lost: Vec<String>,
     },
+    /// It is sound and was copied, but for what says which of its documents are deleted: these are back.
+    Undeleted,
     /// Nothing of it can be read.
     Lost,
 }
@@ -109,7 +111,10 @@ pub(crate) fn salvage(
     let mut first = 0;
     for segment in &manifest.segments {
         let salvaged = writer.salvage_segment(from, &manifest, segment, first)?;
-        salvage.lost += salvaged.lost.iter().map(|range| range.end - range.start).sum::<u64>();
+        salvage.lost += match salvaged.outcome {
+            SegmentOutcome::Lost => salvaged.documents,
+            _ => salvaged.lost.iter().map(|range| range.end - range.start).sum::<u64>(),
+        };
         salvage.segments.push(salvaged);
         first += u64::from(segment.n_docs);
     }
@@ -147,22 +152,34 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
 
 /// Segment files that no manifest names that can be read.
 fn unnamed(storage: &dyn Storage) -> Result<Vec<String>> {
-    let mut named: HashSet<SegmentId> = HashSet::new();
+    let mut named: HashSet<FileName> = HashSet::new();
     let names: Vec<_> = storage.list()?.into_iter().map(|entry| entry.name).collect();
     for name in &names {
         if let Some(FileName::Manifest(generation)) = FileName::parse(name)
             && let Ok(manifest) = read_manifest(storage, generation)
         {
-            named.extend(manifest.segments.iter().map(|segment| segment.id));
+            named.extend(manifest.segments.iter().flat_map(SegmentMeta::files));
         }
     }
     let is_unnamed = |name: &String| match FileName::parse(name) {
-        Some(FileName::Segment(id)) => !named.contains(&id),
+        Some(file @ FileName::Segment(_)) => !named.contains(&file),
         _ => false,
     };
     let mut unnamed: Vec<_> = names.into_iter().filter(is_unnamed).collect();
     unnamed.sort();
     Ok(unnamed)
+}
+
+/// What is deleted of a segment, if every byte that says so is sound.
+fn open_deletes(storage: &dyn Storage, segment: &SegmentMeta) -> Result<Option<Arc<DeletedDocs>>> {
+    let deletes = Snapshot::open_deletes_of(storage, segment, None)?;
+    let mut first = None;
+    if let Some(deletes) = &deletes {
+        deletes.verify(segment.n_docs, |error| {
+            first.get_or_insert(error);
+        });
+    }
+    first.map_or(Ok(deletes), Err)
 }
 
 impl IndexWriter {
@@ -177,7 +194,7 @@ impl IndexWriter {
         let n_docs = u64::from(segment.n_docs);
         let mut salvaged = SalvagedSegment {
             id: segment.id.to_string(),
-            documents: n_docs,
+            documents: segment.n_live().into(),
             outcome: SegmentOutcome::Lost,
             lost: vec![],
             damage: vec![],
@@ -190,6 +207,14 @@ impl IndexWriter {
                 return Ok(salvaged);
             }
         };
+        let deletes = match open_deletes(from, segment) {
+            Ok(deletes) => deletes,
+            Err(error) => {
+                salvaged.damage.push(only_damage(error)?);
+                None
+            }
+        };
+        let are_back = segment.deletes.is_some() && deletes.is_none();
         let reader = Snapshot::reader_of(&file, manifest, segment);
         let damage = &mut salvaged.damage;
         let n_damaged = verify::verify(reader, |error| {
@@ -199,10 +224,13 @@ impl IndexWriter {
         });
         if n_damaged == 0 {
             self.end_segment()?;
-            self.copy_segment(from, segment)?;
-            salvaged.outcome = SegmentOutcome::Copied;
+            let kept = deletes.as_ref().and(segment.deletes);
+            self.copy_segment(from, &SegmentMeta { deletes: kept, ..*segment })?;
+            salvaged.outcome =
+                if are_back { SegmentOutcome::Undeleted } else { SegmentOutcome::Copied };
             return Ok(salvaged);
         }
+        let reader = reader.without(deletes.as_ref());
         salvaged.lost = self.add_readable(&file, reader, first)?;
         let lost: u64 = salvaged.lost.iter().map(|range| range.end - range.start).sum();
         if lost < n_docs {
@@ -222,6 +250,9 @@ impl IndexWriter {
     ) -> Result<Vec<Range<u64>>> {
         let mut lost: Vec<Range<u64>> = vec![];
         for doc in 0..reader.n_docs() {
+            if reader.is_deleted(doc)? {
+                continue;
+            }
             let added = reader.stored(doc).and_then(|values| {
                 let mut document = Document::new();
                 for (field, value) in values {
@@ -258,16 +289,17 @@ impl IndexWriter {
     }
 
     fn copy_segment(&mut self, from: &dyn Storage, segment: &SegmentMeta) -> Result<()> {
-        let name = FileName::Segment(segment.id).to_string();
-        let source = from.open_unmapped(&name)?;
-        let mut target = self.committer.storage().create(&name)?;
-        let mut piece = vec![0; PIECE];
-        for at in (0..source.len()).step_by(PIECE) {
-            let len = (source.len() - at).min(PIECE as u64) as usize;
-            source.read_at(at, &mut piece[..len])?;
-            target.write_all(&piece[..len])?;
+        for name in segment.files().map(|name| name.to_string()) {
+            let source = from.open_unmapped(&name)?;
+            let mut target = self.committer.storage().create(&name)?;
+            let mut piece = vec![0; PIECE];
+            for at in (0..source.len()).step_by(PIECE) {
+                let len = (source.len() - at).min(PIECE as u64) as usize;
+                source.read_at(at, &mut piece[..len])?;
+                target.write_all(&piece[..len])?;
+            }
+            target.sync()?;
         }
-        target.sync()?;
         self.kept.push(*segment);
         Ok(())
     }

@@ -66,6 +66,10 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
                     )?;
                 }
             }
+            SegmentOutcome::Undeleted => writeln!(
+                out,
+                "segment {id}: {documents} documents, and those that were deleted are back: what says which is damaged"
+            )?,
             _ => writeln!(out, "segment {id} is lost: {documents} documents")?,
         }
         for range in &segment.lost {
@@ -97,6 +101,7 @@ fn print_rows(out: &mut Output, format: Format, salvage: &Salvage) -> Outcome<()
         let (outcome, fields_lost) = match &segment.outcome {
             SegmentOutcome::Copied => ("copied", vec![]),
             SegmentOutcome::Rebuilt { fields_lost } => ("rebuilt", fields_lost.clone()),
+            SegmentOutcome::Undeleted => ("undeleted", vec![]),
             _ => ("lost", vec![]),
         };
         table.row(vec![
