@@ -56,7 +56,11 @@ pub(crate) fn create_sized(
     id: SegmentId,
     bytes: u64,
 ) -> Result<SegmentFileWriter> {
-    EnvelopeWriter::new(id, storage.create_sized(&FileName::Segment(id).to_string(), bytes)?)
+    EnvelopeWriter::new(
+        FileKind::Segment,
+        id,
+        storage.create_sized(&FileName::Segment(id).to_string(), bytes)?,
+    )
 }
 
 /// Writes the tables and makes the file durable: after this a manifest may name it.
