@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, Result};
 use crate::format::FileName;
+use crate::format::manifest::SegmentMeta;
 use crate::segment::snapshot::{Snapshot, read_manifest};
 use crate::storage::Storage;
 use std::collections::HashSet;
@@ -51,10 +52,10 @@ pub(crate) fn disk_usage(storage: &dyn Storage) -> Result<DiskUsage> {
             // One that is gone or damaged keeps nothing.
             && let Ok(manifest) = read_manifest(storage, generation)
         {
-            of_older.extend(manifest.segments.into_iter().map(|segment| segment.id));
+            of_older.extend(manifest.segments.iter().flat_map(SegmentMeta::files));
         }
     }
-    let of_newest: HashSet<_> = newest.segments.iter().map(|segment| segment.id).collect();
+    let of_newest: HashSet<_> = newest.segments.iter().flat_map(SegmentMeta::files).collect();
     let mut usage = DiskUsage::default();
     for name in names() {
         let bytes = match storage.open_unmapped(&name.to_string()) {
@@ -65,13 +66,14 @@ pub(crate) fn disk_usage(storage: &dyn Storage) -> Result<DiskUsage> {
         };
         usage.files += 1;
         *match name {
-            FileName::Segment(id) if of_newest.contains(&id) => &mut usage.live,
-            FileName::Segment(id) if of_older.contains(&id) => &mut usage.older,
+            file if of_newest.contains(&file) => &mut usage.live,
+            file if of_older.contains(&file) => &mut usage.older,
             FileName::Manifest(generation) if generation < newest.generation => &mut usage.older,
             FileName::Manifest(_) | FileName::WriteLock => &mut usage.live,
-            FileName::Segment(_) | FileName::Temporary(_) | FileName::Run { .. } => {
-                &mut usage.unreferenced
-            }
+            FileName::Segment(_)
+            | FileName::Deletes { .. }
+            | FileName::Temporary(_)
+            | FileName::Run { .. } => &mut usage.unreferenced,
         } += bytes;
     }
     Ok(usage)
