@@ -18,18 +18,13 @@ fn judge(files: &Files, truth: &Truth, case: Case<'_>) {
     let newest = manifests(files)[1];
     let seen = truth.check(Parts::mapped(case.apply(files)), case.turn());
     match case.change {
-        _ if !is_read(files, case.file) => assert_eq!(seen, Some(false), "is not read"),
+        _ if !truth.is_read(case.file) => assert_eq!(seen, Some(false), "is not read"),
         // Not to be told from an index whose last commit never was.
         Change::Missing if case.file == newest => assert_eq!(seen, Some(false)),
         Change::Missing | Change::Cut(_) | Change::Longer(..) => assert_eq!(seen, None),
         _ if case.file == newest => assert_eq!(seen, None),
         _ => assert_ne!(seen, Some(false), "verification did not see it"),
     }
-}
-
-/// Whether a file belongs to the newest commit.
-fn is_read(files: &Files, file: &str) -> bool {
-    file != manifests(files)[0] && file != "write.lock"
 }
 
 #[test]
@@ -47,7 +42,7 @@ fn no_changed_byte_gives_a_wrong_answer_and_verification_sees_it() {
 fn no_length_is_taken_for_the_whole() {
     let (files, truth) = sound();
     let cases = changes::cuts(files);
-    let seen = for_each(&cases, |case| match is_read(files, case.file) {
+    let seen = for_each(&cases, |case| match truth.is_read(case.file) {
         true => judge(files, truth, case),
         false => drop(Index::options().open_storage(Parts::mapped(case.apply(files))).unwrap()),
     });
@@ -69,7 +64,7 @@ fn no_sector_burst_or_tail_gives_a_wrong_answer() {
 fn a_file_in_the_place_of_another_is_never_answered_from() {
     let (files, truth) = sound();
     let other = golden(2);
-    let names: Vec<&String> = files.keys().filter(|file| is_read(files, file)).collect();
+    let names: Vec<&String> = files.keys().filter(|file| truth.is_read(file)).collect();
     let mut exchanged = 0;
     for name in &names {
         let foreign = other.iter().map(|(from, bytes)| ("the other index", from, bytes));

@@ -1,9 +1,10 @@
 //! One index with everything that files can have in them, and a storage whose files are easily exchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use treepie::query::{ParseOptions, parse};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use treepie::{
     Detail, Document, Error, ErrorKind, Field, FieldKind, Index, Result, Schema, WriterOptions,
@@ -45,7 +46,8 @@ pub(crate) fn schema() -> Schema {
     schema.field(kind).field(code).default_fields(["title", "tag"]).build().unwrap()
 }
 
-/// The index that follows from a seed: three commits of a segment each, of which the last two are kept.
+/// The index that follows from a seed: three commits of a segment each, of which the last two are kept, with
+/// deletes of the first segment in both and of the second in the last.
 /// Indexes of other seeds have files of the same names.
 pub(crate) fn golden(seed: u64) -> Files {
     let storage = Arc::new(MemoryStorage::new());
@@ -60,11 +62,15 @@ pub(crate) fn golden(seed: u64) -> Files {
     for n in 0..TEXTS {
         writer.add(text(n, &mut dice)).unwrap();
     }
+    writer.delete_value("code", "c00600").unwrap();
     writer.commit().unwrap();
     for n in 0..LATE {
         let title = format!("late even n{} w{n}", n % 3);
         writer.add(Document::new().with("title", title).with("kind", "k2")).unwrap();
     }
+    let unlikely = parse("tag:middle -mark:most", &ParseOptions::default()).unwrap();
+    writer.delete(&unlikely).unwrap();
+    writer.delete_value("kind", "k3").unwrap();
     writer.set_payload(*b"as far as line 17");
     writer.commit().unwrap();
     files_in(&*storage)
@@ -147,6 +153,17 @@ pub(crate) fn files_in(storage: &dyn Storage) -> Files {
 /// The names of the manifests, oldest first.
 pub(crate) fn manifests(files: &Files) -> Vec<&str> {
     files.keys().map(|name| &**name).filter(|name| name.starts_with("manifest-")).collect()
+}
+
+/// The files of the newest commit.
+pub(crate) fn in_use(files: &Files) -> BTreeSet<String> {
+    let index = Index::options().open_storage(Parts::mapped(files.clone())).unwrap();
+    let segments = index.inspect().unwrap().segments();
+    let paths = segments.into_iter().flat_map(|segment| [Some(segment.path), segment.deletes_path]);
+    let mut names: BTreeSet<String> =
+        paths.flatten().map(|path| path.to_str().unwrap().to_owned()).collect();
+    names.extend(manifests(files).last().map(|newest| (*newest).to_owned()));
+    names
 }
 
 /// Files that are only read, with one of them exchanged.
@@ -253,10 +270,15 @@ fn the_golden_index_has_lists_of_every_kind() {
         println!("{name}: {} bytes", bytes.len());
     }
     assert!(total >= 64 << 10, "{total} bytes");
-    assert_eq!(files.len(), 3 + 2 + usize::from(files.contains_key("write.lock")));
+    let of_deletes = files.keys().filter(|name| name.starts_with("del-")).count();
+    assert_eq!((files.len(), of_deletes), (3 + 2 + 3, 3));
     let index = Index::options().open_storage(Parts::mapped(files)).unwrap();
     let inspector = index.inspect().unwrap();
-    assert_eq!(inspector.documents(), DOCS);
+    let segments = inspector.segments();
+    assert_eq!(segments.iter().map(|segment| segment.documents).sum::<u64>(), DOCS);
+    let deleted: Vec<_> = segments.iter().map(|segment| segment.deleted).collect();
+    assert!(deleted[0] > 500 && deleted[1] > 5 && deleted[2] == 0, "{deleted:?}");
+    assert_eq!(inspector.documents(), DOCS - deleted.iter().sum::<u64>());
     let lists = |field: &str, term: &str| inspector.postings(field, term.as_bytes(), 0).unwrap();
     let encodings = |field: &str, term: &str| -> Vec<_> {
         lists(field, term).into_iter().map(|list| list.encoding).collect()

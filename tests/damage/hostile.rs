@@ -7,7 +7,8 @@ use crate::guard::for_each;
 use crate::questions::{Turn, ask, look, sound};
 use crate::seals::reseal;
 use crate::{mutations, seed};
-use treepie::Index;
+use std::sync::Arc;
+use treepie::{ErrorKind, Index};
 
 /// Changes tried by `cargo test`.
 const SHORT: usize = 600;
@@ -31,9 +32,8 @@ fn crafted(case: Case<'_>, files: &Files) -> Files {
 
 #[test]
 fn no_crafted_byte_does_harm() {
-    let (files, _) = sound();
-    let read: Files =
-        files.clone().into_iter().filter(|(file, _)| file != manifests(files)[0]).collect();
+    let (files, truth) = sound();
+    let read: Files = files.clone().into_iter().filter(|(file, _)| truth.is_read(file)).collect();
     let all = changes::bytes(&read);
     let cases = sample(&all, mutations(SHORT), seed());
     let seen = for_each(&cases, |case| survive(crafted(case, &read), case.turn()));
@@ -48,4 +48,46 @@ fn no_crafted_sector_burst_or_length_does_harm() {
         all.iter().flat_map(|all| sample(all, mutations(SHORT) / 6, seed())).collect();
     let seen = for_each(&cases, |case| survive(crafted(case, files), case.turn()));
     println!("{} crafted sectors, bursts and lengths: {seen}", cases.len());
+}
+
+/// Each of these is seen by one check alone, and hardly by chance.
+#[test]
+fn contradictions_are_refused_though_their_checksums_are_right() {
+    let (files, _) = sound();
+    let newest = manifests(files)[1];
+    let segment = files.keys().rfind(|name| name.starts_with("seg-")).unwrap();
+    let refused = |file: &str, what: &str, how: fn(&mut Vec<u8>)| {
+        let mut crafted = files.clone();
+        let mut bytes = files[file].to_vec();
+        how(&mut bytes);
+        crafted.insert(file.to_owned(), Arc::new(bytes));
+        reseal(&mut crafted, file);
+        let index = Index::options().open_storage(Parts::mapped(crafted));
+        let opened = index.and_then(|index| index.searcher());
+        let Err(error) = opened else { panic!("{file} with {what} was opened") };
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{file} with {what}: {error}");
+    };
+    for file in [newest, segment] {
+        refused(file, "another magic", |bytes| bytes[1] = b'X');
+        refused(file, "another kind", |bytes| bytes[8] ^= 7);
+    }
+    refused(segment, "another id", |bytes| bytes[30] ^= 1);
+    refused(newest, "another length", |bytes| bytes[64] ^= 1);
+    refused(newest, "another generation", |bytes| bytes[72] ^= 1);
+    refused(newest, "bytes behind its payload", |bytes| {
+        let at = bytes.len() - 4;
+        bytes.splice(at..at, [0; 8]);
+        let len = bytes.len() as u64;
+        bytes[64..72].copy_from_slice(&len.to_le_bytes());
+    });
+    refused(newest, "bytes behind its schema", |bytes| {
+        // The first of the payload becomes the last of the schema.
+        bytes[120] += 1;
+        bytes[124] -= 1;
+    });
+    refused(newest, "a segment twice", |bytes| bytes.copy_within(128..144, 168));
+    refused(segment, "another length", |bytes| {
+        let footer = bytes.len() - 64;
+        bytes[footer] ^= 1;
+    });
 }

@@ -16,6 +16,10 @@ const MANIFEST_SEGMENTS: usize = 128;
 const ENTRY_LEN: usize = 40;
 const ENTRY_LEN_OF_FILE: usize = 16;
 const ENTRY_SEAL: usize = 24;
+const ENTRY_DELETES: usize = 32;
+/// Behind the segments of a manifest, for each that has deletes: length and footer's checksum of their file.
+const DELETES_LEN: usize = 16;
+const N_SEGMENTS: usize = 116;
 
 /// Puts right checksums on whatever `file` is now, and into the newest manifest. A file that is too
 /// short to have any is left as it is.
@@ -27,19 +31,35 @@ pub(crate) fn reseal(files: &mut Files, file: &str) {
     let Some(bytes) = files.get(file).filter(|bytes| bytes.len() >= 2 * FOOTER_LEN) else { return };
     let mut bytes = bytes.to_vec();
     reseal_segment(&mut bytes);
-    let id = parse_id(file);
     let footer = bytes.len() - FOOTER_LEN;
     let seal: [u8; 4] = bytes[footer + FOOTER_CRC..][..4].try_into().unwrap();
     let len = (bytes.len() as u64).to_le_bytes();
     files.insert(file.to_owned(), Arc::new(bytes));
     change(files, &newest, |manifest| {
-        let entries = manifest[MANIFEST_SEGMENTS..].chunks_exact_mut(ENTRY_LEN);
-        if let Some(entry) = entries.into_iter().find(|entry| entry[..16] == id) {
-            entry[ENTRY_LEN_OF_FILE..ENTRY_LEN_OF_FILE + 8].copy_from_slice(&len);
-            entry[ENTRY_SEAL..ENTRY_SEAL + 4].copy_from_slice(&seal);
+        if let Some((len_at, seal_at)) = places_in_manifest(manifest, file) {
+            manifest[len_at..len_at + 8].copy_from_slice(&len);
+            manifest[seal_at..seal_at + 4].copy_from_slice(&seal);
         }
         reseal_manifest(manifest);
     });
+}
+
+/// Where a manifest has the length of a file and its footer's checksum.
+fn places_in_manifest(manifest: &[u8], file: &str) -> Option<(usize, usize)> {
+    let n_segments = u32::from_le_bytes(manifest[N_SEGMENTS..][..4].try_into().unwrap()) as usize;
+    let mut deletes_at = MANIFEST_SEGMENTS + n_segments * ENTRY_LEN;
+    for at in (MANIFEST_SEGMENTS..deletes_at).step_by(ENTRY_LEN) {
+        let is_segment = manifest[at..at + 16] == parse_id(file);
+        let number = number(manifest, at + ENTRY_DELETES);
+        if is_segment && file.starts_with("seg-") {
+            return Some((at + ENTRY_LEN_OF_FILE, at + ENTRY_SEAL));
+        }
+        if is_segment && file.ends_with(&format!("-{number:016x}.rbm")) {
+            return Some((deletes_at, deletes_at + 8));
+        }
+        deletes_at += if number == 0 { 0 } else { DELETES_LEN };
+    }
+    None
 }
 
 fn change(files: &mut Files, file: &str, how: impl FnOnce(&mut [u8])) {
@@ -51,7 +71,7 @@ fn change(files: &mut Files, file: &str, how: impl FnOnce(&mut [u8])) {
 }
 
 fn parse_id(file: &str) -> [u8; 16] {
-    let hex = file.strip_prefix("seg-").unwrap();
+    let hex = file.split('-').nth(1).unwrap();
     std::array::from_fn(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap())
 }
 
