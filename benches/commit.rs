@@ -46,6 +46,7 @@ fn measure(
     commits: &mut Vec<Duration>,
     bare: &mut Vec<Duration>,
 ) -> treepie::Result<()> {
+    fs::create_dir(path).expect("a directory for the index and the files beside it");
     let index = Index::create(path.join("index"), Schema::builder().text("title").build()?)?;
     let mut writer = index.writer_with(WriterOptions::new().threads(1))?;
     let calls = path.join("calls");
