@@ -71,27 +71,25 @@ impl Committer {
         // Before the lock, which would leave a file in a directory that is not ours.
         refuse_foreign(&*storage)?;
         let lock = storage.lock_writer()?;
-        let newest = match contents(&*storage)? {
-            Contents::Commits(generations) => generations.last().copied(),
-            Contents::NoCommit | Contents::Foreign(_) => None,
-        };
-        let current = match newest.map(|newest| read_unless_older(&*storage, newest)).transpose()? {
-            Some(Err(error)) if older == OlderFormat::Refuse => return Err(error),
-            read => read.and_then(Result::ok),
-        };
-        if let Some(current) = current.as_ref().filter(|current| !current.writable) {
-            return Err(Error::new(ErrorKind::UnsupportedVersion, "writing to an index")
-                .found("features this version can read but not write")
-                .in_file(
-                    storage.location().join(FileName::Manifest(current.generation).to_string()),
-                )
-                .hint("use the version of treepie that wrote it last"));
-        }
-        let generation = newest.unwrap_or(0);
+        let (current, generation) = newest_commit(&*storage, older)?;
         let committer = Committer { storage, lock, current, generation, broken: None };
         // Litter that cannot be removed now (a mapped file on Windows, a failing disk) stays litter.
         let _ = committer.collect(Orphans::Delete);
         Ok(committer)
+    }
+
+    /// Begins anew from the newest commit, as a new writer would; nothing of the next commit may be being written. After
+    /// a failure whose outcome was `Unknown` this shows what it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and `Locked` where the lock no longer keeps others out; it stays useless then.
+    pub(crate) fn start_again(&mut self, older: OlderFormat) -> Result<()> {
+        self.lock.check()?;
+        (self.current, self.generation) = newest_commit(&*self.storage, older)?;
+        self.broken = None;
+        let _ = self.collect(Orphans::Delete);
+        Ok(())
     }
 
     /// Goes on from the commit `whole`, passing over damaged ones up to `newest`. What they name stays.
@@ -109,6 +107,11 @@ impl Committer {
         self.current.as_ref()
     }
 
+    /// The generation of the newest commit, whatever its format; 0 before the first.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// The storage that the segments of the next commit belong in.
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
@@ -121,7 +124,7 @@ impl Committer {
             Some(cause) => Err(Error::new(ErrorKind::Poisoned, "writing to an index")
                 .found(format!("an earlier failure: {cause}"))
                 .in_file(self.storage.location())
-                .hint("the last commit is intact; open a new writer")),
+                .hint("the last commit is intact; roll back, or open a new writer")),
         }
     }
 
@@ -287,6 +290,25 @@ impl Committer {
             _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(files)),
         }
     }
+}
+
+/// The newest commit, unless it is of an older format, and its generation; 0 where there is none.
+fn newest_commit(storage: &dyn Storage, older: OlderFormat) -> Result<(Option<Manifest>, u64)> {
+    let newest = match contents(storage)? {
+        Contents::Commits(generations) => generations.last().copied(),
+        Contents::NoCommit | Contents::Foreign(_) => None,
+    };
+    let current = match newest.map(|newest| read_unless_older(storage, newest)).transpose()? {
+        Some(Err(error)) if older == OlderFormat::Refuse => return Err(error),
+        read => read.and_then(Result::ok),
+    };
+    if let Some(current) = current.as_ref().filter(|current| !current.writable) {
+        return Err(Error::new(ErrorKind::UnsupportedVersion, "writing to an index")
+            .found("features this version can read but not write")
+            .in_file(storage.location().join(FileName::Manifest(current.generation).to_string()))
+            .hint("use the version of treepie that wrote it last"));
+    }
+    Ok((current, newest.unwrap_or(0)))
 }
 
 /// Reads a commit; the inner error says that it is of an older format.

@@ -66,7 +66,7 @@ pub(crate) enum Existing {
 ///
 /// Documents that were added become visible, and survive, with [`commit`](Self::commit); until then, and
 /// if the process ends before, the index is as the last commit left it. After an error that may
-/// have lost documents every later call fails with [`ErrorKind::Poisoned`]; open a new writer to go on.
+/// have lost documents every later call fails with [`ErrorKind::Poisoned`], until [`rollback`](Self::rollback).
 ///
 /// # Cost
 ///
@@ -106,6 +106,8 @@ pub struct IndexWriter {
     deletions: Deletions,
     payload: Vec<u8>,
     failed: bool,
+    /// Whether the first commit replaces what there is.
+    replaces: bool,
     /// Text fields whose analyzer is not there, by number: nothing can be added to them.
     without_analyzer: Vec<usize>,
 }
@@ -171,6 +173,7 @@ impl IndexWriter {
             limits,
             deletions: Deletions::default(),
             failed: false,
+            replaces: existing == Existing::Replace,
         })
     }
 
@@ -395,6 +398,46 @@ impl IndexWriter {
         Ok(n_deleted)
     }
 
+    /// Forgets what was added, deleted and set since the last commit. After an error that left the writer useless it is
+    /// of use again, and goes on from the newest commit: where the [outcome](Error::commit_outcome) of one was
+    /// `Unknown`, [`generation`](CommitInfo::generation) of the next shows whether it happened.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.rollback()?;
+    /// writer.add(Document::new().with("title", "London"))?;
+    /// assert_eq!(writer.commit()?.documents, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
+    pub fn rollback(&mut self) -> Result<()> {
+        // Ends what is at work, and deletes what it spilled.
+        self.pipeline = None;
+        self.pending = DocumentBatch::default();
+        self.deletions = Deletions::default();
+        self.failed = true;
+        let before = self.committer.generation();
+        let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
+        self.committer.start_again(older)?;
+        // A commit that was not known to have happened may have replaced what there was.
+        self.replaces &= self.committer.generation() == before;
+        let current = self.committer.current();
+        self.payload = current.map_or_else(Vec::new, |manifest| manifest.payload.clone());
+        self.kept = match current {
+            Some(current) if !self.replaces => current.segments.clone(),
+            _ => vec![],
+        };
+        self.failed = false;
+        Ok(())
+    }
+
     /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
     /// anything was.
     ///
@@ -448,6 +491,7 @@ impl IndexWriter {
             term_versions,
         })?;
         self.kept = manifest.segments.clone();
+        self.replaces = false;
         self.established.store(true, Ordering::Relaxed);
         Ok(manifest)
     }
@@ -492,7 +536,7 @@ impl IndexWriter {
             return Err(Error::new(ErrorKind::Poisoned, "writing to an index")
                 .found("an earlier failure")
                 .in_file(self.committer.storage().location())
-                .hint("the last commit is intact; open a new writer"));
+                .hint("the last commit is intact; roll back, or open a new writer"));
         }
         Ok(())
     }

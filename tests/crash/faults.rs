@@ -11,8 +11,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::io::ErrorKind::{
     Interrupted, Other, PermissionDenied, QuotaExceeded, StorageFull, WriteZero,
 };
+use std::sync::Arc;
+use treepie::query::Query;
 use treepie::storage::Storage;
-use treepie::{CommitOutcome, Error, ErrorKind};
+use treepie::{CommitOutcome, Document, Error, ErrorKind, Index, IndexWriter};
 
 /// States of one moment after the failure: the corners, and some at random.
 const PER_MOMENT: usize = 12;
@@ -287,6 +289,60 @@ fn calls_on_spilled_runs_may_fail_in_any_way() {
         }
     }
     println!("{injected} failures at calls on spilled runs: 0 lost, 0 unreadable, 0 panics");
+}
+
+#[test]
+fn after_any_failure_a_writer_that_rolls_back_goes_on() {
+    let scene = Scene::new(None, &[]);
+    let begin = |disk: &Disk| {
+        let index = Index::options().open_storage(scene.system.storage(disk))?;
+        let writer = scene.system.writer(&index, &scene.history)?;
+        Ok::<_, Error>((index, writer))
+    };
+    let add = |writer: &mut IndexWriter, titles: Vec<Arc<str>>| {
+        titles.into_iter().try_for_each(|title| {
+            writer.add(Document::new().with("title", title.to_string()).with("kind", "k"))
+        })
+    };
+    let session = |writer: &mut IndexWriter, history: &mut History| {
+        let doomed = Query::phrase(&*history.commits[2][0]).in_field("title");
+        add(writer, history.begin(2))?;
+        history.forget(0);
+        writer.delete(&doomed)?;
+        writer.commit()
+    };
+    let (mut history, disk) = (scene.history.clone(), scene.disk());
+    session(&mut begin(&disk).unwrap().1, &mut history).unwrap();
+    let calls = disk.calls();
+    let mut failures = 0;
+    for (call, name) in calls.iter().enumerate() {
+        for how in ways(name) {
+            let (disk, mut history) = (scene.disk(), scene.history.clone());
+            let fault = Fault { call, how, reach: Reach::Once };
+            disk.set_fault(Some(fault), Promise { acknowledged: 2, begun: 2 });
+            let Ok((index, mut writer)) = begin(&disk) else { continue };
+            let failed = session(&mut writer, &mut history).is_err();
+            if failed {
+                writer.rollback().unwrap_or_else(|error| panic!("{fault:?} in {name}: {error}"));
+                let found = index.searcher().unwrap().generation();
+                history.commits.truncate(found as usize + 1);
+                failures += 1;
+            }
+            let mut history = history.up_to(history.commits.len() as u64 - 1);
+            add(&mut writer, history.begin(1)).unwrap();
+            let commit = writer.commit().unwrap();
+            assert_eq!(
+                commit.generation as usize + 1,
+                history.commits.len(),
+                "{fault:?} in {name}"
+            );
+            drop((index, writer));
+            let read = scene.system.read(&disk, &history);
+            assert_eq!(read, Ok(commit.generation), "{fault:?} in {name}");
+        }
+    }
+    println!("{failures} failures, after each of which the writer rolled back and went on");
+    assert!(failures > 100, "{failures}");
 }
 
 #[test]

@@ -34,8 +34,16 @@ impl History {
         self.commits.len() as u64 - 1
     }
 
+    /// Takes a document out of the commit that was begun.
+    pub(crate) fn forget(&mut self, nth: usize) {
+        let newest = self.newest() as usize;
+        let mut titles = self.commits[newest].to_vec();
+        titles.remove(nth);
+        self.commits[newest] = titles.into();
+    }
+
     /// Begins the next commit, of so many new documents; their titles.
-    fn begin(&mut self, n_docs: usize) -> Vec<Arc<str>> {
+    pub(crate) fn begin(&mut self, n_docs: usize) -> Vec<Arc<str>> {
         self.begin_with(n_docs, |n| format!("title {n} of {n_docs}"))
     }
 

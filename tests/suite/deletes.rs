@@ -273,8 +273,13 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                 }
                 9 => {
                     // What was not committed goes.
-                    drop(writer);
-                    writer = index.writer_with(options()).unwrap();
+                    match random.below(2) {
+                        0 => writer.rollback().unwrap(),
+                        _ => {
+                            drop(writer);
+                            writer = index.writer_with(options()).unwrap();
+                        }
+                    }
                     model = committed.clone();
                 }
                 _ => {
