@@ -253,7 +253,10 @@ impl<'s> Execution<'s> {
         {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
             self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
-            *total += pair.count(&segments[at], &mut self.lists[at])?;
+            let mut shared = self.slots[0].take().unwrap_or_default();
+            let counted = pair.count(&segments[at], &mut self.lists[at], &mut shared);
+            self.slots[0] = Some(shared);
+            *total += counted?;
             return Ok(());
         }
         let mut run = self.evaluation(at)?;

@@ -1,51 +1,81 @@
-//! How many documents two lists share, for the counts that need nothing else.
+//! How many documents are in a list or two, for the counts that need nothing else.
 //!
 //! Two words joined by AND or OR are what people ask most, and their lists are mostly short: going
 //! through the operators for each window would cost more than the windows. So where nobody asks what
 //! each operator did, such a count goes through the two lists alone, by the same containers and kernels.
 
 use super::WINDOW_NS;
-use super::lists::Lists;
-use crate::bitmap;
+use super::lists::{Fetched, Lists};
+use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::Result;
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
 
-/// Two lists, in one or both of which documents must be.
+/// One list, or two, in one or both of which documents must be, and what of it is deleted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     a: LeafId,
-    b: LeafId,
+    b: Option<LeafId>,
     is_union: bool,
+    deleted: Option<LeafId>,
 }
 
 impl Pair {
-    /// The two lists that are the whole plan in one segment; `None` where it is anything else.
+    /// The lists that are the whole plan in one segment; `None` where it is anything else.
     pub(super) fn of(plan: &Plan<'_>, part: &SegmentPlan<'_>) -> Option<Pair> {
-        let (inputs, is_union) = match &plan.node(plan.root()).operator {
-            Operator::Intersect { all, none } if none.is_empty() => (all, false),
-            Operator::Union { any } => (any, true),
+        let (inputs, none, is_union) = match &plan.node(plan.root()).operator {
+            Operator::Intersect { all, none } => (all, none, false),
+            Operator::Union { any } => (any, &(0..0), true),
             _ => return None,
         };
-        let [a, b] = plan.inputs(inputs) else { return None };
-        let (a, b) = (list_of(plan, part, *a)?, list_of(plan, part, *b)?);
-        Some(Pair { a, b, is_union })
+        let deleted = match plan.inputs(none) {
+            [] => None,
+            [none] => match plan.node(*none).operator {
+                Operator::Deleted(leaf) => Some(leaf),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        // Of a segment where nothing is deleted there is no list to look into.
+        let deleted = deleted.filter(|leaf| part.leaves[leaf.index()].documents > 0);
+        let (a, b, is_union) = match plan.inputs(inputs) {
+            [a, b] => (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), is_union),
+            [only] => match &plan.node(*only).operator {
+                Operator::Union { any } => {
+                    let [a, b] = plan.inputs(any) else { return None };
+                    (list_of(plan, part, *a)?, Some(list_of(plan, part, *b)?), true)
+                }
+                _ => (list_of(plan, part, *only)?, None, false),
+            },
+            _ => return None,
+        };
+        Some(Pair { a, b, is_union, deleted })
     }
 
-    /// Counts the documents, given the open lists of the segment.
-    pub(super) fn count<'s>(self, part: &SegmentPlan<'s>, lists: &mut Lists<'s>) -> Result<u64> {
-        let shared = self.shared(part, lists)?;
+    /// Counts the documents, given the open lists of the segment; `shared` is memory to use.
+    pub(super) fn count<'s>(
+        self,
+        part: &SegmentPlan<'s>,
+        lists: &mut Lists<'s>,
+        shared: &mut ContainerBuf,
+    ) -> Result<u64> {
         let documents = |leaf: LeafId| u64::from(part.leaves[leaf.index()].documents);
-        Ok(match self.is_union {
-            true => (documents(self.a) + documents(self.b)).saturating_sub(shared),
-            false => shared,
-        })
+        match (self.b, self.deleted) {
+            (Some(b), None) => {
+                let shared = self.shared(b, part, lists)?;
+                Ok(match self.is_union {
+                    true => (documents(self.a) + documents(b)).saturating_sub(shared),
+                    false => shared,
+                })
+            }
+            (None, None) => Ok(documents(self.a)),
+            (_, Some(deleted)) => self.count_without(deleted, part, lists, shared),
+        }
     }
 
-    fn shared<'s>(self, part: &SegmentPlan<'s>, lists: &mut Lists<'s>) -> Result<u64> {
-        let Pair { a, b, .. } = self;
-        let (mut key, mut total) = (0, 0);
+    fn shared<'s>(self, b: LeafId, part: &SegmentPlan<'s>, lists: &mut Lists<'s>) -> Result<u64> {
+        let (a, mut key, mut total) = (self.a, 0, 0);
         loop {
             let Some((of_a, n_a)) = lists.seek(part, a, key) else { return Ok(total) };
             let Some((of_b, n_b)) = lists.seek(part, b, of_a) else { return Ok(total) };
@@ -57,6 +87,69 @@ impl Pair {
                 total += u64::from(bitmap::and_count(x, n_a, y, n_b));
                 key += 1;
             }
+        }
+    }
+
+    /// The same without deleted documents: by the sizes of both lists, of what they share, and of what each of
+    /// these shares with what is deleted.
+    fn count_without<'s>(
+        self,
+        deleted: LeafId,
+        part: &SegmentPlan<'s>,
+        lists: &mut Lists<'s>,
+        shared: &mut ContainerBuf,
+    ) -> Result<u64> {
+        let (mut key, mut total) = (0, 0);
+        loop {
+            let of_a = lists.seek(part, self.a, key);
+            let of_b = self.b.and_then(|b| lists.seek(part, b, key));
+            let keys = [of_a, of_b].into_iter().flatten().map(|(key, _)| key);
+            let Some(next) = (match self.b.is_some() && !self.is_union {
+                true if of_a.is_none() || of_b.is_none() => None,
+                true => keys.max(),
+                false => keys.min(),
+            }) else {
+                return Ok(total);
+            };
+            let here = |found: Option<(u32, u32)>| found.filter(|(key, _)| *key == next);
+            let (n_a, n_b) = (here(of_a).map(|of| of.1), here(of_b).map(|of| of.1));
+            if self.b.is_some() && !self.is_union && (n_a.is_none() || n_b.is_none()) {
+                // Not in the same window yet.
+                key = next;
+                continue;
+            }
+            budget::work(WINDOW_NS)?;
+            let gone = here(lists.seek(part, deleted, next)).map(|of| of.1);
+            let mut fetch = |leaf: LeafId| lists.fetch(part, leaf).map(|fetched| fetched.0);
+            let in_a = n_a.map(|_| fetch(self.a)).transpose()?;
+            let in_b = self.b.filter(|_| n_b.is_some()).map(&mut fetch).transpose()?;
+            let in_deleted = gone.map(|_| fetch(deleted)).transpose()?;
+            let resolve = |fetched: Option<Fetched<'s>>| match fetched {
+                Some(fetched) => lists.resolve(part, fetched),
+                None => Ok(Container::Array(&[])),
+            };
+            let (a, b, deleted) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
+            let (n_a, n_b, n_deleted) = (n_a.unwrap_or(0), n_b.unwrap_or(0), gone.unwrap_or(0));
+            let mut n_shared = 0;
+            let mut shared_gone = 0;
+            if n_a > 0 && n_b > 0 {
+                bitmap::and(a, b, shared);
+                n_shared = shared.cardinality();
+                shared_gone =
+                    bitmap::and_count(shared.as_container(), n_shared, deleted, n_deleted);
+            }
+            let of_both = match self.b.is_some() && !self.is_union {
+                true => u64::from(n_shared.saturating_sub(shared_gone)),
+                false => {
+                    let a_gone = bitmap::and_count(a, n_a, deleted, n_deleted);
+                    let b_gone = bitmap::and_count(b, n_b, deleted, n_deleted);
+                    let all = u64::from(n_a) + u64::from(n_b) + u64::from(shared_gone);
+                    // What crafted lists say of themselves may be anything.
+                    all.saturating_sub(u64::from(a_gone) + u64::from(b_gone) + u64::from(n_shared))
+                }
+            };
+            total += of_both;
+            key = next + 1;
         }
     }
 }

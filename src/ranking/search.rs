@@ -73,6 +73,21 @@ pub(crate) fn find_best(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
+    let mut pruning = find_all(ranked, shape, count, top, scratch)?;
+    if top.begins_again() {
+        pruning += find_all(ranked, shape, false, top, scratch)?;
+        pruning.matching = None;
+    }
+    Ok(pruning)
+}
+
+fn find_all(
+    ranked: &Ranked<'_>,
+    shape: Shape,
+    count: bool,
+    top: &mut Top,
+    scratch: &mut pruned::Scratch,
+) -> Result<Pruning> {
     let mut pruning = Pruning::NOTHING;
     let mut base = 0;
     for (at, segment) in ranked.segments().iter().enumerate() {
@@ -190,6 +205,21 @@ impl<'s> OpenLists<'s> {
 
     /// As [`find_best`], for the query whose lists these are.
     pub(crate) fn find_best(
+        &mut self,
+        ranked: &Ranked<'_>,
+        count: bool,
+        top: &mut Top,
+        scratch: &mut pruned::Scratch,
+    ) -> Result<Pruning> {
+        let mut pruning = self.find_all(ranked, count, top, scratch)?;
+        if top.begins_again() {
+            pruning += self.find_all(ranked, false, top, scratch)?;
+            pruning.matching = None;
+        }
+        Ok(pruning)
+    }
+
+    fn find_all(
         &mut self,
         ranked: &Ranked<'_>,
         count: bool,

@@ -29,6 +29,18 @@ pub(crate) struct Top {
     deleted: Option<Deleted>,
     /// Why it is not known whether a document is deleted.
     damage: Option<Error>,
+    hope: Hope,
+}
+
+/// What is made of it that there are k documents with some score where some may be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hope {
+    /// It is believed, if it is said of enough more than k.
+    Some,
+    /// It was, and whoever searched must see whether it came true.
+    Raised,
+    /// It did not.
+    None,
 }
 
 /// The deleted documents of a segment.
@@ -37,6 +49,8 @@ struct Deleted {
     /// The number of the segment's first document.
     base: u64,
     docs: Arc<DeletedDocs>,
+    /// So many are asked for where k documents are wanted that are not deleted.
+    k: usize,
 }
 
 /// How the threshold rose while documents were offered: for people, so that plain queries pay nothing for it.
@@ -133,6 +147,7 @@ impl Top {
             trace: None,
             deleted: None,
             damage: None,
+            hope: Hope::Some,
         }
     }
 
@@ -155,7 +170,23 @@ impl Top {
 
     /// Goes on with a segment, whose first document has the number `base`: what is deleted of it is not taken.
     pub(crate) fn enter(&mut self, segment: SegmentReader<'_>, base: u64) {
-        self.deleted = segment.deleted().map(|docs| Deleted { base, docs: Arc::clone(docs) });
+        self.deleted = segment.deleted().map(|docs| {
+            // Half as many again as it takes if deleted ones are spread evenly.
+            let (n_docs, n_live) = (f64::from(segment.n_docs()), f64::from(segment.n_live()));
+            let k = (self.k as f64 * n_docs / n_live.max(1.0) * 1.5) as usize;
+            Deleted { base, docs: Arc::clone(docs), k: k.saturating_add(8) }
+        });
+    }
+
+    /// Whether too few documents reached a threshold that was taken from k of which some were deleted. Then all must be
+    /// offered once more, and this time such thresholds are left alone.
+    pub(crate) fn begins_again(&mut self) -> bool {
+        if self.hope != Hope::Raised || self.kept.len() == self.k {
+            return false;
+        }
+        self.kept.clear();
+        (self.floor, self.gate, self.hope) = (Self::NONE, Self::NONE, Hope::None);
+        true
     }
 
     /// Whether there are deleted documents in the segment at hand.
@@ -178,9 +209,10 @@ impl Top {
         })
     }
 
-    /// How many are wanted.
+    /// How many there must be to [raise](Self::raise) the threshold: those that are wanted, or more where some may be
+    /// deleted.
     pub(crate) fn k(&self) -> usize {
-        self.k
+        self.deleted.as_ref().map_or(self.k, |deleted| deleted.k)
     }
 
     /// The score below which nothing enters any more; one that is equal may, with a smaller number.
@@ -199,11 +231,15 @@ impl Top {
     /// Says that there are k documents with at least this score, whether or not they were offered yet.
     /// Every document with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
-        if self.ceiling.is_some() || self.deleted.is_some() {
+        if self.ceiling.is_some() || self.deleted.is_some() && self.hope == Hope::None {
             // Those k documents may be on the pages before, or deleted.
             return;
         }
-        self.raise_to(Scored { score_bits: score.to_bits(), reversed_doc: 0 });
+        let floor = Scored { score_bits: score.to_bits(), reversed_doc: 0 };
+        if self.deleted.is_some() && floor > self.floor {
+            self.hope = Hope::Raised;
+        }
+        self.raise_to(floor);
     }
 
     fn raise_to(&mut self, floor: Scored) {
