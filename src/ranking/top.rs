@@ -194,6 +194,11 @@ impl Top {
         self.deleted.is_some()
     }
 
+    /// Takes what is deleted out of ascending documents of a window of the segment at hand, given their upper half.
+    pub(crate) fn leave_out_deleted(&self, key: u32, lows: &mut Vec<u16>) -> Result<()> {
+        self.deleted.as_ref().map_or(Ok(()), |deleted| deleted.docs.leave_out(key, lows))
+    }
+
     /// Whether a document of the segment at hand is deleted.
     #[inline]
     pub(crate) fn is_deleted(&mut self, doc: DocId) -> bool {

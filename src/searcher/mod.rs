@@ -317,7 +317,7 @@ impl Searcher {
                 Ok(())
             });
         }
-        if let (Normal::Phrase { field, phrase }, false) = (&normal, has_deletes) {
+        if let Normal::Phrase { field, phrase } = &normal {
             return self.count_phrase(*field, phrase, total);
         }
         let (plan, execution) = self.scratch();
@@ -342,11 +342,24 @@ impl Searcher {
             })?;
             let PhraseScratch { rare, candidates, windows, .. } = &mut scratch.phrase;
             if rare.find(reader, &infos, phrase)? {
-                *sum += rare.matches().len() as u64;
+                *sum += match segment.deleted() {
+                    None => rare.matches().len() as u64,
+                    Some(deleted) => {
+                        let mut live = 0;
+                        for (doc, _) in rare.matches() {
+                            live += u64::from(!deleted.contains(doc)?);
+                        }
+                        live
+                    }
+                };
             } else if let Some(mut words) = PhraseReader::open(reader, &infos, phrase)? {
                 words.windows(windows, candidates);
                 for window in windows {
                     words.candidates(window.key, candidates)?;
+                    if let Some(deleted) = segment.deleted() {
+                        // Before their words are placed, which costs more.
+                        deleted.leave_out(window.key, &mut candidates.lows)?;
+                    }
                     words.retain(window.key, &mut candidates.lows)?;
                     *sum += candidates.lows.len() as u64;
                 }

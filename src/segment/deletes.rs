@@ -100,6 +100,19 @@ impl DeletedDocs {
         Ok(list.container(nth, &payload)?.contains(doc as u16))
     }
 
+    /// Takes what is deleted out of ascending documents of a window, given their upper half.
+    pub(crate) fn leave_out(&self, key: u32, lows: &mut Vec<u16>) -> Result<()> {
+        let list = self.list()?;
+        let Ok(key) = u16::try_from(key) else { return Ok(()) };
+        let nth = list.seek(key);
+        if nth < list.n_containers() && list.key(nth) == key {
+            let payload = list.payload(nth)?;
+            let deleted = list.container(nth, &payload)?;
+            lows.retain(|low| !deleted.contains(*low));
+        }
+        Ok(())
+    }
+
     /// Calls `take` with each of them, ascending; an error where one is not below `n_docs`.
     pub(crate) fn for_each(&self, n_docs: u32, mut take: impl FnMut(u32)) -> Result<()> {
         let list = self.list()?;

@@ -194,8 +194,7 @@ impl Search<'_> {
         words.candidates(window.key, candidates)?;
         if self.top.leaves_out() {
             // Before their words are placed, which costs more.
-            let first = self.base + (u64::from(window.key) << 16);
-            candidates.lows.retain(|low| !self.top.is_deleted(DocId(first + u64::from(*low))));
+            self.top.leave_out_deleted(window.key, &mut candidates.lows)?;
         }
         self.pruning.candidates += candidates.lows.len() as u64;
         let mut rest = 0;
