@@ -102,7 +102,8 @@ pub use searcher::{
 };
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, IndexWriter, LineFormat, LinesReport,
-    Progress, Recovery, Salvage, SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
+    MergePolicy, Progress, Recovery, Salvage, SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX,
+    WriterOptions,
 };
 
 #[doc = include_str!("docs/reliability.md")]

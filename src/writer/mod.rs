@@ -8,6 +8,7 @@ pub(crate) mod commit;
 mod deletions;
 mod field_buffer;
 mod lines;
+mod merge_policy;
 mod merge_runs;
 mod merge_segments;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod worker;
 pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
 pub(crate) use deletions::{Doomed, Matching};
 pub use lines::{BadLines, LineFormat, LinesReport};
+pub use merge_policy::MergePolicy;
 pub use options::WriterOptions;
 pub use pipeline::Progress;
 pub use recover::{DamagedCommit, Recovery};
@@ -48,6 +50,7 @@ use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
 use std::fmt;
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -104,6 +107,7 @@ pub struct IndexWriter {
     pending: DocumentBatch,
     limits: Limits,
     deletions: Deletions,
+    merge_policy: MergePolicy,
     payload: Vec<u8>,
     failed: bool,
     /// Whether the first commit replaces what there is.
@@ -150,6 +154,7 @@ impl IndexWriter {
         let committer = Committer::open(storage, older)?;
         let (schema, kept) = start(&committer, schema, existing)?;
         let limits = options.limits();
+        let merge_policy = options.merge_policy;
         let (resources, ids, on_progress) = options.resolve()?;
         let lacks_analyzer =
             |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
@@ -172,6 +177,7 @@ impl IndexWriter {
             pending: DocumentBatch::default(),
             limits,
             deletions: Deletions::default(),
+            merge_policy,
             failed: false,
             replaces: existing == Existing::Replace,
         })
@@ -460,20 +466,67 @@ impl IndexWriter {
         self.merge_committed(first).map_err(|error| error.outcome(CommitOutcome::Committed))
     }
 
-    fn merge_committed(&mut self, first: CommitInfo) -> Result<CommitInfo> {
-        let snapshot = Snapshot::open(&**self.committer.storage())?;
-        let readers: Vec<_> = snapshot.readers().collect();
+    /// Merges the segments that are due by the [policy](WriterOptions::merge_policy), by a commit for each merge, in
+    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next.
+    ///
+    /// To be called after every commit, or when there is time: an index that is committed to often has few segments
+    /// then. Whoever searches keeps the old segments until it reloads.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for n in 0..100 {
+    ///     writer.add(Document::new().with("title", format!("number {n}")))?;
+    ///     writer.commit()?;
+    ///     writer.maintain()?;
+    /// }
+    /// assert_eq!(writer.commit()?.documents, 100);
+    /// assert!(index.inspect()?.segments().len() < 16);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit); the commits before stand.
+    pub fn maintain(&mut self) -> Result<usize> {
+        self.check()?;
+        let mut n_merges = 0;
+        while let Some(due) = self.merge_policy.due(&self.kept) {
+            let merged = self.merge_range(due).map_err(before_publishing);
+            self.keep_failure(merged)?;
+            n_merges += 1;
+        }
+        Ok(n_merges)
+    }
+
+    /// Makes some segments of the last commit one, without what is deleted.
+    fn merge_range(&mut self, range: Range<usize>) -> Result<Manifest> {
+        let storage = Arc::clone(self.committer.storage());
+        let metas = &self.kept[range.clone()];
+        // No pin is needed: only this writer collects, and not what the last commit names.
+        let files = metas.iter().map(|segment| snapshot::open_segment(&*storage, segment));
+        let files = files.collect::<Result<Vec<_>>>()?;
+        let deletes =
+            metas.iter().map(|segment| Snapshot::open_deletes_of(&*storage, segment, None));
+        let deletes = deletes.collect::<Result<Vec<_>>>()?;
+        let readers = files.iter().zip(metas).zip(&deletes).map(|((file, segment), deletes)| {
+            SegmentReader::new(file, &self.schema, segment.n_docs).without(deletes.as_ref())
+        });
+        let readers: Vec<_> = readers.collect();
         let on_progress = &mut self.on_progress;
-        let built = merge_segments::merge(
-            &readers,
-            &self.schema,
-            Arc::clone(self.committer.storage()),
-            self.ids.next(),
-            |progress| report(on_progress, progress),
-        )?;
+        let (id, schema) = (self.ids.next(), &self.schema);
+        let on_progress = |progress| report(on_progress, progress);
+        let built = merge_segments::merge(&readers, schema, storage, id, on_progress)?;
         drop(readers);
-        drop(snapshot); // its pin would keep the old segments from being collected
-        let manifest = self.publish(vec![meta(&built)])?;
+        let mut segments = self.kept.clone();
+        segments.splice(range, [meta(&built)]);
+        self.publish(segments)
+    }
+
+    fn merge_committed(&mut self, first: CommitInfo) -> Result<CommitInfo> {
+        let manifest = self.merge_range(0..self.kept.len())?;
         let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
         Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
     }

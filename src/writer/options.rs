@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::SegmentId;
 use crate::limits::Limits;
+use crate::writer::merge_policy::MergePolicy;
 use crate::writer::pipeline::{OnProgress, Progress, Resources};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
@@ -22,6 +23,7 @@ pub struct WriterOptions {
     on_progress: Option<OnProgress>,
     id_seed: Option<[u8; 16]>,
     limits: Limits,
+    pub(super) merge_policy: MergePolicy,
 }
 
 impl WriterOptions {
@@ -51,6 +53,13 @@ impl WriterOptions {
     #[must_use]
     pub fn pool(mut self, pool: Arc<ThreadPool>) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Sets which segments [`maintain`](crate::IndexWriter::maintain) merges (default: [`MergePolicy::default`]).
+    #[must_use]
+    pub fn merge_policy(mut self, policy: MergePolicy) -> Self {
+        self.merge_policy = policy;
         self
     }
 

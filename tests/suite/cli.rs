@@ -131,6 +131,21 @@ impl Ran {
 // What it prints.
 
 #[test]
+fn an_index_that_is_often_appended_to_has_few_segments() {
+    let dir = Dir::new();
+    for n in 0..20 {
+        dir.write("more.jsonl", format!("{{\"text\":\"number {n}\"}}\n"));
+        let append: &[&str] = if n > 0 { &["--append"] } else { &[] };
+        dir.ok(&[&["index", "t.tp", "more.jsonl", "--quiet"], append].concat());
+    }
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "jsonl"]);
+    assert!(segments.lines().count() < 8, "{segments}");
+    assert_eq!(dir.ok(&["search", "t.tp", "number", "--count"]), "20\n");
+    let exported: Vec<String> = (0..20).map(|n| format!("{{\"text\":\"number {n}\"}}\n")).collect();
+    assert_eq!(dir.ok(&["export", "t.tp"]), exported.concat());
+}
+
+#[test]
 fn documents_are_deleted_and_everything_knows() {
     let dir = Dir::new();
     dir.write("t.jsonl", "{\"text\":\"one two\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n");

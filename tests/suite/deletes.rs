@@ -4,7 +4,8 @@ use std::sync::Arc;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, WriterOptions,
+    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Schema, Searcher,
+    WriterOptions,
 };
 
 fn query(text: &str) -> Query {
@@ -239,7 +240,8 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
     for round in 0..60 {
         let schema = Schema::builder().text("text").key("id").build().unwrap();
         let index = Index::in_memory(schema);
-        let options = || WriterOptions::new().threads(1);
+        let policy = MergePolicy::default().factor(2 + round as u32 % 3);
+        let options = || WriterOptions::new().threads(1).merge_policy(policy);
         let mut writer = index.writer_with(options()).unwrap();
         let (mut model, mut committed) = (Model::default(), Model::default());
         let n_keys = [3, 20, 400][round % 3];
@@ -263,6 +265,10 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                     let word = format!("w{}", random.below(9));
                     model.remove_word(&word);
                     writer.delete(&query(&word)).unwrap();
+                }
+                8 if random.below(2) == 0 => {
+                    // Merges what was committed, and nothing else.
+                    writer.maintain().unwrap();
                 }
                 8 => {
                     committed = model.clone();

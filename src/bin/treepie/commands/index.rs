@@ -163,6 +163,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         job.add(&mut writer, input?, &mut bad)?;
     }
     let commit = writer.commit()?;
+    // So that whoever appends often has few segments all the same.
+    writer.maintain()?;
     drop(progress);
     bad.print();
     if commit.tokens_skipped > 0 {
