@@ -1,8 +1,8 @@
 //! What is too much: every limit that may be set, with what it is unless it is.
 //!
 //! A limit is there so that no document and no query, whoever wrote it, takes memory or time without bound. What
-//! reaches one is refused with [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) or, for a document,
-//! [`ErrorKind::Document`](crate::ErrorKind::Document); [`Error::limit`](crate::Error::limit) tells which limit it
+//! reaches one is refused with [`ErrorKind::LimitExceeded`] or, for a document,
+//! [`ErrorKind::Document`]; [`Error::limit`](crate::Error::limit) tells which limit it
 //! was.
 //!
 //! Limits of the file format are not here, because they cannot be raised: terms of 32,766 bytes, 1,024 fields,

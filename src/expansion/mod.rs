@@ -13,7 +13,7 @@
 //! takes more than [`REGEX_BYTES_MAX`], a fuzzy word of more than [`FUZZY_CHARS_MAX`] characters.
 //! A walk along an automaton ends with an error at [`TERMS_VISITED_MAX`] terms of one segment. No
 //! number of terms that match is too large: their documents take a bit for each of the segment, of
-//! the memory that a [budget](crate::budget) allows.
+//! the memory that a [budget] allows.
 //!
 //! # Cost
 //!
@@ -107,7 +107,7 @@ pub(crate) enum Walk {
 impl Expansion {
     /// # Errors
     ///
-    /// [`ErrorKind::LimitExceeded`] for a pattern that is too large, [`ErrorKind::Query`] for a
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for a pattern that is too large, [`ErrorKind::Query`](crate::ErrorKind::Query) for a
     /// regular expression that is none.
     pub(crate) fn new(pattern: TermPattern) -> Result<Self> {
         let automaton = match &pattern {
@@ -169,7 +169,7 @@ impl Expansion {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::LimitExceeded`] beyond [`TERMS_VISITED_MAX`]; what the dictionary and `sink` say.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) beyond [`TERMS_VISITED_MAX`]; what the dictionary and `sink` say.
     pub(crate) fn walk<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,
