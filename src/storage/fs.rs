@@ -500,6 +500,19 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_a_fork_took_along_is_refused() {
+        let directory = TestDirectory::new();
+        let storage = storage(&directory, ReadMode::Mmap);
+        storage.lock_writer().unwrap().check().unwrap();
+        let path = directory.path().join(LOCK_FILE);
+        let parent = process::id() + 1;
+        let lock = FsLock { file: File::open(&path).unwrap(), path, process: parent };
+        let error = lock.check().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Locked);
+        assert!(error.to_string().contains("fork"), "{error}");
+    }
+
+    #[test]
     fn a_file_cut_short_is_an_error_when_read_by_pread() {
         let directory = TestDirectory::new();
         let storage = storage(&directory, ReadMode::Pread);
