@@ -30,18 +30,30 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema; the writer goes on without it.
+    /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema,
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) where it is too much for the segments that there are;
+    /// the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
+        let _limits = self.limits().enter();
         let normal = query::rewrite(query, self.schema(), self.analyzers())?.normal;
+        // What is too much is to be told now, and not when it takes along everything that was added.
+        let segments = self.segments_so_far()?;
+        for segment in segments.readers() {
+            plan::plan(&normal, std::iter::once(segment), &options(), PlanScratch::default())?;
+        }
         self.delete_matching(Box::new(move |segment, doomed| find(&normal, segment, doomed)))
     }
 }
 
+/// To find everything.
+fn options() -> PlanOptions {
+    let goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
+    PlanOptions { goal, ..PlanOptions::default() }
+}
+
 /// Adds what matches in a segment.
 fn find(normal: &Normal, segment: SegmentReader<'_>, doomed: &mut Doomed<'_>) -> Result<()> {
-    let goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
-    let options = PlanOptions { goal, ..PlanOptions::default() };
-    let plan = plan::plan(normal, std::iter::once(segment), &options, PlanScratch::default())?;
+    let plan = plan::plan(normal, std::iter::once(segment), &options(), PlanScratch::default())?;
     let mut execution = Execution::new(plan, false, ExecutionScratch::default());
     let (_, matches) = execution.page_and_matches(&mut vec![])?;
     match matches.first() {

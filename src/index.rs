@@ -4,10 +4,12 @@ use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inspect::Inspector;
 use crate::limits::Limits;
+use crate::reader::IndexReader;
 use crate::schema::Schema;
 use crate::searcher::Searcher;
 pub use crate::segment::disk_usage::DiskUsage;
 use crate::segment::disk_usage::disk_usage;
+use crate::segment::published::Published;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
 use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage, WriteMode};
@@ -16,9 +18,10 @@ use crate::writer::salvage::salvage;
 use crate::writer::{CommitInfo, Existing, IndexWriter, Recovery, Salvage, WriterOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-/// An index on disk or in memory. Cheap to clone; holds no lock and no open file.
+/// An index on disk or in memory. Cheap to clone; holds no lock, and no open file unless a
+/// [reader](Self::reader) was asked for.
 #[derive(Clone, Debug)]
 pub struct Index {
     place: Place,
@@ -28,8 +31,8 @@ pub struct Index {
     existing: Existing,
     /// Where they are not the default.
     limits: Option<Limits>,
-    /// Whether a writer of this index, or of a clone of it, has committed: then there is one to keep.
-    established: Arc<AtomicBool>,
+    /// What a writer of this index, or of a clone of it, has flushed and committed.
+    published: Arc<Published>,
 }
 
 #[derive(Clone, Debug)]
@@ -114,7 +117,7 @@ impl IndexOptions {
             schema: Some(schema),
             existing: Existing::Keep,
             limits: None,
-            established: Arc::default(),
+            published: Arc::default(),
         })
     }
 
@@ -130,7 +133,7 @@ impl IndexOptions {
             schema: Some(schema),
             existing: Existing::Refuse,
             limits: None,
-            established: Arc::default(),
+            published: Arc::default(),
         }
     }
 
@@ -208,7 +211,7 @@ impl IndexOptions {
             schema,
             existing,
             limits: None,
-            established: Arc::default(),
+            published: Arc::default(),
         }
     }
 }
@@ -387,14 +390,17 @@ impl Index {
     /// As [`writer`](Self::writer).
     pub fn writer_with(&self, options: WriterOptions) -> Result<IndexWriter> {
         let storage = self.storage_to_write()?;
-        let existing =
-            if self.established.load(Ordering::Relaxed) { Existing::Keep } else { self.existing };
+        let existing = if self.published.established.load(Ordering::Relaxed) {
+            Existing::Keep
+        } else {
+            self.existing
+        };
         IndexWriter::open(
             storage,
             self.schema.clone(),
             Arc::clone(&self.analyzers),
             existing,
-            Arc::clone(&self.established),
+            Arc::clone(&self.published),
             options.with_limits(self.limits.unwrap_or_default()),
         )
     }
@@ -406,6 +412,17 @@ impl Index {
     /// As [`open`](Self::open).
     pub fn searcher(&self) -> Result<Searcher> {
         Searcher::open(self.storage()?, Arc::clone(&self.analyzers), self.limits)
+    }
+
+    /// Follows the index: gives searchers of the newest snapshot, also of what a writer of this value or of a clone of
+    /// it has [flushed](IndexWriter::flush).
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), where nothing was flushed yet.
+    pub fn reader(&self) -> Result<IndexReader> {
+        let (analyzers, published) = (Arc::clone(&self.analyzers), Arc::clone(&self.published));
+        IndexReader::open(self.storage()?, analyzers, self.limits, published)
     }
 
     /// Makes all segments one. Searchers that are open keep the old ones.

@@ -85,6 +85,7 @@ mod ranking;
 mod facet;
 pub mod explain;
 mod searcher;
+mod reader;
 pub mod inspect;
 mod index;
 
@@ -94,16 +95,17 @@ pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
 pub use ids::DocId;
 pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
+pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
+    Bucket, Etag, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
     PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Stopped, Total,
     TotalMode, Value,
 };
 pub use writer::{
-    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, IndexWriter, LineFormat, LinesReport,
-    MergePolicy, Progress, Recovery, Salvage, SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX,
-    WriterOptions,
+    BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
+    LinesReport, MergePolicy, PreparedCommit, Progress, Recovery, Salvage, SalvagedSegment,
+    SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
 };
 
 #[doc = include_str!("docs/reliability.md")]

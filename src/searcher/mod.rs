@@ -5,6 +5,7 @@
 //!                                                  └── explain ─▶ ExplainTree      └── facets
 //! ```
 
+mod etag;
 mod hits;
 mod prepared;
 mod search;
@@ -12,6 +13,7 @@ mod search;
 mod stopping_tests;
 mod top_k;
 
+pub use etag::Etag;
 pub use hits::{
     Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Value,
 };
@@ -35,7 +37,7 @@ use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::schema::Schema;
 use crate::segment::reader::SegmentReader;
-use crate::segment::snapshot::Snapshot;
+use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -75,6 +77,7 @@ pub struct Searcher(Arc<Inner>);
 struct Inner {
     storage: Arc<dyn Storage>,
     snapshot: Arc<Snapshot>,
+    etag: Etag,
     analyzers: Arc<Analyzers>,
     /// What earlier queries left for later ones, at most one for each that ran at the same time.
     scratch: Mutex<Vec<Scratch>>,
@@ -94,7 +97,7 @@ impl Searcher {
         analyzers: Arc<Analyzers>,
         limits: Option<Limits>,
     ) -> Result<Self> {
-        let snapshot = Snapshot::open(&*storage)?;
+        let snapshot = Arc::new(Snapshot::open(&*storage)?);
         Ok(Self::of(storage, snapshot, analyzers, limits))
     }
 
@@ -111,31 +114,35 @@ impl Searcher {
 
     /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
     ///
+    /// Where there is nothing new that costs a listing of the directory.
+    ///
     /// # Errors
     ///
     /// As opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
         let Inner { storage, snapshot, analyzers, .. } = &*self.0;
-        let newest = Snapshot::open_after(&**storage, Some(snapshot))?;
-        if newest.manifest.generation == snapshot.manifest.generation {
+        if snapshot::newest(&**storage)? <= snapshot.manifest.generation {
             return Ok(None);
         }
+        let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
         let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
         Ok(Some(Self::of(storage, newest, analyzers, self.0.limits)))
     }
 
-    fn of(
+    /// Answers from `snapshot`.
+    pub(crate) fn of(
         storage: Arc<dyn Storage>,
-        snapshot: Snapshot,
+        snapshot: Arc<Snapshot>,
         analyzers: Arc<Analyzers>,
         limits: Option<Limits>,
     ) -> Self {
         let (scratch, pruned) = Default::default();
-        let snapshot = Arc::new(snapshot);
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
+        let etag = Etag::of(&snapshot);
         Searcher(Arc::new(Inner {
             storage,
             snapshot,
+            etag,
             analyzers,
             scratch,
             pruned,
@@ -152,6 +159,35 @@ impl Searcher {
     /// The number of the commit that is being read; it grows with every commit.
     pub fn generation(&self) -> u64 {
         self.0.snapshot.manifest.generation
+    }
+
+    /// What the commit carries for [its writer's caller](crate::IndexWriter::set_payload).
+    pub fn payload(&self) -> &[u8] {
+        &self.0.snapshot.manifest.payload
+    }
+
+    /// What tells this snapshot from every other one: as long as it stays the same, so do all answers. For
+    /// caches, and for the header of this name in HTTP.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.commit()?;
+    /// let before = index.searcher()?;
+    /// assert_eq!(before.etag(), index.searcher()?.etag());
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// assert_ne!(before.etag(), index.searcher()?.etag());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn etag(&self) -> Etag {
+        self.0.etag
+    }
+
+    /// Whether this answers from `snapshot`.
+    pub(crate) fn is_of(&self, snapshot: &Arc<Snapshot>) -> bool {
+        Arc::ptr_eq(&self.0.snapshot, snapshot)
     }
 
     /// How many documents there are, without deleted ones.

@@ -49,10 +49,10 @@ fn build() -> Searcher {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let options = WriterOptions::new().threads(1);
     let (schema, store) = (Some(schema), Arc::clone(&storage));
-    let (analyzers, established) = (Arc::default(), Arc::default());
+    let (analyzers, published) = (Arc::default(), Arc::default());
     let existing = Existing::Refuse;
     let mut writer =
-        IndexWriter::open(store, schema, Arc::clone(&analyzers), existing, established, options)
+        IndexWriter::open(store, schema, Arc::clone(&analyzers), existing, published, options)
             .unwrap();
     for segment in 0..2 {
         for nth in 0..N_DOCS {

@@ -13,7 +13,7 @@ use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
 use crate::segment::doc_ranges::DocRanges;
-use crate::segment::file::{self, SegmentFileWriter};
+use crate::segment::file::{self, SegmentFileWriter, Unsynced};
 use crate::storage::{Storage, StorageWrite};
 use std::sync::Arc;
 
@@ -48,12 +48,13 @@ impl FieldTotals {
     }
 }
 
-/// A finished, durable file that no manifest names yet.
-#[derive(Clone, Copy, Debug)]
+/// A finished file that no manifest names yet.
+#[derive(Debug)]
 pub(crate) struct BuiltSegment {
     pub(crate) id: SegmentId,
     pub(crate) seal: Seal,
     pub(crate) n_docs: u32,
+    pub(crate) file: Unsynced,
 }
 
 impl SegmentBuilder {
@@ -117,13 +118,14 @@ impl SegmentBuilder {
         Ok(OffsetsSection { file: &mut self.file, writer, bytes })
     }
 
-    /// Writes counts and tables and makes the file durable.
+    /// Writes counts and tables.
     pub(crate) fn finish(mut self, n_docs: u32, schema: &Schema) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;
         debug_assert_eq!(self.statistics.fields.len(), schema.fields().len());
         let statistics = self.statistics.encode();
         self.file.section(None, SectionKind::STATISTICS, &statistics)?;
-        Ok(BuiltSegment { id: self.id, seal: file::seal(self.file)?, n_docs })
+        let (seal, file) = file::finish(self.file)?;
+        Ok(BuiltSegment { id: self.id, seal, n_docs, file })
     }
 }
 

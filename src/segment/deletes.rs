@@ -10,23 +10,24 @@ use crate::format::header::FileKind;
 use crate::format::manifest::{DeletesMeta, SegmentMeta};
 use crate::format::postings::LongList;
 use crate::ids::SegmentId;
-use crate::segment::file::{self, Section, SegmentFile};
+use crate::segment::file::{self, Section, SegmentFile, Unsynced};
 use crate::storage::Storage;
 use std::path::PathBuf;
 
-/// Writes the deleted documents of a segment, at least one; durable, not yet committed. The number, which is not 0, is
+/// Writes the deleted documents of a segment, at least one; not yet durable. The number, which is not 0, is
 /// never that of an earlier file, not even after a crash.
 pub(crate) fn write(
     storage: &dyn Storage,
     segment: SegmentId,
     number: u64,
     set: &mut DeletedSet,
-) -> Result<DeletesMeta> {
+) -> Result<(DeletesMeta, Unsynced)> {
     let name = FileName::Deletes { segment, number };
     let mut writer = file::create_of(FileKind::Deletes, segment, name, storage)?;
     writer.section(None, SectionKind::DELETED, &set.encode())?;
     let n_docs = set.len() as u32; // documents have numbers of 32 bits
-    Ok(DeletesMeta { number, seal: file::seal(writer)?, n_docs })
+    let (seal, file) = file::finish(writer)?;
+    Ok((DeletesMeta { number, seal, n_docs }, file))
 }
 
 /// The documents of a segment that are deleted.

@@ -26,7 +26,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// A segment file being written; [`seal`] ends it.
+/// A segment file being written; [`finish`] ends it.
 pub(crate) type SegmentFileWriter = EnvelopeWriter<Box<dyn StorageWrite>>;
 
 impl Sink for Box<dyn StorageWrite> {
@@ -63,11 +63,31 @@ pub(crate) fn create_sized(
     )
 }
 
-/// Writes the tables and makes the file durable: after this a manifest may name it.
-pub(crate) fn seal(writer: SegmentFileWriter) -> Result<Seal> {
+/// Writes the tables. The file can be opened then; before a manifest names it, it is to be made durable.
+pub(crate) fn finish(writer: SegmentFileWriter) -> Result<(Seal, Unsynced)> {
     let (seal, mut file) = writer.finish()?;
+    file.flush()?;
+    Ok((seal, Unsynced(file)))
+}
+
+/// The same, and makes the file durable.
+#[cfg(test)]
+pub(crate) fn seal(writer: SegmentFileWriter) -> Result<Seal> {
+    let (seal, file) = finish(writer)?;
     file.sync()?;
     Ok(seal)
+}
+
+/// A whole file that a power failure may still take away.
+#[derive(Debug)]
+#[must_use = "a manifest that names it has to wait for `sync`"]
+pub(crate) struct Unsynced(Box<dyn StorageWrite>);
+
+impl Unsynced {
+    /// Makes the file durable.
+    pub(crate) fn sync(mut self) -> Result<()> {
+        self.0.sync()
+    }
 }
 
 /// An open segment file.

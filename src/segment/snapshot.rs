@@ -17,6 +17,7 @@ use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
 use crate::storage::{ImageBytes, MemoryStorage, Pin, Storage};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// What lies in a storage.
@@ -117,15 +118,18 @@ pub(crate) fn image_storage(image: impl Into<ImageBytes>) -> Result<MemoryStorag
     MemoryStorage::from_parts(image, parts)
 }
 
-/// One commit, open: its manifest, its segments, and the lock that keeps them.
+/// One commit, open: its manifest, its segments, and the lock that keeps them. Or what a writer of this process has
+/// flushed beyond a commit: then the manifest is the one that it would write.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) manifest: Manifest,
+    /// 0 for a commit; else what tells flushes beyond the same commit apart, and grows.
+    flush: u64,
     /// In the order of the manifest, which is that of the documents.
     pub(crate) segments: Vec<Arc<SegmentFile>>,
     /// What is deleted of each segment.
     pub(crate) deletes: Vec<Option<Arc<DeletedDocs>>>,
-    _pin: Pin,
+    _pin: Option<Pin>,
 }
 
 impl Snapshot {
@@ -171,6 +175,37 @@ impl Snapshot {
     ) -> Result<Snapshot> {
         let pin = storage.pin(&FileName::Manifest(generation).to_string())?;
         let manifest = read_manifest(storage, generation)?;
+        Self::open_files(storage, manifest, 0, Some(pin), before)
+    }
+
+    /// Opens what the writer has just committed.
+    pub(crate) fn of_commit(
+        storage: &dyn Storage,
+        manifest: Manifest,
+        before: Option<&Snapshot>,
+    ) -> Result<Snapshot> {
+        let pin = storage.pin(&FileName::Manifest(manifest.generation).to_string())?;
+        Self::open_files(storage, manifest, 0, Some(pin), before)
+    }
+
+    /// Opens what the writer has made and not committed, of which the manifest is not written. There is nothing to pin:
+    /// files stay readable as long as they are open.
+    pub(crate) fn of_flush(
+        storage: &dyn Storage,
+        manifest: Manifest,
+        flush: u64,
+        before: Option<&Snapshot>,
+    ) -> Result<Snapshot> {
+        Self::open_files(storage, manifest, flush, None, before)
+    }
+
+    fn open_files(
+        storage: &dyn Storage,
+        manifest: Manifest,
+        flush: u64,
+        pin: Option<Pin>,
+        before: Option<&Snapshot>,
+    ) -> Result<Snapshot> {
         let open = |meta: &SegmentMeta| {
             let known = before.and_then(|snapshot| snapshot.segment_of(meta));
             known.map_or_else(|| open_segment(storage, meta), |segment| Ok(segment.clone()))
@@ -178,7 +213,27 @@ impl Snapshot {
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
         let open = |meta: &SegmentMeta| Self::open_deletes_of(storage, meta, before);
         let deletes = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-        Ok(Snapshot { manifest, segments, deletes, _pin: pin })
+        Ok(Snapshot { manifest, flush, segments, deletes, _pin: pin })
+    }
+
+    /// A number that no other snapshot has: of the names of its files, which are random, and of its number.
+    pub(crate) fn content(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.manifest.index_id, self.manifest.generation, &self.manifest.payload)
+            .hash(&mut hasher);
+        let files = self.manifest.segments.iter().flat_map(SegmentMeta::files);
+        files.for_each(|name| name.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    /// The same as the successor of a flush that is taken back.
+    pub(crate) fn instead_of_flush(self, flush: u64) -> Snapshot {
+        Snapshot { flush, ..self }
+    }
+
+    /// What grows from each snapshot of an index to the next: the number of the commit, and that of the flush beyond it.
+    pub(crate) fn version(&self) -> (u64, u64) {
+        (self.manifest.generation, self.flush)
     }
 
     /// Opens one segment of a commit, whatever the others are like.
@@ -234,7 +289,8 @@ impl Snapshot {
     }
 }
 
-fn newest(storage: &dyn Storage) -> Result<u64> {
+/// The number of the newest commit.
+pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
     let not_an_index = |found: String| {
         Error::new(ErrorKind::NotAnIndex, "opening an index")
             .expected("a directory with a manifest in it")

@@ -1,6 +1,7 @@
 //! Committing: how new segments become the index, in one step that survives a power failure.
 //!
-//! 1. The segments are written and made durable, each by whoever wrote it ([`file::seal`](crate::segment::file::seal)).
+//! 1. The segments are written and made durable, each before anything names it
+//!    ([`Unsynced::sync`](crate::segment::file::Unsynced::sync)).
 //! 2. Their names are made durable.
 //! 3. The manifest is written under a temporary name and made durable.
 //! 4. It is published under the name of the next generation, which nobody may have taken.
@@ -47,12 +48,29 @@ pub(crate) struct Draft {
     pub(crate) term_versions: TermVersions,
 }
 
+/// A commit of which the manifest is durable under a temporary name.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    manifest: Manifest,
+    temporary: FileName,
+}
+
+impl Prepared {
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+}
+
+const NOTHING_COMMITTED: &str = "nothing was committed; the commit before is intact";
+
 /// The one writer of an index: holds the lock and makes the commits.
 #[derive(Debug)]
 pub(crate) struct Committer {
     storage: Arc<dyn Storage>,
     lock: WriterLock,
     current: Option<Manifest>,
+    /// Stays from the first commit on.
+    index_id: SegmentId,
     /// The generation of the newest commit, which may be of an older format; 0 before the first.
     generation: u64,
     /// Why nothing can be committed any more.
@@ -72,7 +90,8 @@ impl Committer {
         refuse_foreign(&*storage)?;
         let lock = storage.lock_writer()?;
         let (current, generation) = newest_commit(&*storage, older)?;
-        let committer = Committer { storage, lock, current, generation, broken: None };
+        let index_id = current.as_ref().map_or_else(SegmentId::random, |current| current.index_id);
+        let committer = Committer { storage, lock, current, index_id, generation, broken: None };
         // Litter that cannot be removed now (a mapped file on Windows, a failing disk) stays litter.
         let _ = committer.collect(Orphans::Delete);
         Ok(committer)
@@ -87,6 +106,7 @@ impl Committer {
     pub(crate) fn start_again(&mut self, older: OlderFormat) -> Result<()> {
         self.lock.check()?;
         (self.current, self.generation) = newest_commit(&*self.storage, older)?;
+        self.index_id = self.current.as_ref().map_or(self.index_id, |current| current.index_id);
         self.broken = None;
         let _ = self.collect(Orphans::Delete);
         Ok(())
@@ -99,7 +119,9 @@ impl Committer {
         whole: Manifest,
         newest: u64,
     ) -> Committer {
-        Committer { storage, lock, current: Some(whole), generation: newest, broken: None }
+        let index_id = whole.index_id;
+        let current = Some(whole);
+        Committer { storage, lock, current, index_id, generation: newest, broken: None }
     }
 
     /// The commit that the next one follows; `None` before the first, and where that one is of an older format.
@@ -128,6 +150,11 @@ impl Committer {
         }
     }
 
+    /// Whether the lock still keeps others out.
+    pub(crate) fn is_sole_writer(&self) -> bool {
+        self.lock.check().is_ok()
+    }
+
     /// Makes this writer useless because of `cause`: a segment that was to be committed is lost.
     pub(crate) fn poison(&mut self, cause: &Error) {
         self.broken.get_or_insert_with(|| cause.to_string());
@@ -148,8 +175,51 @@ impl Committer {
 
     /// The same, and nothing is deleted.
     pub(crate) fn commit_and_keep(&mut self, draft: Draft) -> Result<Manifest> {
+        let prepared = self.prepare(draft)?;
+        self.publish_prepared(prepared)
+    }
+
+    /// Steps 2 and 3: what is left to do can hardly fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub(crate) fn prepare(&mut self, draft: Draft) -> Result<Prepared> {
         self.check()?;
-        let manifest = match self.publish(draft) {
+        let prepared = self.try_prepare(draft);
+        prepared.inspect_err(|error| self.poison(error))
+    }
+
+    fn try_prepare(&self, draft: Draft) -> Result<Prepared> {
+        let manifest = Manifest { generation: self.next_generation()?, ..self.manifest(draft) };
+        let bytes = manifest.encode()?;
+        let prepared = Prepared { manifest, temporary: FileName::Temporary(SegmentId::random()) };
+        if let Err(error) = self.write_temporary(&prepared.temporary.to_string(), &bytes) {
+            self.abandon(prepared);
+            return Err(error.hint(NOTHING_COMMITTED));
+        }
+        Ok(prepared)
+    }
+
+    /// Gives up what was prepared; the commit before stays the index.
+    pub(crate) fn abandon(&self, prepared: Prepared) {
+        // Best effort: what stays is cleared away by the next writer.
+        let _ = self.storage.delete(&prepared.temporary.to_string());
+    }
+
+    /// Steps 4 to 7.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub(crate) fn finish(&mut self, prepared: Prepared) -> Result<Manifest> {
+        let manifest = self.publish_prepared(prepared)?;
+        let _ = self.collect(Orphans::Keep);
+        Ok(manifest)
+    }
+
+    fn publish_prepared(&mut self, prepared: Prepared) -> Result<Manifest> {
+        let manifest = match self.check().and_then(|()| self.publish(prepared)) {
             Ok(manifest) => manifest,
             Err(error) => {
                 self.poison(&error);
@@ -161,19 +231,15 @@ impl Committer {
         Ok(manifest)
     }
 
-    /// Steps 2 to 5.
-    fn publish(&self, draft: Draft) -> Result<Manifest> {
-        let manifest = self.next(draft)?;
-        let bytes = manifest.encode()?;
-        let temporary = FileName::Temporary(SegmentId::random()).to_string();
-        let written = self.write_temporary(&temporary, &bytes);
-        if let Err(error) = written.and_then(|()| self.lock.check()) {
-            // Best effort: what stays is cleared away by the next writer.
-            let _ = self.storage.delete(&temporary);
-            return Err(error.hint("nothing was committed; the commit before is intact"));
+    /// Steps 4 and 5.
+    fn publish(&self, prepared: Prepared) -> Result<Manifest> {
+        if let Err(error) = self.lock.check() {
+            self.abandon(prepared);
+            return Err(error.hint(NOTHING_COMMITTED));
         }
+        let Prepared { manifest, temporary } = prepared;
         let name = FileName::Manifest(manifest.generation).to_string();
-        let published = self.storage.publish(&temporary, &name);
+        let published = self.storage.publish(&temporary.to_string(), &name);
         published.and_then(|()| self.storage.sync_names()).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => error.hint("another writer made a commit meanwhile"),
             _ => error
@@ -191,20 +257,20 @@ impl Committer {
         file.sync()
     }
 
-    fn next(&self, draft: Draft) -> Result<Manifest> {
-        let index_id = match &self.current {
-            Some(current) => current.index_id,
-            None => SegmentId::random(),
-        };
+    fn next_generation(&self) -> Result<u64> {
+        self.generation.checked_add(1).ok_or_else(|| {
+            Error::new(ErrorKind::LimitExceeded, "committing").expected("a generation below 2^64")
+        })
+    }
+
+    /// What a draft comes to, beyond the newest commit and under its number.
+    pub(crate) fn manifest(&self, draft: Draft) -> Manifest {
         // Where damaged commits were passed over, it is not the one before.
         let previous = self.current.as_ref().map_or(self.generation, |current| current.generation);
-        let generation = self.generation.checked_add(1).ok_or_else(|| {
-            Error::new(ErrorKind::LimitExceeded, "committing").expected("a generation below 2^64")
-        })?;
         let Draft { schema, segments, payload, term_versions } = draft;
-        Ok(Manifest {
-            index_id,
-            generation,
+        Manifest {
+            index_id: self.index_id,
+            generation: self.generation,
             previous,
             writer: writer_version(),
             term_versions,
@@ -212,7 +278,7 @@ impl Committer {
             segments,
             payload,
             writable: true,
-        })
+        }
     }
 
     /// Step 7: deletes superseded commits and what only they named; with [`Orphans::Delete`] also all

@@ -8,11 +8,8 @@
 use crate::bitmap::Container;
 use crate::error::Result;
 use crate::format::deletes::DeletedSet;
-use crate::format::manifest::SegmentMeta;
 use crate::ids::FieldId;
-use crate::segment::deletes::{self, DeletedDocs};
 use crate::segment::reader::SegmentReader;
-use crate::storage::Storage;
 use std::fmt;
 
 /// Adds the documents of a segment that are to go.
@@ -186,27 +183,4 @@ impl fmt::Debug for Deletions {
             .field("of_values", &self.of_values.len())
             .finish()
     }
-}
-
-/// Adds to what goes of a segment what was deleted before; how much that was.
-pub(super) fn add_deleted(
-    storage: &dyn Storage,
-    segment: &SegmentMeta,
-    set: &mut DeletedSet,
-) -> Result<u64> {
-    let Some(meta) = &segment.deletes else { return Ok(0) };
-    let deleted = DeletedDocs::open(storage, segment, meta)?;
-    deleted.add_to(set)?;
-    Ok(deleted.n_docs().into())
-}
-
-/// Writes what is deleted of a segment; durable, not yet committed.
-pub(super) fn write(
-    storage: &dyn Storage,
-    segment: &mut SegmentMeta,
-    number: u64,
-    set: &mut DeletedSet,
-) -> Result<()> {
-    segment.deletes = Some(deletes::write(storage, segment.id, number, set)?);
-    Ok(())
 }

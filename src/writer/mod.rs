@@ -18,6 +18,7 @@ mod pipeline;
 pub(crate) mod recover;
 mod run;
 pub(crate) mod salvage;
+mod staging;
 mod term_table;
 mod worker;
 
@@ -36,23 +37,26 @@ use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
+use crate::format::terms::MAX_TERM_LEN;
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
-use crate::segment::builder::BuiltSegment;
+use crate::segment::deletes;
+use crate::segment::published::Published;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use batch::{Batch, DocumentBatch};
-use commit::{Committer, Draft, OlderFormat};
+use commit::{Committer, Draft, OlderFormat, Prepared};
 use deletions::Deletions;
 use lines::LineReader;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
+use staging::{Counts, Staging};
 use std::fmt;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What a writer does with the documents that are already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,10 @@ pub(crate) enum Existing {
     /// The first commit replaces them.
     Replace,
 }
+
+/// Segments of fewer documents together are made one by a commit rather than made durable one by one: that takes
+/// milliseconds, as a sync does.
+const JOINED_DOCS_MAX: u64 = 4_096;
 
 /// The one writer of an index: adds documents and makes them durable, a commit at a time.
 ///
@@ -98,10 +106,12 @@ pub struct IndexWriter {
     resources: Resources,
     ids: IdSource,
     on_progress: Option<OnProgress>,
-    /// Segments of the last commit that the next one keeps.
-    kept: Vec<SegmentMeta>,
-    /// Set by the first commit: who made the index may then write to it again.
-    established: Arc<AtomicBool>,
+    /// Where this process sees what is flushed and committed.
+    published: Arc<Published>,
+    /// What the next commit will consist of, but for what is not a segment yet.
+    staging: Staging,
+    /// The segments as they were when they were last needed.
+    open: Option<Arc<Snapshot>>,
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
@@ -137,6 +147,20 @@ pub struct CommitInfo {
     pub tokens_skipped: u64,
 }
 
+/// What a [flush](IndexWriter::flush) made visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlushInfo {
+    /// Documents of the index, as this process sees it.
+    pub documents: u64,
+    /// Documents that were added since the last commit.
+    pub added: u64,
+    /// Documents that were deleted since the last commit, those among them that were added since.
+    pub deleted: u64,
+    /// Segments of the index, as this process sees it.
+    pub segments: usize,
+}
+
 impl IndexWriter {
     /// Becomes the writer of the index in `storage`.
     pub(crate) fn open(
@@ -144,7 +168,7 @@ impl IndexWriter {
         schema: Option<Schema>,
         analyzers: Arc<Analyzers>,
         existing: Existing,
-        established: Arc<AtomicBool>,
+        published: Arc<Published>,
         options: WriterOptions,
     ) -> Result<Self> {
         let older = match existing {
@@ -165,14 +189,15 @@ impl IndexWriter {
                 .map(|(nth, _)| nth)
                 .collect(),
             payload: committer.current().map_or_else(Vec::new, |manifest| manifest.payload.clone()),
+            staging: Staging::new(Arc::clone(committer.storage()), kept),
+            open: None,
+            published,
             committer,
             schema: Arc::new(schema),
             analyzers,
             resources,
             ids,
             on_progress,
-            kept,
-            established,
             pipeline: None,
             pending: DocumentBatch::default(),
             limits,
@@ -282,6 +307,9 @@ impl IndexWriter {
                 .expected("a keyword field of the index")
                 .found(format!("'{field}'")));
         };
+        if value.len() > MAX_TERM_LEN {
+            return Ok(()); // no document can have it
+        }
         self.check_deletions()?;
         let before = self.pipeline_docs() + self.pending.n_docs;
         self.deletions.add_value(id, value.as_bytes(), before);
@@ -302,9 +330,22 @@ impl IndexWriter {
         &self.analyzers
     }
 
+    /// What queries that say what to delete may be.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The segments that there are by now, open.
+    pub(crate) fn segments_so_far(&mut self) -> Result<Arc<Snapshot>> {
+        self.check()?;
+        self.open_staging(0)
+    }
+
     /// Deletions wait in memory, which has a limit.
     fn check_deletions(&self) -> Result<()> {
-        let (bytes, limit) = (self.deletions.bytes(), self.resources.deletion_bytes());
+        // Half of what can be told apart by 32 bits leaves room for one more of whatever length.
+        let limit = self.resources.deletion_bytes().min(1 << 31);
+        let bytes = self.deletions.bytes();
         if bytes <= limit {
             return Ok(());
         }
@@ -329,46 +370,119 @@ impl IndexWriter {
     /// Whatever it is, the last commit is intact, and the writer is useless afterwards.
     /// [`Error::commit_outcome`] says whether this one may have happened all the same.
     pub fn commit(&mut self) -> Result<CommitInfo> {
-        self.check()?;
-        let committed = self.try_commit().map_err(before_publishing);
-        self.keep_failure(committed)
+        self.prepare_commit()?.finish()
     }
 
-    fn try_commit(&mut self) -> Result<CommitInfo> {
+    /// The first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. What is
+    /// left to do is to give a file its name. For committing together with something else, such as another index or
+    /// a database: prepare all, then finish all.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// drop(writer.prepare_commit()?); // the other one was not ready; what was added waits for the next commit
+    /// writer.add(Document::new().with("title", "London"))?;
+    /// let prepared = writer.prepare_commit()?;
+    /// assert!(index.searcher().is_err()); // there is no commit yet
+    /// assert_eq!(prepared.finish()?.added, 2);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn prepare_commit(&mut self) -> Result<PreparedCommit<'_>> {
+        self.check()?;
+        let prepared = self.try_prepare().map_err(before_publishing);
+        let prepared = self.keep_failure(prepared)?;
+        Ok(PreparedCommit { writer: self, prepared: Some(prepared) })
+    }
+
+    fn try_prepare(&mut self) -> Result<Prepared> {
+        self.stage()?;
+        self.join_small_segments()?;
+        self.staging.sync()?;
+        let draft = self.draft();
+        self.committer.prepare(draft)
+    }
+
+    /// Makes everything added and deleted so far visible to this process, through [`Index::reader`](crate::Index::reader); not
+    /// durable: what is flushed and not committed is gone when the writer is, or the process.
+    ///
+    /// # Cost
+    ///
+    /// Writes a segment and waits for nothing. Small ones are merged as they come together.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.flush()?;
+    /// let reader = index.reader()?;
+    /// assert_eq!(reader.searcher().n_docs(), 1);
+    /// assert!(index.searcher().is_err()); // nothing is committed
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn flush(&mut self) -> Result<FlushInfo> {
+        self.check()?;
+        let flushed = self.try_flush().map_err(before_publishing);
+        self.keep_failure(flushed)
+    }
+
+    fn try_flush(&mut self) -> Result<FlushInfo> {
+        self.stage()?;
+        loop {
+            let unsettled = self.staging.unsettled();
+            let due = self.merge_policy.due(&self.staging.segments()[unsettled.clone()]);
+            let Some(due) = due else { break };
+            self.merge_staged(unsettled.start + due.start..unsettled.start + due.end)?;
+        }
+        let flush = self.published.next_flush();
+        let snapshot = self.open_staging(flush)?;
+        let Counts { added, deleted, .. } = self.staging.counts;
+        let documents = snapshot.manifest.n_docs();
+        let segments = snapshot.manifest.segments.len();
+        self.published.publish(snapshot);
+        Ok(FlushInfo { documents, added, deleted, segments })
+    }
+
+    /// Everything so far as segments: what was added is a new one, and what was deleted is told by all.
+    fn stage(&mut self) -> Result<()> {
         self.submit_pending()?;
-        let mut segments = self.kept.clone();
-        let n_old = segments.len();
-        let (mut added, mut runs_spilled, mut tokens_skipped) = (0, 0, 0);
+        let n_old = self.staging.segments().len();
         if let Some(pipeline) = self.pipeline.take() {
-            tokens_skipped = pipeline.tokens_skipped();
-            runs_spilled = pipeline.runs_spilled();
+            let counts = &mut self.staging.counts;
+            counts.tokens_skipped += pipeline.tokens_skipped();
+            counts.runs_spilled += pipeline.runs_spilled();
             let on_progress = &mut self.on_progress;
             let built = pipeline.finish(|progress| report(on_progress, progress))?;
-            added = u64::from(built.n_docs);
-            segments.push(meta(&built));
+            self.staging.counts.added += u64::from(built.n_docs);
+            self.staging.add(built);
         }
-        let deleted = self.carry_out_deletions(&mut segments, n_old)?;
-        let manifest = self.publish(segments)?;
-        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
+        self.carry_out_deletions(n_old)
     }
 
-    /// Makes what was told to delete part of `segments`, of which the first `n_old` were there when it was asked for;
-    /// how many documents go. Segments without any left go as well.
-    fn carry_out_deletions(
-        &mut self,
-        segments: &mut Vec<SegmentMeta>,
-        n_old: usize,
-    ) -> Result<u64> {
+    /// Makes what was told to delete part of the segments, of which the first `n_old` were there when it was asked for.
+    /// Segments without any document left go as well.
+    fn carry_out_deletions(&mut self, n_old: usize) -> Result<()> {
         let mut deletions = std::mem::take(&mut self.deletions);
-        let key = self.schema.key_id().filter(|_| segments.len() > n_old);
+        let key = self.schema.key_id().filter(|_| self.staging.segments().len() > n_old);
         if deletions.is_empty() && key.is_none() {
-            return Ok(0);
+            return Ok(());
         }
-        let storage = Arc::clone(self.committer.storage());
-        let open = |segment: &SegmentMeta| snapshot::open_segment(&*storage, segment);
-        let files = segments.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let readers = files.iter().zip(&*segments);
-        let readers: Vec<_> = readers
+        let _limits = self.limits.enter();
+        let open = self.open_staging(0)?;
+        let parts = open.segments.iter().zip(&open.manifest.segments);
+        let readers: Vec<_> = parts
             .map(|(file, segment)| SegmentReader::new(file, &self.schema, segment.n_docs))
             .collect();
         let mut sets: Vec<_> = readers.iter().map(|_| DeletedSet::default()).collect();
@@ -382,26 +496,56 @@ impl IndexWriter {
                 deletions::find_replaced(*reader, key, own, &mut older)?;
             }
         }
-        let mut n_deleted = 0;
-        for (at, (segment, set)) in segments.iter_mut().zip(&mut sets).enumerate() {
+        let storage = Arc::clone(self.committer.storage());
+        let mut nothing_left_of = vec![false; sets.len()];
+        for (at, set) in sets.iter_mut().enumerate() {
             if set.len() == 0 {
                 continue;
             }
-            let before = deletions::add_deleted(&*storage, segment, set)?;
-            let new = set.len() - before;
-            n_deleted += new;
-            if new > 0 && set.len() < u64::from(segment.n_docs) {
-                deletions::write(&*storage, segment, self.ids.next_number(), set)?;
-            } else if new > 0 {
-                segment.n_docs = 0;
-                if at >= n_old {
-                    // No commit will ever name it. If it stays, the next writer clears it away.
-                    let _ = storage.delete(&FileName::Segment(segment.id).to_string());
+            let before = match &open.deletes[at] {
+                None => 0,
+                Some(deleted) => {
+                    deleted.add_to(set)?;
+                    u64::from(deleted.n_docs())
                 }
+            };
+            let segment = &open.manifest.segments[at];
+            let new = set.len().checked_sub(before).ok_or_else(|| {
+                Error::corrupt("adding to the deletes of a segment")
+                    .expected(format!("{before} documents"))
+                    .found(set.len().to_string())
+            })?;
+            self.staging.counts.deleted += new;
+            if new > 0 && set.len() < u64::from(segment.n_docs) {
+                let number = self.ids.next_number();
+                let (deletes, file) = deletes::write(&*storage, segment.id, number, set)?;
+                self.staging.set_deletes(at, deletes, file);
+            } else if new > 0 {
+                nothing_left_of[at] = true;
             }
         }
-        segments.retain(|segment| segment.n_docs > 0);
-        Ok(n_deleted)
+        self.staging.remove(&nothing_left_of);
+        Ok(())
+    }
+
+    /// The segments as they are now, open. Those that are known stay open.
+    fn open_staging(&mut self, flush: u64) -> Result<Arc<Snapshot>> {
+        let manifest = self.committer.manifest(self.draft());
+        let storage = &**self.committer.storage();
+        let open = Snapshot::of_flush(storage, manifest, flush, self.open.as_deref())?;
+        Ok(Arc::clone(self.open.insert(Arc::new(open))))
+    }
+
+    /// Makes one of the segments that were flushed since the last commit, where that costs less than the wait for one
+    /// more file.
+    fn join_small_segments(&mut self) -> Result<()> {
+        let unsettled = self.staging.unsettled();
+        let segments = &self.staging.segments()[unsettled.clone()];
+        let n_docs: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
+        if segments.len() > 1 && n_docs <= JOINED_DOCS_MAX {
+            self.merge_staged(unsettled)?;
+        }
+        Ok(())
     }
 
     /// Forgets what was added, deleted and set since the last commit. After an error that left the writer useless it is
@@ -424,24 +568,60 @@ impl IndexWriter {
     ///
     /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
     pub fn rollback(&mut self) -> Result<()> {
-        // Ends what is at work, and deletes what it spilled.
-        self.pipeline = None;
-        self.pending = DocumentBatch::default();
-        self.deletions = Deletions::default();
+        self.give_up_changes();
         self.failed = true;
         let before = self.committer.generation();
         let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
         self.committer.start_again(older)?;
         // A commit that was not known to have happened may have replaced what there was.
-        self.replaces &= self.committer.generation() == before;
+        if self.committer.generation() != before {
+            self.replaces = false;
+            self.published.established.store(true, Ordering::Relaxed);
+        }
         let current = self.committer.current();
         self.payload = current.map_or_else(Vec::new, |manifest| manifest.payload.clone());
-        self.kept = match current {
+        let kept = match current {
             Some(current) if !self.replaces => current.segments.clone(),
             _ => vec![],
         };
+        self.staging = Staging::new(Arc::clone(self.committer.storage()), kept);
         self.failed = false;
+        self.publish_commit();
         Ok(())
+    }
+
+    /// Forgets everything since the last commit, and deletes the files of it.
+    fn give_up_changes(&mut self) {
+        // Ends what is at work, and deletes what it spilled.
+        self.pipeline = None;
+        self.pending = DocumentBatch::default();
+        self.deletions = Deletions::default();
+        self.staging.discard();
+        self.open = None;
+    }
+
+    /// Shows the last commit to the readers of this process, if there are any, in the place of what was flushed.
+    fn publish_commit(&mut self) {
+        if !self.published.is_wanted() {
+            return;
+        }
+        let storage = &**self.committer.storage();
+        let before = self.published.newest();
+        let opened = match self.committer.current() {
+            Some(current) => Snapshot::of_commit(storage, current.clone(), before.as_deref()),
+            None => {
+                let nothing =
+                    Manifest { segments: vec![], ..self.committer.manifest(self.draft()) };
+                Snapshot::of_flush(storage, nothing, 0, None)
+            }
+        };
+        // The commit stands. Readers who could not be told find it by looking for it.
+        let Ok(snapshot) = opened else { return };
+        let flushed = before.is_some_and(|before| before.version() > snapshot.version());
+        let snapshot =
+            if flushed { snapshot.instead_of_flush(self.published.next_flush()) } else { snapshot };
+        self.open = None;
+        self.published.publish(Arc::new(snapshot));
     }
 
     /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
@@ -457,8 +637,8 @@ impl IndexWriter {
     }
 
     fn try_merge(&mut self) -> Result<CommitInfo> {
-        let first = self.try_commit()?;
-        let has_deletes = self.kept.iter().any(|segment| segment.deletes.is_some());
+        let first = self.commit()?;
+        let has_deletes = self.staging.segments().iter().any(|segment| segment.deletes.is_some());
         if first.segments < 2 && !has_deletes {
             return Ok(first);
         }
@@ -467,7 +647,8 @@ impl IndexWriter {
     }
 
     /// Merges the segments that are due by the [policy](WriterOptions::merge_policy), by a commit for each merge, in
-    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next.
+    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next;
+    /// so do the merges where anything of it was [flushed](Self::flush).
     ///
     /// To be called after every commit, or when there is time: an index that is committed to often has few segments
     /// then. Whoever searches keeps the old segments until it reloads.
@@ -489,22 +670,28 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit); the commits before stand.
+    /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
+    /// everything that waits for the next commit.
     pub fn maintain(&mut self) -> Result<usize> {
         self.check()?;
         let mut n_merges = 0;
-        while let Some(due) = self.merge_policy.due(&self.kept) {
-            let merged = self.merge_range(due).map_err(before_publishing);
-            self.keep_failure(merged)?;
+        while let Some(due) = self.merge_policy.due(self.staging.segments()) {
+            let waits = self.staging.has_changes();
+            // Until here nothing has changed, so there is nothing to give up after an error.
+            self.merge_staged(due).map_err(before_publishing)?;
+            if !waits {
+                let committed = self.commit_staging().map_err(before_publishing);
+                self.keep_failure(committed)?;
+            }
             n_merges += 1;
         }
         Ok(n_merges)
     }
 
-    /// Makes some segments of the last commit one, without what is deleted.
-    fn merge_range(&mut self, range: Range<usize>) -> Result<Manifest> {
+    /// Makes some neighbouring segments one, without what is deleted.
+    fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
         let storage = Arc::clone(self.committer.storage());
-        let metas = &self.kept[range.clone()];
+        let metas = &self.staging.segments()[range.clone()];
         // No pin is needed: only this writer collects, and not what the last commit names.
         let files = metas.iter().map(|segment| snapshot::open_segment(&*storage, segment));
         let files = files.collect::<Result<Vec<_>>>()?;
@@ -518,35 +705,59 @@ impl IndexWriter {
         let on_progress = &mut self.on_progress;
         let (id, schema) = (self.ids.next(), &self.schema);
         let on_progress = |progress| report(on_progress, progress);
-        let built = merge_segments::merge(&readers, schema, storage, id, on_progress)?;
+        let merged = merge_segments::merge(&readers, schema, Arc::clone(&storage), id, on_progress);
+        let built = merged.inspect_err(|_| {
+            // Best effort: what stays is cleared away by the next writer.
+            let _ = storage.delete(&FileName::Segment(id).to_string());
+        })?;
         drop(readers);
-        let mut segments = self.kept.clone();
-        segments.splice(range, [meta(&built)]);
-        self.publish(segments)
+        self.staging.replace(range, built);
+        Ok(())
     }
 
     fn merge_committed(&mut self, first: CommitInfo) -> Result<CommitInfo> {
-        let manifest = self.merge_range(0..self.kept.len())?;
+        self.merge_staged(0..self.staging.segments().len())?;
+        let manifest = self.commit_staging()?;
         let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
         Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
     }
 
-    fn publish(&mut self, segments: Vec<SegmentMeta>) -> Result<Manifest> {
+    /// Makes the segments the index as they are.
+    fn commit_staging(&mut self) -> Result<Manifest> {
+        self.staging.sync()?;
+        let mut draft = self.draft();
+        if let Some(current) = self.committer.current() {
+            // What was set since is about documents that are still to be committed.
+            draft.payload.clone_from(&current.payload);
+        }
+        let prepared = self.committer.prepare(draft)?;
+        self.finish_commit(prepared)
+    }
+
+    fn finish_commit(&mut self, prepared: Prepared) -> Result<Manifest> {
+        let manifest = self.committer.finish(prepared)?;
+        self.staging.set_committed();
+        self.replaces = false;
+        self.published.established.store(true, Ordering::Relaxed);
+        self.publish_commit();
+        Ok(manifest)
+    }
+
+    /// What a commit would consist of now.
+    fn draft(&self) -> Draft {
         // Terms of another build stay in the index with what made them.
         let term_versions = match self.committer.current() {
-            Some(current) if !self.kept.is_empty() => current.term_versions,
+            Some(current) if !self.replaces && !current.segments.is_empty() => {
+                current.term_versions
+            }
             _ => TermVersions::CURRENT,
         };
-        let manifest = self.committer.commit(Draft {
+        Draft {
             schema: (*self.schema).clone(),
-            segments,
+            segments: self.staging.segments().to_vec(),
             payload: self.payload.clone(),
             term_versions,
-        })?;
-        self.kept = manifest.segments.clone();
-        self.replaces = false;
-        self.established.store(true, Ordering::Relaxed);
-        Ok(manifest)
+        }
     }
 
     fn pipeline_docs(&self) -> u32 {
@@ -652,10 +863,6 @@ fn report(on_progress: &mut Option<OnProgress>, progress: Progress) {
     }
 }
 
-fn meta(built: &BuiltSegment) -> SegmentMeta {
-    SegmentMeta { id: built.id, seal: built.seal, n_docs: built.n_docs, deletes: None }
-}
-
 fn info(manifest: &Manifest) -> CommitInfo {
     CommitInfo {
         generation: manifest.generation,
@@ -665,6 +872,66 @@ fn info(manifest: &Manifest) -> CommitInfo {
         segments: manifest.segments.len(),
         runs_spilled: 0,
         tokens_skipped: 0,
+    }
+}
+
+/// A commit of which everything is durable but its name: [`IndexWriter::prepare_commit`]. Dropping it takes
+/// it back; what was added and deleted then waits for the next commit.
+#[derive(Debug)]
+#[must_use = "a commit that is not finished is taken back"]
+pub struct PreparedCommit<'w> {
+    writer: &'w mut IndexWriter,
+    prepared: Option<Prepared>,
+}
+
+impl PreparedCommit<'_> {
+    /// The number that the commit will have.
+    pub fn generation(&self) -> u64 {
+        self.prepared.as_ref().map_or(0, |prepared| prepared.manifest().generation)
+    }
+
+    /// The documents that the index will have.
+    pub fn documents(&self) -> u64 {
+        self.prepared.as_ref().map_or(0, |prepared| prepared.manifest().n_docs())
+    }
+
+    /// Makes it the index. `Ok` means that it survives a power failure.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexWriter::commit`].
+    pub fn finish(mut self) -> Result<CommitInfo> {
+        let Some(prepared) = self.prepared.take() else {
+            return Err(Error::new(ErrorKind::Poisoned, "finishing a commit"));
+        };
+        let counts = self.writer.staging.counts;
+        let finished = self.writer.finish_commit(prepared).map_err(before_publishing);
+        let manifest = self.writer.keep_failure(finished)?;
+        let Counts { added, deleted, runs_spilled, tokens_skipped } = counts;
+        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
+    }
+}
+
+impl Drop for PreparedCommit<'_> {
+    fn drop(&mut self) {
+        if let Some(prepared) = self.prepared.take() {
+            self.writer.committer.abandon(prepared);
+        }
+    }
+}
+
+/// What was flushed goes with the writer, if it was not committed.
+impl Drop for IndexWriter {
+    fn drop(&mut self) {
+        // In a fork of the process the files are not ours to delete.
+        if !self.committer.is_sole_writer() {
+            return;
+        }
+        let had_changes = self.staging.has_changes();
+        self.give_up_changes();
+        if had_changes {
+            self.publish_commit();
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::segment::verify;
 use crate::storage::Storage;
 use crate::writer::commit::Draft;
 use crate::writer::recover::{DamagedCommit, only_damage};
-use crate::writer::{Existing, IndexWriter, WriterOptions, meta, report};
+use crate::writer::{Existing, IndexWriter, WriterOptions, report};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,9 +97,9 @@ pub(crate) fn salvage(
     let (manifest, unreadable) = newest_readable(from)?;
     let _pin = from.pin(&FileName::Manifest(manifest.generation).to_string())?;
     let schema = Some(manifest.schema.clone());
-    let established = Arc::default();
+    let published = Arc::default();
     let mut writer =
-        IndexWriter::open(to, schema, analyzers, Existing::Refuse, established, options)?;
+        IndexWriter::open(to, schema, analyzers, Existing::Refuse, published, options)?;
     let mut salvage = Salvage {
         generation: manifest.generation,
         documents: 0,
@@ -119,12 +119,14 @@ pub(crate) fn salvage(
         first += u64::from(segment.n_docs);
     }
     writer.end_segment()?;
+    writer.staging.sync()?;
     let committed = writer.committer.commit(Draft {
         schema: manifest.schema.clone(),
-        segments: writer.kept.clone(),
+        segments: writer.staging.segments().to_vec(),
         payload: manifest.payload.clone(),
         term_versions: manifest.term_versions,
     })?;
+    writer.staging.set_committed();
     salvage.documents = committed.n_docs();
     Ok(salvage)
 }
@@ -283,7 +285,7 @@ impl IndexWriter {
             let on_progress = &mut self.on_progress;
             let built = pipeline.finish(|progress| report(on_progress, progress));
             let built = self.keep_failure(built)?;
-            self.kept.push(meta(&built));
+            self.staging.add(built);
         }
         Ok(())
     }
@@ -300,7 +302,7 @@ impl IndexWriter {
             }
             target.sync()?;
         }
-        self.kept.push(*segment);
+        self.staging.add_durable(*segment);
         Ok(())
     }
 }

@@ -244,10 +244,14 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
         let options = || WriterOptions::new().threads(1).merge_policy(policy);
         let mut writer = index.writer_with(options()).unwrap();
         let (mut model, mut committed) = (Model::default(), Model::default());
+        // What was flushed or committed last, and so what this process sees.
+        let mut seen = Model::default();
+        let (mut payload, mut committed_payload) = (vec![], vec![]);
+        let mut reader = None;
         let n_keys = [3, 20, 400][round % 3];
         for step in 0..60 {
             let what = format!("round {round}, step {step}");
-            match random.below(12) {
+            match random.below(15) {
                 0..6 => {
                     for _ in 0..1 + random.below(30) {
                         let key = format!("k{}", random.below(n_keys));
@@ -255,6 +259,8 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                         model.put(&key, &text);
                         writer.add(Document::new().with("id", key).with("text", text)).unwrap();
                     }
+                    payload = vec![round as u8, step as u8];
+                    writer.set_payload(payload.clone());
                 }
                 6 => {
                     let key = format!("k{}", random.below(n_keys));
@@ -271,7 +277,8 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                     writer.maintain().unwrap();
                 }
                 8 => {
-                    committed = model.clone();
+                    (committed, seen) = (model.clone(), model.clone());
+                    committed_payload.clone_from(&payload);
                     let merged = writer.merge().unwrap();
                     assert_eq!(merged.documents, model.0.len() as u64, "{what}");
                     assert!(merged.segments < 2, "{what}");
@@ -286,10 +293,21 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                             writer = index.writer_with(options()).unwrap();
                         }
                     }
-                    model = committed.clone();
+                    (model, seen) = (committed.clone(), committed.clone());
+                    payload.clone_from(&committed_payload);
+                }
+                10 | 11 => {
+                    seen = model.clone();
+                    let flushed = writer.flush().unwrap();
+                    assert_eq!(flushed.documents, model.0.len() as u64, "{what}");
+                }
+                12 => {
+                    let prepared = writer.prepare_commit().unwrap();
+                    assert_eq!(prepared.documents(), model.0.len() as u64, "{what}");
                 }
                 _ => {
-                    committed = model.clone();
+                    (committed, seen) = (model.clone(), model.clone());
+                    committed_payload.clone_from(&payload);
                     let commit = writer.commit().unwrap();
                     assert_eq!(commit.documents, model.0.len() as u64, "{what}");
                 }
@@ -298,8 +316,18 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                 continue;
             }
             match index.searcher() {
-                Ok(searcher) => committed.check(&searcher, &what),
+                Ok(searcher) => {
+                    committed.check(&searcher, &what);
+                    assert_eq!(searcher.payload(), committed_payload, "{what}");
+                }
                 Err(error) => assert_eq!(error.kind(), ErrorKind::NotAnIndex, "{what}: {error}"),
+            }
+            if reader.is_none() && random.below(8) == 0 {
+                reader = index.reader().ok();
+            }
+            if let Some(reader) = &reader {
+                assert!(!reader.refresh().unwrap(), "{what}: all was done in this process");
+                seen.check(&reader.searcher(), &what);
             }
         }
         if let Ok(inspector) = index.inspect() {

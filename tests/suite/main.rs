@@ -13,6 +13,7 @@ mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
 mod limits;
+mod live;
 mod naive;
 mod offsets;
 mod oracle;

@@ -163,9 +163,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         job.add(&mut writer, input?, &mut bad)?;
     }
     let commit = writer.commit()?;
-    // So that whoever appends often has few segments all the same.
-    writer.maintain()?;
+    // So that whoever appends often has few segments all the same. The documents are there already.
+    let maintained = writer.maintain();
     drop(progress);
+    if let Err(error) = maintained {
+        warn(format!("all was added, but merging segments failed: {error}"));
+    }
     bad.print();
     if commit.tokens_skipped > 0 {
         warn(format!(

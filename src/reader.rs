@@ -1,0 +1,159 @@
+//! Following an index: the newest snapshot that this process knows of, at the cost of an atomic load.
+
+use crate::analysis::Analyzers;
+use crate::error::{ErrorKind, Result};
+use crate::limits::Limits;
+use crate::searcher::Searcher;
+use crate::segment::published::Published;
+use crate::segment::snapshot::{self, Snapshot};
+use crate::storage::Storage;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Gives searchers of what was flushed and committed last, from [`Index::reader`](crate::Index::reader).
+///
+/// Cheap to clone and to share between threads. What writers of the same [`Index`](crate::Index) value, or of a clone of
+/// it, flush and commit is there at once; commits of other processes when somebody
+/// [looks for them](Self::refresh).
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// let mut writer = index.writer()?;
+/// writer.commit()?;
+/// let reader = index.reader()?;
+/// let before = reader.searcher();
+///
+/// writer.add(Document::new().with("title", "Paris"))?;
+/// writer.flush()?;
+/// assert_eq!(reader.searcher().n_docs(), 1);
+/// assert_eq!(before.n_docs(), 0); // keeps what it has
+///
+/// writer.rollback()?;
+/// assert_eq!(reader.searcher().n_docs(), 0);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct IndexReader(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    storage: Arc<dyn Storage>,
+    analyzers: Arc<Analyzers>,
+    limits: Option<Limits>,
+    published: Arc<Published>,
+    /// Of the snapshot that was asked for last.
+    searcher: ArcSwap<Searcher>,
+}
+
+impl IndexReader {
+    /// Begins with what is published, or with the newest commit.
+    pub(crate) fn open(
+        storage: Arc<dyn Storage>,
+        analyzers: Arc<Analyzers>,
+        limits: Option<Limits>,
+        published: Arc<Published>,
+    ) -> Result<Self> {
+        let snapshot = match published.newest() {
+            Some(newest) => newest,
+            None => {
+                let snapshot = Arc::new(Snapshot::open(&*storage)?);
+                published.publish(Arc::clone(&snapshot));
+                published.newest().unwrap_or(snapshot)
+            }
+        };
+        let searcher = Searcher::of(Arc::clone(&storage), snapshot, Arc::clone(&analyzers), limits);
+        let searcher = ArcSwap::from_pointee(searcher);
+        Ok(IndexReader(Arc::new(Inner { storage, analyzers, limits, published, searcher })))
+    }
+
+    /// Answers from the newest snapshot. Never waits, whatever writers do, and never fails.
+    pub fn searcher(&self) -> Searcher {
+        let Inner { storage, analyzers, limits, published, searcher } = &*self.0;
+        let kept = searcher.load();
+        let newest = match published.newest() {
+            Some(newest) if !kept.is_of(&newest) => newest,
+            _ => return Searcher::clone(&kept),
+        };
+        let fresh = Searcher::of(Arc::clone(storage), newest, Arc::clone(analyzers), *limits);
+        // Another thread may have been faster, or may store an older one now: then the next call sees it.
+        searcher.store(Arc::new(fresh.clone()));
+        fresh
+    }
+
+    /// Looks whether another process has committed; whether it had. Where it had not, that costs a listing of the
+    /// directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::searcher`](crate::Index::searcher); searchers stay as they are.
+    pub fn refresh(&self) -> Result<bool> {
+        let Inner { storage, published, .. } = &*self.0;
+        let known = published.newest();
+        let generation = known.as_ref().map_or(0, |known| known.manifest.generation);
+        match snapshot::newest(&**storage) {
+            Ok(newest) if newest <= generation => return Ok(false),
+            // Something was flushed, and nothing committed yet.
+            Err(error) if error.kind() == ErrorKind::NotAnIndex && known.is_some() => {
+                return Ok(false);
+            }
+            looked => looked?,
+        };
+        let newest = Snapshot::open_after(&**storage, known.as_deref())?;
+        let is_newer = newest.manifest.generation > generation;
+        published.publish(Arc::new(newest));
+        Ok(is_newer)
+    }
+
+    /// Waits for snapshots that come after the newest one of now.
+    pub fn subscribe(&self) -> Subscription {
+        Subscription { reader: self.clone(), seen: self.0.published.n_changes() }
+    }
+}
+
+/// Waits for what is flushed, committed or [found](IndexReader::refresh); from [`IndexReader::subscribe`].
+///
+/// ```
+/// use std::time::Duration;
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// let mut writer = index.writer()?;
+/// writer.commit()?;
+/// let mut commits = index.reader()?.subscribe();
+/// assert!(commits.next_within(Duration::ZERO).is_none());
+///
+/// writer.add(Document::new().with("title", "Paris"))?;
+/// let writing = std::thread::spawn(move || writer.commit());
+/// let searcher = commits.next();
+/// assert_eq!(searcher.n_docs(), 1);
+/// # writing.join().unwrap()?;
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Subscription {
+    reader: IndexReader,
+    seen: u64,
+}
+
+impl Subscription {
+    /// Waits for the next snapshot, and gives the newest there is by then: what came in between is left out.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and an iterator would hide that it waits"
+    )]
+    pub fn next(&mut self) -> Searcher {
+        self.seen = self.reader.0.published.wait(self.seen, None);
+        self.reader.searcher()
+    }
+
+    /// The same, for at most so long; `None` if there was none.
+    pub fn next_within(&mut self, timeout: Duration) -> Option<Searcher> {
+        let n_changes = self.reader.0.published.wait(self.seen, Some(timeout));
+        let is_new = n_changes > self.seen;
+        self.seen = n_changes;
+        is_new.then(|| self.reader.searcher())
+    }
+}

@@ -1,0 +1,78 @@
+//! The newest snapshot of an index as this process knows it, in one place for writers and readers.
+//!
+//! A writer publishes by one atomic store, and a reader takes what is there by one atomic load: neither waits for the
+//! other, and nobody sees half of a change. What was taken stays as it is for as long as it is held.
+
+use crate::segment::snapshot::Snapshot;
+use arc_swap::ArcSwapOption;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where the snapshots of one index are published, shared by an index, its clones, its writer and its readers.
+#[derive(Debug, Default)]
+pub(crate) struct Published {
+    newest: ArcSwapOption<Snapshot>,
+    /// How many snapshots showed what no commit had, so that no two of them have the same number.
+    n_flushes: AtomicU64,
+    /// Whether a writer has committed: then there is an index to keep.
+    pub(crate) established: AtomicBool,
+    /// For whoever waits for the next one; neither publishing's store nor a reader's load needs it.
+    n_changes: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Published {
+    /// What was published last; `None` before anybody asked for it.
+    pub(crate) fn newest(&self) -> Option<Arc<Snapshot>> {
+        self.newest.load_full()
+    }
+
+    /// Whether there are readers who want to know of commits.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.newest.load().is_some()
+    }
+
+    /// A number for the next snapshot of what no commit has.
+    pub(crate) fn next_flush(&self) -> u64 {
+        self.n_flushes.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Publishes `snapshot`, unless there is a newer one.
+    pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
+        let is_newer = |than: &Arc<Snapshot>| snapshot.version() > than.version();
+        let before = self.newest.rcu(|now| match now {
+            Some(now) if !is_newer(now) => Some(Arc::clone(now)),
+            _ => Some(Arc::clone(&snapshot)),
+        });
+        if before.as_ref().is_none_or(is_newer) {
+            *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// How often something newer was published.
+    pub(crate) fn n_changes(&self) -> u64 {
+        *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something newer was published than after `seen` changes, or for so long; how many there were.
+    pub(crate) fn wait(&self, seen: u64, timeout: Option<Duration>) -> u64 {
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut n_changes = self.n_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        while *n_changes <= seen {
+            let Some(until) = until else {
+                let woken = self.changed.wait(n_changes);
+                n_changes = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                break;
+            }
+            let woken = self.changed.wait_timeout(n_changes, rest);
+            n_changes = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *n_changes
+    }
+}

@@ -1,0 +1,212 @@
+//! Following an index while it changes: flushes, commits in two phases, readers that never wait.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use treepie::storage::{MemoryStorage, Storage};
+use treepie::{Document, ErrorKind, Index, IndexWriter, Schema, Searcher};
+
+fn index() -> (Arc<MemoryStorage>, Index) {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").key("id").build().unwrap();
+    (storage.clone(), Index::options().create_in(storage, schema))
+}
+
+fn put(writer: &mut IndexWriter, id: u64, text: &str) {
+    writer.add(Document::new().with("id", id.to_string()).with("text", text)).unwrap();
+}
+
+fn count(searcher: &Searcher, text: &str) -> u64 {
+    searcher.count(&searcher.parse(text).unwrap()).unwrap()
+}
+
+#[test]
+fn every_searcher_keeps_what_it_began_with() {
+    let (_, index) = index();
+    let mut writer = index.writer().unwrap();
+    assert_eq!(index.reader().unwrap_err().kind(), ErrorKind::NotAnIndex, "nothing is there yet");
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let mut kept = vec![];
+    for n in 0..40 {
+        put(&mut writer, n % 25, &format!("word{n} all"));
+        match n % 4 {
+            3 => drop(writer.commit().unwrap()),
+            _ => drop(writer.flush().unwrap()),
+        }
+        kept.push((n, reader.searcher()));
+        if n % 10 == 9 {
+            writer.maintain().unwrap();
+        }
+    }
+    for (n, searcher) in &kept {
+        assert_eq!(searcher.n_docs(), (n + 1).min(25), "{n}");
+        assert_eq!(count(searcher, "all"), (n + 1).min(25), "{n}");
+        for word in 0..40 {
+            let is_there = word <= *n && word + 25 > *n;
+            assert_eq!(
+                count(searcher, &format!("word{word}")),
+                u64::from(is_there),
+                "{word} at {n}"
+            );
+        }
+    }
+    let etags: std::collections::HashSet<_> = kept.iter().map(|(_, s)| s.etag()).collect();
+    assert_eq!(etags.len(), kept.len(), "every change shows in the etag");
+}
+
+#[test]
+fn flushes_leave_nothing_behind() {
+    let (storage, index) = index();
+    let mut writer = index.writer().unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    for n in 0..300 {
+        put(&mut writer, n, "all");
+        let flushed = writer.flush().unwrap();
+        assert!(flushed.segments < 20, "{flushed:?}: small segments are merged as they come");
+    }
+    let segments = || {
+        let names = storage.list().unwrap().into_iter().map(|entry| entry.name);
+        names.filter(|name| name.starts_with("seg-") || name.starts_with("del-")).count()
+    };
+    assert!(segments() < 20);
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.added, commit.documents, commit.segments, segments()), (300, 300, 1, 1));
+
+    put(&mut writer, 7, "again");
+    assert_eq!(writer.flush().unwrap().deleted, 1);
+    assert_eq!((segments(), count(&reader.searcher(), "again")), (3, 1));
+    drop(writer);
+    assert_eq!((segments(), count(&reader.searcher(), "again")), (1, 0), "it goes with the writer");
+    assert_eq!(reader.searcher().n_docs(), 300);
+}
+
+#[test]
+fn a_prepared_commit_is_durable_and_not_there() {
+    let (storage, index) = index();
+    let mut writer = index.writer().unwrap();
+    put(&mut writer, 1, "one");
+    writer.commit().unwrap();
+    let before = storage.list().unwrap().len();
+
+    put(&mut writer, 2, "two");
+    let prepared = writer.prepare_commit().unwrap();
+    assert_eq!((prepared.generation(), prepared.documents()), (2, 2));
+    assert_eq!(index.searcher().unwrap().generation(), 1);
+    drop(prepared);
+    assert_eq!(
+        storage.list().unwrap().len(),
+        before + 1,
+        "the segment waits, its manifest is gone"
+    );
+    let commit = writer.prepare_commit().unwrap().finish().unwrap();
+    assert_eq!((commit.generation, commit.documents, commit.added), (2, 2, 1));
+
+    put(&mut writer, 3, "three");
+    drop(writer.prepare_commit().unwrap());
+    writer.rollback().unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 2, "taken back and rolled back");
+}
+
+#[test]
+fn a_merge_commits_no_payload_of_documents_that_wait() {
+    let (_, index) = index();
+    let mut writer = index.writer().unwrap();
+    for n in 0..8 {
+        put(&mut writer, n, "text");
+        writer.set_payload(n.to_string());
+        writer.commit().unwrap();
+    }
+    put(&mut writer, 8, "text");
+    writer.set_payload("8");
+    assert_eq!(writer.maintain().unwrap(), 1);
+    let searcher = index.searcher().unwrap();
+    assert_eq!((searcher.n_docs(), searcher.payload()), (8, &b"7"[..]));
+    writer.commit().unwrap();
+    assert_eq!(index.searcher().unwrap().payload(), b"8");
+}
+
+#[test]
+fn whoever_waits_is_woken_by_every_change() {
+    let (storage, index) = index();
+    let mut writer = index.writer().unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let mut changes = reader.subscribe();
+    assert!(changes.next_within(Duration::ZERO).is_none());
+    writer.flush().unwrap();
+    assert!(changes.next_within(Duration::ZERO).is_some());
+    assert!(changes.next_within(Duration::ZERO).is_none(), "told once");
+    put(&mut writer, 1, "one");
+    writer.commit().unwrap();
+    assert_eq!(changes.next().n_docs(), 1);
+    drop(writer);
+
+    // Another process: it knows nothing of this one's readers.
+    let other = Index::options().open_storage(storage).unwrap();
+    let mut writer = other.writer().unwrap();
+    put(&mut writer, 2, "two");
+    writer.commit().unwrap();
+    assert!(changes.next_within(Duration::ZERO).is_none());
+    assert!(reader.refresh().unwrap());
+    assert!(!reader.refresh().unwrap());
+    assert_eq!(changes.next().n_docs(), 2);
+}
+
+#[test]
+fn readers_on_other_threads_see_whole_snapshots_in_order() {
+    let (_, index) = index();
+    let mut writer = index.writer().unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let (reader, done) = (reader.clone(), &done);
+            scope.spawn(move || {
+                let mut last = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let searcher = reader.searcher();
+                    // All documents carry the round in which they were replaced last.
+                    let n_docs = searcher.n_docs();
+                    let rounds: Vec<u64> = (last..=60)
+                        .filter(|round| count(&searcher, &format!("round{round}")) > 0)
+                        .collect();
+                    assert!(rounds.len() <= 1 && n_docs <= 10, "{rounds:?} of {n_docs}");
+                    assert_eq!(rounds.is_empty(), n_docs == 0);
+                    last = rounds.first().copied().unwrap_or(last);
+                }
+            });
+        }
+        for round in 0..60 {
+            for id in 0..10 {
+                put(&mut writer, id, &format!("round{round}"));
+            }
+            match round % 5 {
+                4 => drop(writer.commit().unwrap()),
+                _ => drop(writer.flush().unwrap()),
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(count(&reader.searcher(), "round59"), 10);
+}
+
+#[test]
+fn a_delete_that_is_too_much_is_refused_when_it_is_asked_for() {
+    let mut limits = treepie::Limits::default();
+    limits.terms_visited = 5;
+    let index = Index::in_memory(Schema::builder().text("text").build().unwrap());
+    let index = index.with_limits(limits).unwrap();
+    let mut writer = index.writer().unwrap();
+    for n in 0..20_000 {
+        writer.add(Document::new().with("text", format!("w{n}x"))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    writer.add(Document::new().with("text", "kept")).unwrap();
+    let error = writer.delete(&searcher.parse("*7x").unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(writer.commit().unwrap().documents, 20_001);
+}
