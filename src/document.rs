@@ -33,6 +33,18 @@ impl Document {
         self.values.push((field.into(), value.into()));
     }
 
+    /// Puts a value in the place of all that the field has.
+    pub fn set(&mut self, field: impl Into<String>, value: impl Into<String>) {
+        let field = field.into();
+        self.remove(&field);
+        self.push(field, value);
+    }
+
+    /// Takes out all values of a field.
+    pub fn remove(&mut self, field: &str) {
+        self.values.retain(|(name, _)| name != field);
+    }
+
     /// All (field, value) pairs in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(field, value)| (&**field, &**value))

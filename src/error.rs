@@ -76,6 +76,8 @@ pub enum ErrorKind {
     Unsupported,
     /// An earlier failure left this writer unusable; open a new one.
     Poisoned,
+    /// More waits to be worked on than there is room for; nothing was added.
+    Busy,
     /// The caller asked to stop.
     Cancelled,
     /// The deadline came before the answer.
@@ -94,6 +96,31 @@ pub enum CommitOutcome {
     Unknown,
     /// Everything that was added is committed; what failed is only the merge after it.
     Committed,
+}
+
+/// What the system said is copied as its code, or else as its kind and message.
+impl Clone for Error {
+    fn clone(&self) -> Self {
+        let Inner { kind, commit_outcome, limit, offset, line, .. } = *self.0;
+        let source = self.0.source.as_ref().map(|source| match source.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(source.kind(), source.to_string()),
+        });
+        Error(Box::new(Inner {
+            kind,
+            what: self.0.what.clone(),
+            expected: self.0.expected.clone(),
+            found: self.0.found.clone(),
+            file: self.0.file.clone(),
+            offset,
+            line,
+            span: self.0.span.clone(),
+            hint: self.0.hint.clone(),
+            commit_outcome,
+            limit,
+            source,
+        }))
+    }
 }
 
 impl Error {

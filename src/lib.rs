@@ -81,6 +81,7 @@ mod plan;
 mod execution;
 mod writer;
 mod deletion;
+mod shared_writer;
 mod ranking;
 mod facet;
 pub mod explain;
@@ -102,6 +103,7 @@ pub use searcher::{
     PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Stopped, Total,
     TotalMode, Value,
 };
+pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
     LinesReport, MergePolicy, PreparedCommit, Progress, Recovery, Salvage, SalvagedSegment,

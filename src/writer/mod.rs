@@ -17,9 +17,11 @@ mod options;
 mod pipeline;
 pub(crate) mod recover;
 mod run;
+mod rules;
 pub(crate) mod salvage;
 mod staging;
 mod term_table;
+mod update;
 mod worker;
 
 pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
@@ -38,8 +40,9 @@ use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::format::terms::MAX_TERM_LEN;
+use crate::ids::FieldId;
 use crate::limits::Limits;
-use crate::schema::{Field, FieldKind, Schema};
+use crate::schema::Schema;
 use crate::segment::deletes;
 use crate::segment::published::Published;
 use crate::segment::reader::SegmentReader;
@@ -51,12 +54,14 @@ use deletions::Deletions;
 use lines::LineReader;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
+pub(crate) use rules::Rules;
 use staging::{Counts, Staging};
 use std::fmt;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use update::RecentKeys;
 
 /// What a writer does with the documents that are already there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,9 @@ pub(crate) enum Existing {
     /// The first commit replaces them.
     Replace,
 }
+
+/// What waits to be worked on, in bytes at most.
+const WAITING_BYTES_MAX: usize = 32 << 20;
 
 /// Segments of fewer documents together are made one by a commit rather than made durable one by one: that takes
 /// milliseconds, as a sync does.
@@ -101,8 +109,7 @@ const JOINED_DOCS_MAX: u64 = 4_096;
 /// ```
 pub struct IndexWriter {
     committer: Committer,
-    schema: Arc<Schema>,
-    analyzers: Arc<Analyzers>,
+    rules: Rules,
     resources: Resources,
     ids: IdSource,
     on_progress: Option<OnProgress>,
@@ -115,15 +122,14 @@ pub struct IndexWriter {
     /// The segment that documents go into, from the first one on.
     pipeline: Option<Pipeline>,
     pending: DocumentBatch,
-    limits: Limits,
+    /// Of the documents that are in no segment yet.
+    recent_keys: RecentKeys,
     deletions: Deletions,
     merge_policy: MergePolicy,
     payload: Vec<u8>,
     failed: bool,
     /// Whether the first commit replaces what there is.
     replaces: bool,
-    /// Text fields whose analyzer is not there, by number: nothing can be added to them.
-    without_analyzer: Vec<usize>,
 }
 
 /// What a commit made.
@@ -180,27 +186,20 @@ impl IndexWriter {
         let limits = options.limits();
         let merge_policy = options.merge_policy;
         let (resources, ids, on_progress) = options.resolve()?;
-        let lacks_analyzer =
-            |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
-        let fields = schema.fields().iter().enumerate();
+        let rules = Rules::new(schema, analyzers, limits);
         Ok(IndexWriter {
-            without_analyzer: fields
-                .filter(|(_, f)| lacks_analyzer(f))
-                .map(|(nth, _)| nth)
-                .collect(),
             payload: committer.current().map_or_else(Vec::new, |manifest| manifest.payload.clone()),
             staging: Staging::new(Arc::clone(committer.storage()), kept),
             open: None,
             published,
             committer,
-            schema: Arc::new(schema),
-            analyzers,
+            rules,
             resources,
             ids,
             on_progress,
             pipeline: None,
             pending: DocumentBatch::default(),
-            limits,
+            recent_keys: RecentKeys::default(),
             deletions: Deletions::default(),
             merge_policy,
             failed: false,
@@ -210,7 +209,7 @@ impl IndexWriter {
 
     /// The fields that documents may have.
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        &self.rules.schema
     }
 
     /// Adds a document. It is checked now, and tokenized when enough have come together. Where the schema has a
@@ -223,14 +222,11 @@ impl IndexWriter {
     /// and the writer is useless afterwards.
     pub fn add(&mut self, document: Document) -> Result<()> {
         self.check()?;
-        for &nth in &self.without_analyzer {
-            let field = &self.schema.fields()[nth];
-            if document.iter().any(|(name, _)| name == field.name) {
-                self.analyzers.index_time(field)?;
-            }
-        }
+        self.rules.check_analyzers(&document)?;
         let doc = self.pipeline_docs() + self.pending.n_docs;
-        self.pending.add(&document, doc, &self.schema, &self.limits)?;
+        let Rules { schema, limits, .. } = &self.rules;
+        self.pending.add(&document, doc, schema, limits)?;
+        self.recent_keys.add(|| schema.key().and_then(|key| document.values(&key.name).next()));
         let batch_bytes = self.resources.batch_bytes();
         if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {
             self.submit_pending()?;
@@ -251,16 +247,16 @@ impl IndexWriter {
         bad_lines: BadLines,
     ) -> Result<LinesReport> {
         self.check()?;
-        let fields = format.resolve(&self.schema)?;
-        if let Some(key) = self.schema.key() {
+        let fields = format.resolve(&self.rules.schema)?;
+        if let Some(key) = self.rules.schema.key() {
             return Err(Error::new(ErrorKind::Usage, "adding lines")
                 .expected("a schema without a key")
                 .found(format!("the key '{}', which lines do not have", key.name)));
         }
-        self.analyzers.index_time(&self.schema.fields()[usize::from(fields.text)])?;
+        self.rules.analyzers.index_time(&self.rules.schema.fields()[usize::from(fields.text)])?;
         self.submit_pending()?;
         let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs())
-            .with_line_bytes(self.limits.value_bytes);
+            .with_line_bytes(self.rules.limits.value_bytes);
         let added = self.submit_lines(&mut reader);
         self.keep_failure(added)?;
         Ok(reader.report)
@@ -280,13 +276,8 @@ impl IndexWriter {
     ///
     /// [`ErrorKind::Usage`] where the schema has no key.
     pub fn delete_key(&mut self, key: &str) -> Result<()> {
-        let Some(field) = self.schema.key().map(|field| field.name.clone()) else {
-            return Err(Error::new(ErrorKind::Usage, "deleting by the key")
-                .expected("a schema with a key")
-                .found("one without")
-                .hint("SchemaBuilder::key, or `key` in the schema file, names it"));
-        };
-        self.delete_value(&field, key)
+        let id = self.rules.key()?;
+        self.delete_in(id, key)
     }
 
     /// Deletes every document that has this value in a keyword field and is there by now, as
@@ -297,16 +288,13 @@ impl IndexWriter {
     ///
     /// [`ErrorKind::Usage`] for a field that is none of the schema's or not a keyword field.
     pub fn delete_value(&mut self, field: &str, value: &str) -> Result<()> {
+        let id = self.rules.keyword(field)?;
+        self.delete_in(id, value)
+    }
+
+    /// The same, in a field that is known to be a keyword field.
+    pub(crate) fn delete_in(&mut self, id: FieldId, value: &str) -> Result<()> {
         self.check()?;
-        let keyword = self
-            .schema
-            .field_id(field)
-            .filter(|id| self.schema.get(*id).kind == FieldKind::Keyword);
-        let Some(id) = keyword else {
-            return Err(Error::new(ErrorKind::Usage, "deleting by the value of a field")
-                .expected("a keyword field of the index")
-                .found(format!("'{field}'")));
-        };
         if value.len() > MAX_TERM_LEN {
             return Ok(()); // no document can have it
         }
@@ -327,12 +315,12 @@ impl IndexWriter {
 
     /// What analyzes queries that say what to delete.
     pub(crate) fn analyzers(&self) -> &Analyzers {
-        &self.analyzers
+        &self.rules.analyzers
     }
 
     /// What queries that say what to delete may be.
     pub(crate) fn limits(&self) -> Limits {
-        self.limits
+        self.rules.limits
     }
 
     /// The segments that there are by now, open.
@@ -468,6 +456,7 @@ impl IndexWriter {
             self.staging.counts.added += u64::from(built.n_docs);
             self.staging.add(built);
         }
+        self.recent_keys.clear();
         self.carry_out_deletions(n_old)
     }
 
@@ -475,15 +464,15 @@ impl IndexWriter {
     /// Segments without any document left go as well.
     fn carry_out_deletions(&mut self, n_old: usize) -> Result<()> {
         let mut deletions = std::mem::take(&mut self.deletions);
-        let key = self.schema.key_id().filter(|_| self.staging.segments().len() > n_old);
+        let key = self.rules.schema.key_id().filter(|_| self.staging.segments().len() > n_old);
         if deletions.is_empty() && key.is_none() {
             return Ok(());
         }
-        let _limits = self.limits.enter();
+        let _limits = self.rules.limits.enter();
         let open = self.open_staging(0)?;
         let parts = open.segments.iter().zip(&open.manifest.segments);
         let readers: Vec<_> = parts
-            .map(|(file, segment)| SegmentReader::new(file, &self.schema, segment.n_docs))
+            .map(|(file, segment)| SegmentReader::new(file, &self.rules.schema, segment.n_docs))
             .collect();
         let mut sets: Vec<_> = readers.iter().map(|_| DeletedSet::default()).collect();
         for (at, (reader, set)) in readers.iter().zip(&mut sets).enumerate() {
@@ -530,6 +519,12 @@ impl IndexWriter {
 
     /// The segments as they are now, open. Those that are known stay open.
     fn open_staging(&mut self, flush: u64) -> Result<Arc<Snapshot>> {
+        let is_same = |open: &&Arc<Snapshot>| open.manifest.segments == self.staging.segments();
+        if flush == 0
+            && let Some(open) = self.open.as_ref().filter(is_same)
+        {
+            return Ok(Arc::clone(open));
+        }
         let manifest = self.committer.manifest(self.draft());
         let storage = &**self.committer.storage();
         let open = Snapshot::of_flush(storage, manifest, flush, self.open.as_deref())?;
@@ -568,7 +563,7 @@ impl IndexWriter {
     ///
     /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
     pub fn rollback(&mut self) -> Result<()> {
-        self.give_up_changes();
+        self.forget_changes();
         self.failed = true;
         let before = self.committer.generation();
         let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
@@ -584,19 +579,20 @@ impl IndexWriter {
             Some(current) if !self.replaces => current.segments.clone(),
             _ => vec![],
         };
+        // Files that no commit names have been cleared away by the committer, who alone knows what was committed.
         self.staging = Staging::new(Arc::clone(self.committer.storage()), kept);
         self.failed = false;
         self.publish_commit();
         Ok(())
     }
 
-    /// Forgets everything since the last commit, and deletes the files of it.
-    fn give_up_changes(&mut self) {
+    /// Forgets what was added and deleted and is in no segment yet.
+    fn forget_changes(&mut self) {
         // Ends what is at work, and deletes what it spilled.
         self.pipeline = None;
         self.pending = DocumentBatch::default();
         self.deletions = Deletions::default();
-        self.staging.discard();
+        self.recent_keys.clear();
         self.open = None;
     }
 
@@ -699,11 +695,11 @@ impl IndexWriter {
             metas.iter().map(|segment| Snapshot::open_deletes_of(&*storage, segment, None));
         let deletes = deletes.collect::<Result<Vec<_>>>()?;
         let readers = files.iter().zip(metas).zip(&deletes).map(|((file, segment), deletes)| {
-            SegmentReader::new(file, &self.schema, segment.n_docs).without(deletes.as_ref())
+            SegmentReader::new(file, &self.rules.schema, segment.n_docs).without(deletes.as_ref())
         });
         let readers: Vec<_> = readers.collect();
         let on_progress = &mut self.on_progress;
-        let (id, schema) = (self.ids.next(), &self.schema);
+        let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = |progress| report(on_progress, progress);
         let merged = merge_segments::merge(&readers, schema, Arc::clone(&storage), id, on_progress);
         let built = merged.inspect_err(|_| {
@@ -753,7 +749,7 @@ impl IndexWriter {
             _ => TermVersions::CURRENT,
         };
         Draft {
-            schema: (*self.schema).clone(),
+            schema: (*self.rules.schema).clone(),
             segments: self.staging.segments().to_vec(),
             payload: self.payload.clone(),
             term_versions,
@@ -778,8 +774,8 @@ impl IndexWriter {
         let pipeline = match &mut self.pipeline {
             Some(pipeline) => pipeline,
             none => none.insert(Pipeline::new(
-                Arc::clone(&self.schema),
-                Arc::clone(&self.analyzers),
+                Arc::clone(&self.rules.schema),
+                Arc::clone(&self.rules.analyzers),
                 Arc::clone(self.committer.storage()),
                 self.ids.next(),
                 self.resources.clone(),
@@ -792,6 +788,25 @@ impl IndexWriter {
         };
         report(&mut self.on_progress, progress);
         Ok(())
+    }
+
+    /// What documents and deletions may be.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Bytes that may wait to be worked on beside what the writer itself holds.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        (self.resources.memory_bytes / 8).min(WAITING_BYTES_MAX)
+    }
+
+    /// Whether the next commit would change anything.
+    pub(crate) fn has_changes(&self) -> bool {
+        let committed = self.committer.current().map_or(&[][..], |current| &current.payload);
+        self.pipeline_docs() + self.pending.n_docs > 0
+            || !self.deletions.is_empty()
+            || self.staging.has_changes()
+            || self.payload != committed
     }
 
     fn check(&self) -> Result<()> {
@@ -923,12 +938,13 @@ impl Drop for PreparedCommit<'_> {
 /// What was flushed goes with the writer, if it was not committed.
 impl Drop for IndexWriter {
     fn drop(&mut self) {
-        // In a fork of the process the files are not ours to delete.
-        if !self.committer.is_sole_writer() {
+        // In a fork of the process the files are not ours to delete, and after a failure a commit may name them.
+        if self.check().is_err() || !self.committer.is_sole_writer() {
             return;
         }
         let had_changes = self.staging.has_changes();
-        self.give_up_changes();
+        self.forget_changes();
+        self.staging.discard();
         if had_changes {
             self.publish_commit();
         }

@@ -251,7 +251,7 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
         let n_keys = [3, 20, 400][round % 3];
         for step in 0..60 {
             let what = format!("round {round}, step {step}");
-            match random.below(15) {
+            match random.below(17) {
                 0..6 => {
                     for _ in 0..1 + random.below(30) {
                         let key = format!("k{}", random.below(n_keys));
@@ -301,7 +301,18 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                     let flushed = writer.flush().unwrap();
                     assert_eq!(flushed.documents, model.0.len() as u64, "{what}");
                 }
-                12 => {
+                12 | 13 => {
+                    let key = format!("k{}", random.below(n_keys));
+                    let text = model.0.iter().find(|(other, _)| *other == key);
+                    let text = text.map(|(_, text)| format!("{text} again{step}"));
+                    let change =
+                        |document: &mut Document| document.set("text", text.clone().unwrap());
+                    assert_eq!(writer.update(&key, change).unwrap(), text.is_some(), "{what}");
+                    if let Some(text) = text {
+                        model.put(&key, &text);
+                    }
+                }
+                14 => {
                     let prepared = writer.prepare_commit().unwrap();
                     assert_eq!(prepared.documents(), model.0.len() as u64, "{what}");
                 }

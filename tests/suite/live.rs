@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use treepie::storage::{MemoryStorage, Storage};
-use treepie::{Document, ErrorKind, Index, IndexWriter, Schema, Searcher};
+use treepie::{
+    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, WriterOptions,
+};
 
 fn index() -> (Arc<MemoryStorage>, Index) {
     let storage = Arc::new(MemoryStorage::new());
@@ -209,4 +211,154 @@ fn a_delete_that_is_too_much_is_refused_when_it_is_asked_for() {
     let error = writer.delete(&searcher.parse("*7x").unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert_eq!(writer.commit().unwrap().documents, 20_001);
+}
+
+#[test]
+fn what_is_not_stored_cannot_be_updated_and_keys_stay() {
+    let schema = || Schema::builder().text("text").key("id");
+    let (_, index) = index();
+    let mut writer = index.writer().unwrap();
+    put(&mut writer, 1, "one");
+    let moved = writer.update("1", |document| document.set("id", "2")).unwrap_err();
+    assert_eq!(moved.kind(), ErrorKind::Usage);
+    let unknown = writer.update("1", |document| document.set("nonsense", "2")).unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::Document);
+    assert_eq!(writer.commit().unwrap().documents, 1);
+    assert_eq!(count(&index.searcher().unwrap(), "one"), 1, "it stays as it was");
+
+    let unstored =
+        schema().field(Field::new("body", FieldKind::Text).stored(false)).build().unwrap();
+    let mut writer = Index::in_memory(unstored).writer().unwrap();
+    let error = writer.update("1", |_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Schema);
+    assert!(error.to_string().contains("'body'"), "{error}");
+    let keyless = Schema::builder().text("text").build().unwrap();
+    let error = Index::in_memory(keyless).writer().unwrap().update("1", |_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn commits_of_many_threads_are_shared_and_everyone_sees_his_own() {
+    let (_, index) = index();
+    let writer = index.writer().unwrap().into_shared();
+    let generations: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                let (writer, index) = (writer.clone(), index.clone());
+                scope.spawn(move || {
+                    let mut last = 0;
+                    for n in 0..25 {
+                        let id = thread * 100 + n;
+                        let document = Document::new()
+                            .with("id", id.to_string())
+                            .with("text", format!("d{id}"));
+                        writer.add(document).unwrap();
+                        if n > 0 {
+                            writer.delete_key(&(id - 1).to_string()).unwrap();
+                        }
+                        let commit = writer.commit().unwrap();
+                        assert!(commit.generation > last, "a commit that began after the last one");
+                        last = commit.generation;
+                        let searcher = index.searcher().unwrap();
+                        assert_eq!(count(&searcher, &format!("d{id}")), 1, "mine is there");
+                        assert!(n == 0 || count(&searcher, &format!("d{}", id - 1)) == 0);
+                    }
+                    last
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(index.searcher().unwrap().n_docs(), 8);
+    let n_commits = generations.iter().max().unwrap();
+    assert!((25..=200).contains(n_commits), "{n_commits}");
+}
+
+#[test]
+fn what_waits_is_bounded_and_nothing_of_it_is_lost() {
+    let (_, index) = index();
+    let options = WriterOptions::new().memory_bytes(16 << 20).threads(1);
+    let writer = index.writer_with(options).unwrap().into_shared();
+    let document =
+        |n: u64| Document::new().with("id", n.to_string()).with("text", "x ".repeat(500));
+    let mut n = 0;
+    let busy = loop {
+        match writer.add(document(n)) {
+            Ok(buffered) => assert!(buffered.bytes < 4 << 20 && n < 10_000),
+            Err(error) => break error,
+        }
+        n += 1;
+    };
+    assert_eq!(busy.kind(), ErrorKind::Busy);
+    assert!(n > 1_000, "{n}");
+    writer.process().unwrap();
+    for more in n..n + 5_000 {
+        writer.add_and_process(document(more)).unwrap();
+    }
+    let refused = writer.add(Document::new().with("text", "without a key")).unwrap_err();
+    assert_eq!(
+        refused.kind(),
+        ErrorKind::Document,
+        "refused at once, and not for those who commit"
+    );
+    assert_eq!(writer.commit().unwrap().documents, n + 5_000);
+}
+
+#[test]
+fn everyone_in_a_group_is_told_that_it_failed() {
+    let directory = std::env::temp_dir().join(format!("treepie-live-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&directory);
+    let schema = Schema::builder().text("text").key("id").build().unwrap();
+    let index = Index::create(&directory, schema).unwrap();
+    let writer = index.writer().unwrap().into_shared();
+    let add = |id: u32| {
+        let document = Document::new().with("id", id.to_string()).with("text", "text");
+        writer.add(document).unwrap();
+    };
+    add(0);
+    writer.commit().unwrap();
+    std::fs::remove_file(directory.join("write.lock")).unwrap();
+    std::thread::scope(|scope| {
+        for id in 1..5 {
+            let (add, writer) = (&add, &writer);
+            scope.spawn(move || {
+                add(id);
+                let kind = writer.commit().unwrap_err().kind();
+                assert!(matches!(kind, ErrorKind::Locked | ErrorKind::Poisoned), "{kind:?}");
+            });
+        }
+    });
+    assert_eq!(
+        writer.rollback().unwrap_err().kind(),
+        ErrorKind::Locked,
+        "another may write by now"
+    );
+    assert_eq!(index.searcher().unwrap().n_docs(), 1);
+    drop(writer);
+    let writer = index.writer().unwrap().into_shared();
+    writer.add(Document::new().with("id", "9").with("text", "text")).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 2);
+    drop(writer);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn commits_come_by_themselves_where_that_is_asked_for() {
+    let (_, index) = index();
+    let writer = index.writer().unwrap().into_shared();
+    writer.commit().unwrap();
+    let mut changes = index.reader().unwrap().subscribe();
+    let n_told = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let told = Arc::clone(&n_told);
+    let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+        told.fetch_add(commit.unwrap().added, Ordering::Relaxed);
+    });
+    let commits = commits.unwrap();
+    writer.add(Document::new().with("id", "1").with("text", "one")).unwrap();
+    assert_eq!(changes.next().n_docs(), 1);
+    drop(commits);
+    let commits = writer.commit_every(Duration::from_secs(3_600), |_| ()).unwrap();
+    writer.add(Document::new().with("id", "2").with("text", "two")).unwrap();
+    drop(commits);
+    assert_eq!((n_told.load(Ordering::Relaxed), index.searcher().unwrap().n_docs()), (1, 2));
 }

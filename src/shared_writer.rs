@@ -1,0 +1,368 @@
+//! One writer for many threads: adding that never waits, and commits that are shared.
+//!
+//! Whoever adds puts its documents into a queue, under a lock that is held for no longer than that takes. Whoever
+//! commits joins the group that is open. The first of a group whose predecessor is done leads it: takes what is in
+//! the queue, commits, and tells the others. So while one commit waits for the disk the next group gathers, and a disk
+//! that can make a thousand commits a second serves any number of threads ("group commit": DeWitt et al.,
+//! "Implementation techniques for main memory database systems", 1984).
+
+use crate::document::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::FieldId;
+use crate::query::Query;
+use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What an operation in the queue takes beside its texts.
+const OPERATION_BYTES: usize = 128;
+
+/// The [writer](IndexWriter) of an index for any number of threads, from [`IndexWriter::into_shared`].
+///
+/// ```
+/// use treepie::{Document, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().text("title").build()?);
+/// let writer = index.writer()?.into_shared();
+/// std::thread::scope(|scope| {
+///     for n in 0..16 {
+///         let writer = writer.clone();
+///         scope.spawn(move || {
+///             writer.add(Document::new().with("title", format!("number {n}")))?;
+///             writer.commit() // one for all who come at the same time
+///         });
+///     }
+/// });
+/// assert_eq!(index.searcher()?.n_docs(), 16);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SharedWriter(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// A commit has ended.
+    ended: Condvar,
+    writer: Mutex<IndexWriter>,
+    /// The writer's, which may be at work for long.
+    rules: Rules,
+    /// Bytes of the queue from which on it should be worked on, and those that it holds at most.
+    due_bytes: usize,
+    bytes_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    operations: Vec<Operation>,
+    bytes: usize,
+    /// Those who wait for the next commit.
+    open: Arc<Group>,
+    is_led: bool,
+}
+
+/// What became of a commit.
+#[derive(Debug, Default)]
+struct Group(OnceLock<Result<CommitInfo>>);
+
+#[derive(Debug)]
+enum Operation {
+    Add(Document),
+    Delete(FieldId, String),
+    Payload(Vec<u8>),
+}
+
+/// How much waits to be worked on: [`SharedWriter::add`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Buffered {
+    /// About as many bytes.
+    pub bytes: usize,
+    /// Whether it is time for somebody to [work on it](SharedWriter::process), or to commit.
+    pub is_due: bool,
+}
+
+impl IndexWriter {
+    /// Makes this the writer of many threads. At most a quarter of its memory waits to be worked on.
+    pub fn into_shared(self) -> SharedWriter {
+        let bytes_max = self.waiting_bytes();
+        SharedWriter(Arc::new(Shared {
+            queue: Mutex::default(),
+            ended: Condvar::new(),
+            rules: self.rules().clone(),
+            writer: Mutex::new(self),
+            due_bytes: bytes_max / 4,
+            bytes_max,
+        }))
+    }
+}
+
+impl SharedWriter {
+    /// Adds a document, as [`IndexWriter::add`] does. It is only put into memory: nothing is written, and nobody waits but for
+    /// others who do the same. What it returns says when it is time to [work on it](Self::process).
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexWriter::add`]; [`ErrorKind::Busy`] where too much waits to be worked on: then nothing was added, and
+    /// somebody has to [process](Self::process) or [commit](Self::commit) first.
+    pub fn add(&self, document: Document) -> Result<Buffered> {
+        let bytes = document.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
+        self.0.rules.check(&document)?;
+        self.push(Operation::Add(document), bytes)
+    }
+
+    /// The same, and works on what waits where that is due: what a thread should call that has time.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add) and [`process`](Self::process), without [`ErrorKind::Busy`].
+    pub fn add_and_process(&self, document: Document) -> Result<()> {
+        loop {
+            match self.add(document.clone()) {
+                Ok(Buffered { is_due: false, .. }) => return Ok(()),
+                Ok(_) => return self.process(),
+                Err(error) if error.kind() == ErrorKind::Busy => self.process()?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Deletes as [`IndexWriter::delete_key`] does what was there or was added before.
+    ///
+    /// # Errors
+    ///
+    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
+    pub fn delete_key(&self, key: &str) -> Result<Buffered> {
+        self.push(Operation::Delete(self.0.rules.key()?, key.to_owned()), key.len())
+    }
+
+    /// Deletes as [`IndexWriter::delete_value`] does what was there or was added before.
+    ///
+    /// # Errors
+    ///
+    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
+    pub fn delete_value(&self, field: &str, value: &str) -> Result<Buffered> {
+        self.push(Operation::Delete(self.0.rules.keyword(field)?, value.to_owned()), value.len())
+    }
+
+    /// Deletes as [`IndexWriter::delete`] does; waits for the writer.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn delete(&self, query: &Query) -> Result<()> {
+        self.with(|writer| writer.delete(query))
+    }
+
+    /// Sets what the next commit carries, as [`IndexWriter::set_payload`] does. Of several callers the last counts.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Busy`] as [`add`](Self::add).
+    pub fn set_payload(&self, payload: impl Into<Vec<u8>>) -> Result<Buffered> {
+        let payload = payload.into();
+        let bytes = payload.len();
+        self.push(Operation::Payload(payload), bytes)
+    }
+
+    /// Hands what waits to the writer, which tokenizes it, and spills what does not fit its memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexWriter::add`].
+    pub fn process(&self) -> Result<()> {
+        self.with(|_| Ok(()))
+    }
+
+    /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
+    /// one commit.
+    ///
+    /// # Errors
+    ///
+    /// As there, and each of those who share it gets it.
+    pub fn commit(&self) -> Result<CommitInfo> {
+        let mut queue = self.queue();
+        let group = Arc::clone(&queue.open);
+        loop {
+            if let Some(outcome) = group.0.get() {
+                return outcome.clone();
+            }
+            if queue.is_led {
+                queue = self.0.ended.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            queue.is_led = true;
+            drop(queue);
+            let leading = Leading(self);
+            let outcome = leading.commit(&group);
+            drop(leading);
+            return outcome;
+        }
+    }
+
+    /// Makes everything added so far visible, as [`IndexWriter::flush`] does.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn flush(&self) -> Result<FlushInfo> {
+        self.with(IndexWriter::flush)
+    }
+
+    /// Forgets what was added and deleted since the last commit, by whomever, as [`IndexWriter::rollback`] does.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn rollback(&self) -> Result<()> {
+        let mut writer = self.writer();
+        let _forgotten = self.take();
+        writer.rollback()
+    }
+
+    /// Does something with the writer itself, once it has what was added so far. The others wait meanwhile, but for
+    /// those who [add](Self::add).
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexWriter::add`], and those of `work`.
+    pub fn with<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
+        let mut writer = self.writer();
+        apply(&mut writer, self.take())?;
+        work(&mut writer)
+    }
+
+    /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
+    /// once more at the end. `told` gets what became of each.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`] where there is no thread to be had.
+    pub fn commit_every(
+        &self,
+        interval: Duration,
+        mut told: impl FnMut(Result<CommitInfo>) + Send + 'static,
+    ) -> Result<PeriodicCommits> {
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let (writer, stopped) = (self.clone(), Arc::clone(&stop));
+        let work = move || {
+            let mut is_over = false;
+            while !is_over {
+                is_over = wait_for(&stopped, interval);
+                if writer.has_changes() {
+                    told(writer.commit());
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("treepie-commit".into()).spawn(work);
+        let thread = thread.map_err(|error| Error::io("starting a thread that commits", error))?;
+        Ok(PeriodicCommits { stop, thread: Some(thread) })
+    }
+
+    /// Whether anything was added, deleted or set since the last commit.
+    fn has_changes(&self) -> bool {
+        !self.queue().operations.is_empty() || self.writer().has_changes()
+    }
+
+    fn push(&self, operation: Operation, bytes: usize) -> Result<Buffered> {
+        let Shared { due_bytes, bytes_max, .. } = *self.0;
+        let mut queue = self.queue();
+        // One of any size fits where there is none.
+        if queue.bytes > 0 && queue.bytes + bytes > bytes_max {
+            return Err(Error::new(ErrorKind::Busy, "adding to an index")
+                .expected(format!("at most {bytes_max} bytes that wait to be worked on"))
+                .found(format!("{} and {bytes} more", queue.bytes))
+                .hint("process or commit what waits, or give the writer more memory"));
+        }
+        queue.operations.push(operation);
+        queue.bytes += bytes + OPERATION_BYTES;
+        Ok(Buffered { bytes: queue.bytes, is_due: queue.bytes >= due_bytes })
+    }
+
+    fn take(&self) -> Vec<Operation> {
+        let mut queue = self.queue();
+        queue.bytes = 0;
+        std::mem::take(&mut queue.operations)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing in it is ever half changed.
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, IndexWriter> {
+        // A writer that panicked half-way knows itself what it can still be used for.
+        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who leads the commit of a group; whatever happens to it, somebody else leads the next.
+struct Leading<'w>(&'w SharedWriter);
+
+impl Leading<'_> {
+    fn commit(&self, group: &Group) -> Result<CommitInfo> {
+        let mut writer = self.0.writer();
+        let operations = {
+            let mut queue = self.0.queue();
+            // Whoever comes from now on has added what this commit does not have.
+            queue.open = Arc::default();
+            queue.bytes = 0;
+            std::mem::take(&mut queue.operations)
+        };
+        let outcome = apply(&mut writer, operations).and_then(|()| writer.commit());
+        group.0.get_or_init(|| outcome).clone()
+    }
+}
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        self.0.queue().is_led = false;
+        self.0.0.ended.notify_all();
+    }
+}
+
+fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
+    operations.into_iter().try_for_each(|operation| match operation {
+        Operation::Add(document) => writer.add(document),
+        Operation::Delete(field, value) => writer.delete_in(field, &value),
+        Operation::Payload(payload) => {
+            writer.set_payload(payload);
+            Ok(())
+        }
+    })
+}
+
+/// Waits for so long, or until the end is told; whether it was.
+fn wait_for(stop: &(Mutex<bool>, Condvar), interval: Duration) -> bool {
+    let until = Instant::now().checked_add(interval);
+    let mut is_over = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let rest =
+            until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+        if *is_over || rest.is_zero() {
+            return *is_over;
+        }
+        let woken = stop.1.wait_timeout(is_over, rest.min(Duration::from_secs(3_600)));
+        is_over = woken.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it.
+#[derive(Debug)]
+#[must_use = "the commits end when it is dropped"]
+pub struct PeriodicCommits {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for PeriodicCommits {
+    fn drop(&mut self) {
+        *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It ends by a panic only where `told` panics, which was reported then.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What documents and deletions may be, for whoever asks before a writer does.
+
+use crate::analysis::Analyzers;
+use crate::document::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::FieldId;
+use crate::limits::Limits;
+use crate::schema::{Field, FieldKind, Schema};
+use crate::writer::batch::DocumentBatch;
+use std::sync::Arc;
+
+/// What a writer goes by; it does not change.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(super) schema: Arc<Schema>,
+    pub(super) analyzers: Arc<Analyzers>,
+    pub(super) limits: Limits,
+    /// Text fields whose analyzer is not there, by number: nothing can be added to them.
+    without_analyzer: Vec<usize>,
+}
+
+impl Rules {
+    pub(super) fn new(schema: Schema, analyzers: Arc<Analyzers>, limits: Limits) -> Self {
+        let lacks_analyzer =
+            |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
+        let fields = schema.fields().iter().enumerate();
+        let without_analyzer = fields.filter(|(_, field)| lacks_analyzer(field));
+        let without_analyzer = without_analyzer.map(|(nth, _)| nth).collect();
+        Rules { schema: Arc::new(schema), analyzers, limits, without_analyzer }
+    }
+
+    /// An error where a document cannot be added.
+    pub(crate) fn check(&self, document: &Document) -> Result<()> {
+        self.check_analyzers(document)?;
+        DocumentBatch::default().add(document, 0, &self.schema, &self.limits)
+    }
+
+    /// An error where what a document needs is not there.
+    pub(super) fn check_analyzers(&self, document: &Document) -> Result<()> {
+        for &nth in &self.without_analyzer {
+            let field = &self.schema.fields()[nth];
+            if document.iter().any(|(name, _)| name == field.name) {
+                self.analyzers.index_time(field)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The key.
+    pub(crate) fn key(&self) -> Result<FieldId> {
+        self.schema.key_id().ok_or_else(|| {
+            Error::new(ErrorKind::Usage, "finding a document by the key")
+                .expected("a schema with a key")
+                .found("one without")
+                .hint("SchemaBuilder::key, or `key` in the schema file, names it")
+        })
+    }
+
+    /// A keyword field.
+    pub(crate) fn keyword(&self, field: &str) -> Result<FieldId> {
+        let id = self.schema.field_id(field);
+        id.filter(|id| self.schema.get(*id).kind == FieldKind::Keyword).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, "deleting by the value of a field")
+                .expected("a keyword field of the index")
+                .found(format!("'{field}'"))
+        })
+    }
+}
