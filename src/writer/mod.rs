@@ -89,9 +89,10 @@ const JOINED_DOCS_MAX: u64 = 4_096;
 ///
 /// # Cost
 ///
-/// Memory stays within [`WriterOptions::memory_bytes`] and some 10 MiB, whatever the size of the input: what
-/// does not fit is spilled into the index directory and merged at the commit. A commit writes one file
-/// and waits four times for the disk.
+/// Memory stays within [`WriterOptions::memory_bytes`] and 64 MiB as long as no word is in more than some two million
+/// documents of a segment: what does not fit is spilled into the index directory and merged at the commit, by lists,
+/// which takes some 20 bytes for each document with the most frequent word, and some 6 for each word of a
+/// field. A commit writes one file and waits four times for the disk.
 ///
 /// ```
 /// use treepie::{Document, Index, Schema};

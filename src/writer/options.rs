@@ -34,7 +34,9 @@ impl WriterOptions {
 
     /// Sets the memory that a build may use, in bytes (default: 256 MiB; at least 16 MiB).
     ///
-    /// What does not fit is spilled into the index directory. A single document may take more.
+    /// What does not fit is spilled into the index directory. Each 16 MiB are enough for one thread to read documents
+    /// with; others wait until merging. A single document may take more, and so may
+    /// [what merging holds](crate::IndexWriter#cost).
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
         self.memory_bytes = Some(bytes);

@@ -27,6 +27,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Documents a segment may hold; as many as Lucene allows, so that no count overflows 31 bits.
 pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
 
+/// What a batch may take while it is worked on: a stored chunk of 65,536 documents, or of 4 MiB of values, is never
+/// divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
+const TASK_BYTES: usize = 16 << 20;
+
 /// How much a build may hold and how many do the work.
 #[derive(Clone)]
 pub(crate) struct Resources {
@@ -40,6 +44,11 @@ impl Resources {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
+    /// Batches under way at once: no more than there is memory for, however many threads there are.
+    fn tasks(&self) -> usize {
+        self.threads().min((self.memory_bytes / TASK_BYTES).max(1))
+    }
+
     /// The pool, unless the caller is itself one of its threads: it would wait for itself.
     fn pool(&self) -> Option<&ThreadPool> {
         self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
@@ -48,7 +57,7 @@ impl Resources {
     /// Bytes of input in one batch. A worker holds up to six times its batch (text, log, scattered
     /// log, terms, run, stored rows), the reader one batch more, finished runs a quarter of the budget.
     pub(crate) fn batch_bytes(&self) -> usize {
-        let parts = 8 * self.threads() + 2;
+        let parts = 8 * self.tasks() + 2;
         (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
     }
 
@@ -59,7 +68,7 @@ impl Resources {
 
     /// Bytes of buffers at which a worker ends its run early.
     fn worker_bytes(&self) -> usize {
-        self.memory_bytes * 3 / 4 / (self.threads() + 1)
+        self.memory_bytes * 3 / 4 / (self.tasks() + 1)
     }
 
     /// Bytes of finished runs kept in memory; beyond, they are spilled.
@@ -198,7 +207,7 @@ impl Pipeline {
         lock(&self.shared.state).n_too_long
     }
 
-    /// Hands in the next documents; waits while as many batches are under way as there are threads.
+    /// Hands in the next documents; waits while as many batches are under way as may be.
     pub(crate) fn submit(&mut self, batch: Batch) -> Result<()> {
         let n_docs = self
             .n_docs
@@ -216,7 +225,7 @@ impl Pipeline {
             return self.shared.check();
         };
         let mut state = lock(&self.shared.state);
-        while state.running >= self.resources.threads() && state.failed.is_none() {
+        while state.running >= self.resources.tasks() && state.failed.is_none() {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.running += 1;

@@ -109,6 +109,9 @@ fn kills_lose_nothing_that_was_acknowledged_and_readers_see_whole_commits() {
         account.settle(&index);
         in_flight += account.acknowledged - acknowledged;
         readers.iter_mut().for_each(Process::assert_alive);
+        if nth % 500 == 499 {
+            println!("{} kills in {:.0?}", nth + 1, started.elapsed());
+        }
     }
     let took = started.elapsed();
     // Reloads, snapshots, looks at held ones, openings, copies.

@@ -12,14 +12,22 @@
 //! ```text
 //! TREEPIE_PROCESSES_KILLS=10000 cargo test --test processes kills -- --nocapture
 //! TREEPIE_PROCESSES_OPENS=1000000 cargo test --test processes opening -- --nocapture
+//! TREEPIE_PROCESSES_SYNCS=12 cargo test --test processes full_disk -- --nocapture
+//! TREEPIE_PROCESSES_TITLES=2000000 cargo test --test processes memory -- --nocapture
+//! TREEPIE_PROCESSES_LARGE=1 cargo test --test processes large -- --nocapture --test-threads=1
 //! ```
 
 #![cfg(unix)]
 
+mod access;
 mod content;
+mod full_disk;
 mod kills;
+mod large;
 mod locks;
+mod memory;
 mod opening;
 mod place;
 mod process;
 mod roles;
+mod sandbox;

@@ -15,6 +15,10 @@ impl Place {
         place
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
     pub(crate) fn index(&self) -> PathBuf {
         self.0.join("index.tp")
     }
@@ -40,4 +44,9 @@ pub(crate) fn long_or(variable: &str, short: u64) -> u64 {
     env::var(variable).map_or(short, |text| {
         text.parse().unwrap_or_else(|_| panic!("{variable}: expected a number, found {text:?}"))
     })
+}
+
+/// Says what is left out, and why.
+pub(crate) fn skip(what: &str, why: &str) {
+    println!("!!! SKIPPED: {what}: {why}");
 }

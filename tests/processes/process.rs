@@ -18,7 +18,7 @@ use std::time::Duration;
 const ROLE: &str = "TREEPIE_PROCESSES_ROLE";
 const PLACE: &str = "TREEPIE_PROCESSES_PLACE";
 /// The most that a process may be silent while it is waited for.
-const SILENCE: Duration = Duration::from_secs(300);
+const SILENCE: Duration = Duration::from_secs(600);
 
 /// A child, as its parent sees it. Killed with the test.
 pub(crate) struct Process {
@@ -134,7 +134,7 @@ impl Drop for Process {
     }
 }
 
-fn this_binary() -> PathBuf {
+pub(crate) fn this_binary() -> PathBuf {
     env::current_exe().unwrap()
 }
 

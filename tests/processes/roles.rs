@@ -2,7 +2,7 @@
 
 use crate::content::{check, make_a_mess, noise, step_of, steps_of, take_step};
 use crate::process::Parent;
-use crate::{locks, opening};
+use crate::{access, full_disk, locks, memory, opening};
 use std::collections::VecDeque;
 use treepie::storage::ReadMode;
 use treepie::{Index, MergePolicy, Result, Searcher, WriterOptions};
@@ -16,6 +16,10 @@ pub(crate) fn play(role: &str, parent: &Parent) {
         "reader" => read(parent).unwrap_or_else(|what| panic!("{what}")),
         "opener" => open(parent).unwrap_or_else(|what| panic!("{what}")),
         "keeper" => opening::keep(parent).unwrap_or_else(|what| panic!("{what}")),
+        "trespasser" => access::trespass(parent),
+        "filler" => full_disk::fill(parent),
+        "syncer" => full_disk::lose_syncs(parent),
+        "worker" => memory::work(parent).unwrap(),
         "holder" => locks::hold(parent).unwrap(),
         other => panic!("no role {other}"),
     }
@@ -108,7 +112,8 @@ fn read(parent: &Parent) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the index as often as it is told to, each time anew, and asks something.
+/// Opens the index as often as it is told to, each time anew, and asks something. Says where it ended, and how far it
+/// is meanwhile.
 fn open(parent: &Parent) -> Result<(), String> {
     let told = |error: treepie::Error| error.to_string();
     let n: u64 = parent.hear().parse().expect("how often to open");
@@ -122,7 +127,10 @@ fn open(parent: &Parent) -> Result<(), String> {
             return Err(format!("found step {step} after {last}"));
         }
         last = step;
+        if nth % 5_000 == 4_999 {
+            parent.say(format!("opened {}", nth + 1));
+        }
     }
-    parent.say(format!("opened {last}"));
+    parent.say(format!("at step {last}"));
     Ok(())
 }
