@@ -2,6 +2,7 @@
 
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
+use crate::events::{Event, Listener, Observer, Stats};
 use crate::inspect::Inspector;
 use crate::limits::Limits;
 use crate::reader::IndexReader;
@@ -12,7 +13,9 @@ use crate::segment::disk_usage::disk_usage;
 use crate::segment::published::Published;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
-use crate::storage::{FsStorage, ImageBytes, MemoryStorage, ReadMode, Storage, WriteMode};
+use crate::storage::{
+    FsStorage, ImageBytes, MemoryStorage, Observed, ReadMode, Storage, WriteMode,
+};
 use crate::writer::recover::recover;
 use crate::writer::salvage::salvage;
 use crate::writer::{CommitInfo, Existing, IndexWriter, Recovery, Salvage, WriterOptions};
@@ -33,6 +36,8 @@ pub struct Index {
     limits: Option<Limits>,
     /// What a writer of this index, or of a clone of it, has flushed and committed.
     published: Arc<Published>,
+    /// Who counts and tells what is done through this value, its clones and their writers.
+    observer: Arc<Observer>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,6 +53,8 @@ pub struct IndexOptions {
     read_mode: ReadMode,
     write_mode: WriteMode,
     analyzers: Analyzers,
+    listener: Option<Listener>,
+    measures_times: bool,
 }
 
 impl IndexOptions {
@@ -70,6 +77,22 @@ impl IndexOptions {
     #[must_use]
     pub fn analyzers(mut self, analyzers: Analyzers) -> Self {
         self.analyzers = analyzers;
+        self
+    }
+
+    /// Sets what is called with everything that the index does to its files and whole commits, on the thread
+    /// that did it; see [`events`](crate::events) for an example.
+    #[must_use]
+    pub fn on_event(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener::new(listener));
+        self
+    }
+
+    /// Has [`Index::stats`] measure times, too (default: only where there is a listener or a subscriber of
+    /// `tracing`). It costs two looks at the clock for each operation on a file, and for each piece that is written.
+    #[must_use]
+    pub fn measure_times(mut self, measures: bool) -> Self {
+        self.measures_times = measures;
         self
     }
 
@@ -110,6 +133,8 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
+        let observer = self.observer();
+        let storage = Observed::watch(storage, &observer);
         let schema = Snapshot::manifest(&*storage)?.schema;
         Ok(Index {
             place: Place::Storage(storage),
@@ -118,6 +143,7 @@ impl IndexOptions {
             existing: Existing::Keep,
             limits: None,
             published: Arc::default(),
+            observer,
         })
     }
 
@@ -127,13 +153,15 @@ impl IndexOptions {
     ///
     /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
     pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
+        let observer = self.observer();
         Index {
-            place: Place::Storage(storage),
+            place: Place::Storage(Observed::watch(storage, &observer)),
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Refuse,
             limits: None,
             published: Arc::default(),
+            observer,
         }
     }
 
@@ -158,7 +186,7 @@ impl IndexOptions {
     ///
     /// As [`Index::recover`].
     pub fn recover_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
-        recover(storage, false)
+        recover(Observed::watch(storage, &self.observer()), false)
     }
 
     /// What [`Index::recover`] would find, reading every byte and changing nothing. No lock is taken: where a
@@ -200,11 +228,19 @@ impl IndexOptions {
     ///
     /// As [`Index::salvage`].
     pub fn salvage_storage(self, from: &dyn Storage, to: Arc<dyn Storage>) -> Result<Salvage> {
-        salvage(from, to, Arc::new(self.analyzers), WriterOptions::new())
+        let observer = self.observer();
+        let to = Observed::watch(to, &observer);
+        let options = WriterOptions::new().observed_by(observer);
+        salvage(from, to, Arc::new(self.analyzers), options)
+    }
+
+    fn observer(&self) -> Arc<Observer> {
+        Arc::new(Observer::new(self.listener.clone(), self.measures_times))
     }
 
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
         let place = Place::Directory(path, self.read_mode, self.write_mode);
+        let observer = self.observer();
         Index {
             place,
             analyzers: Arc::new(self.analyzers),
@@ -212,6 +248,7 @@ impl IndexOptions {
             existing,
             limits: None,
             published: Arc::default(),
+            observer,
         }
     }
 }
@@ -401,7 +438,9 @@ impl Index {
             Arc::clone(&self.analyzers),
             existing,
             Arc::clone(&self.published),
-            options.with_limits(self.limits.unwrap_or_default()),
+            options
+                .with_limits(self.limits.unwrap_or_default())
+                .observed_by(Arc::clone(&self.observer)),
         )
     }
 
@@ -458,6 +497,26 @@ impl Index {
         disk_usage(&*self.storage()?)
     }
 
+    /// What was done through this value, its clones and its writers so far: commits, merges, bytes and files.
+    /// Reading it is reading some 60 counters.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// let stats = index.stats();
+    /// assert_eq!((stats.commits.count, stats.creates.count, stats.syncs.count), (1, 2, 2));
+    /// assert_eq!(stats.commits.bytes, stats.writes.bytes);
+    /// println!("{stats}");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn stats(&self) -> Stats {
+        self.observer.stats()
+    }
+
     /// Opens the newest commit for looking inside.
     ///
     /// # Errors
@@ -470,7 +529,8 @@ impl Index {
     fn storage_to_write(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
             Place::Directory(path, mode, write_mode) => {
-                Ok(Arc::new(FsStorage::create(path, *mode)?.write_mode(*write_mode)?))
+                let storage = FsStorage::create(path, *mode)?.write_mode(*write_mode)?;
+                Ok(Observed::watch(Arc::new(storage), &self.observer))
             }
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }
@@ -480,7 +540,8 @@ impl Index {
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
             Place::Directory(path, mode, write_mode) => {
-                Ok(Arc::new(FsStorage::open(path, *mode)?.write_mode(*write_mode)?))
+                let storage = FsStorage::open(path, *mode)?.write_mode(*write_mode)?;
+                Ok(Observed::watch(Arc::new(storage), &self.observer))
             }
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }

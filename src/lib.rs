@@ -49,16 +49,20 @@
 //! module a structure, each with its specification as its documentation; [`storage`] is every access
 //! to a file; [`bitmap`] is roaring bitmaps read where they lie, and good to use alone.
 //!
-//! What an index survives, and which test shows it, is told in [`reliability`].
+//! What an index survives, and which test shows it, is told in [`reliability`]; what it does while it is written to,
+//! in [`events`].
 //!
 //! # Features
 //!
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
-//! ([`analysis`]). The library alone is `default-features = false`.
+//! ([`analysis`]). `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
+//! `default-features = false`.
 #![deny(missing_docs)]
 
 pub mod error;
 mod terminal;
+mod json;
+pub mod events;
 mod bytes;
 mod recycle;
 mod limits;

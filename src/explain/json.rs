@@ -1,13 +1,12 @@
 //! [`ExplainTree`] → JSON, by hand: the shape is a contract, so it is written where it can be read,
 //! and the library needs no serialisation framework.
 
-use std::fmt::{Display, Write};
-
 use super::{
     Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
     ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
     TermCounts, Threshold,
 };
+use crate::json::Json;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
@@ -16,13 +15,6 @@ impl ExplainTree {
         json.tree(self);
         json.out
     }
-}
-
-/// Appends values to a text. Each method writes one value; `field` writes the name and, but for the
-/// first of an object, the comma before it.
-#[derive(Default)]
-struct Json {
-    out: String,
 }
 
 impl Json {
@@ -204,77 +196,6 @@ impl Json {
     /// The name of an algorithm; null where there is only one way.
     fn algorithm(&mut self, algorithm: &str) {
         self.string_or_null((!algorithm.is_empty()).then_some(algorithm));
-    }
-
-    fn object(&mut self, fields: impl FnOnce(&mut Json)) {
-        self.out.push('{');
-        fields(self);
-        self.out.push('}');
-    }
-
-    fn array<T>(&mut self, items: &[T], item: impl Fn(&mut Json, &T)) {
-        self.out.push('[');
-        for (at, value) in items.iter().enumerate() {
-            if at > 0 {
-                self.out.push(',');
-            }
-            item(self, value);
-        }
-        self.out.push(']');
-    }
-
-    fn field(&mut self, name: &str) -> &mut Self {
-        if !self.out.ends_with('{') {
-            self.out.push(',');
-        }
-        self.string(name);
-        self.out.push(':');
-        self
-    }
-
-    fn number(&mut self, number: impl Display) {
-        write!(self.out, "{number}").expect("a String takes every text");
-    }
-
-    fn number_or_null(&mut self, number: Option<u64>) {
-        match number {
-            Some(number) => self.number(number),
-            None => self.null(),
-        }
-    }
-
-    fn boolean(&mut self, value: bool) {
-        self.out.push_str(if value { "true" } else { "false" });
-    }
-
-    fn null(&mut self) {
-        self.out.push_str("null");
-    }
-
-    fn string_or_null(&mut self, text: Option<&str>) {
-        match text {
-            Some(text) => self.string(text),
-            None => self.null(),
-        }
-    }
-
-    /// Escapes what JSON demands, and the two line ends that JavaScript sees in strings.
-    fn string(&mut self, text: &str) {
-        self.out.push('"');
-        for c in text.chars() {
-            match c {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => {
-                    write!(self.out, "\\u{:04x}", u32::from(c)).expect("a String takes every text");
-                }
-                _ => self.out.push(c),
-            }
-        }
-        self.out.push('"');
     }
 }
 

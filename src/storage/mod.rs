@@ -35,6 +35,7 @@
 mod fs;
 mod memory;
 mod mmap;
+mod observed;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -45,6 +46,7 @@ const PIECE: usize = 1 << 20;
 
 pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
+pub(crate) use observed::Observed;
 pub use write::WriteMode;
 
 /// A flat set of named, write-once files. See the [module](self) for what is promised.

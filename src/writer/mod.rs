@@ -21,6 +21,7 @@ mod rules;
 pub(crate) mod salvage;
 mod staging;
 mod term_table;
+mod told;
 mod update;
 mod worker;
 
@@ -36,6 +37,7 @@ pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
 use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
+use crate::events::Operation;
 use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
@@ -359,7 +361,11 @@ impl IndexWriter {
     /// Whatever it is, the last commit is intact, and the writer is useless afterwards.
     /// [`Error::commit_outcome`] says whether this one may have happened all the same.
     pub fn commit(&mut self) -> Result<CommitInfo> {
-        self.prepare_commit()?.finish()
+        let observer = Arc::clone(&self.resources.observer);
+        let watch = observer.begin(Operation::Commit);
+        let committed = self.prepare().and_then(PreparedCommit::publish);
+        told::commit(&observer, watch, committed.as_ref().copied());
+        committed
     }
 
     /// The first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. What is
@@ -384,6 +390,14 @@ impl IndexWriter {
     ///
     /// As [`commit`](Self::commit).
     pub fn prepare_commit(&mut self) -> Result<PreparedCommit<'_>> {
+        let observer = Arc::clone(&self.resources.observer);
+        let watch = observer.begin(Operation::Prepare);
+        let prepared = self.prepare();
+        told::prepare(&observer, watch, prepared.as_ref());
+        prepared
+    }
+
+    fn prepare(&mut self) -> Result<PreparedCommit<'_>> {
         self.check()?;
         let prepared = self.try_prepare().map_err(before_publishing);
         let prepared = self.keep_failure(prepared)?;
@@ -423,7 +437,9 @@ impl IndexWriter {
     /// As [`commit`](Self::commit).
     pub fn flush(&mut self) -> Result<FlushInfo> {
         self.check()?;
+        let watch = self.resources.observer.begin(Operation::Flush);
         let flushed = self.try_flush().map_err(before_publishing);
+        told::flush(&self.resources.observer, watch, flushed.as_ref().copied());
         self.keep_failure(flushed)
     }
 
@@ -564,6 +580,13 @@ impl IndexWriter {
     ///
     /// As [`Index::writer`](crate::Index::writer); the writer is useless then, and may be asked again.
     pub fn rollback(&mut self) -> Result<()> {
+        let watch = self.resources.observer.begin(Operation::Rollback);
+        let rolled_back = self.start_again();
+        told::rollback(&self.resources.observer, watch, &rolled_back);
+        rolled_back
+    }
+
+    fn start_again(&mut self) -> Result<()> {
         self.forget_changes();
         self.failed = true;
         let before = self.committer.generation();
@@ -687,6 +710,14 @@ impl IndexWriter {
 
     /// Makes some neighbouring segments one, without what is deleted.
     fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
+        let watch = self.resources.observer.begin(Operation::Merge);
+        let segments = self.staging.segments()[range.clone()].to_vec();
+        let merged = self.replace_by_one(range);
+        told::merge(&self.resources.observer, watch, &segments, &merged);
+        merged
+    }
+
+    fn replace_by_one(&mut self, range: Range<usize>) -> Result<()> {
         let storage = Arc::clone(self.committer.storage());
         let metas = &self.staging.segments()[range.clone()];
         // No pin is needed: only this writer collects, and not what the last commit names.
@@ -721,6 +752,13 @@ impl IndexWriter {
 
     /// Makes the segments the index as they are.
     fn commit_staging(&mut self) -> Result<Manifest> {
+        let watch = self.resources.observer.begin(Operation::Commit);
+        let committed = self.publish_staging();
+        told::commit(&self.resources.observer, watch, committed.as_ref().map(info));
+        committed
+    }
+
+    fn publish_staging(&mut self) -> Result<Manifest> {
         self.staging.sync()?;
         let mut draft = self.draft();
         if let Some(current) = self.committer.current() {
@@ -916,7 +954,15 @@ impl PreparedCommit<'_> {
     /// # Errors
     ///
     /// As [`IndexWriter::commit`].
-    pub fn finish(mut self) -> Result<CommitInfo> {
+    pub fn finish(self) -> Result<CommitInfo> {
+        let observer = Arc::clone(&self.writer.resources.observer);
+        let watch = observer.begin(Operation::Commit);
+        let committed = self.publish();
+        told::commit(&observer, watch, committed.as_ref().copied());
+        committed
+    }
+
+    fn publish(mut self) -> Result<CommitInfo> {
         let Some(prepared) = self.prepared.take() else {
             return Err(Error::new(ErrorKind::Poisoned, "finishing a commit"));
         };

@@ -85,7 +85,7 @@ fn build(
     storage: &Arc<dyn Storage>,
     id: u8,
 ) -> BuiltSegment {
-    let resources = Resources { memory_bytes: 16 << 20, pool: None };
+    let resources = Resources { memory_bytes: 16 << 20, pool: None, observer: Arc::default() };
     let (schema, analyzers) = (Arc::new(schema.clone()), Arc::new(Analyzers::default()));
     let id = SegmentId([id; 16]);
     let mut pipeline =

@@ -1,6 +1,7 @@
 //! How a writer works: its memory, its threads, and what it tells.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::events::Observer;
 use crate::ids::SegmentId;
 use crate::limits::Limits;
 use crate::writer::merge_policy::MergePolicy;
@@ -23,6 +24,7 @@ pub struct WriterOptions {
     on_progress: Option<OnProgress>,
     id_seed: Option<[u8; 16]>,
     limits: Limits,
+    observer: Arc<Observer>,
     pub(super) merge_policy: MergePolicy,
 }
 
@@ -87,6 +89,12 @@ impl WriterOptions {
         self
     }
 
+    /// Who counts and tells what the writer does: the index.
+    pub(crate) fn observed_by(mut self, observer: Arc<Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
     pub(super) fn limits(&self) -> Limits {
         self.limits
     }
@@ -113,7 +121,7 @@ impl WriterOptions {
             (None, threads) => start_pool(threads)?,
         };
         let ids = IdSource { seed: self.id_seed, drawn: 0 };
-        Ok((Resources { memory_bytes, pool }, ids, self.on_progress))
+        Ok((Resources { memory_bytes, pool, observer: self.observer }, ids, self.on_progress))
     }
 }
 

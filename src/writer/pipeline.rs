@@ -8,6 +8,7 @@
 use crate::analysis::Analyzers;
 use crate::bytes::ByteReader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::events::{Observer, Operation, What};
 use crate::format::FileName;
 use crate::format::ranked::Ranking;
 use crate::ids::SegmentId;
@@ -31,12 +32,13 @@ pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
 /// divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
 const TASK_BYTES: usize = 16 << 20;
 
-/// How much a build may hold and how many do the work.
+/// How much a build may hold, how many do the work, and who hears of it.
 #[derive(Clone)]
 pub(crate) struct Resources {
     pub(crate) memory_bytes: usize,
     /// `None`: everything happens on the caller's thread.
     pub(crate) pool: Option<Arc<ThreadPool>>,
+    pub(crate) observer: Arc<Observer>,
 }
 
 impl Resources {
@@ -128,6 +130,7 @@ struct Shared {
     schema: Arc<Schema>,
     analyzers: Arc<Analyzers>,
     storage: Arc<dyn Storage>,
+    observer: Arc<Observer>,
     id: SegmentId,
     worker_bytes: usize,
     run_bytes: usize,
@@ -178,6 +181,7 @@ impl Pipeline {
             schema,
             analyzers,
             storage,
+            observer: Arc::clone(&resources.observer),
             id,
             worker_bytes: resources.worker_bytes(),
             run_bytes: resources.run_bytes(),
@@ -437,7 +441,7 @@ impl Shared {
             drop(state);
             let mut all: Vec<Run> = runs.iter_mut().flat_map(|runs| runs.drain(..)).collect();
             let per_field = all.len() / runs.len().max(1);
-            run::spill(&mut all, &*self.storage, &name)?;
+            self.spill(&mut all, &name)?;
             for runs in runs.iter_mut() {
                 runs.extend(all.drain(..per_field));
             }
@@ -447,6 +451,15 @@ impl Shared {
             output.fields.iter().flat_map(|field| &field.runs).map(Run::heap_bytes).sum::<usize>();
         state.fields.insert(task, output.fields);
         Ok(())
+    }
+
+    fn spill(&self, runs: &mut [Run], name: &str) -> Result<()> {
+        let started = self.observer.clock();
+        let spilled = run::spill(runs, &*self.storage, name);
+        let (bytes, failure) = (*spilled.as_ref().unwrap_or(&0), spilled.as_ref().err());
+        let what = || What::Spill { file: name.to_owned(), bytes };
+        self.observer.tell(Operation::Spill, started, bytes, failure, what);
+        spilled.map(drop)
     }
 
     /// Writes the chunks of `task` when all those before are written.

@@ -76,6 +76,11 @@ fn during<T>(work: impl FnOnce() -> T) -> (T, Heap) {
     (result, heap)
 }
 
+/// How often this thread has allocated so far.
+pub(crate) fn allocated() -> u64 {
+    HEAP.get().allocations
+}
+
 /// The most memory, in bytes, that this thread has at any time in `work` beyond what it had before.
 pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = HEAP.get().live;

@@ -301,6 +301,128 @@ fn inspect_looks_at_every_level() {
     dir.run(&["inspect", "t.tp", "document", "7"]).fails_with(&["7"]);
 }
 
+/// What a commit and the merge after it were told, with round times.
+const EVENTS: &str = r#"{"session":"index","index":"t.tp","version":"0.1.0","start_us":1000000}
+{"event":"open","start_us":1000000,"time_ns":10000,"file":"manifest-0000000000000001","bytes":200,"error":null}
+{"session":"index","index":"t.tp","version":"0.1.0","start_us":2000000}
+{"event":"create","start_us":2000000,"time_ns":20000,"file":"seg-0123456789abcdef0123456789abcdef.idx","error":null}
+{"event":"write","start_us":2000100,"time_ns":400000,"file":"seg-0123456789abcdef0123456789abcdef.idx","bytes":3000,"calls":12,"busy_ns":100000,"error":null}
+{"event":"sync","start_us":2000500,"time_ns":200000,"file":"seg-0123456789abcdef0123456789abcdef.idx","bytes":3000,"error":null}
+{"event":"sync_names","start_us":2000700,"time_ns":100000,"error":null}
+{"event":"create","start_us":2000800,"time_ns":10000,"file":".tmp-0123456789abcdef0123456789abcdef","error":null}
+{"event":"write","start_us":2000810,"time_ns":1000,"file":".tmp-0123456789abcdef0123456789abcdef","bytes":200,"calls":1,"busy_ns":1000,"error":null}
+{"event":"sync","start_us":2000820,"time_ns":80000,"file":".tmp-0123456789abcdef0123456789abcdef","bytes":200,"error":null}
+{"event":"publish","start_us":2000900,"time_ns":10000,"file":"manifest-0000000000000002","from":".tmp-0123456789abcdef0123456789abcdef","error":null}
+{"event":"sync_names","start_us":2000900,"time_ns":100000,"error":null}
+{"event":"commit","start_us":2000000,"time_ns":1000000,"generation":2,"documents":9,"added":8,"deleted":0,"segments":2,"bytes":3200,"error":null}
+{"event":"delete","start_us":2001100,"time_ns":5000,"file":"manifest-0000000000000001","error":{"kind":"PermissionDenied","message":"deleting a file"}}
+{"event":"unheard_of","start_us":2001200,"time_ns":2800000,"error":null}
+"#;
+
+#[test]
+fn what_was_done_to_files_is_a_table_and_a_timeline() {
+    let dir = Dir::new();
+    dir.write("t.tp.events.jsonl", EVENTS);
+    let shown = |arguments: &[&str], columns: &str| {
+        let mut command = dir.command(arguments);
+        let ran = Ran::of(command.env("COLUMNS", columns).spawn().unwrap(), vec![]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let text = shown(&["inspect", "t.tp", "io"], "90");
+    let expected = "\
+index t.tp: 12 events in 4.0 ms, the last of 2 sessions; --all shows all
+
+event       count  failed    bytes     total    median       max        rate
+unheard_of      1                     2.8 ms    2.8 ms    2.8 ms
+commit          1          3.1 KiB    1.0 ms    1.0 ms    1.0 ms   3.1 MiB/s
+sync            2          3.1 KiB  280.0 µs   80.0 µs  200.0 µs  10.9 MiB/s
+sync_names      2                   200.0 µs  100.0 µs  100.0 µs
+write           2          3.1 KiB  101.0 µs    1.0 µs  100.0 µs  30.2 MiB/s
+create          2                    30.0 µs   10.0 µs   20.0 µs
+publish         1                    10.0 µs   10.0 µs   10.0 µs
+delete          1       1             5.0 µs    5.0 µs    5.0 µs
+
+                    0 ───────────────────────────────────────── 4.0 ms     bytes      time
+commit 2            ━━━━━━━━━━━━━                                        3.1 KiB    1.0 ms
+seg-01234567….idx   ░░░░░░███                                            2.9 KiB  700.0 µs
+names made durable          █████                                                 200.0 µs
+manifest-2                    ██                                           200 B  110.0 µs
+files deleted                    ×                                                  5.0 µs  failed
+unheard_of                         ┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆              2.8 ms
+
+━ whole  ░ being written  █ made durable  ▒ read  × deleted  ┆ anything else
+";
+    assert_eq!(text, expected);
+    let narrow = shown(&["inspect", "t.tp", "io", "t.tp.events.jsonl"], "40");
+    assert!(narrow.contains("\nseg-01234567….idx"), "{narrow}");
+    let all = shown(&["inspect", "t.tp", "io", "--all", "--limit", "2"], "90");
+    assert!(all.starts_with("2 sessions: 13 events in 1.00 s\n"), "{all}");
+    assert!(all.ends_with("5 more rows that took less; --limit 0 shows all\n"), "{all}");
+
+    let json = dir.run(&["inspect", "t.tp", "io", "--format", "json"]).json();
+    assert_eq!((&json["sessions"], &json["events"]), (&json!(2), &json!(12)));
+    assert_eq!((&json["start_us"], &json["time_ns"]), (&json!(2_000_000), &json!(4_000_000)));
+    let sync = json["kinds"].as_array().unwrap().iter().find(|kind| kind["event"] == "sync");
+    let expected = json!({
+        "event": "sync", "count": 2, "failed": 0, "bytes": 3200, "total_ns": 280_000,
+        "median_ns": 80_000, "max_ns": 200_000, "bytes_per_second": 11_428_571,
+    });
+    assert_eq!(sync, Some(&expected));
+    let timeline = json["timeline"].as_array().unwrap();
+    let manifest = timeline.iter().find(|row| row["what"] == "manifest-2").unwrap();
+    assert_eq!((&manifest["start_ns"], &manifest["end_ns"]), (&json!(800_000), &json!(910_000)));
+    assert_eq!(manifest["spans"].as_array().unwrap().len(), 4);
+
+    let csv = dir.ok(&["inspect", "t.tp", "io", "--format", "csv"]);
+    assert!(csv.contains("\nsync,2,0,3200,280000,80000,200000,11428571\n"), "{csv}");
+    assert_eq!(dir.ok(&["inspect", "t.tp", "io", "--format", "jsonl"]).lines().count(), 8);
+}
+
+#[test]
+fn commands_that_write_keep_what_they_did_where_that_is_asked_for() {
+    let dir = Dir::new();
+    dir.write("titles.txt", TITLES);
+    dir.run(&["inspect", "t.tp", "io"]).fails_with(&["t.tp.events.jsonl", "--events"]);
+    let events = ["--events", "t.tp.events.jsonl", "--quiet"];
+    let index = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles"];
+    dir.ok(&[&index[..], &events].concat());
+    dir.ok(&[&index[..], &["--append"], &events].concat());
+    dir.ok(&[&["delete", "t.tp", "france", "--yes"], &events[..]].concat());
+    dir.ok(&[&["merge", "t.tp"], &events[..]].concat());
+    let kept = fs::read_to_string(dir.0.join("t.tp.events.jsonl")).unwrap();
+    let lines: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sessions: Vec<_> = lines.iter().filter_map(|line| line["session"].as_str()).collect();
+    assert_eq!(sessions, ["index", "index", "delete", "merge"]);
+    let commits = lines.iter().filter(|line| line["event"] == "commit");
+    let commits: Vec<_> = commits
+        .map(|line| (line["documents"].as_u64(), line["added"].as_u64(), line["deleted"].as_u64()))
+        .collect();
+    let commit = |documents, added, deleted| (Some(documents), Some(added), Some(deleted));
+    // The merge commits what was added before, which is nothing, and then its own.
+    assert_eq!(commits[..3], [commit(7, 7, 0), commit(14, 7, 0), commit(12, 0, 2)]);
+    let merges: Vec<_> = lines.iter().filter(|line| line["event"] == "merge").collect();
+    assert_eq!((merges.len(), &merges[0]["segments"]), (1, &json!(2)));
+
+    // What is shown is the last session, and its files are those that there are.
+    let shown = dir.run(&["inspect", "t.tp", "io", "--format", "json"]).json();
+    assert_eq!((&shown["session"], &shown["sessions"]), (&json!("merge t.tp"), &json!(4)));
+    let files = lines.iter().filter(|line| line["event"] == "create");
+    let files = files.filter_map(|line| line["file"].as_str());
+    let merged = files.filter(|file| file.starts_with("seg-")).next_back().unwrap();
+    let size = fs::metadata(dir.0.join("t.tp").join(merged)).unwrap().len();
+    let rows = shown["timeline"].as_array().unwrap();
+    let segment = rows.iter().find(|row| row["what"].as_str().unwrap().starts_with("seg-"));
+    assert_eq!(segment.unwrap()["bytes"], json!(size));
+    let text = dir.ok(&["inspect", "t.tp", "io"]);
+    assert!(text.starts_with("merge t.tp: ") && text.contains("the last of 4 sessions"), "{text}");
+
+    dir.write("wrong.jsonl", "{\"session\":\"x\"}\n{\"event\":\"sync\"}\n");
+    dir.run(&["inspect", "t.tp", "io", "wrong.jsonl"]).fails_with(&["wrong.jsonl", "line 2"]);
+    dir.run(&["inspect", "t.tp", "io", "none.jsonl"]).fails_with(&["none.jsonl"]);
+    dir.run(&["merge", "t.tp", "--events", "no/where.jsonl"]).fails_with(&["no/where.jsonl"]);
+}
+
 #[test]
 fn bench_prints_a_line_per_query() {
     let dir = Dir::with_titles();
@@ -646,7 +768,6 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
         (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
         (&["merge", "t.tp", "--segments", "3"], "--segments"),
-        (&["inspect", "t.tp", "io"], "io"),
     ] {
         dir.run(arguments).fails_with(&[name, "not built yet"]);
     }

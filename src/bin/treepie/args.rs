@@ -170,12 +170,9 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
         .iter()
         .enumerate()
         .find(|(at, word)| !(word.starts_with('-') || *at > 0 && words[at - 1] == "--color"));
-    let Some((at, command)) = command else { return Ok(()) };
+    let Some((_, command)) = command else { return Ok(()) };
     if COMMANDS_NOT_YET.contains(command) {
         return Err(not_yet(format!("the command '{command}'")));
-    }
-    if *command == "inspect" && words.get(at + 2) == Some(&"io") {
-        return Err(not_yet("'inspect io'"));
     }
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
         let (option, value) = match word.split_once('=') {
@@ -260,7 +257,6 @@ mod tests {
             ("treepie explain i q --format=dot", "--format dot"),
             ("treepie explain i q --format html", "--format html"),
             ("treepie index i f --verbose", "the option --verbose"),
-            ("treepie inspect i io", "'inspect io'"),
         ] {
             let message = refusal(line);
             assert_eq!(message, format!("{name} is not built yet"), "{line}");

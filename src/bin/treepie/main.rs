@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod events;
 mod failure;
 mod input;
 mod output;

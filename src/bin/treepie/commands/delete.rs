@@ -7,9 +7,10 @@ use std::{
 
 use serde_json::json;
 
-use super::{in_query, open, parse_query};
+use super::{in_query, open_to_write, parse_query};
 use crate::{
     args::Global,
+    events::EventsArg,
     failure::{Exit, Outcome},
     output::{Format, Output, grouped, plural},
 };
@@ -36,11 +37,14 @@ pub(crate) struct Args {
     /// How to print how many.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    events: EventsArg,
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let query = parse_query(&args.query, args.and)?;
-    let index = open(&args.index)?;
+    let events = args.events.begin("delete", &args.index)?;
+    let index = open_to_write(&args.index, &events)?;
     let searcher = index.searcher()?;
     let n_matching = searcher.count(&query).map_err(in_query(&args.query))?;
     let mut out = Output::new(global.color);

@@ -23,6 +23,7 @@ use treepie::{
 
 use crate::{
     args::{Global, byte_size},
+    events::EventsArg,
     failure::{Exit, Outcome, note, warn},
     input::{
         BadRecords, FailureSlot, Input, Record, Source, csv::Csv, format::InputFormat,
@@ -39,6 +40,7 @@ use crate::{
   treepie index shop.tp products.jsonl --schema schema.toml
   treepie index shop.tp more.csv.zst --append
   zcat titles.gz | treepie index titles.tp - --preset wikipedia-titles --overwrite
+  treepie index shop.tp more.jsonl --append --events shop.tp.events.jsonl
 
 gzip, zstd, bzip2 and LZ4 are seen by content. Without --preset and --schema plain text becomes the
 field `text`, and the schema of JSON Lines, CSV and TSV is inferred from the first documents and
@@ -77,6 +79,8 @@ pub(crate) struct Args {
     /// Replace bytes that are not UTF-8 by U+FFFD.
     #[arg(long)]
     lossy: bool,
+    #[command(flatten)]
+    events: EventsArg,
 }
 
 /// Inputs that are known by name.
@@ -139,19 +143,22 @@ impl Job {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let events = args.events.clone();
     let job = Job::understand(args, global)?;
     let start = Instant::now();
     let counters = Counters::default();
     let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
     let mut inputs = job.sources.iter().map(|source| Input::open(source, &counters));
     let mut first = inputs.next().transpose()?;
+    let events = events.begin("index", &job.path)?;
+    let options = events.listen(Index::options());
     let index = match (job.mode, first.as_mut()) {
-        (Mode::Append, _) => Index::open(&job.path)?,
+        (Mode::Append, _) => options.open(&job.path)?,
         (mode, Some(first)) => {
             let schema = job.schema_for(first)?;
             match mode {
-                Mode::Overwrite => Index::overwrite(&job.path, schema)?,
-                _ => Index::create(&job.path, schema)?,
+                Mode::Overwrite => options.overwrite(&job.path, schema)?,
+                _ => options.create(&job.path, schema)?,
             }
         }
         // `Source::find_all` gives one at least.

@@ -9,7 +9,7 @@ use treepie::{
     inspect::{Inspector, PostingsInfo},
 };
 
-use super::open;
+use super::{inspect_io, open};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage},
@@ -18,7 +18,7 @@ use crate::{
     terminal,
 };
 
-/// Look inside: segments, schema, terms, posting lists, documents, bytes.
+/// Look inside: segments, schema, terms, posting lists, documents, bytes, and what was done to the files.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_value_name = "WHAT",
@@ -28,7 +28,8 @@ use crate::{
   treepie inspect titles.tp terms --field qualifier --prefix fil
   treepie inspect titles.tp postings london
   treepie inspect titles.tp document 42
-  treepie inspect titles.tp storage --format json"
+  treepie inspect titles.tp storage --format json
+  treepie merge titles.tp --events titles.tp.events.jsonl && treepie inspect titles.tp io"
 )]
 pub(crate) struct Args {
     /// The index.
@@ -74,6 +75,8 @@ enum What {
     },
     /// Where the bytes go: sections, terms, lists by layout, containers by kind.
     Storage,
+    /// What was done to the files, when and for how long: what `--events FILE` of index, merge and delete wrote.
+    Io(inspect_io::IoArgs),
 }
 
 /// Which field.
@@ -97,10 +100,15 @@ impl FieldArg {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let opened = open(&args.index)?;
-    let index = opened.inspect()?;
     let mut out = Output::new(global.color);
     let format = args.format;
+    if let Some(What::Io(io)) = &args.what {
+        inspect_io::print(&mut out, format, &args.index, io)?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    let opened = open(&args.index)?;
+    let index = opened.inspect()?;
     match args.what.unwrap_or(What::Segments) {
         What::Segments => print_segments(&mut out, format, &index)?,
         What::Schema => print_schema(&mut out, format, &index)?,
@@ -118,6 +126,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         What::Document { number } => print_document(&mut out, format, &index, number)?,
         What::Storage => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
+        // Needs no index, and was printed above.
+        What::Io(_) => {}
     }
     out.flush()?;
     Ok(Exit::Done)

@@ -4,9 +4,10 @@ use std::{path::PathBuf, time::Instant};
 
 use treepie::WriterOptions;
 
-use super::open;
+use super::open_to_write;
 use crate::{
     args::Global,
+    events::EventsArg,
     failure::{Exit, Outcome, note},
     output::{duration, grouped, plural},
     progress::{Counters, ProgressLine},
@@ -21,11 +22,14 @@ Searches go on meanwhile; whoever has the index open keeps the old segments unti
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
+    #[command(flatten)]
+    events: EventsArg,
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let start = Instant::now();
-    let index = open(&args.index)?;
+    let events = args.events.begin("merge", &args.index)?;
+    let index = open_to_write(&args.index, &events)?;
     let n_before = index.inspect()?.segments().len();
     let counters = Counters::default();
     let progress = ProgressLine::start(global.quiet, None, &counters);

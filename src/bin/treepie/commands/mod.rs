@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod index;
 pub(crate) mod inspect;
+mod inspect_io;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod recover;
@@ -34,6 +35,7 @@ use treepie::{
 
 use crate::{
     args::{Cli, Command},
+    events::EventLog,
     failure::{Failure, Outcome, usage},
 };
 
@@ -64,6 +66,11 @@ pub(crate) fn run(cli: Cli) -> Outcome {
 /// The index that a command reads.
 fn open(path: &Path) -> Result<Index, Error> {
     Index::open(path)
+}
+
+/// The same, to write to, and what is done to it is written down where that was asked for.
+fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
+    events.listen(Index::options()).open(path)
 }
 
 /// The same, with rules of synonyms for the words of queries: `FIELD:FILE` each.

@@ -1,0 +1,84 @@
+//! Writing JSON by hand: the shapes are contracts, so they are written where they can be read, and the
+//! library needs no serialisation framework.
+
+use std::fmt::{Display, Write};
+
+/// Appends values to a text. Each method writes one value; `field` writes the name and, but for the
+/// first of an object, the comma before it.
+#[derive(Default)]
+pub(crate) struct Json {
+    pub(crate) out: String,
+}
+
+impl Json {
+    pub(crate) fn object(&mut self, fields: impl FnOnce(&mut Json)) {
+        self.out.push('{');
+        fields(self);
+        self.out.push('}');
+    }
+
+    pub(crate) fn array<T>(&mut self, items: &[T], item: impl Fn(&mut Json, &T)) {
+        self.out.push('[');
+        for (at, value) in items.iter().enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            item(self, value);
+        }
+        self.out.push(']');
+    }
+
+    pub(crate) fn field(&mut self, name: &str) -> &mut Self {
+        if !self.out.ends_with('{') {
+            self.out.push(',');
+        }
+        self.string(name);
+        self.out.push(':');
+        self
+    }
+
+    pub(crate) fn number(&mut self, number: impl Display) {
+        write!(self.out, "{number}").expect("a String takes every text");
+    }
+
+    pub(crate) fn number_or_null(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => self.number(number),
+            None => self.null(),
+        }
+    }
+
+    pub(crate) fn boolean(&mut self, value: bool) {
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(crate) fn null(&mut self) {
+        self.out.push_str("null");
+    }
+
+    pub(crate) fn string_or_null(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.string(text),
+            None => self.null(),
+        }
+    }
+
+    /// Escapes what JSON demands, and the two line ends that JavaScript sees in strings.
+    pub(crate) fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => {
+                    write!(self.out, "\\u{:04x}", u32::from(c)).expect("a String takes every text");
+                }
+                _ => self.out.push(c),
+            }
+        }
+        self.out.push('"');
+    }
+}
