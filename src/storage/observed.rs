@@ -279,8 +279,11 @@ mod tests {
         assert!(observer.stats().deletes.count > 0);
     }
 
-    /// A storage, and the events of it as text without their times.
-    fn watched() -> (Arc<dyn Storage>, Arc<Observer>, Arc<Mutex<Vec<String>>>) {
+    /// Events as text.
+    type Told = Arc<Mutex<Vec<String>>>;
+
+    /// A storage, who watches it, and the events of it without their times.
+    fn watched() -> (Arc<dyn Storage>, Arc<Observer>, Told) {
         let events = Arc::new(Mutex::new(vec![]));
         let seen = Arc::clone(&events);
         let listener = Listener::new(move |event: &Event| {

@@ -408,8 +408,8 @@ fn commands_that_write_keep_what_they_did_where_that_is_asked_for() {
     let shown = dir.run(&["inspect", "t.tp", "io", "--format", "json"]).json();
     assert_eq!((&shown["session"], &shown["sessions"]), (&json!("merge t.tp"), &json!(4)));
     let files = lines.iter().filter(|line| line["event"] == "create");
-    let files = files.filter_map(|line| line["file"].as_str());
-    let merged = files.filter(|file| file.starts_with("seg-")).next_back().unwrap();
+    let mut files = files.filter_map(|line| line["file"].as_str());
+    let merged = files.rfind(|file| file.starts_with("seg-")).unwrap();
     let size = fs::metadata(dir.0.join("t.tp").join(merged)).unwrap().len();
     let rows = shown["timeline"].as_array().unwrap();
     let segment = rows.iter().find(|row| row["what"].as_str().unwrap().starts_with("seg-"));

@@ -311,7 +311,7 @@ fn short(file: &str) -> String {
         return format!("manifest-{}", number.trim_start_matches('0'));
     }
     let is_digit = |c: char| c.is_ascii_hexdigit();
-    match file.find(|c| c == '-').map(|at| file.split_at(at + 1)) {
+    match file.find('-').map(|at| file.split_at(at + 1)) {
         Some((kind, id)) if id.chars().take(32).filter(|c| is_digit(*c)).count() == 32 => {
             format!("{kind}{}…{}", &id[..8], &id[32..])
         }
