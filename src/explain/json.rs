@@ -106,6 +106,9 @@ impl Json {
             json.field("blocks_skipped").number(ranking.blocks_skipped);
             json.field("windows").number(ranking.windows);
             json.field("windows_skipped").number(ranking.windows_skipped);
+            if ranking.searched_twice {
+                json.field("searched_twice").boolean(true);
+            }
             if let Some(candidates) = &ranking.candidates {
                 json.field("candidates").object(|json| {
                     json.field("looked_up").number(candidates.looked_up);

@@ -50,7 +50,7 @@
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
 //! `positions` where it looks for a phrase, `ranking` where it finds the best by score, `candidates` in
-//! that where these are documents with the words of a phrase. `field`, `predicate`, `algorithm`,
+//! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
@@ -194,6 +194,9 @@ pub struct RankingCounts {
     pub windows: u64,
     /// Of these, the ones of which not even blocks were looked at.
     pub windows_skipped: u64,
+    /// Whether everything was searched twice, and is counted so here: a first threshold was taken from documents of which
+    /// too many were deleted.
+    pub searched_twice: bool,
     /// What became of the documents that have all words of a phrase.
     pub candidates: Option<CandidateCounts>,
     /// How the score rose that a document must reach to be among the best, ascending in both numbers; at most
@@ -473,6 +476,7 @@ impl RankingCounts {
         self.blocks_skipped += other.blocks_skipped;
         self.windows += other.windows;
         self.windows_skipped += other.windows_skipped;
+        self.searched_twice |= other.searched_twice;
         self.candidates = match (self.candidates, other.candidates) {
             (Some(a), Some(b)) => Some(CandidateCounts {
                 looked_up: a.looked_up + b.looked_up,

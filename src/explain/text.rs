@@ -165,7 +165,8 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
         ),
         None => format!("{} scored", Count(ranking.documents_scored, "document")),
     };
-    let all = [Some(scored), looked_up, candidates, blocks, windows];
+    let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
+    let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
     listed(all.into_iter().flatten().map(plain).collect())
 }
 

@@ -73,10 +73,19 @@ pub(crate) fn find_best(
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    let mut pruning = find_all(ranked, shape, count, top, scratch)?;
+    verified(count, top, |count, top| find_all(ranked, shape, count, top, scratch))
+}
+
+/// Searches, and once more where thresholds that deleted documents had a part in turned out to be too high.
+fn verified(
+    count: bool,
+    top: &mut Top,
+    mut find: impl FnMut(bool, &mut Top) -> Result<Pruning>,
+) -> Result<Pruning> {
+    let mut pruning = find(count, top)?;
     if top.begins_again() {
-        pruning += find_all(ranked, shape, false, top, scratch)?;
-        pruning.matching = None;
+        pruning += find(false, top)?;
+        pruning = Pruning { matching: None, searched_twice: true, ..pruning };
     }
     Ok(pruning)
 }
@@ -127,7 +136,7 @@ fn without_deleted(pruning: Pruning, top: &Top) -> Pruning {
 }
 
 /// Offers to `top` all documents that can be among its best, for a query that is a phrase; with `count` finds
-/// every document that has it.
+/// every document that has it. Here every threshold is one of documents that were kept, so none is too high.
 pub(crate) fn find_best_of_phrase(
     ranked: &Ranked<'_>,
     count: bool,
@@ -211,12 +220,7 @@ impl<'s> OpenLists<'s> {
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        let mut pruning = self.find_all(ranked, count, top, scratch)?;
-        if top.begins_again() {
-            pruning += self.find_all(ranked, false, top, scratch)?;
-            pruning.matching = None;
-        }
-        Ok(pruning)
+        verified(count, top, |count, top| self.find_all(ranked, count, top, scratch))
     }
 
     fn find_all(

@@ -1,5 +1,6 @@
 //! The k best documents seen so far.
 
+use crate::budget;
 use crate::error::{Error, Result};
 use crate::ids::DocId;
 use crate::segment::deletes::DeletedDocs;
@@ -27,20 +28,13 @@ pub(crate) struct Top {
     trace: Option<Box<Trace>>,
     /// What is not taken of the segment at hand.
     deleted: Option<Deleted>,
-    /// Why it is not known whether a document is deleted.
+    /// Why the best are not known: it cannot be read whether a document is deleted, or there is no room for them.
     damage: Option<Error>,
-    hope: Hope,
-}
-
-/// What is made of it that there are k documents with some score where some may be deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hope {
-    /// It is believed, if it is said of enough more than k.
-    Some,
-    /// It was, and whoever searched must see whether it came true.
-    Raised,
-    /// It did not.
-    None,
+    /// Whether it is believed that k documents reach a score where some of those that do may be deleted, if there
+    /// are enough more than k.
+    is_optimistic: bool,
+    /// The highest threshold that was believed. It has left out documents rightly if k were kept above it.
+    optimistic: Scored,
 }
 
 /// The deleted documents of a segment.
@@ -68,6 +62,9 @@ pub(crate) struct Trace {
     /// The last rise, where it was not kept.
     last: Option<(u64, f32)>,
 }
+
+/// Documents for which room is asked for at a time, but for the first.
+const ROOM: usize = 4_096;
 
 /// Rises of a threshold that are kept.
 const RISES_MAX: usize = 32;
@@ -147,7 +144,8 @@ impl Top {
             trace: None,
             deleted: None,
             damage: None,
-            hope: Hope::Some,
+            is_optimistic: true,
+            optimistic: Self::NONE,
         }
     }
 
@@ -178,14 +176,23 @@ impl Top {
         });
     }
 
-    /// Whether too few documents reached a threshold that was taken from k of which some were deleted. Then all must be
-    /// offered once more, and this time such thresholds are left alone.
+    /// Whether fewer than k documents reached a threshold that was taken from some of which too many are deleted. Then all
+    /// must be offered once more, and this time such thresholds are left alone.
+    ///
+    /// That k documents are kept says nothing: those of a segment before may be worse than the threshold, and
+    /// what was left out since better than they are.
     pub(crate) fn begins_again(&mut self) -> bool {
-        if self.hope != Hope::Raised || self.kept.len() == self.k {
+        let optimistic = std::mem::replace(&mut self.optimistic, Self::NONE);
+        let has_reached = |scored: &Scored| *scored > optimistic;
+        let came_true = self.kept.len() == self.k && self.kept.iter().all(has_reached);
+        if optimistic == Self::NONE || came_true {
             return false;
         }
         self.kept.clear();
-        (self.floor, self.gate, self.hope) = (Self::NONE, Self::NONE, Hope::None);
+        (self.floor, self.gate, self.is_optimistic) = (Self::NONE, Self::NONE, false);
+        if let Some(trace) = &mut self.trace {
+            **trace = Trace::default();
+        }
         true
     }
 
@@ -236,13 +243,13 @@ impl Top {
     /// Says that there are k documents with at least this score, whether or not they were offered yet.
     /// Every document with that score may still enter.
     pub(crate) fn raise(&mut self, score: f32) {
-        if self.ceiling.is_some() || self.deleted.is_some() && self.hope == Hope::None {
+        if self.ceiling.is_some() || self.deleted.is_some() && !self.is_optimistic {
             // Those k documents may be on the pages before, or deleted.
             return;
         }
         let floor = Scored { score_bits: score.to_bits(), reversed_doc: 0 };
         if self.deleted.is_some() && floor > self.floor {
-            self.hope = Hope::Raised;
+            self.optimistic = floor;
         }
         self.raise_to(floor);
     }
@@ -280,6 +287,9 @@ impl Top {
             }
         }
         if self.kept.len() < self.k {
+            if !self.has_room() {
+                return;
+            }
             self.kept.push(scored);
             if self.kept.len() < self.k {
                 return;
@@ -291,6 +301,24 @@ impl Top {
         }
         if let Some(worst) = self.kept.first() {
             self.raise_to(*worst);
+        }
+    }
+
+    /// Whether there is memory for one more; else the error is kept for the end.
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        let n = self.kept.len();
+        n == 0 || !n.is_multiple_of(ROOM) || self.make_room()
+    }
+
+    #[cold]
+    fn make_room(&mut self) -> bool {
+        match budget::hold((ROOM * size_of::<Scored>()) as u64) {
+            Ok(()) => true,
+            Err(error) => {
+                self.damage.get_or_insert(error);
+                false
+            }
         }
     }
 
@@ -318,7 +346,7 @@ impl Top {
     ///
     /// # Errors
     ///
-    /// Where it could not be read whether a document is deleted.
+    /// Where it could not be read whether a document is deleted, and where a query may not take more memory.
     pub(crate) fn into_sorted(mut self) -> Result<Vec<Scored>> {
         self.damage.map_or(Ok(()), Err)?;
         self.kept.sort_unstable_by(|a, b| b.cmp(a));
@@ -329,9 +357,106 @@ impl Top {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Document;
+    use crate::schema::Schema;
+    use crate::segment::snapshot::Snapshot;
+    use crate::storage::{MemoryStorage, Storage};
+    use crate::writer::{Existing, IndexWriter, WriterOptions};
     use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    /// Segments in whose second and last a third of the documents is deleted.
+    static WITH_DELETES: LazyLock<Snapshot> = LazyLock::new(|| {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let schema = Schema::builder().keyword("number").build().unwrap();
+        let (store, analyzers, published) = (Arc::clone(&storage), Arc::default(), Arc::default());
+        let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
+        let mut writer =
+            IndexWriter::open(store, Some(schema), analyzers, existing, published, options)
+                .unwrap();
+        let mut n_docs = 0;
+        for n in [20, 200, 10, 100] {
+            for doc in n_docs..n_docs + n {
+                writer.add(Document::new().with("number", doc.to_string())).unwrap();
+            }
+            n_docs += n;
+            writer.commit().unwrap();
+        }
+        for doc in (0..n_docs).filter(|doc| is_deleted(*doc)) {
+            writer.delete_value("number", &doc.to_string()).unwrap();
+        }
+        writer.commit().unwrap();
+        Snapshot::open(&*storage).unwrap()
+    });
+
+    fn is_deleted(doc: u64) -> bool {
+        doc % 3 == 1 && (20..220).contains(&doc) || doc > 230 && doc.is_multiple_of(3)
+    }
+
+    /// Offers everything, by segments, and first tells of each what as many as are asked for score at least.
+    fn offer(top: &mut Top, scores: &[f32]) {
+        let mut base = 0;
+        for segment in WITH_DELETES.readers() {
+            top.enter(segment, base);
+            let docs = base..base + u64::from(segment.n_docs());
+            let mut best: Vec<f32> = docs.clone().map(|doc| scores[doc as usize]).collect();
+            best.sort_by(|a, b| b.total_cmp(a));
+            if let Some(kth) = best.get(top.k().wrapping_sub(1)) {
+                top.raise(*kth);
+            }
+            docs.for_each(|doc| top.push(scores[doc as usize], DocId(doc)));
+            base += u64::from(segment.n_docs());
+        }
+    }
+
+    #[test]
+    fn there_is_a_second_search_only_where_too_few_reach_what_was_believed() {
+        let n_twice = |bonus: f32| {
+            let twice = |k: &usize| {
+                let scores: Vec<f32> =
+                    (0..330).map(|n| 1.0 + if is_deleted(n) { bonus } else { 0.0 }).collect();
+                let mut top = Top::new(*k, vec![]);
+                offer(&mut top, &scores);
+                top.begins_again()
+            };
+            (0..30).filter(twice).count()
+        };
+        assert_eq!((n_twice(0.0), n_twice(-0.5)), (0, 0));
+        assert!(n_twice(1.0) > 20, "{}", n_twice(1.0));
+    }
 
     proptest! {
+        #[test]
+        fn what_is_deleted_costs_no_other_its_place(
+            scores in prop::collection::vec(0u8..20, 330..331),
+            bonus in prop::sample::select(vec![0u8, 3, 20]),
+            k in 0usize..60,
+            trace in any::<bool>(),
+        ) {
+            let score = |n: u64| {
+                let bonus = if is_deleted(n) { bonus } else { 0 };
+                f32::from(scores[n as usize] + bonus)
+            };
+            let all: Vec<f32> = (0..330).map(score).collect();
+            let live = (0..330).filter(|n| !is_deleted(*n));
+            let mut expected: Vec<Scored> = live.map(|n| Scored::new(score(n), DocId(n))).collect();
+            expected.sort_by(|a, b| b.cmp(a));
+            expected.truncate(k);
+            let mut top = Top::new(k, vec![]);
+            if trace {
+                top = top.traced();
+            }
+            offer(&mut top, &all);
+            if top.begins_again() {
+                offer(&mut top, &all);
+                prop_assert!(!top.begins_again(), "a third time");
+            }
+            if let Some(noted) = top.take_trace() {
+                prop_assert!(noted.rises.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+            }
+            prop_assert_eq!(top.into_sorted().unwrap(), expected);
+        }
+
         #[test]
         fn the_best_are_those_of_sorting_everything(
             scores in prop::collection::vec(0u8..20, 0..300),

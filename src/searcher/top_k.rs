@@ -199,6 +199,7 @@ impl LookedAt {
                     blocks_skipped: blocks_considered.saturating_sub(blocks_scored),
                     windows: windows_considered,
                     windows_skipped: pruning.windows_skipped,
+                    searched_twice: pruning.searched_twice,
                     ..counts
                 }
             }

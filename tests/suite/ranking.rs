@@ -296,39 +296,51 @@ fn corpus_without(
     n_segments: usize,
     percent: usize,
 ) -> (Naive, Searcher) {
+    let n_each = n_docs.div_ceil(n_segments);
+    let sizes: Vec<usize> =
+        (0..n_docs).step_by(n_each).map(|start| n_each.min(n_docs - start)).collect();
+    let (mut naive, index) = indexed(random, &sizes);
+    // The first of each segment stays, so that no segment goes and numbers stay what they are.
+    let others = || (0..n_docs).filter(|doc| !doc.is_multiple_of(n_each));
+    for _ in 0..if percent > 0 { 2 } else { 0 } {
+        let some: Vec<usize> = others().filter(|_| random.below(200) < percent).collect();
+        delete(&mut naive, &index, &some);
+    }
+    (naive, index.searcher().unwrap())
+}
+
+/// Deletes documents, in one commit.
+fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
+    let mut writer = index.writer().unwrap();
+    for doc in docs {
+        writer.delete_value("number", &doc.to_string()).unwrap();
+        naive.deleted[*doc] = true;
+    }
+    writer.commit().unwrap();
+}
+
+/// An index of random documents in segments of these sizes.
+fn indexed(random: &mut Random, sizes: &[usize]) -> (Naive, Index) {
     let schema = Schema::builder().text("title").text("body").keyword("number").build().unwrap();
     let index = Index::in_memory(schema);
     let mut writer = index.writer_with(WriterOptions::default()).unwrap();
     let mut docs = vec![];
-    for nth in 0..n_docs {
-        if nth > 0 && nth % n_docs.div_ceil(n_segments) == 0 {
-            writer.commit().unwrap();
-        }
-        let texts = [random.text(), random.text()];
-        let mut document = Document::new().with("number", nth.to_string());
-        for (field, words) in FIELDS.into_iter().zip(&texts) {
-            if !words.is_empty() {
-                document = document.with(field, words.join(" "));
+    for n_docs in sizes {
+        for nth in docs.len()..docs.len() + n_docs {
+            let texts = [random.text(), random.text()];
+            let mut document = Document::new().with("number", nth.to_string());
+            for (field, words) in FIELDS.into_iter().zip(&texts) {
+                if !words.is_empty() {
+                    document = document.with(field, words.join(" "));
+                }
             }
+            writer.add(document).unwrap();
+            docs.push(texts);
         }
-        writer.add(document).unwrap();
-        docs.push(texts);
+        writer.commit().unwrap();
     }
-    writer.commit().unwrap();
-    // The first of each segment stays, so that no segment goes and numbers stay what they are.
-    let is_first = |doc: &usize| doc.is_multiple_of(n_docs.div_ceil(n_segments));
-    let mut deleted = vec![false; n_docs];
-    for _ in 0..2 {
-        for doc in (0..n_docs).filter(|doc| !is_first(doc)) {
-            if percent > 0 && random.below(200) < percent {
-                writer.delete_value("number", &doc.to_string()).unwrap();
-                deleted[doc] = true;
-            }
-        }
-        if percent > 0 {
-            writer.commit().unwrap();
-        }
-    }
+    drop(writer);
+    let deleted = vec![false; docs.len()];
     let df = [0, 1].map(|field| {
         let mut df = BTreeMap::new();
         for words in docs.iter().map(|texts: &[Vec<String>; 2]| &texts[field]) {
@@ -342,7 +354,7 @@ fn corpus_without(
         let lengths = docs.iter().map(|texts| texts[field].len()).filter(|len| *len > 0);
         (lengths.clone().count() as f64, lengths.sum::<usize>() as f64)
     });
-    (Naive { docs, df, totals, pattern_terms: 0, deleted }, index.searcher().unwrap())
+    (Naive { docs, df, totals, pattern_terms: 0, deleted }, index)
 }
 
 /// The same to a few units in the last place: the naive scorer multiplies weights in another order.
@@ -385,6 +397,39 @@ fn deleted_documents_are_neither_found_nor_counted_and_change_no_score() {
         assert_eq!(searcher.n_docs(), (n_docs - n_deleted) as u64);
         check_random(&mut random, &naive, &searcher, n_queries);
     }
+}
+
+/// Thresholds are taken from lists that still have what is deleted. Where that is what scores best, they are too high
+/// for what is left, while a segment without deletes fills the page with less.
+#[test]
+fn the_best_are_found_where_what_scored_best_is_deleted() {
+    let mut random = Random(99);
+    let mut n_twice = 0;
+    let queries =
+        ["title:w0", "body:w1", "title:w1 body:w2", "title:w0 +body:w1", "+title:w2 +title:w0"];
+    for (nth, text) in queries.into_iter().enumerate() {
+        let n_few = 4 + 5 * nth;
+        let (mut naive, index) = indexed(&mut random, &[n_few, 900, n_few, 400]);
+        let query = index.searcher().unwrap().parse(text).unwrap();
+        let best: Vec<usize> = naive.ranked(&query).iter().map(|(_, doc)| *doc as usize).collect();
+        let of_large =
+            |doc: &usize| (n_few..n_few + 900).contains(doc) || *doc >= n_few + 900 + n_few;
+        let best: Vec<usize> = best.into_iter().filter(of_large).collect();
+        delete(&mut naive, &index, &best[..best.len() * 2 / 3]);
+        let searcher = index.searcher().unwrap();
+        let expected = naive.ranked(&query);
+        for limit in [1, 2, 5, 10, 20, 50, 100] {
+            check(&searcher, &query, &expected, 0, limit);
+            let tree = searcher.search(&query).limit(limit).analyze().unwrap();
+            let ranking = tree.plan.actual.as_ref().unwrap().ranking.as_ref().unwrap();
+            n_twice += usize::from(ranking.searched_twice);
+            assert_eq!(ranking.searched_twice, tree.to_string().contains("searched twice"));
+            let rises = || ranking.thresholds.iter().map(|rise| (rise.documents, rise.score));
+            assert!(rises().is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{tree}");
+        }
+        check_random(&mut random, &naive, &searcher, 100);
+    }
+    assert!(n_twice >= queries.len(), "{n_twice}");
 }
 
 fn check_random(random: &mut Random, naive: &Naive, searcher: &Searcher, n_queries: usize) {

@@ -73,6 +73,8 @@ pub(crate) struct Pruning {
     pub(crate) postings: u64,
     /// How many documents match, where that came to light on the way.
     pub(crate) matching: Option<u64>,
+    /// Whether it was done once more, because a threshold was taken from documents that are deleted.
+    pub(crate) searched_twice: bool,
 }
 
 impl Pruning {
@@ -85,6 +87,7 @@ impl Pruning {
         documents_scored: 0,
         postings: 0,
         matching: Some(0),
+        searched_twice: false,
     };
 }
 
@@ -98,6 +101,7 @@ impl std::ops::AddAssign for Pruning {
         self.documents_scored += other.documents_scored;
         self.postings += other.postings;
         self.matching = self.matching.zip(other.matching).map(|(a, b)| a + b);
+        self.searched_twice |= other.searched_twice;
     }
 }
 
