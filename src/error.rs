@@ -160,6 +160,13 @@ impl Error {
         error
     }
 
+    /// Says which limit was reached, for an error of another kind.
+    #[must_use]
+    pub(crate) fn of_limit(mut self, name: &'static str, value: usize, found: usize) -> Self {
+        self.0.limit = Some(LimitReached { name, value: value as u64, found: Some(found as u64) });
+        self
+    }
+
     /// Damage in `what`; follow with [`expected`](Self::expected), [`found`](Self::found) and a place.
     #[cold]
     pub(crate) fn corrupt(what: impl Into<String>) -> Self {

@@ -92,6 +92,12 @@ impl Limits {
         query_memory_bytes: 256 << 20,
     };
 
+    /// Those that refuse no document that was ever taken.
+    pub(crate) fn of_any_document() -> Self {
+        let most = DOCUMENT_BYTES_MOST;
+        Limits { value_bytes: most, document_bytes: most, ..Limits::DEFAULT }
+    }
+
     /// The same, once what cannot be more is not.
     pub(crate) fn checked(self) -> Result<Self> {
         for (name, own, most) in [

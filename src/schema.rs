@@ -361,7 +361,7 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, a key that is not a keyword field of one value, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
+    /// does not exist, a key that is not a stored keyword field of one value, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
     /// positions of a field that is not text. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -373,7 +373,8 @@ impl SchemaBuilder {
         if self.fields.len() > FIELDS_MAX {
             return Err(wrong("building a schema".into())
                 .expected(format!("at most {FIELDS_MAX} fields"))
-                .found(self.fields.len().to_string()));
+                .found(self.fields.len().to_string())
+                .of_limit("FIELDS_MAX", FIELDS_MAX, self.fields.len()));
         }
         for (at, field) in self.fields.iter().enumerate() {
             check_name(&field.name)?;
@@ -416,13 +417,14 @@ impl SchemaBuilder {
         };
         let key = self.key.as_ref().map(position).transpose()?;
         if let Some(key) = key.map(|id| &self.fields[id.index()])
-            && (key.kind != FieldKind::Keyword || key.many)
+            && (key.kind != FieldKind::Keyword || key.many || !key.stored)
         {
             return Err(wrong(format!("taking the field '{}' as the key", key.name))
-                .expected("a keyword field of one value")
-                .found(match key.many {
-                    true => "many values".to_owned(),
-                    false => format!("a {} field", key.kind.name()),
+                .expected("a stored keyword field of one value")
+                .found(match key {
+                    key if key.many => "many values".to_owned(),
+                    key if key.kind == FieldKind::Keyword => "one that is not stored".to_owned(),
+                    key => format!("a {} field", key.kind.name()),
                 }));
         }
         Ok(Schema { fields: self.fields, default_fields, key })

@@ -32,17 +32,19 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 
+mod copy;
 mod fs;
 mod memory;
 mod mmap;
 mod observed;
+mod unmapped;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
 use std::{any::Any, fmt, path::PathBuf, sync::Arc};
 
-/// Bytes that are copied at a time.
-const PIECE: usize = 1 << 20;
+pub(crate) use copy::{are_equal, copy};
+pub(crate) use unmapped::Unmapped;
 
 pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
@@ -87,13 +89,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn link(&self, name: &str, also: &str) -> Result<()> {
         let from = self.open_unmapped(name)?;
         let mut to = self.create(also)?;
-        let mut piece = vec![0; PIECE.min(from.len() as usize)];
-        for at in (0..from.len()).step_by(PIECE) {
-            let len = (from.len() - at).min(PIECE as u64) as usize;
-            from.read_at(at, &mut piece[..len])?;
-            to.write_all(&piece[..len])?;
-        }
-        to.sync()
+        copy(&*from, &mut *to)
     }
 
     /// Makes created, published and deleted names durable.

@@ -119,17 +119,18 @@ impl DocumentBatch {
                     .found("a second one")
                     .hint("declare the field with many = true"));
             }
-            let limit = match definition.kind {
-                FieldKind::Text => limits.value_bytes,
-                FieldKind::Keyword => MAX_TERM_LEN,
+            let (limit_name, limit) = match definition.kind {
+                FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
+                FieldKind::Keyword => ("MAX_TERM_LEN", MAX_TERM_LEN),
             };
             if value.len() > limit {
-                return Err(too_long(format!("a value of field '{name}'"), limit, value.len()));
+                let what = format!("a value of field '{name}'");
+                return Err(too_long(what, limit_name, limit, value.len()));
             }
             total += value.len();
             if total > limits.document_bytes {
                 let what = "the values of a document".into();
-                return Err(too_long(what, limits.document_bytes, total));
+                return Err(too_long(what, "DOCUMENT_BYTES_MAX", limits.document_bytes, total));
             }
             self.values.push(ValueRef {
                 doc: self.n_docs,
@@ -182,10 +183,11 @@ fn document_error(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Document, what)
 }
 
-fn too_long(what: String, limit: usize, found: usize) -> Error {
+fn too_long(what: String, name: &'static str, limit: usize, found: usize) -> Error {
     document_error(format!("indexing {what}"))
         .expected(format!("at most {limit} bytes"))
         .found(format!("{found} bytes"))
+        .of_limit(name, limit, found)
 }
 
 fn unknown_field(name: &str, schema: &Schema) -> Error {

@@ -4,6 +4,10 @@
 //! the first whole one the index again: as a new commit, one after the newest, so that no number is used twice and
 //! whoever has the index open follows by reloading.
 //!
+//! The disk may be failing: what cannot be read is an error where files are read, and the end of the process where
+//! they are mapped. So each is read piece by piece first, and mapped only to look at what its bytes say once all of them
+//! could be read.
+//!
 //! Nothing of the damaged commits is thrown away. First every segment, and what is deleted of one, that no whole commit names is set aside: it gets
 //! a name (`damaged-…`) that no writer touches. Then the new commit is published, and at last the damaged
 //! manifests are set aside. A failure before the second step leaves the index as damaged as it was, one after it leaves
@@ -12,9 +16,11 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::{Manifest, SegmentMeta};
+use crate::segment::deletes::DeletedDocs;
+use crate::segment::file::SegmentFile;
 use crate::segment::snapshot::{Contents, Snapshot, contents, read_manifest};
 use crate::segment::verify;
-use crate::storage::Storage;
+use crate::storage::{Storage, Unmapped, are_equal};
 use crate::writer::commit::{Committer, Draft};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,10 +28,8 @@ use std::sync::Arc;
 
 /// Put before the name of what is set aside; no name of an index begins so.
 const ASIDE: &str = "damaged-";
-/// Damage of one commit that is told one by one.
-const REPORTED_MAX: usize = 20;
-/// Bytes that are compared at a time.
-const PIECE: usize = 1 << 20;
+/// Damage of one commit, or of one segment that is salvaged, that is told one by one.
+pub(super) const REPORTED_MAX: usize = 20;
 
 /// What [`Index::recover`](crate::Index::recover) found and did.
 #[derive(Debug)]
@@ -81,6 +85,12 @@ pub(crate) fn recover(storage: Arc<dyn Storage>, only_look: bool) -> Result<Reco
     let Some(newest) = recovery.damaged.first() else { return Ok(recovery) };
     let newest = newest.generation.max(recovery.whole);
     let is_lost = !recovery.nothing_lost();
+    if is_lost && !found.whole.writable {
+        return Err(Error::new(ErrorKind::UnsupportedVersion, "going back to a commit")
+            .found("features this version can read but not write")
+            .in_file(storage.location().join(FileName::Manifest(recovery.whole).to_string()))
+            .hint("use the version of treepie that wrote it last"));
+    }
     if is_lost || is_half_done(&found.whole, &recovery) {
         set_aside(&*storage, &mut recovery, |name| match name {
             FileName::Segment(_) | FileName::Deletes { .. } => !found.named.contains(&name),
@@ -122,7 +132,20 @@ struct Found {
 }
 
 impl Found {
+    /// Reads all commits.
+    ///
+    /// # Errors
+    ///
+    /// `Corrupt` if none is whole. What cannot be read may be sound, so any other error is no reason to go back.
     fn look(storage: &dyn Storage) -> Result<Found> {
+        Self::look_at(storage).map_err(|error| match error.kind() {
+            ErrorKind::Io => error
+                .hint("nothing was changed; where the disk fails for good, `treepie salvage` saves the rest"),
+            _ => error,
+        })
+    }
+
+    fn look_at(storage: &dyn Storage) -> Result<Found> {
         let (mut whole, mut damaged, mut named) = (None, vec![], HashSet::new());
         for generation in generations(storage)?.into_iter().rev() {
             let manifest = match &whole {
@@ -131,8 +154,10 @@ impl Found {
                     examine(storage, generation)?
                 }
                 // Superseded: that it can be read is enough for it to be collected one day.
-                Some(_) => match read_manifest(storage, generation) {
+                Some(_) => match read_manifest(&Unmapped(storage), generation) {
                     Ok(manifest) => Ok(manifest),
+                    // Left from before the index was written anew by another version.
+                    Err(error) if error.kind() == ErrorKind::UnsupportedVersion => continue,
                     Err(error) => Err(DamagedCommit::unreadable(generation, error)?),
                 },
             };
@@ -172,7 +197,8 @@ fn no_whole_commit(damaged: Vec<DamagedCommit>) -> Error {
 
 /// Reads every byte of a commit.
 fn examine(storage: &dyn Storage, generation: u64) -> Result<Result<Manifest, DamagedCommit>> {
-    let manifest = match read_manifest(storage, generation) {
+    let unmapped = &Unmapped(storage);
+    let manifest = match read_manifest(unmapped, generation) {
         Ok(manifest) => manifest,
         Err(error) => return Ok(Err(DamagedCommit::unreadable(generation, error)?)),
     };
@@ -182,29 +208,61 @@ fn examine(storage: &dyn Storage, generation: u64) -> Result<Result<Manifest, Da
         damage: vec![],
         n_damaged: 0,
     };
+    let mut unread = None;
     for meta in &manifest.segments {
-        match Snapshot::open_segment_of(storage, &manifest, meta) {
+        match Snapshot::open_segment_of(unmapped, &manifest, meta) {
             Ok(file) => {
-                let deletes = match Snapshot::open_deletes_of(storage, meta, None) {
+                let deletes = match Snapshot::open_deletes_of(unmapped, meta, None) {
                     Ok(deletes) => deletes,
                     Err(error) => {
                         commit.add(only_damage(error)?);
                         None
                     }
                 };
-                let reader = Snapshot::reader_of(&file, &manifest, meta).without(deletes.as_ref());
-                verify::verify(reader, |error| commit.add(error));
+                verify_segment(storage, (&manifest, meta), &file, deletes.as_ref(), |error| {
+                    match only_damage(error) {
+                        Ok(damage) => commit.add(damage),
+                        Err(error) => _ = unread.get_or_insert(error),
+                    }
+                })?;
             }
             Err(error) => commit.add(only_damage(error)?),
         }
     }
-    Ok(if commit.n_damaged == 0 { Ok(manifest) } else { Err(commit) })
+    match unread {
+        // Whatever the rest is, it is damaged.
+        _ if commit.n_damaged > 0 => Ok(Err(commit)),
+        Some(error) => Err(error),
+        None => Ok(Ok(manifest)),
+    }
+}
+
+/// Reads every byte of a segment of a commit, which was opened unmapped, and then looks at what they say; how much is
+/// wrong.
+pub(super) fn verify_segment(
+    storage: &dyn Storage,
+    (manifest, meta): (&Manifest, &SegmentMeta),
+    file: &SegmentFile,
+    deletes: Option<&Arc<DeletedDocs>>,
+    mut report: impl FnMut(Error),
+) -> Result<u64> {
+    let n_damaged = file.verify(&mut report);
+    if n_damaged > 0 {
+        return Ok(n_damaged);
+    }
+    let file = Snapshot::open_segment_of(storage, manifest, meta)?;
+    let reader = Snapshot::reader_of(&file, manifest, meta).without(deletes);
+    Ok(verify::verify(reader, report))
 }
 
 impl DamagedCommit {
-    pub(crate) fn unreadable(generation: u64, error: Error) -> Result<DamagedCommit> {
-        let damage = vec![only_damage(error)?];
-        Ok(DamagedCommit { generation, documents: None, damage, n_damaged: 1 })
+    fn unreadable(generation: u64, error: Error) -> Result<DamagedCommit> {
+        Ok(Self::without_manifest(generation, only_damage(error)?))
+    }
+
+    /// A commit whose manifest cannot be read.
+    pub(super) fn without_manifest(generation: u64, damage: Error) -> DamagedCommit {
+        DamagedCommit { generation, documents: None, damage: vec![damage], n_damaged: 1 }
     }
 
     fn add(&mut self, error: Error) {
@@ -216,7 +274,7 @@ impl DamagedCommit {
 }
 
 /// Passes on what is no damage: a file that may not be read, or is of another version, says nothing of its content.
-pub(crate) fn only_damage(error: Error) -> Result<Error> {
+pub(super) fn only_damage(error: Error) -> Result<Error> {
     match error.kind() {
         ErrorKind::Corrupt => Ok(error),
         ErrorKind::NotFound => {
@@ -280,18 +338,5 @@ fn name_aside(storage: &dyn Storage, name: &str) -> Result<String> {
 }
 
 fn is_same(storage: &dyn Storage, a: &str, b: &str) -> Result<bool> {
-    let (a, b) = (storage.open_unmapped(a)?, storage.open_unmapped(b)?);
-    if a.len() != b.len() {
-        return Ok(false);
-    }
-    let (mut of_a, mut of_b) = (vec![0; PIECE], vec![0; PIECE]);
-    for at in (0..a.len()).step_by(PIECE) {
-        let len = (a.len() - at).min(PIECE as u64) as usize;
-        a.read_at(at, &mut of_a[..len])?;
-        b.read_at(at, &mut of_b[..len])?;
-        if of_a[..len] != of_b[..len] {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    are_equal(&*storage.open_unmapped(a)?, &*storage.open_unmapped(b)?)
 }

@@ -3,29 +3,32 @@
 //! The newest commit whose manifest can be read says what there was. Its segments that are sound are copied as they
 //! are. Of the others every document whose stored values can be read is added anew, in its old order. What nobody stored
 //! is lost with them, and said to be. The new index is made by one commit, so it is there as a whole or not at all.
+//!
+//! The disk may be failing: files are read piece by piece, and what cannot be read is lost as what is damaged is. Only
+//! what could be read is mapped. Where nobody knows any more what is deleted of a segment, its documents are back, but for those of which
+//! a later one has the key.
 
 use crate::analysis::Analyzers;
+use crate::analysis::TermVersions;
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
+use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
-use crate::segment::deletes::DeletedDocs;
-use crate::segment::file::SegmentFile;
+use crate::ids::FieldId;
+use crate::limits::Limits;
+use crate::schema::Schema;
+use crate::segment::deletes::{self, DeletedDocs};
 use crate::segment::reader::SegmentReader;
-use crate::segment::snapshot::{Contents, Snapshot, contents, read_manifest};
-use crate::segment::verify;
-use crate::storage::Storage;
+use crate::segment::snapshot::{Contents, Snapshot, contents, open_segment, read_manifest};
+use crate::storage::{self, Storage, Unmapped};
 use crate::writer::commit::Draft;
-use crate::writer::recover::{DamagedCommit, only_damage};
+use crate::writer::deletions::find_replaced;
+use crate::writer::recover::{self, DamagedCommit};
 use crate::writer::{Existing, IndexWriter, WriterOptions, report};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Damage of one segment that is told one by one.
-const REPORTED_MAX: usize = 20;
-/// Bytes that are copied at a time.
-const PIECE: usize = 1 << 20;
 
 /// What [`Index::salvage`](crate::Index::salvage) saved, and what is lost.
 #[derive(Debug)]
@@ -35,8 +38,11 @@ pub struct Salvage {
     pub generation: u64,
     /// Documents of the new index.
     pub documents: u64,
-    /// Documents that are lost, of those that the commit had.
+    /// Documents that are lost, of those that the commit had; at most so many, where it is not known which of a
+    /// segment were deleted.
     pub lost: u64,
+    /// Documents that were deleted and are back, at most so many: what says which were is damaged.
+    pub revived: u64,
     /// What became of each segment of the commit.
     pub segments: Vec<SalvagedSegment>,
     /// Newer commits, whose manifests cannot be read. What they added or deleted is not known.
@@ -56,8 +62,11 @@ pub struct SalvagedSegment {
     pub documents: u64,
     /// What could be done.
     pub outcome: SegmentOutcome,
-    /// Documents that are lost, by their numbers in the damaged commit.
+    /// Documents that are lost, by their numbers in the damaged commit. Where it is not known which were deleted, deleted
+    /// ones are among them.
     pub lost: Vec<Range<u64>>,
+    /// Of its documents that were deleted so many are back, at most: what says which were is damaged.
+    pub revived: u64,
     /// What is wrong, up to 20 of it.
     pub damage: Vec<Error>,
 }
@@ -73,17 +82,26 @@ pub enum SegmentOutcome {
         /// Fields whose values are lost, because they are not stored.
         fields_lost: Vec<String>,
     },
-    /// It is sound and was copied, but for what says which of its documents are deleted: these are back.
-    Undeleted,
-    /// Nothing of it can be read.
+    /// No document of it can be read.
     Lost,
+}
+
+impl SalvagedSegment {
+    fn is_copied(&self) -> bool {
+        self.outcome == SegmentOutcome::Copied
+    }
 }
 
 impl Salvage {
     /// Whether everything that the newest commit had is in the new index.
     pub fn nothing_lost(&self) -> bool {
-        let copied = |segment: &SalvagedSegment| segment.outcome == SegmentOutcome::Copied;
-        self.unreadable.is_empty() && self.segments.iter().all(copied)
+        let is_whole = self.segments.iter().all(SalvagedSegment::is_copied);
+        self.unreadable.is_empty() && self.revived == 0 && is_whole
+    }
+
+    /// Whether the commit had documents, and the new index has none.
+    pub fn nothing_saved(&self) -> bool {
+        self.documents == 0 && self.segments.iter().any(|segment| segment.documents > 0)
     }
 }
 
@@ -94,7 +112,9 @@ pub(crate) fn salvage(
     analyzers: Arc<Analyzers>,
     options: WriterOptions,
 ) -> Result<Salvage> {
-    let (manifest, unreadable) = newest_readable(from)?;
+    // What was taken once is taken again, whatever the limits were.
+    let options = options.with_limits(Limits::of_any_document());
+    let (manifest, unreadable) = newest_readable(&Unmapped(from))?;
     let _pin = from.pin(&FileName::Manifest(manifest.generation).to_string())?;
     let schema = Some(manifest.schema.clone());
     let published = Arc::default();
@@ -104,8 +124,9 @@ pub(crate) fn salvage(
         generation: manifest.generation,
         documents: 0,
         lost: 0,
+        revived: 0,
         segments: vec![],
-        unnamed: if unreadable.is_empty() { vec![] } else { unnamed(from)? },
+        unnamed: if unreadable.is_empty() { vec![] } else { unnamed(&Unmapped(from))? },
         unreadable,
     };
     let mut first = 0;
@@ -113,22 +134,47 @@ pub(crate) fn salvage(
         let salvaged = writer.salvage_segment(from, &manifest, segment, first)?;
         salvage.lost += match salvaged.outcome {
             SegmentOutcome::Lost => salvaged.documents,
-            _ => salvaged.lost.iter().map(|range| range.end - range.start).sum::<u64>(),
+            _ => n_in(&salvaged.lost).min(salvaged.documents),
         };
         salvage.segments.push(salvaged);
         first += u64::from(segment.n_docs);
     }
     writer.end_segment()?;
+    let revived = salvage.segments.iter().any(|segment| segment.revived > 0);
+    if let Some(key) = manifest.schema.key_id().filter(|_| revived) {
+        let replaced = writer.delete_replaced(&manifest.schema, key)?;
+        for segment in salvage.segments.iter_mut().filter(|segment| segment.is_copied()) {
+            let replaced = replaced.get(&segment.id).copied().unwrap_or(0);
+            segment.revived = segment.revived.saturating_sub(replaced);
+        }
+    }
     writer.staging.sync()?;
     let committed = writer.committer.commit(Draft {
         schema: manifest.schema.clone(),
         segments: writer.staging.segments().to_vec(),
         payload: manifest.payload.clone(),
-        term_versions: manifest.term_versions,
+        // Terms that were made anew are those of this build.
+        term_versions: match salvage.segments.iter().any(SalvagedSegment::is_copied) {
+            true => manifest.term_versions,
+            false => TermVersions::CURRENT,
+        },
     })?;
     writer.staging.set_committed();
     salvage.documents = committed.n_docs();
+    salvage.revived = salvage.segments.iter().map(|segment| segment.revived).sum();
     Ok(salvage)
+}
+
+fn n_in(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+/// Passes on what does not lie in the file that is read.
+fn only_lost(error: Error) -> Result<Error> {
+    match error.kind() {
+        ErrorKind::Io => Ok(error),
+        _ => recover::only_damage(error),
+    }
 }
 
 /// The newest manifest that can be read, and the commits after it.
@@ -143,7 +189,9 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     for generation in generations.into_iter().rev() {
         match read_manifest(storage, generation) {
             Ok(manifest) => return Ok((manifest, unreadable)),
-            Err(error) => unreadable.push(DamagedCommit::unreadable(generation, error)?),
+            Err(error) => {
+                unreadable.push(DamagedCommit::without_manifest(generation, only_lost(error)?))
+            }
         }
     }
     let newest = unreadable.into_iter().find_map(|commit| commit.damage.into_iter().next());
@@ -186,6 +234,10 @@ fn open_deletes(storage: &dyn Storage, segment: &SegmentMeta) -> Result<Option<A
 
 impl IndexWriter {
     /// Copies a segment, or adds what can be read of it; its documents begin at `first`.
+    ///
+    /// # Errors
+    ///
+    /// Of the new index, and where a file may not be read.
     fn salvage_segment(
         &mut self,
         from: &dyn Storage,
@@ -199,43 +251,44 @@ impl IndexWriter {
             documents: segment.n_live().into(),
             outcome: SegmentOutcome::Lost,
             lost: vec![],
+            revived: 0,
             damage: vec![],
         };
-        let file = match Snapshot::open_segment_of(from, manifest, segment) {
+        let unmapped = &Unmapped(from);
+        let file = match Snapshot::open_segment_of(unmapped, manifest, segment) {
             Ok(file) => file,
             Err(error) => {
-                salvaged.damage.push(only_damage(error)?);
+                salvaged.damage.push(only_lost(error)?);
                 salvaged.lost.push(first..first + n_docs);
                 return Ok(salvaged);
             }
         };
-        let deletes = match open_deletes(from, segment) {
+        let deletes = match open_deletes(unmapped, segment) {
             Ok(deletes) => deletes,
             Err(error) => {
-                salvaged.damage.push(only_damage(error)?);
+                salvaged.damage.push(only_lost(error)?);
+                salvaged.revived = n_docs - salvaged.documents;
                 None
             }
         };
-        let are_back = segment.deletes.is_some() && deletes.is_none();
         let reader = Snapshot::reader_of(&file, manifest, segment);
         let damage = &mut salvaged.damage;
-        let n_damaged = verify::verify(reader, |error| {
-            if damage.len() < REPORTED_MAX {
+        let n_damaged = recover::verify_segment(from, (manifest, segment), &file, None, |error| {
+            if damage.len() < recover::REPORTED_MAX {
                 damage.push(error);
             }
-        });
+        })?;
         if n_damaged == 0 {
             self.end_segment()?;
             let kept = deletes.as_ref().and(segment.deletes);
             self.copy_segment(from, &SegmentMeta { deletes: kept, ..*segment })?;
-            salvaged.outcome =
-                if are_back { SegmentOutcome::Undeleted } else { SegmentOutcome::Copied };
+            salvaged.outcome = SegmentOutcome::Copied;
             return Ok(salvaged);
         }
         let reader = reader.without(deletes.as_ref());
-        salvaged.lost = self.add_readable(&file, reader, first)?;
-        let lost: u64 = salvaged.lost.iter().map(|range| range.end - range.start).sum();
-        if lost < n_docs {
+        let n_added = self.add_readable(reader, first, &mut salvaged.lost)?;
+        salvaged.revived = salvaged.revived.min(n_added);
+        if n_added > 0 {
             let unstored = manifest.schema.fields().iter().filter(|field| !field.stored);
             let fields_lost = unstored.map(|field| field.name.clone()).collect();
             salvaged.outcome = SegmentOutcome::Rebuilt { fields_lost };
@@ -243,39 +296,87 @@ impl IndexWriter {
         Ok(salvaged)
     }
 
-    /// Adds all documents whose stored values can be read; the others.
+    /// Adds all documents whose stored values can be read; how many. Appends the others to `lost`.
     fn add_readable(
         &mut self,
-        file: &SegmentFile,
         reader: SegmentReader<'_>,
         first: u64,
-    ) -> Result<Vec<Range<u64>>> {
-        let mut lost: Vec<Range<u64>> = vec![];
+        lost: &mut Vec<Range<u64>>,
+    ) -> Result<u64> {
+        let mut n_added = 0;
         for doc in 0..reader.n_docs() {
             if reader.is_deleted(doc)? {
                 continue;
             }
-            let added = reader.stored(doc).and_then(|values| {
-                let mut document = Document::new();
-                for (field, value) in values {
-                    document.push(&*reader.schema().get(field).name, value);
-                }
-                self.add(document)
-            });
+            if self.add_stored(reader, doc)? {
+                n_added += 1;
+                continue;
+            }
             let number = first + u64::from(doc);
-            match (added, lost.last_mut()) {
-                (Ok(()), _) => {}
-                // A row that is read and cannot be added was never written so.
-                (Err(error), _)
-                    if !matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Document) =>
-                {
-                    return Err(error.in_file(file.path()));
-                }
-                (Err(_), Some(range)) if range.end == number => range.end += 1,
-                (Err(_), _) => lost.push(number..number + 1),
+            match lost.last_mut() {
+                Some(range) if range.end == number => range.end += 1,
+                _ => lost.push(number..number + 1),
             }
         }
-        Ok(lost)
+        Ok(n_added)
+    }
+
+    /// Adds a document anew, if its stored values can be read.
+    fn add_stored(&mut self, reader: SegmentReader<'_>, doc: u32) -> Result<bool> {
+        let values = match reader.stored(doc) {
+            Ok(values) => values,
+            Err(error) => return only_lost(error).map(|_| false),
+        };
+        let mut document = Document::new();
+        for (field, value) in values {
+            document.push(&*reader.schema().get(field).name, value);
+        }
+        match self.add(document) {
+            // A row that is read and is no document was never written so.
+            Err(error) if error.kind() == ErrorKind::Document => Ok(false),
+            added => added.map(|()| true),
+        }
+    }
+
+    /// Deletes every document that has the key of a later one; how many, by segment.
+    fn delete_replaced(&mut self, schema: &Schema, key: FieldId) -> Result<HashMap<String, u64>> {
+        let storage = Arc::clone(self.committer.storage());
+        let open = |segment| open_segment(&*storage, segment);
+        let segments = self.staging.segments().to_vec();
+        let files = segments.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let readers = files.iter().zip(&segments);
+        let readers: Vec<_> = readers
+            .map(|(file, segment)| SegmentReader::new(file, schema, segment.n_docs))
+            .collect();
+        let mut sets: Vec<_> = readers.iter().map(|_| DeletedSet::default()).collect();
+        for (nth, reader) in readers.iter().enumerate() {
+            let (older, own) = sets.split_at_mut(nth);
+            let mut older: Vec<_> = readers.iter().copied().zip(older).collect();
+            if let Some(own) = own.first_mut() {
+                find_replaced(*reader, key, own, &mut older)?;
+            }
+        }
+        let mut replaced = HashMap::new();
+        let mut nothing_left_of = vec![false; segments.len()];
+        for (at, (segment, set)) in segments.iter().zip(&mut sets).enumerate() {
+            if set.len() == 0 {
+                continue;
+            }
+            let mut before = 0;
+            if let Some(deleted) = Snapshot::open_deletes_of(&*storage, segment, None)? {
+                deleted.add_to(set)?;
+                before = deleted.n_docs().into();
+            }
+            replaced.insert(segment.id.to_string(), set.len().saturating_sub(before));
+            nothing_left_of[at] = set.len() >= u64::from(segment.n_docs);
+            if set.len() > before && !nothing_left_of[at] {
+                let number = self.ids.next_number();
+                let (deletes, file) = deletes::write(&*storage, segment.id, number, set)?;
+                self.staging.set_deletes(at, deletes, file);
+            }
+        }
+        self.staging.remove(&nothing_left_of);
+        Ok(replaced)
     }
 
     /// Ends the segment that documents were added to, if there were any, without committing it.
@@ -294,13 +395,7 @@ impl IndexWriter {
         for name in segment.files().map(|name| name.to_string()) {
             let source = from.open_unmapped(&name)?;
             let mut target = self.committer.storage().create(&name)?;
-            let mut piece = vec![0; PIECE];
-            for at in (0..source.len()).step_by(PIECE) {
-                let len = (source.len() - at).min(PIECE as u64) as usize;
-                source.read_at(at, &mut piece[..len])?;
-                target.write_all(&piece[..len])?;
-            }
-            target.sync()?;
+            storage::copy(&*source, &mut *target)?;
         }
         self.staging.add_durable(*segment);
         Ok(())

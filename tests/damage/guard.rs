@@ -1,7 +1,6 @@
 //! What no case may do, whatever the bytes are: panic, take memory out of proportion, or go on for ever.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use crate::heap::{peak_of, thread_time};
 use std::fmt::{self, Debug};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -17,78 +16,6 @@ const ENDLESS: Duration = Duration::from_secs(120);
 pub(crate) const MEMORY_MAX: u64 = 16 << 20;
 /// Failures that are described before a run is given up.
 const DESCRIBED: usize = 20;
-
-/// The system's allocator, which remembers for each thread how much it held at the most.
-struct Counting;
-
-#[derive(Clone, Copy)]
-struct Heap {
-    /// Bytes not freed yet; negative on a thread that frees what others allocated.
-    live: i64,
-    peak: i64,
-}
-
-thread_local! {
-    static HEAP: Cell<Heap> = const { Cell::new(Heap { live: 0, peak: 0 }) };
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn count(allocated: usize, freed: usize) {
-    // A thread that is ending has no counter any more, and nobody asks for it.
-    let _ = HEAP.try_with(|heap| {
-        let Heap { live, peak } = heap.get();
-        // A growing block is there twice while it is copied.
-        let peak = peak.max(live + allocated as i64);
-        heap.set(Heap { live: live + allocated as i64 - freed as i64, peak });
-    });
-}
-
-#[expect(unsafe_code, reason = "the trait of allocators is unsafe")]
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: as this function's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: as this function's.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        // SAFETY: as this function's.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(new_size, layout.size());
-        // SAFETY: as this function's.
-        unsafe { System.realloc(at, layout, new_size) }
-    }
-}
-
-/// Bytes that `work` held on this thread's heap at the most.
-pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    let before = HEAP.get().live;
-    HEAP.set(Heap { live: before, peak: before });
-    let result = work();
-    (result, (HEAP.get().peak - before).max(0) as u64)
-}
-
-/// Processor time of this thread; of a system that does not tell, the time that passes.
-fn thread_time() -> Duration {
-    let of_kernel = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = of_kernel.and_then(|text| text.split(' ').next()?.parse().ok());
-    static START: Mutex<Option<Instant>> = Mutex::new(None);
-    let passed = || START.lock().unwrap().get_or_insert_with(Instant::now).elapsed();
-    nanos.map_or_else(passed, Duration::from_nanos)
-}
 
 /// What was seen of many cases.
 #[derive(Debug, Default)]

@@ -15,8 +15,11 @@
 
 mod accidents;
 mod changes;
+mod failing;
 mod golden;
 mod guard;
+#[path = "../heap/mod.rs"]
+mod heap;
 mod hostile;
 mod questions;
 mod recovery;

@@ -1,17 +1,19 @@
 //! Going back and salvaging: what is whole comes back, what is lost is said, and nothing is thrown away.
 
 use crate::changes::{self, Case, Change, sample};
+use crate::failing::Failing;
 use crate::golden::{
     DENSE, DOCS, Dice, Files, LATE, Parts, TEXTS, files_in, in_use, manifests, writable,
 };
 use crate::guard::for_each;
 use crate::questions::sound;
 use crate::seed;
+use std::path::PathBuf;
 use std::sync::Arc;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    DocId, Document, Error, ErrorKind, Index, Recovery, Result, Salvage, Schema, SegmentOutcome,
-    Value,
+    DocId, Document, Error, ErrorKind, Index, Limits, Recovery, Result, Salvage, Schema,
+    SegmentOutcome, Value,
 };
 
 /// The segments of the golden index in the order of their documents.
@@ -169,8 +171,11 @@ fn a_whole_newest_commit_stays_and_a_damaged_older_manifest_is_set_aside() {
     assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);
 }
 
+/// What is stored of a document.
+type Row = Vec<(String, Value)>;
+
 /// What is stored of each document by its number; `None` where it is deleted.
-fn rows(index: &Index) -> Vec<Option<Vec<(String, Value)>>> {
+fn rows(index: &Index) -> Vec<Option<Row>> {
     let searcher = index.searcher().unwrap();
     let row = |doc| {
         let fields = match searcher.document(DocId(doc)) {
@@ -254,18 +259,7 @@ fn what_is_salvaged_is_right_and_what_is_lost_is_said() {
 
 #[test]
 fn of_a_damaged_block_of_rows_only_its_documents_are_lost() {
-    let schema = Schema::builder().text("title").build().unwrap();
-    let storage = Arc::new(MemoryStorage::new());
-    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
-    let mut dice = Dice::new(seed());
-    for n in 0..2_000 {
-        let words: Vec<String> = (0..12).map(|_| dice.below(1 << 30).to_string()).collect();
-        writer.add(Document::new().with("title", format!("n{n} {}", words.join(" ")))).unwrap();
-    }
-    writer.commit().unwrap();
-    drop(writer);
-    let files = files_in(&*storage);
-    let known = rows(&open(&storage));
+    let (files, known) = many_rows();
     // Rows come first in a file.
     let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
     let change = Change::Byte { at: 40_000, is: files[segment][40_000] ^ 1 };
@@ -306,9 +300,9 @@ fn documents_whose_deletes_are_damaged_are_back_and_that_is_said() {
         let deletes = segment.deletes_path.as_ref().unwrap().to_str().unwrap();
         for case in all_over(files, deletes, 20) {
             let (salvage, saved) = salvage(&case.apply(files)).unwrap();
-            assert_eq!(salvage.segments[nth].outcome, SegmentOutcome::Undeleted, "{case:?}");
+            assert_eq!(salvage.segments[nth].outcome, SegmentOutcome::Copied, "{case:?}");
             assert!(!salvage.segments[nth].damage.is_empty() && !salvage.nothing_lost());
-            assert_eq!(salvage.lost, 0);
+            assert_eq!((salvage.lost, salvage.revived), (0, segment.deleted));
             let documents = index.inspect().unwrap().documents() + segment.deleted;
             assert_eq!(
                 (salvage.documents, saved.inspect().unwrap().documents()),
@@ -316,4 +310,204 @@ fn documents_whose_deletes_are_damaged_are_back_and_that_is_said() {
             );
         }
     }
+}
+
+/// A read that fails says nothing of the bytes: going back for it would throw away what was acknowledged.
+#[test]
+fn a_read_that_fails_is_no_reason_to_go_back() {
+    let (files, _) = sound();
+    for name in in_use(files) {
+        let len = files[&name].len() as u64;
+        for at in (0..len).step_by((len / 6).max(1) as usize) {
+            let storage = writable(files);
+            let before = files_in(&*storage);
+            let disk = Failing::new(storage.clone(), &name, at..at + 1, 1);
+            let recovered = Index::options().recover_storage(disk.clone());
+            assert_eq!(disk.left(), 0, "byte {at} of {name} is not read");
+            assert_eq!(recovered.unwrap_err().kind(), ErrorKind::Io, "byte {at} of {name}");
+            let mut after = files_in(&*storage);
+            after.retain(|file, _| before.contains_key(file));
+            assert_eq!(after, before, "byte {at} of {name}");
+            // It was for once.
+            let recovery = Index::options().recover_storage(disk).unwrap();
+            assert!(recovery.nothing_lost() && recovery.published.is_none());
+        }
+    }
+}
+
+#[test]
+fn what_a_failing_disk_still_reads_is_salvaged() {
+    let (files, _) = many_rows();
+    let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
+    // The first block has what says where all rows are.
+    for sector in [40, 70, 100] {
+        let bytes = sector * 512..(sector + 1) * 512;
+        let disk = Failing::new(writable(&files), segment, bytes, u64::MAX);
+        let out = Arc::new(MemoryStorage::new());
+        let salvage = Index::options().salvage_storage(&*disk, out.clone()).unwrap();
+        assert!(salvage.lost > 50 && salvage.documents > 1_000, "{salvage:?}");
+        assert_eq!(salvage.lost + salvage.documents, 2_000);
+        assert_eq!(open(&out).searcher().unwrap().n_docs(), salvage.documents);
+    }
+}
+
+/// A changed byte behind all rows, and before the checksums and tables of a segment.
+fn in_the_last_section(files: &Files, segment: &str) -> Change {
+    let bytes = &files[segment];
+    let footer = bytes.len() - 64;
+    let checksums = u64::from_le_bytes(bytes[footer + 8..footer + 16].try_into().unwrap());
+    let at = checksums as usize - 80;
+    Change::Byte { at, is: bytes[at] ^ 1 }
+}
+
+/// An index with a key whose documents were replaced, and some deleted, in three commits.
+fn with_key() -> (Files, Vec<String>) {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("title").key("id").build().unwrap();
+    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
+    let mut dice = Dice::new(seed());
+    for commit in 0..3 {
+        for n in (0..600).filter(|n| n % (commit + 1) == 0) {
+            let title = random_title(commit * 1_000 + n, &mut dice);
+            writer.add(Document::new().with("id", format!("id{n}")).with("title", title)).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    // Those of the first commit have no later ones.
+    for n in [1, 5, 7] {
+        writer.delete_value("id", &format!("id{n}")).unwrap();
+    }
+    assert_eq!(writer.commit().unwrap().documents, 597);
+    let files = files_in(&*storage);
+    let names = segments(&files);
+    (files, names)
+}
+
+/// The deletes of each segment of the newest commit.
+fn deletes(files: &Files) -> Vec<Option<String>> {
+    let index = Index::options().open_storage(Parts::mapped(files.clone())).unwrap();
+    let segments = index.inspect().unwrap().segments();
+    let path = |path: PathBuf| path.to_str().unwrap().to_owned();
+    segments.into_iter().map(|segment| segment.deletes_path.map(path)).collect()
+}
+
+#[test]
+fn salvaging_leaves_one_document_of_each_key() {
+    let (files, names) = with_key();
+    let deletes = deletes(&files);
+    let known = rows(&Index::options().open_storage(Parts::mapped(files.clone())).unwrap());
+    let live: Vec<_> = known.iter().flatten().cloned().collect();
+    let sorted = |mut rows: Vec<Row>| {
+        rows.sort_by_key(|row| format!("{row:?}"));
+        rows
+    };
+    for (nth, file) in deletes.iter().enumerate() {
+        let Some(file) = file else { continue };
+        let without = Case { file, change: Change::Missing }.apply(&files);
+        let (salvage, index) = salvage(&without).unwrap();
+        // Later documents say which were replaced; that others were deleted nothing says.
+        let back = if nth == 0 { 3 } else { 0 };
+        assert_eq!((salvage.lost, salvage.revived), (0, back), "{salvage:?}");
+        assert_eq!((salvage.documents, salvage.nothing_lost()), (597 + back, back == 0));
+        let found: Vec<_> = rows(&index).into_iter().flatten().collect();
+        assert!(live.iter().all(|row| found.contains(row)) && found.len() as u64 == 597 + back);
+
+        // The segment is damaged, too: somewhere in its terms, so that all of its rows can be read.
+        let change = in_the_last_section(&without, &names[nth]);
+        let both = Case { file: &names[nth], change }.apply(&without);
+        let (salvage, index) = self::salvage(&both).unwrap();
+        let found: Vec<_> = rows(&index).into_iter().flatten().collect();
+        match &salvage.segments[nth].outcome {
+            SegmentOutcome::Rebuilt { .. } => {
+                assert!(salvage.revived >= back && !salvage.nothing_lost(), "{salvage:?}");
+                assert_eq!(found.len() as u64, 597 + back, "{salvage:?}");
+                let expected = live.iter().filter(|row| found.contains(row)).count();
+                assert_eq!(expected, live.len());
+            }
+            outcome => panic!("{outcome:?} {salvage:?}"),
+        }
+        let ids = |rows: &[Row]| -> Vec<String> {
+            rows.iter()
+                .map(|row| format!("{:?}", row.iter().find(|(name, _)| name == "id")))
+                .collect()
+        };
+        let mut of_found = ids(&sorted(found));
+        of_found.sort();
+        assert!(of_found.is_sorted_by(|a, b| a < b), "a key twice");
+    }
+}
+
+/// Words that hardly any other has, so that rows and terms fill blocks of their own.
+fn random_title(n: usize, dice: &mut Dice) -> String {
+    let words: Vec<String> = (0..12).map(|_| dice.below(1 << 30).to_string()).collect();
+    format!("n{n} {}", words.join(" "))
+}
+
+/// An index with enough rows for several blocks; and these.
+fn many_rows() -> (Files, Vec<Option<Row>>) {
+    let schema = Schema::builder().text("title").build().unwrap();
+    let storage = Arc::new(MemoryStorage::new());
+    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
+    let mut dice = Dice::new(seed());
+    for n in 0..2_000 {
+        writer.add(Document::new().with("title", random_title(n, &mut dice))).unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    (files_in(&*storage), rows(&open(&storage)))
+}
+
+#[test]
+fn what_was_taken_by_raised_limits_is_salvaged() {
+    let mut limits = Limits::default();
+    limits.value_bytes = 40 << 20;
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("title").build().unwrap();
+    let index = Index::options().create_in(storage.clone(), schema).with_limits(limits).unwrap();
+    let mut writer = index.writer().unwrap();
+    let mut dice = Dice::new(seed());
+    writer.add(Document::new().with("title", "x".repeat(17 << 20))).unwrap();
+    for n in 1..1_000 {
+        writer.add(Document::new().with("title", random_title(n, &mut dice))).unwrap();
+    }
+    writer.commit().unwrap();
+    let files = files_in(&*storage);
+    let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
+    let change = in_the_last_section(&files, segment);
+    let (salvage, _) = salvage(&Case { file: segment, change }.apply(&files)).unwrap();
+    assert_eq!((salvage.documents, salvage.lost), (1_000, 0), "{salvage:?}");
+    assert_eq!(salvage.segments[0].outcome, SegmentOutcome::Rebuilt { fields_lost: vec![] });
+}
+
+#[test]
+fn where_nothing_is_saved_that_is_said() {
+    let (files, _) = many_rows();
+    let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
+    let lost = Case { file: segment, change: Change::Missing }.apply(&files);
+    let (salvage, _) = salvage(&lost).unwrap();
+    assert!(salvage.nothing_saved() && !salvage.nothing_lost());
+    assert_eq!((salvage.documents, salvage.lost), (0, 2_000));
+    assert_eq!(salvage.segments[0].outcome, SegmentOutcome::Lost);
+    assert!(!self::salvage(&files).unwrap().0.nothing_saved());
+}
+
+/// Whoever does not know a feature that forbids writing goes back to nothing: that would be a commit, too.
+#[test]
+fn what_this_version_may_not_write_is_not_gone_back_to() {
+    let (files, _) = sound();
+    let [older, newest] = manifests(files)[..] else { panic!("two commits") };
+    let mut damaged = Case { file: newest, change: Change::Cut(100) }.apply(files);
+    let mut bytes = damaged[older].to_vec();
+    // The highest of the features that forbid writing where they are not known.
+    bytes[23] |= 0x80;
+    damaged.insert(older.to_owned(), Arc::new(bytes));
+    crate::seals::reseal(&mut damaged, older);
+    let storage = writable(&damaged);
+    assert_eq!(recover(&storage).unwrap_err().kind(), ErrorKind::UnsupportedVersion);
+    let mut after = files_in(&*storage);
+    after.retain(|name, _| damaged.contains_key(name));
+    assert_eq!(after, damaged);
+    // It may be looked at.
+    let looked = Index::options().examine_storage(storage).unwrap();
+    assert_eq!((looked.whole, looked.damaged.len()), (2, 1));
 }

@@ -1,6 +1,6 @@
 //! What an index tells of what it does equals what the storage below it was asked to do.
 
-use crate::allocations::allocated;
+use crate::heap::allocated;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;

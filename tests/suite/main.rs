@@ -10,6 +10,8 @@ mod disk_full;
 mod events;
 mod expansions;
 mod facets;
+#[path = "../heap/mod.rs"]
+mod heap;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;

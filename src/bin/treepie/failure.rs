@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Done,
     /// Searched, and nothing was found.
     NothingFound,
-    /// An error, or damage that `verify` has listed.
+    /// An error, damage that `verify` has listed, or nothing that could be salvaged.
     Failed,
 }
 

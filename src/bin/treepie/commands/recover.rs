@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use treepie::{DamagedCommit, Index, Recovery};
 
 use crate::{
@@ -19,7 +19,8 @@ use crate::{
   treepie recover titles.tp
 
 What the damaged commits consisted of is set aside under names that begin with damaged-, not deleted.
-`treepie salvage` saves more, and is to be used before.")]
+`treepie salvage` saves more, and is to be used before. Ends with 0 also where a commit is lost: --format json
+says \"nothing_lost\": false then.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -40,6 +41,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
     match args.format {
         Format::Text => print_text(&mut out, &recovery, args.dry_run)?,
+        Format::Json | Format::Jsonl => out.json_line(&to_json(&recovery))?,
         format => print_rows(&mut out, format, &recovery)?,
     }
     out.flush()?;
@@ -88,6 +90,27 @@ pub(super) fn print_damaged(out: &mut Output, commit: &DamagedCommit) -> Outcome
     Ok(())
 }
 
+fn to_json(recovery: &Recovery) -> Value {
+    json!({
+        "nothing_lost": recovery.nothing_lost(),
+        "whole": recovery.whole,
+        "documents": recovery.documents,
+        "published": recovery.published,
+        "damaged": recovery.damaged.iter().map(commit_to_json).collect::<Vec<_>>(),
+        "set_aside": recovery.set_aside,
+    })
+}
+
+/// One commit and what is wrong with it.
+pub(super) fn commit_to_json(commit: &DamagedCommit) -> Value {
+    json!({
+        "commit": commit.generation,
+        "documents": commit.documents,
+        "damaged": commit.n_damaged,
+        "messages": commit.damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
 fn print_rows(out: &mut Output, format: Format, recovery: &Recovery) -> Outcome<()> {
     let names = ["commit", "state", "documents", "damaged", "message"];
     let mut table = Table::new(out, format, &names)?;
@@ -100,7 +123,14 @@ fn print_rows(out: &mut Output, format: Format, recovery: &Recovery) -> Outcome<
             json!(commit.damage.first().map(ToString::to_string)),
         ])?;
     }
-    let whole = json!(recovery.published.unwrap_or(recovery.whole));
-    table.row(vec![whole, json!("whole"), json!(recovery.documents), json!(0), json!(null)])?;
+    let documents = json!(recovery.documents);
+    let mut sound = |commit: u64, state: &str| {
+        table.row(vec![json!(commit), json!(state), documents.clone(), json!(0), json!(null)])
+    };
+    sound(recovery.whole, "whole")?;
+    recovery.published.map_or(Ok(()), |commit| sound(commit, "published"))?;
+    for name in &recovery.set_aside {
+        table.row(vec![json!(null), json!("set aside"), json!(null), json!(null), json!(name)])?;
+    }
     Ok(table.finish()?)
 }

@@ -2,10 +2,10 @@
 
 use std::{io::Write, path::PathBuf};
 
-use serde_json::json;
-use treepie::{Index, Salvage, SegmentOutcome};
+use serde_json::{Value, json};
+use treepie::{Index, Salvage, SalvagedSegment, SegmentOutcome};
 
-use super::recover::print_damaged;
+use super::recover::{commit_to_json, print_damaged};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
@@ -19,7 +19,7 @@ use crate::{
   treepie salvage titles.tp saved.tp
 
 The damaged index is only read. Lists on standard output what is lost and ends with 0, also where
-documents are lost; with 2 where nothing could be saved.")]
+documents are lost: --format json says \"nothing_lost\": false then. Ends with 2 where nothing could be saved.")]
 pub(crate) struct Args {
     /// The damaged index.
     index: PathBuf,
@@ -35,10 +35,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
     match args.format {
         Format::Text => print_text(&mut out, &salvage)?,
+        Format::Json | Format::Jsonl => out.json_line(&to_json(&salvage))?,
         format => print_rows(&mut out, format, &salvage)?,
     }
     out.flush()?;
-    Ok(Exit::Done)
+    Ok(if salvage.nothing_saved() { Exit::Failed } else { Exit::Done })
 }
 
 fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
@@ -52,7 +53,8 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     for segment in &salvage.segments {
         let (id, documents) = (&segment.id, grouped(segment.documents));
         match &segment.outcome {
-            SegmentOutcome::Copied => continue,
+            SegmentOutcome::Copied if segment.revived == 0 => continue,
+            SegmentOutcome::Copied => writeln!(out, "segment {id}: {documents} documents")?,
             SegmentOutcome::Rebuilt { fields_lost } => {
                 writeln!(
                     out,
@@ -66,11 +68,11 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
                     )?;
                 }
             }
-            SegmentOutcome::Undeleted => writeln!(
-                out,
-                "segment {id}: {documents} documents, and those that were deleted are back: what says which is damaged"
-            )?,
             _ => writeln!(out, "segment {id} is lost: {documents} documents")?,
+        }
+        if segment.revived > 0 {
+            let back = grouped(segment.revived);
+            writeln!(out, "  what says which were deleted is damaged: up to {back} are back")?;
         }
         for range in &segment.lost {
             match range.end - range.start {
@@ -81,6 +83,9 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
         for error in &segment.damage {
             writeln!(out, "  {error}")?;
         }
+    }
+    if salvage.nothing_saved() {
+        writeln!(out, "nothing could be saved")?;
     }
     writeln!(
         out,
@@ -93,25 +98,75 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     Ok(())
 }
 
+/// What became of a segment, and the fields that it lost.
+fn outcome_of(segment: &SalvagedSegment) -> (&'static str, &[String]) {
+    match &segment.outcome {
+        SegmentOutcome::Copied => ("copied", &[]),
+        SegmentOutcome::Rebuilt { fields_lost } => ("rebuilt", fields_lost),
+        _ => ("lost", &[]),
+    }
+}
+
+fn n_lost(segment: &SalvagedSegment) -> u64 {
+    segment.lost.iter().map(|range| range.end - range.start).sum()
+}
+
+fn to_json(salvage: &Salvage) -> Value {
+    let segment = |segment: &SalvagedSegment| {
+        let (outcome, fields_lost) = outcome_of(segment);
+        let ranges = segment.lost.iter().map(|range| json!([range.start, range.end]));
+        json!({
+            "segment": segment.id,
+            "outcome": outcome,
+            "documents": segment.documents,
+            "lost": n_lost(segment),
+            "lost_ranges": ranges.collect::<Vec<_>>(),
+            "revived": segment.revived,
+            "fields_lost": fields_lost,
+            "messages": segment.damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "nothing_lost": salvage.nothing_lost(),
+        "commit": salvage.generation,
+        "documents": salvage.documents,
+        "lost": salvage.lost,
+        "revived": salvage.revived,
+        "unreadable": salvage.unreadable.iter().map(commit_to_json).collect::<Vec<_>>(),
+        "unnamed": salvage.unnamed,
+        "segments": salvage.segments.iter().map(segment).collect::<Vec<_>>(),
+    })
+}
+
+/// A row for all of it, and one for each thing that it consists of or lacks.
 fn print_rows(out: &mut Output, format: Format, salvage: &Salvage) -> Outcome<()> {
-    let names = ["segment", "outcome", "documents", "lost", "fields_lost", "message"];
+    let names =
+        ["what", "name", "outcome", "documents", "lost", "revived", "fields_lost", "message"];
     let mut table = Table::new(out, format, &names)?;
+    let none = || json!(null);
+    let outcome = if salvage.nothing_lost() { "whole" } else { "damaged" };
+    let (documents, lost, revived) = (salvage.documents, salvage.lost, salvage.revived);
+    let mut cells = vec![json!("salvaged"), json!(salvage.generation), json!(outcome)];
+    cells.extend([json!(documents), json!(lost), json!(revived), none(), none()]);
+    table.row(cells)?;
     for segment in &salvage.segments {
-        let lost: u64 = segment.lost.iter().map(|range| range.end - range.start).sum();
-        let (outcome, fields_lost) = match &segment.outcome {
-            SegmentOutcome::Copied => ("copied", vec![]),
-            SegmentOutcome::Rebuilt { fields_lost } => ("rebuilt", fields_lost.clone()),
-            SegmentOutcome::Undeleted => ("undeleted", vec![]),
-            _ => ("lost", vec![]),
-        };
-        table.row(vec![
-            json!(segment.id),
-            json!(outcome),
-            json!(segment.documents),
-            json!(lost),
-            json!(fields_lost.join(", ")),
-            json!(segment.damage.first().map(ToString::to_string)),
-        ])?;
+        let (outcome, fields_lost) = outcome_of(segment);
+        let mut cells = vec![json!("segment"), json!(segment.id), json!(outcome)];
+        cells.extend([json!(segment.documents), json!(n_lost(segment)), json!(segment.revived)]);
+        cells.push(json!(fields_lost.join(", ")));
+        cells.push(json!(segment.damage.first().map(ToString::to_string)));
+        table.row(cells)?;
+    }
+    for commit in &salvage.unreadable {
+        let mut cells = vec![json!("commit"), json!(commit.generation), json!("lost")];
+        cells.extend([json!(commit.documents), none(), none(), none()]);
+        cells.push(json!(commit.damage.first().map(ToString::to_string)));
+        table.row(cells)?;
+    }
+    for name in &salvage.unnamed {
+        let mut cells = vec![json!("file"), json!(name), json!("left out")];
+        cells.extend([none(), none(), none(), none(), none()]);
+        table.row(cells)?;
     }
     Ok(table.finish()?)
 }

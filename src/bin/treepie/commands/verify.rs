@@ -1,9 +1,14 @@
 //! `treepie verify INDEX`: every checksum and invariant.
 
-use std::{io::Write, path::PathBuf, time::Instant};
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use serde_json::json;
-use treepie::{Error, ErrorKind};
+use treepie::{Error, ErrorKind, Index, inspect::Inspector, storage::ReadMode};
 
 use super::open;
 use crate::{
@@ -30,7 +35,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let start = Instant::now();
     let mut damage = vec![];
     let mut checked = None;
-    match open(&args.index).and_then(|index| index.inspect()) {
+    match inspect(&args.index) {
         Ok(index) => checked = Some(index.verify(|error| damage.push(error))),
         // An index that cannot be opened because it is damaged is what was asked about.
         Err(error) if is_damage(&error) => damage.push(error),
@@ -53,6 +58,25 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     out.flush()?;
     Ok(if damage.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Opens an index for every byte to be looked at. A sector that cannot be read is an error where files are read, and the end
+/// of the process where they are mapped, which is faster: so only what could be read is mapped.
+fn inspect(index: &Path) -> Result<Inspector, Error> {
+    let unmapped = Index::options().read_mode(ReadMode::Pread).open(index)?.inspect()?;
+    let segments = unmapped.segments();
+    let mut files = segments.iter().flat_map(|of| [Some(&of.path), of.deletes_path.as_ref()]);
+    match files.all(|file| file.is_none_or(|file| is_readable(file).is_ok())) {
+        true => open(index)?.inspect(),
+        false => Ok(unmapped),
+    }
+}
+
+fn is_readable(file: &Path) -> io::Result<()> {
+    let mut piece = vec![0; 1 << 20];
+    let mut file = File::open(file)?;
+    while file.read(&mut piece)? > 0 {}
+    Ok(())
 }
 
 /// A file of an index that is missing is damage too; an index that is missing is not.

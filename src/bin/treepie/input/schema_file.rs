@@ -14,7 +14,7 @@
 //! many = true          # more than one value a document; default false
 //! [index]
 //! default_fields = ["title"]
-//! key = "sku"          # a keyword field of one value: a document replaces the one with the same
+//! key = "sku"          # a stored keyword field of one value: a document replaces the one with the same
 //! ```
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
@@ -378,7 +378,11 @@ mod tests {
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
             ("[fields.a]\ntype = \"text\"\ncolour = 1", "found 'colour' (line 3)"),
-            ("[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"", "a keyword field of one value"),
+            ("[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"", "a stored keyword field of one"),
+            (
+                "[fields.a]\ntype = \"keyword\"\nstored = false\n[index]\nkey = \"a\"",
+                "found one that is not stored",
+            ),
             ("[feilds.a]\ntype = \"text\"", "expected fields or index, found 'feilds' (line 1)"),
             ("fields = 3", "expected a table for 'fields'"),
             ("[fields.a", "reading the schema file: found"),
