@@ -1,6 +1,6 @@
 //! New numbers for the documents of a segment that moves into another, where deleted ones leave gaps.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::segment::reader::SegmentReader;
 
 /// The new number of each document that is not deleted: behind those of segments before, and as many less as were
@@ -29,6 +29,14 @@ impl Renumbering {
             Some(deleted) => {
                 let mut bits = vec![0; n_docs.div_ceil(64) as usize];
                 deleted.for_each(n_docs, |doc| bits[doc as usize / 64] |= 1u64 << (doc % 64))?;
+                let n_set: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
+                // What comes of bytes may be fewer than they say: then numbers of two segments would be the same.
+                if n_set != u64::from(deleted.n_docs()) {
+                    return Err(Error::corrupt("counting the deleted documents of a segment")
+                        .expected(deleted.n_docs().to_string())
+                        .found(n_set.to_string())
+                        .in_file(deleted.path()));
+                }
                 let mut sum = 0;
                 let before = bits.iter().map(|word| {
                     let before = sum;

@@ -25,6 +25,9 @@ pub struct MergePolicy {
 /// Segments of fewer documents are taken to have so many: they are all cheap to merge.
 const DOCUMENTS_MIN: u32 = 100;
 
+/// So many segments may become one whatever the factor is.
+const SEGMENTS_MIN: usize = 64;
+
 impl Default for MergePolicy {
     /// A factor of 8, up to 10 million documents, more than 25 % deleted.
     fn default() -> Self {
@@ -67,6 +70,7 @@ impl MergePolicy {
                 let of_level = || (0..group.len()).filter(|nth| group[*nth] == Some(level));
                 if of_level().count() >= self.factor as usize
                     && let (Some(first), Some(last)) = (of_level().next(), of_level().next_back())
+                    && let last = last.min(first + self.segments_max() - 1)
                     && let Some(range) = not_too_large(segments, at + first..at + last + 1)
                 {
                     return Some(range);
@@ -79,6 +83,11 @@ impl MergePolicy {
             deleted * 100 > u64::from(segment.n_docs) * u64::from(self.deleted_percent)
         };
         segments.iter().position(is_worn).map(|at| at..at + 1)
+    }
+
+    /// How many segments become one at the most: each is open meanwhile, and asked for its next term at every term.
+    fn segments_max(&self) -> usize {
+        (4 * self.factor as usize).max(SEGMENTS_MIN)
     }
 
     /// The level of a segment; `None` where it is too large to be merged with others.
@@ -110,6 +119,26 @@ mod tests {
 
     fn segment(n_docs: u32) -> SegmentMeta {
         SegmentMeta { id: SegmentId([1; 16]), seal: SEAL, n_docs, deletes: None }
+    }
+
+    #[test]
+    fn however_many_segments_have_gathered_few_are_merged_at_once() {
+        for factor in [2, 8, 100] {
+            let policy = MergePolicy::default().factor(factor);
+            let mut segments = vec![segment(1); 5_000];
+            let mut most = 0;
+            while let Some(range) = policy.due(&segments) {
+                most = most.max(range.len());
+                let n_live = segments[range.clone()].iter().map(SegmentMeta::n_live).sum();
+                segments.splice(range, [segment(n_live)]);
+            }
+            assert_eq!(segments.iter().map(SegmentMeta::n_live).sum::<u32>(), 5_000);
+            assert!(
+                most <= (4 * factor as usize).max(64),
+                "{most} at once by a factor of {factor}"
+            );
+            assert!(segments.len() <= 4 * factor as usize, "{} are left", segments.len());
+        }
     }
 
     /// Merges what is due until nothing is; how many documents were written for it.

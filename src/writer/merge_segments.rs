@@ -51,7 +51,7 @@ pub(crate) fn merge(
     let parts = &parts[..];
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
-    let bytes = segments.iter().map(|segment| segment.file().len()).sum();
+    let bytes = segments.iter().map(|segment| live_bytes(*segment)).sum();
     let mut builder = SegmentBuilder::create_sized(storage, id, bytes)?;
     copy_rows(parts, &mut builder)?;
     builder.end_stored()?;
@@ -68,6 +68,12 @@ pub(crate) fn merge(
     }
     on_progress(Progress::Committing);
     builder.finish(n_docs, schema)
+}
+
+/// About how much of a file is left without what is deleted: no room is asked for that a merge does not need.
+fn live_bytes(segment: SegmentReader<'_>) -> u64 {
+    let (len, n_docs) = (u128::from(segment.file().len()), u128::from(segment.n_docs().max(1)));
+    (len * u128::from(segment.n_live()) / n_docs) as u64
 }
 
 /// A segment, and the numbers that its documents get.
@@ -192,6 +198,12 @@ impl TermMerger<'_> {
     fn add(&mut self, field: FieldReader<'_>, info: &TermInfo, part: &Part<'_>) -> Result<()> {
         let from = self.docs.len();
         field.postings(info)?.decode_into(part.reader.n_docs(), &mut self.docs)?;
+        if !self.docs[from..].is_sorted_by(|a, b| a < b) {
+            return Err(Error::corrupt("merging the documents of a term")
+                .expected("ascending numbers")
+                .found("others")
+                .in_file(part.reader.file().path()));
+        }
         let (numbers, detail) = (&part.numbers, self.ranking.detail);
         if !numbers.keeps_all() && detail.has_frequencies() {
             self.of_part.clear();
@@ -306,4 +318,43 @@ fn n_tokens_of_deleted(part: &Part<'_>, field: FieldReader<'_>) -> Result<u64> {
 #[cold]
 fn ends_early() -> Error {
     Error::corrupt("reading the occurrences of a term").expected("those of all its documents")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::segment::snapshot::Snapshot;
+    use crate::storage::MemoryStorage;
+    use crate::writer::{Existing, IndexWriter, WriterOptions};
+
+    #[test]
+    fn room_is_asked_for_what_is_left_of_a_segment() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
+        let (store, analyzers, published) = (Arc::clone(&storage), Arc::default(), Arc::default());
+        let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
+        let mut writer =
+            IndexWriter::open(store, Some(schema), analyzers, existing, published, options)
+                .unwrap();
+        for nth in 0..1_000 {
+            let kind = if nth % 20 == 0 { "kept" } else { "gone" };
+            let title = format!("title {nth} {:x}", nth * 7_919);
+            writer.add(Document::new().with("title", title).with("kind", kind)).unwrap();
+        }
+        writer.commit().unwrap();
+        let of_all = |snapshot: &Snapshot| -> (u64, u64) {
+            let sizes = snapshot.readers().map(|of| (of.file().len(), live_bytes(of)));
+            sizes.fold((0, 0), |(len, live), of| (len + of.0, live + of.1))
+        };
+        let (len, live) = of_all(&Snapshot::open(&*storage).unwrap());
+        assert_eq!(len, live);
+        writer.delete_value("kind", "gone").unwrap();
+        writer.commit().unwrap();
+        let (len, live) = of_all(&Snapshot::open(&*storage).unwrap());
+        assert_eq!(live, len / 20);
+        writer.merge().unwrap();
+        let (merged, _) = of_all(&Snapshot::open(&*storage).unwrap());
+        assert!(merged < len / 4, "{merged} of {len}");
+    }
 }

@@ -2,13 +2,14 @@
 //! for ever, or take memory out of proportion.
 
 use crate::changes::{self, Case, sample};
-use crate::golden::{Dice, Files, Parts, manifests};
+use crate::golden::{Dice, Files, Parts, files_in, in_use, manifests, writable};
 use crate::guard::for_each;
 use crate::questions::{Turn, ask, look, sound};
 use crate::seals::reseal;
 use crate::{mutations, seed};
 use std::sync::Arc;
-use treepie::{ErrorKind, Index};
+use treepie::storage::MemoryStorage;
+use treepie::{Document, ErrorKind, Index, Result, WriterOptions};
 
 /// Changes tried by `cargo test`.
 const SHORT: usize = 600;
@@ -22,6 +23,33 @@ fn survive(files: Files, turn: Turn) {
     look(&inspector, turn, |_, _, answer| drop(answer));
     drop(inspector.segments());
     inspector.verify(drop);
+}
+
+/// Changes an index of such files in every way there is, and goes back and rebuilds it. An error may come of each, and
+/// nothing of what came before it may be missing after.
+fn survive_writing(files: &Files) {
+    let storage = writable(files);
+    let write = |work: fn(&mut treepie::IndexWriter) -> Result<()>| -> Result<()> {
+        let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+        let index = Index::options().open_storage(storage.clone())?;
+        work(&mut index.writer_with(options)?)
+    };
+    let ways: [fn(&mut treepie::IndexWriter) -> Result<()>; 4] = [
+        |writer| writer.delete_value("kind", "k1").and_then(|()| writer.commit().map(drop)),
+        |writer| {
+            writer.delete(&treepie::query::Query::word_in("title", "even"))?;
+            writer.add(Document::new().with("title", "new").with("code", "c00060"))?;
+            writer.commit().map(drop)
+        },
+        |writer| writer.maintain().map(drop),
+        |writer| writer.merge().map(drop),
+    ];
+    for way in ways {
+        let _ = write(way);
+    }
+    let _ = Index::options().recover_storage(writable(files));
+    let _ = Index::options()
+        .salvage_storage(&*Parts::mapped(files.clone()), Arc::new(MemoryStorage::new()));
 }
 
 fn crafted(case: Case<'_>, files: &Files) -> Files {
@@ -48,6 +76,51 @@ fn no_crafted_sector_burst_or_length_does_harm() {
         all.iter().flat_map(|all| sample(all, mutations(SHORT) / 6, seed())).collect();
     let seen = for_each(&cases, |case| survive(crafted(case, files), case.turn()));
     println!("{} crafted sectors, bursts and lengths: {seen}", cases.len());
+}
+
+#[test]
+fn no_crafted_byte_does_harm_to_whoever_writes() {
+    let (files, truth) = sound();
+    let read: Files = files.clone().into_iter().filter(|(file, _)| truth.is_read(file)).collect();
+    let all = changes::bytes(&read);
+    let of_deletes: Vec<_> =
+        all.iter().filter(|case| case.file.starts_with("del-")).copied().collect();
+    let mut cases = sample(&all, mutations(SHORT) / 6, seed());
+    cases.extend(sample(&of_deletes, mutations(SHORT) / 12, seed()));
+    let seen = for_each(&cases, |case| survive_writing(&crafted(case, files)));
+    println!("{} of {} crafted bytes, seed {}: {seen}", cases.len(), all.len(), seed());
+}
+
+/// A document that is deleted twice would leave fewer numbers than documents, and two of them the same.
+#[test]
+fn deletes_that_are_fewer_than_they_say_are_not_merged() {
+    let (files, _) = sound();
+    let index = Index::options().open_storage(Parts::mapped(files.clone())).unwrap();
+    let mut n_tried = 0;
+    for segment in index.inspect().unwrap().segments() {
+        let Some(path) = segment.deletes_path else { continue };
+        let name = path.to_str().unwrap();
+        let bytes = &files[name];
+        // A list of arrays: its cookie, the number of containers, keys and lengths, offsets, values.
+        let list = bytes.windows(4).position(|four| four == 12_346u32.to_le_bytes());
+        let Some(list) = list else { continue };
+        let n = u32::from_le_bytes(bytes[list + 4..list + 8].try_into().unwrap()) as usize;
+        let values = list + 8 + 8 * n;
+        let mut bytes = bytes.to_vec();
+        bytes.copy_within(values..values + 2, values + 2);
+        let mut crafted = files.clone();
+        crafted.insert(name.to_owned(), Arc::new(bytes));
+        reseal(&mut crafted, name);
+        let storage = writable(&crafted);
+        let index = Index::options().open_storage(storage.clone()).unwrap();
+        let error = index.writer().unwrap().merge().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        let after = files_in(&*storage);
+        let kept = in_use(files).into_iter().all(|name| after.get(&name) == crafted.get(&name));
+        assert!(kept, "something was collected");
+        n_tried += 1;
+    }
+    assert!(n_tried > 0, "no deletes are an array");
 }
 
 /// Each of these is seen by one check alone, and hardly by chance.
