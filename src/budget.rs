@@ -36,7 +36,7 @@ thread_local! {
     /// Work that may be done before the clock is asked.
     static LEFT: Cell<i64> = const { Cell::new(UNLIMITED) };
     static MEMORY: Cell<Memory> =
-        const { Cell::new(Memory { left: QUERY_MEMORY_BYTES, of: QUERY_MEMORY_BYTES }) };
+        const { Cell::new(Memory { left: QUERY_MEMORY_BYTES, of: QUERY_MEMORY_BYTES, is_asked: false }) };
     /// Budgets that were entered and not left.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// The budgets that hold, the innermost last; only those that can stop anything.
@@ -47,6 +47,28 @@ thread_local! {
 struct Memory {
     left: u64,
     of: u64,
+    /// Whether a budget asks for this, and not only the limits that hold.
+    is_asked: bool,
+}
+
+impl Memory {
+    /// What is left for a budget inside this one: of what it asks for or, where it asks for nothing, of what was asked
+    /// for around it or of the limits that hold now.
+    fn inside(self, asked: Option<u64>) -> Memory {
+        let used = self.of - self.left;
+        match asked {
+            Some(own) if self.is_asked => {
+                let own = own.min(self.left);
+                Memory { left: own, of: own, is_asked: true }
+            }
+            Some(own) => Memory { left: own.saturating_sub(used), of: own, is_asked: true },
+            None if self.is_asked => self,
+            None => {
+                let of = limits::current().query_memory_bytes;
+                Memory { left: of.saturating_sub(used), of, is_asked: false }
+            }
+        }
+    }
 }
 
 struct Entered {
@@ -127,7 +149,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No deadline, nobody who cancels, and [`QUERY_MEMORY_BYTES`].
+    /// No deadline, nobody who cancels, and the memory that the limits of an index allow.
     pub fn new() -> Self {
         Self::default()
     }
@@ -153,8 +175,9 @@ impl Budget {
         self
     }
 
-    /// The memory that a query may take, in bytes (default: [`QUERY_MEMORY_BYTES`]), for what grows with the index:
-    /// the documents of patterns and of everything that matches, results of operators, and pages.
+    /// The memory that a query may take, in bytes (default: what the [limits](crate::Limits::query_memory_bytes) of the
+    /// index say), for what grows with the index: the documents of patterns and of everything that matches, results
+    /// of operators, the best of a page, and the terms of facets. Stored fields of hits are the caller's, and not counted.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.memory_bytes = Some(bytes);
@@ -175,17 +198,7 @@ impl Budget {
     /// Makes the budget hold until the scope ends.
     pub(crate) fn enter(&self) -> Scope {
         let memory = MEMORY.get();
-        let (left, of) = match self.memory_bytes {
-            // The outermost may allow more than the default, those inside no more than is left.
-            Some(own) if DEPTH.get() > 0 => (own.min(memory.left), own.min(memory.left)),
-            Some(own) => (own, own),
-            None if DEPTH.get() > 0 => (memory.left, memory.of),
-            None => {
-                let own = limits::current().query_memory_bytes;
-                (own, own)
-            }
-        };
-        MEMORY.set(Memory { left, of });
+        MEMORY.set(memory.inside(self.memory_bytes));
         DEPTH.set(DEPTH.get() + 1);
         let can_stop = self.can_stop();
         if can_stop {
@@ -295,8 +308,8 @@ pub(crate) fn hold(bytes: u64) -> Result<()> {
 
 /// Says that memory which was [held](hold) is free again.
 pub(crate) fn release(bytes: u64) {
-    let Memory { left, of } = MEMORY.get();
-    MEMORY.set(Memory { left: left.saturating_add(bytes).min(of), of });
+    let memory = MEMORY.get();
+    MEMORY.set(Memory { left: memory.left.saturating_add(bytes).min(memory.of), ..memory });
 }
 
 /// Whether an error says that a budget ran out of time or was cancelled.
@@ -353,7 +366,7 @@ impl Entered {
 
 #[cold]
 fn too_much(memory: Memory, bytes: u64) -> Error {
-    let Memory { left, of } = memory;
+    let Memory { left, of, .. } = memory;
     Error::limit_reached("answering a query", "QUERY_MEMORY_BYTES", of, "bytes of memory", None)
         .found(format!("{} and {bytes} more", of.saturating_sub(left)))
         .hint("fewer patterns take less, or give the search a larger budget: memory_bytes, --max-memory")
@@ -451,6 +464,21 @@ mod tests {
             hold(100).unwrap();
             release(1_000);
             assert!(hold(101).is_err());
+        });
+        // Where nobody asks for memory the limits count that hold inside, and what is taken already.
+        Budget::new().run(|| {
+            hold(10).unwrap();
+            let small = Limits { query_memory_bytes: 100, ..Limits::DEFAULT };
+            let scope = small.enter();
+            Budget::new().run(|| {
+                assert!(hold(91).is_err());
+                hold(90).unwrap();
+            });
+            drop(scope);
+            hold(QUERY_MEMORY_BYTES - 10).unwrap();
+            let large = Limits { query_memory_bytes: 2 * QUERY_MEMORY_BYTES, ..Limits::DEFAULT };
+            let _scope = large.enter();
+            Budget::new().run(|| hold(QUERY_MEMORY_BYTES).unwrap());
         });
         // Outside there is the default for each allocation, and nothing is added up.
         for _ in 0..2 {

@@ -481,6 +481,7 @@ impl Page {
         let first = segment.start + (u64::from(key) << 16);
         let wanted = usize::try_from(self.take).unwrap_or(usize::MAX);
         let from = docs.len();
+        budget::hold((wanted.min(cardinality as usize) * size_of::<DocId>()) as u64)?;
         let container = run.resolve(chunk)?;
         docs.extend(
             container

@@ -1,11 +1,17 @@
 //! What one posting list shares with everything that matches.
 
 use crate::bitmap;
+use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchWindows;
 use crate::format::postings::LongList;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
+
+/// What reading a container and counting what it shares with a window takes about, and looking for one in the header
+/// of a list, in nanoseconds.
+const CONTAINER_NS: u64 = 500;
+const HEADER_NS: u64 = 5;
 
 /// How many of a few documents match.
 #[inline]
@@ -14,7 +20,11 @@ pub(super) fn count_documents(docs: &[u32], matches: &MatchWindows) -> u64 {
 }
 
 /// The most that a list can share with what matches, from its header alone.
-pub(super) fn most_in_common(list: &LongList<'_, Section<'_>>, matches: &MatchWindows) -> u64 {
+pub(super) fn most_in_common(
+    list: &LongList<'_, Section<'_>>,
+    matches: &MatchWindows,
+) -> Result<u64> {
+    budget::work(HEADER_NS * matches.windows().len() as u64)?;
     let mut nth = 0;
     let mut most = 0;
     for window in matches.windows() {
@@ -26,7 +36,7 @@ pub(super) fn most_in_common(list: &LongList<'_, Section<'_>>, matches: &MatchWi
             most += u64::from(list.container_cardinality(nth).min(window.cardinality));
         }
     }
-    most
+    Ok(most)
 }
 
 /// How many documents of a list match; only containers in windows where something matches are read.
@@ -48,6 +58,7 @@ pub(super) fn count_list(
         count += u64::from(if window.cardinality == WINDOW || cardinality == WINDOW {
             cardinality.min(window.cardinality)
         } else {
+            budget::work(CONTAINER_NS)?;
             let payload = list.payload(nth)?;
             *bytes_read += payload.len() as u64;
             let container = list.container(nth, &payload)?;

@@ -26,6 +26,7 @@
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
 use super::top::Top;
+use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::postings::{LongList, PostingList};
@@ -37,6 +38,9 @@ use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
+
+/// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
+const TERM_NS: u64 = 200;
 
 /// The most frequent terms, and what they leave out.
 #[derive(Clone, Debug, Default)]
@@ -189,6 +193,9 @@ impl<'c, 's> Counting<'c, 's> {
         while let Some((term, occurrences)) = terms.next()? {
             let frequency = frequency(occurrences);
             if best.len() < room {
+                budget::hold(
+                    (size_of::<Candidate>() + term.len() + size_of_val(occurrences)) as u64,
+                )?;
                 let (term, occurrences) = (term.to_vec(), occurrences.to_vec());
                 best.push(Reverse(Candidate { frequency, term, occurrences }));
                 continue;
@@ -237,6 +244,7 @@ impl<'c, 's> Counting<'c, 's> {
         if !self.top.admits(bounds.sum(), term) {
             return Ok(());
         }
+        budget::work(TERM_NS * occurrences.len() as u64)?;
         let mut count = 0;
         for (at, info) in occurrences {
             let part = &self.parts[*at];
@@ -261,7 +269,7 @@ impl<'c, 's> Counting<'c, 's> {
             count += self.take(*at, found);
         }
         if let Some(more) = self.count_long_lists(term, count)? {
-            self.top.offer(count + more, term);
+            self.top.offer(count + more, term)?;
         }
         Ok(())
     }
@@ -271,11 +279,16 @@ impl<'c, 's> Counting<'c, 's> {
     fn count_long_lists(&mut self, term: &[u8], count: u64) -> Result<Option<u64>> {
         let mut lists = std::mem::take(&mut self.long_lists);
         if !lists.is_empty() && self.top.threshold().is_some() {
-            let bounds = lists.iter().map(|(at, list)| match self.parts[*at].matches {
-                MatchSet::Everything => list.cardinality(),
-                MatchSet::Some(windows) => most_in_common(list, windows).min(self.parts[*at].left),
-            });
-            if !self.top.admits(count + bounds.sum::<u64>(), term) {
+            let mut most = count;
+            for (at, list) in &lists {
+                most += match self.parts[*at].matches {
+                    MatchSet::Everything => list.cardinality(),
+                    MatchSet::Some(windows) => {
+                        most_in_common(list, windows)?.min(self.parts[*at].left)
+                    }
+                };
+            }
+            if !self.top.admits(most, term) {
                 lists.clear();
                 self.long_lists = lists;
                 return Ok(None);

@@ -1,5 +1,7 @@
 //! The most frequent terms found so far, and what may still join them.
 
+use crate::budget;
+use crate::error::Result;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -60,14 +62,23 @@ impl Top {
         }
     }
 
-    pub(super) fn offer(&mut self, count: u64, term: &[u8]) {
+    /// Takes a term if it is good enough.
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take more memory.
+    pub(super) fn offer(&mut self, count: u64, term: &[u8]) -> Result<()> {
         if !self.admits(count, term) {
-            return;
+            return Ok(());
         }
-        if self.best.len() == self.limit {
-            self.best.pop();
+        if self.best.len() == self.limit
+            && let Some(Reverse(worst)) = self.best.pop()
+        {
+            budget::release(bytes_of(&worst.term));
         }
+        budget::hold(bytes_of(term))?;
         self.best.push(Reverse(Counted { count, term: term.to_vec() }));
+        Ok(())
     }
 
     /// Descending by count, then ascending by term.
@@ -75,6 +86,11 @@ impl Top {
         let best = self.best.into_sorted_vec();
         best.into_iter().map(|Reverse(counted)| (counted.term, counted.count)).collect()
     }
+}
+
+/// What a term takes here.
+fn bytes_of(term: &[u8]) -> u64 {
+    (size_of::<Counted>() + term.len()) as u64
 }
 
 #[cfg(test)]
@@ -86,7 +102,7 @@ mod tests {
         let mut top = Top::new(2);
         assert!(top.admits(1, b"z") && !top.admits(0, b"a"));
         for (count, term) in [(3, b"c"), (1, b"a"), (3, b"d"), (3, b"b"), (0, b"0")] {
-            top.offer(count, term);
+            top.offer(count, term).unwrap();
         }
         assert_eq!(top.threshold(), Some(3));
         assert!(top.admits(3, b"a") && !top.admits(3, b"c") && !top.admits(2, b"a"));

@@ -1,9 +1,10 @@
-//! Searches of each kind, stopped wherever they can be.
+//! Searches of each kind, stopped at some of the places at which they can be.
 
 use super::{Order, Relation, SearchBuilder, Searcher, Stopped, TotalMode};
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
+use crate::limits::Limits;
 use crate::query::{ParseOptions, Query, parse};
 use crate::schema::Schema;
 use crate::storage::{MemoryStorage, Storage};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Documents of each of two segments: more than one window.
 const N_DOCS: u32 = 70_000;
-/// Places at which each search is stopped.
+/// Places at which each search is stopped, of those at which it tells of its work.
 const PLACES: u64 = 5;
 
 /// Every kind of query; a plain word by the way that is scored.
@@ -68,6 +69,11 @@ fn build() -> Searcher {
         }
         writer.commit().unwrap();
     }
+    // So that what is deleted is left out wherever a search may be stopped.
+    for kind in (1..100).step_by(2) {
+        writer.delete_value("kind", &format!("k{kind}")).unwrap();
+    }
+    writer.commit().unwrap();
     Searcher::open(storage, analyzers, None).unwrap()
 }
 
@@ -105,7 +111,7 @@ fn each_place(what: &str, mut check: impl FnMut(u64) -> bool) {
 }
 
 #[test]
-fn a_search_that_is_stopped_says_so_wherever_it_is_and_leaves_nothing_behind() {
+fn a_search_that_is_stopped_says_so_and_leaves_nothing_behind() {
     let searcher = searcher();
     for text in QUERIES {
         let query = query(text);
@@ -287,4 +293,69 @@ fn a_small_budget_of_memory_is_told_and_the_default_is_enough() {
         let enough = search.clone().memory_bytes(4 << 20).run().unwrap();
         assert_eq!((enough.hits, enough.facets), (whole.hits, whole.facets), "{text}");
     }
+}
+
+/// How often a search tells of its work.
+fn n_told(search: &SearchBuilder<'_>) -> u64 {
+    let is_stopped = |place: u64| {
+        let mut stopped = search.clone();
+        stopped.budget = Budget::stopping_at(place);
+        stopped.run().is_err()
+    };
+    let mut most = 1;
+    while is_stopped(most) {
+        most *= 2;
+    }
+    let (mut low, mut high) = (most / 2, most);
+    while low + 1 < high {
+        let middle = (low + high) / 2;
+        *(if is_stopped(middle) { &mut low } else { &mut high }) = middle;
+    }
+    high
+}
+
+#[test]
+fn facets_tell_of_every_term_and_container() {
+    let searcher = searcher();
+    let query = query("half");
+    let search = || searcher.search(&query).count_only();
+    let none = n_told(&search());
+    let kinds = n_told(&search().facet("kind", 300));
+    // So many kinds are left.
+    assert!(kinds >= none + 250, "{none} and {kinds}");
+}
+
+#[test]
+fn memory_is_counted_for_facets_and_for_what_a_page_is_chosen_from() {
+    let searcher = searcher();
+    let query = query("half");
+    let search = || searcher.search(&query).fields::<&str>([]);
+    let many = u64::from(2 * N_DOCS);
+    let wants: [(&str, SearchBuilder<'_>, u64); 3] = [
+        ("terms of facets", search().count_only().facet("text", usize::MAX), 20 << 10),
+        ("the best", search().limit(many).total(TotalMode::Unknown), 512 << 10),
+        ("a page in order", search().limit(many).order(Order::Document), 256 << 10),
+    ];
+    for (what, search, too_little) in wants {
+        search.clone().run().unwrap();
+        let little = search.memory_bytes(too_little).run().map(|hits| hits.hits.len());
+        let error = little.expect_err(what);
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{what}: {error}");
+        assert_eq!(error.limit().unwrap().name, "QUERY_MEMORY_BYTES", "{what}");
+    }
+}
+
+/// A budget around searches that asks for time alone leaves memory to the limits of the index.
+#[test]
+fn a_budget_of_time_does_not_change_how_much_memory_there_is() {
+    let limits = |query_memory_bytes| Limits { query_memory_bytes, ..Limits::DEFAULT };
+    let searcher = searcher();
+    let query = query("w1* AND common");
+    let hurried = Budget::new().timeout(Duration::from_secs(3_600));
+    let with = |limits: Limits| {
+        let _scope = limits.enter();
+        hurried.run(|| searcher.count(&query)).map_err(|error| error.kind())
+    };
+    assert_eq!(with(limits(10_000)), Err(ErrorKind::LimitExceeded));
+    assert!(with(limits(4 << 20)).is_ok());
 }
