@@ -148,7 +148,9 @@ fn an_index_that_is_often_appended_to_has_few_segments() {
 #[test]
 fn documents_are_deleted_and_everything_knows() {
     let dir = Dir::new();
-    dir.write("t.jsonl", "{\"text\":\"one two\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n");
+    // So many that a segment is not written anew for two of them.
+    let others = "{\"text\":\"three\"}\n".repeat(7);
+    dir.write("t.jsonl", format!("{{\"text\":\"one two\"}}\n{{\"text\":\"two\"}}\n{others}"));
     dir.ok(&["index", "t.tp", "t.jsonl", "--quiet"]);
     // Without a terminal nobody is asked.
     assert_eq!(dir.ok(&["delete", "t.tp", "one two", "--and"]), "1\n");
@@ -157,12 +159,19 @@ fn documents_are_deleted_and_everything_knows() {
         dir.ok(&["delete", "t.tp", "two", "--yes", "--format", "json"]),
         "{\"deleted\":1}\n"
     );
-    assert_eq!(dir.ok(&["export", "t.tp"]), "{\"text\":\"three\"}\n");
-    assert_eq!(dir.ok(&["search", "t.tp", "*", "--count"]), "1\n");
+    assert_eq!(dir.ok(&["export", "t.tp"]), others);
+    assert_eq!(dir.ok(&["search", "t.tp", "*", "--count"]), "7\n");
     let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
     assert!(segments.contains("\"deleted\":2"), "{segments}");
     dir.ok(&["verify", "t.tp"]);
     dir.ok(&["merge", "t.tp", "--quiet"]);
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":0"), "{segments}");
+    // Where it is more than a quarter it is.
+    assert_eq!(dir.ok(&["delete", "t.tp", "three"]), "7\n");
+    dir.write("t.jsonl", "{\"text\":\"a b\"}\n{\"text\":\"a\"}\n");
+    dir.ok(&["index", "t.tp", "t.jsonl", "--quiet", "--append"]);
+    assert_eq!(dir.ok(&["delete", "t.tp", "b"]), "1\n");
     let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
     assert!(segments.contains("\"deleted\":0"), "{segments}");
     let refused = dir.run(&["delete", "t.tp", "nowhere:x"]);
@@ -1199,6 +1208,12 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     let saved = dir.ok(&["salvage", "t.tp", "saved.tp"]);
     assert!(saved.contains("commit 2 is damaged") && saved.contains("of commit 1"), "{saved}");
     assert_eq!(dir.ok(&["search", "saved.tp", "paris", "--count"]), "2\n");
+    // Every segment that is left is whole, and yet a commit is lost.
+    let object = dir.ok(&["salvage", "t.tp", "saved2.tp", "--format", "json"]);
+    let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+    assert_eq!((&object["nothing_lost"], &object["lost"]), (&json!(false), &json!(0)));
+    assert_eq!((&object["unreadable"][0]["commit"], &object["commit"]), (&json!(2), &json!(1)));
+    assert_eq!(object["unnamed"].as_array().unwrap().len(), 1);
     assert_eq!(dir.run(&["salvage", "t.tp", "saved.tp"]).status, 2, "it is there already");
 
     let planned = dir.ok(&["recover", "t.tp", "--dry-run"]);
@@ -1210,6 +1225,9 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     assert_eq!(dir.ok(&["search", "t.tp", "paris", "--count"]), "2\n");
     let rows = dir.ok(&["recover", "t.tp", "--format", "csv"]);
     assert!(rows.starts_with("commit,state,documents,damaged,message\n3,whole,"), "{rows}");
+    let object = dir.ok(&["recover", "t.tp", "--format", "json"]);
+    let object: serde_json::Value = serde_json::from_str(&object).unwrap();
+    assert_eq!((&object["nothing_lost"], &object["whole"]), (&json!(true), &json!(3)));
     assert_eq!(dir.run(&["recover", "nowhere.tp"]).status, 2);
     fs::create_dir(dir.0.join("plain")).unwrap();
     dir.write("plain/file.txt", "x");
@@ -1222,8 +1240,15 @@ fn a_damaged_index_is_recovered_and_salvaged_when_told_to() {
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     fs::write(&segment, bytes).unwrap();
-    let lost = dir.ok(&["salvage", "saved.tp", "none.tp", "--format", "jsonl"]);
-    assert!(lost.contains(r#""outcome":"lost""#), "{lost}");
+    let ran = dir.run(&["salvage", "saved.tp", "none.tp", "--format", "json"]);
+    assert_eq!(ran.status, 2, "nothing was saved");
+    let lost: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&lost["nothing_lost"], &lost["documents"]), (&json!(false), &json!(0)));
+    assert_eq!(lost["segments"][0]["outcome"], "lost");
+    let ran = dir.run(&["salvage", "saved.tp", "none2.tp"]);
+    assert!(ran.status == 2 && ran.stdout.contains("nothing could be saved"), "{}", ran.stdout);
+    let rows = dir.run(&["salvage", "saved.tp", "none3.tp", "--format", "csv"]).stdout;
+    assert!(rows.contains("\nsalvaged,1,damaged,0,"), "{rows}");
 }
 
 fn segment_of(index: &Path) -> PathBuf {

@@ -313,21 +313,41 @@ impl<'p> Writes<'p> {
     }
 }
 
-/// Commits some documents as often as fits into the time, to a new index; how long each commit took.
+/// Commits to one index before a new one takes its place: each makes a segment, and with many of them it would be manifests
+/// and listings that are measured.
+const COMMITS_OF_ONE: usize = 20;
+
+/// Commits some documents as often as fits into the time, to new indexes; how long each commit took.
 fn commit_by(place: &Place, documents: usize, time: Duration) -> Result<Vec<Duration>, Error> {
+    let started = Instant::now();
+    commit_until(place, documents, |n| n > 0 && started.elapsed() >= time)
+}
+
+fn commit_until(
+    place: &Place,
+    documents: usize,
+    is_enough: impl Fn(usize) -> bool,
+) -> Result<Vec<Duration>, Error> {
     let path = place.0.join(format!("{documents}.tp"));
-    let index = Index::create(&path, Schema::builder().text("title").build()?)?;
-    let mut writer = index.writer()?;
-    let (started, mut times) = (Instant::now(), vec![]);
-    while times.is_empty() || started.elapsed() < time {
-        let began = Instant::now();
-        for nth in 0..documents {
-            writer.add(Document::new().with("title", &*format!("Treepie {nth} of the disk")))?;
+    let mut times = vec![];
+    loop {
+        let index = Index::create(&path, Schema::builder().text("title").build()?)?;
+        let mut writer = index.writer()?;
+        for _ in 0..COMMITS_OF_ONE {
+            if is_enough(times.len()) {
+                return Ok(times);
+            }
+            let began = Instant::now();
+            for nth in 0..documents {
+                writer
+                    .add(Document::new().with("title", &*format!("Treepie {nth} of the disk")))?;
+            }
+            writer.commit()?;
+            times.push(began.elapsed());
         }
-        writer.commit()?;
-        times.push(began.elapsed());
+        drop(writer);
+        fs::remove_dir_all(&path).map_err(place.failed())?;
     }
-    Ok(times)
 }
 
 fn to_json(directory: &Path, rows: &[Row]) -> Value {
@@ -404,4 +424,19 @@ fn print_text(out: &mut Output, directory: &Path, rows: &[Row]) -> Outcome<()> {
         per_second(1)
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_index_is_committed_to_more_than_a_few_times() {
+        let place = Place::new(&std::env::temp_dir()).unwrap();
+        let n = 2 * COMMITS_OF_ONE + 3;
+        let times = commit_until(&place, 1, |done| done == n).unwrap();
+        assert_eq!(times.len(), n);
+        let index = Index::open(place.0.join("1.tp")).unwrap();
+        assert_eq!(index.inspect().unwrap().documents(), 3);
+    }
 }

@@ -6,12 +6,13 @@ use std::{
 };
 
 use serde_json::json;
+use treepie::{Error, ErrorKind};
 
 use super::{in_query, open_to_write, parse_query};
 use crate::{
     args::Global,
     events::EventsArg,
-    failure::{Exit, Outcome},
+    failure::{Exit, Outcome, warn},
     output::{Format, Output, grouped, plural},
 };
 
@@ -22,7 +23,7 @@ use crate::{
   treepie delete shop.tp 'discontinued -in_stock' --and --yes
 
 Prints how many were deleted. On a terminal it asks before; --yes answers. Whoever has the index open keeps seeing
-them until it reloads; `treepie merge` gives their room back.")]
+them until it reloads. Their room comes back as segments are merged; `treepie merge` gives all of it back.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -45,22 +46,45 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let query = parse_query(&args.query, args.and)?;
     let events = args.events.begin("delete", &args.index)?;
     let index = open_to_write(&args.index, &events)?;
-    let searcher = index.searcher()?;
-    let n_matching = searcher.count(&query).map_err(in_query(&args.query))?;
     let mut out = Output::new(global.color);
-    let is_asked = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if n_matching > 0 && is_asked && !is_confirmed(n_matching, searcher.n_docs())? {
-        return print(&mut out, args.format, 0);
-    }
-    drop(searcher);
-    if n_matching == 0 {
+    let count = || -> Outcome<(u64, u64)> {
+        let searcher = index.searcher()?;
+        Ok((searcher.count(&query).map_err(in_query(&args.query))?, searcher.n_docs()))
+    };
+    if count()?.0 == 0 {
         // Nothing to commit.
         return print(&mut out, args.format, 0);
     }
+    let is_asked = is_asked(args.yes, io::stdin().is_terminal(), io::stderr().is_terminal())?;
     let mut writer = index.writer()?;
+    // Counted anew: while there is no other writer this is what will be deleted.
+    let (n_matching, n_docs) = count()?;
+    if n_matching == 0 || is_asked && !is_confirmed(n_matching, n_docs)? {
+        return print(&mut out, args.format, 0);
+    }
     writer.delete(&query).map_err(in_query(&args.query))?;
     let commit = writer.commit()?;
-    print(&mut out, args.format, commit.deleted)
+    let merged = writer.maintain();
+    let printed = print(&mut out, args.format, commit.deleted)?;
+    if let Err(error) = merged {
+        warn(format_args!("the documents are deleted, but merging segments failed: {error}"));
+    }
+    Ok(printed)
+}
+
+/// Whether to ask before anything is deleted.
+///
+/// # Errors
+///
+/// Where somebody sits there who would not see the question.
+fn is_asked(yes: bool, has_input: bool, has_output: bool) -> Result<bool, Error> {
+    if !yes && has_input && !has_output {
+        return Err(Error::new(ErrorKind::Usage, "asking before documents are deleted")
+            .expected("standard error to be a terminal")
+            .found("that it is not")
+            .hint("--yes deletes without asking"));
+    }
+    Ok(!yes && has_input)
 }
 
 /// Asks on the terminal; anything but yes is no.
@@ -88,4 +112,22 @@ fn print(out: &mut Output, format: Format, deleted: u64) -> Outcome {
     }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_cannot_see_the_question_is_refused() {
+        let asked = |yes, input, output| is_asked(yes, input, output).ok();
+        assert_eq!(asked(false, true, true), Some(true));
+        assert_eq!(asked(false, true, false), None);
+        // A program, or somebody who has answered.
+        assert_eq!(
+            (asked(false, false, true), asked(false, false, false)),
+            (Some(false), Some(false))
+        );
+        assert_eq!((asked(true, true, true), asked(true, true, false)), (Some(false), Some(false)));
+    }
 }
