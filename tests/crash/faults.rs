@@ -6,7 +6,7 @@ use crate::bugs::Bug;
 use crate::disk::{Disk, Fault, How, Image, Moment, Promise, Reach};
 use crate::oracle::{Verdict, describe, guarded};
 use crate::states::{self, Dice, NameOrder};
-use crate::workload::{History, Step, System};
+use crate::workload::{History, Step, System, document};
 use std::collections::{BTreeSet, HashSet};
 use std::io::ErrorKind::{
     Interrupted, Other, PermissionDenied, QuotaExceeded, StorageFull, WriteZero,
@@ -14,7 +14,7 @@ use std::io::ErrorKind::{
 use std::sync::Arc;
 use treepie::query::Query;
 use treepie::storage::Storage;
-use treepie::{CommitOutcome, Document, Error, ErrorKind, Index, IndexWriter};
+use treepie::{CommitOutcome, Error, ErrorKind, Index, IndexWriter};
 
 /// States of one moment after the failure: the corners, and some at random.
 const PER_MOMENT: usize = 12;
@@ -88,7 +88,8 @@ const OLD_DELETED: [Step; 5] = [
 
 impl Scene {
     fn new(bug: Option<Bug>, steps: &'static [Step]) -> Scene {
-        let sound = System { bug: None, fixed_ids: true };
+        let without_key = bug == Some(Bug::IgnoredShortWrite);
+        let sound = System { bug: None, fixed_ids: true, without_key };
         let (disk, mut history) = (Disk::default(), History::new());
         let before = [Step::Commit { docs: 2, payload: 40 }; 2];
         sound.run(&disk, &mut history, &before).unwrap();
@@ -302,9 +303,7 @@ fn after_any_failure_a_writer_that_rolls_back_goes_on() {
         Ok::<_, Error>((index, writer))
     };
     let add = |writer: &mut IndexWriter, titles: Vec<Arc<str>>| {
-        titles.into_iter().try_for_each(|title| {
-            writer.add(Document::new().with("title", title.to_string()).with("kind", "k"))
-        })
+        titles.iter().try_for_each(|title| writer.add(document(title)))
     };
     let session = |writer: &mut IndexWriter, history: &mut History| {
         let doomed = Query::phrase(&*history.commits[2][0]).in_field("title");

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use treepie::query::Query;
 use treepie::storage::Storage;
 use treepie::{
-    CommitInfo, CommitOutcome, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Result,
-    Schema, WriterOptions,
+    CommitInfo, CommitOutcome, Document, ErrorKind, Field, FieldKind, Index, IndexWriter,
+    MergePolicy, Result, Schema, WriterOptions,
 };
 
 /// The titles of all documents of each commit, by generation; the first is none.
@@ -47,6 +47,21 @@ impl History {
         self.begin_with(n_docs, |n| format!("title {n} of {n_docs}"))
     }
 
+    /// Begins the next commit, of so many documents with the keys of others, in whose place they come; their titles.
+    fn begin_replacing(&mut self, n_docs: usize) -> Vec<Arc<str>> {
+        let before = &self.commits[self.commits.len() - 1];
+        let mut dice = Dice::new((self.commits.len() * 100 + self.session) as u64);
+        let start = dice.below(before.len().max(1));
+        let keys: Vec<String> =
+            before.iter().skip(start).take(n_docs).map(|title| key_of(title).to_owned()).collect();
+        let (generation, session) = (self.newest() + 1, self.session);
+        let title = |(n, key)| format!("all s{session}g{generation} again {n} {key}").into();
+        let new: Vec<Arc<str>> = keys.iter().enumerate().map(title).collect();
+        let kept = before.iter().filter(|title| !keys.iter().any(|key| key == key_of(title)));
+        self.commits.push(kept.chain(&new).cloned().collect());
+        new
+    }
+
     /// Takes about so many of a hundred documents out of the commit that was begun; their titles.
     fn delete(&mut self, percent: usize) -> Vec<Arc<str>> {
         let newest = self.newest() as usize;
@@ -59,7 +74,9 @@ impl History {
 
     fn begin_with(&mut self, n_docs: usize, text: impl Fn(usize) -> String) -> Vec<Arc<str>> {
         let (generation, session) = (self.newest() + 1, self.session);
-        let title = |n| format!("all s{session}g{generation} {}", text(n)).into();
+        let title = |n| {
+            format!("all s{session}g{generation} {} s{session}g{generation}n{n}", text(n)).into()
+        };
         let new: Vec<Arc<str>> = (0..n_docs).map(title).collect();
         let before = &self.commits[self.commits.len() - 1];
         self.commits.push(before.iter().chain(&new).cloned().collect());
@@ -67,12 +84,27 @@ impl History {
     }
 }
 
+/// The key of a document, by its title.
+fn key_of(title: &str) -> &str {
+    title.rsplit(' ').next().unwrap_or_default()
+}
+
+/// The document of a title.
+pub(crate) fn document(title: &str) -> Document {
+    Document::new().with("title", title).with("kind", "k").with("id", key_of(title))
+}
+
+/// Merges of one call that a history has room for.
+const MERGES_MAX: usize = 16;
+
 /// The library, with or without one of the bugs that the tests must find.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct System {
     pub(crate) bug: Option<Bug>,
     /// The same session names its segments alike each time, so that two runs can be compared.
     pub(crate) fixed_ids: bool,
+    /// Documents do not replace each other. Whoever compares keys reads what was written just now, and notices some bugs.
+    pub(crate) without_key: bool,
 }
 
 /// One thing that a session does.
@@ -84,6 +116,10 @@ pub(crate) enum Step {
     Delete { docs: usize, percent: usize },
     /// Adds documents and flushes after each, takes a prepared commit back, and commits.
     Flushed { docs: usize },
+    /// Adds documents with the keys of so many that are there, and commits.
+    Replace { docs: usize },
+    /// Merges what is due, each time in a commit.
+    Maintain,
     /// Adds documents, commits, and makes all segments one.
     Merge { docs: usize },
     /// Adds so many documents of many words that runs are spilled, and commits.
@@ -108,8 +144,12 @@ impl System {
         match history.newest() {
             0 => {
                 let kind = Field::new("kind", FieldKind::Keyword);
-                let schema = Schema::builder().text("title").field(kind).build()?;
-                Ok(Index::options().create_in(storage, schema))
+                let schema = Schema::builder().text("title").field(kind);
+                let schema = match self.without_key {
+                    true => schema.keyword("id"),
+                    false => schema.key("id"),
+                };
+                Ok(Index::options().create_in(storage, schema.build()?))
             }
             _ => Index::options().open_storage(storage),
         }
@@ -117,7 +157,9 @@ impl System {
 
     /// A writer that works on this thread, so that every run makes the same calls.
     pub(crate) fn writer(&self, index: &Index, history: &History) -> Result<IndexWriter> {
-        let mut options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+        let policy = MergePolicy::default().factor(2);
+        let mut options =
+            WriterOptions::new().threads(1).memory_bytes(16 << 20).merge_policy(policy);
         let mut seed = [0xAA; 16];
         seed[8] = history.newest() as u8;
         if self.fixed_ids {
@@ -164,6 +206,17 @@ impl System {
                     drop(writer.prepare_commit()?);
                     commit(disk, history, &mut writer, |writer| writer.commit())?;
                 }
+                Step::Replace { docs } => {
+                    let replacing = history.begin_replacing(docs);
+                    let n = replacing.len() as u64;
+                    add(&mut writer, replacing)?;
+                    commit(disk, history, &mut writer, |writer| {
+                        let commit = writer.commit()?;
+                        assert_eq!((commit.added, commit.deleted), (n, n), "documents replaced");
+                        Ok(commit)
+                    })?;
+                }
+                Step::Maintain => maintain(disk, history, &mut writer)?,
                 Step::Merge { docs } => {
                     add(&mut writer, history.begin(docs))?;
                     // What was added is committed first, as it is; then the merge is.
@@ -212,9 +265,7 @@ fn words(n: usize) -> String {
 
 fn add(writer: &mut IndexWriter, titles: Vec<Arc<str>>) -> Result<()> {
     let mut titles = titles.into_iter();
-    let added = titles.try_for_each(|title| {
-        writer.add(Document::new().with("title", title.to_string()).with("kind", "k"))
-    });
+    let added = titles.try_for_each(|title| writer.add(document(&title)));
     if added.is_err() {
         assert_poisoned(writer);
     }
@@ -250,12 +301,20 @@ fn commit(
     }
 }
 
+/// Merges what is due. Of a call that fails some merges may be committed: the documents are the same.
+fn maintain(disk: &Disk, history: &mut History, writer: &mut IndexWriter) -> Result<()> {
+    let before = history.newest() as usize;
+    (0..MERGES_MAX).for_each(|_| drop(history.begin(0)));
+    disk.begin(history.newest());
+    let n_merges = writer.maintain()?;
+    history.commits.truncate(before + n_merges + 1);
+    disk.acknowledge(history.newest());
+    disk.begin(history.newest());
+    Ok(())
+}
+
 fn assert_poisoned(writer: &mut IndexWriter) {
-    let again = [
-        writer.commit().map(drop),
-        writer.merge().map(drop),
-        writer.add(Document::new().with("title", "more")),
-    ];
+    let again = [writer.commit().map(drop), writer.merge().map(drop), writer.add(document("more"))];
     for again in again {
         let error = again.expect_err("a call after a failure");
         assert_eq!(error.kind(), ErrorKind::Poisoned, "{error}");
@@ -268,15 +327,18 @@ pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
     let mut steps = vec![];
     for nth in 0..n {
         let docs = 1 + dice.below(3);
-        steps.push(match dice.below(6) {
+        let step = match dice.below(9) {
             // So that there is something to collect in every round.
             _ if nth == 3 => Step::Merge { docs },
             0 => Step::Merge { docs: dice.below(2) },
             1 => Step::Delete { docs: dice.below(3), percent: [20, 50, 100][dice.below(3)] },
             2 => Step::Flushed { docs },
+            3 if nth > 0 => Step::Replace { docs },
+            4 if nth > 0 => Step::Maintain,
             // Manifests of one to four sectors.
             _ => Step::Commit { docs, payload: [0, 40, 700, 1_500][dice.below(4)] },
-        });
+        };
+        steps.push(step);
         match dice.below(6) {
             0 => steps.push(Step::Reopen),
             1 => steps.push(Step::Read),
