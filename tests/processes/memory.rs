@@ -26,8 +26,8 @@ const BUDGET: usize = 16 << 20;
 const BEYOND: u64 = 64 << 20;
 /// What the system may be asked for beyond that.
 const UNTOUCHED: u64 = 64 << 20;
-/// Titles of the short form.
-const TITLES: u64 = 200_000;
+/// Titles of the short form: so many that they would not fit if nobody kept to the budget.
+const TITLES: u64 = 400_000;
 /// Documents between two commits of updates.
 const UPDATES_A_COMMIT: u64 = 5_000;
 
