@@ -4,11 +4,15 @@
 //! sizes that the commit before it wrote: the segment, made durable; its name, made durable; the manifest, made
 //! durable; its name, and that made durable.
 //!
+//! And what do many threads get that commit at the same time, and how soon is a document there that is only flushed, beside
+//! two million others?
+//!
 //! `cargo bench --bench commit`, in `TMPDIR` or the directory that `TREEPIE_BENCH_DIR` names.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use treepie::{Document, Index, IndexWriter, Schema, WriterOptions};
@@ -29,6 +33,9 @@ fn main() {
     for nth in 0..indexes {
         measure(&place.join(nth.to_string()), &mut commits, &mut bare).expect("commits work");
     }
+    let alone = commits_a_second(&place.join("alone"), 1, is_test).expect("commits work");
+    let together = commits_a_second(&place.join("together"), 16, is_test).expect("commits work");
+    let mut flushes = flushes(&place.join("flushes"), is_test).expect("flushes work");
     fs::remove_dir_all(&place).expect("the directory goes");
     let [commit, calls] = [&mut commits, &mut bare].map(|times| {
         times.sort_unstable();
@@ -39,6 +46,62 @@ fn main() {
         println!("{what:28} {p50:>10.1?} {p90:>10.1?} {p99:>10.1?}");
     }
     println!("ratio of the p50s: {:.2}", commit[0].as_secs_f64() / calls[0].as_secs_f64());
+    println!(
+        "commits a second that are acknowledged: {alone:.0} of one thread, {together:.0} of 16: {:.1} times",
+        together / alone
+    );
+    flushes.sort_unstable();
+    let at = |share: f64| flushes[((flushes.len() - 1) as f64 * share) as usize];
+    println!(
+        "from a document to a searcher that has it, by a flush: p50 {:.1?}, p99 {:.1?}",
+        at(0.5),
+        at(0.99)
+    );
+}
+
+/// Documents a second, each committed by whoever adds it, by so many threads that share a writer.
+fn commits_a_second(path: &Path, threads: usize, is_test: bool) -> treepie::Result<f64> {
+    let each = if is_test { 2 } else { 600 / threads.min(4) };
+    let index = Index::create(path, Schema::builder().text("title").build()?)?;
+    let writer = index.writer_with(WriterOptions::new().threads(1))?.into_shared();
+    let started = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for nth in 0..each {
+                    let title = format!("The {nth}th treepie of the day");
+                    writer.add(Document::new().with("title", title)).expect("there is room");
+                    writer.commit().expect("commits work");
+                    if nth % 50 == 49 {
+                        writer.with(|writer| writer.maintain()).expect("merges work");
+                    }
+                }
+            });
+        }
+    });
+    Ok((threads * each) as f64 / started.elapsed().as_secs_f64())
+}
+
+/// How long it takes from adding a document to a searcher that finds it.
+fn flushes(path: &Path, is_test: bool) -> treepie::Result<Vec<Duration>> {
+    let (documents, n) = if is_test { (1_000, 10) } else { (2_000_000, 500) };
+    let index = Index::create(path, Schema::builder().text("title").build()?)?;
+    let mut writer = index.writer_with(WriterOptions::new().threads(1))?;
+    for nth in 0..documents {
+        writer.add(Document::new().with("title", format!("The {nth}th treepie of the day")))?;
+    }
+    writer.commit()?;
+    let reader = index.reader()?;
+    let mut times = vec![];
+    for nth in 0..n {
+        let started = Instant::now();
+        writer.add(Document::new().with("title", format!("The {nth}th raven of the night")))?;
+        writer.flush()?;
+        let searcher = reader.searcher();
+        times.push(started.elapsed());
+        assert_eq!(searcher.count(&searcher.parse("raven")?)?, nth + 1);
+    }
+    Ok(times)
 }
 
 fn measure(

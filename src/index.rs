@@ -548,7 +548,7 @@ impl Index {
     }
 }
 
-fn refuse_existing(path: &std::path::Path) -> Result<()> {
+pub(crate) fn refuse_existing(path: &std::path::Path) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }

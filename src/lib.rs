@@ -93,6 +93,7 @@ mod searcher;
 mod reader;
 pub mod inspect;
 mod index;
+mod transfer;
 
 pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
 pub use document::Document;
@@ -110,8 +111,8 @@ pub use searcher::{
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
-    LinesReport, MergePolicy, PreparedCommit, Progress, Recovery, Salvage, SalvagedSegment,
-    SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
+    LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,
+    SalvagedSegment, SegmentOutcome, VALUE_BYTES_MAX, WriterOptions,
 };
 
 #[doc = include_str!("docs/reliability.md")]

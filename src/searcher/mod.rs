@@ -185,6 +185,11 @@ impl Searcher {
         self.0.etag
     }
 
+    /// What this answers from.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.0.snapshot
+    }
+
     /// Whether this answers from `snapshot`.
     pub(crate) fn is_of(&self, snapshot: &Arc<Snapshot>) -> bool {
         Arc::ptr_eq(&self.0.snapshot, snapshot)

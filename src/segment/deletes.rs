@@ -74,6 +74,11 @@ impl DeletedDocs {
         Ok(DeletedDocs { file, header, header_bytes, number: meta.number })
     }
 
+    /// Bytes of the file.
+    pub(crate) fn file_len(&self) -> u64 {
+        self.file.len()
+    }
+
     /// Whether this is what a commit says of the deletes.
     pub(crate) fn is(&self, meta: &DeletesMeta) -> bool {
         self.number == meta.number && self.file.seal() == meta.seal

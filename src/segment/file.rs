@@ -67,26 +67,37 @@ pub(crate) fn create_sized(
 pub(crate) fn finish(writer: SegmentFileWriter) -> Result<(Seal, Unsynced)> {
     let (seal, mut file) = writer.finish()?;
     file.flush()?;
-    Ok((seal, Unsynced(file)))
+    Ok((seal, Unsynced(Some(file))))
 }
 
 /// The same, and makes the file durable.
 #[cfg(test)]
 pub(crate) fn seal(writer: SegmentFileWriter) -> Result<Seal> {
-    let (seal, file) = finish(writer)?;
+    let (seal, mut file) = finish(writer)?;
     file.sync()?;
     Ok(seal)
 }
 
-/// A whole file that a power failure may still take away.
+/// A whole file that a power failure may still take away, unless it was synced.
 #[derive(Debug)]
 #[must_use = "a manifest that names it has to wait for `sync`"]
-pub(crate) struct Unsynced(Box<dyn StorageWrite>);
+pub(crate) struct Unsynced(Option<Box<dyn StorageWrite>>);
 
 impl Unsynced {
-    /// Makes the file durable.
-    pub(crate) fn sync(mut self) -> Result<()> {
-        self.0.sync()
+    /// One that is durable already.
+    pub(crate) fn durable() -> Self {
+        Unsynced(None)
+    }
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Makes the file durable, if it is not. After an error it never will be.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |file| file.sync())?;
+        self.0 = None;
+        Ok(())
     }
 }
 

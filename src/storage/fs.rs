@@ -185,6 +185,24 @@ impl Storage for FsStorage {
         linked.map_err(|e| Error::io("giving a file another name", e).in_file(to))
     }
 
+    fn put_into(&self, name: &str, directory: &Path) -> Result<()> {
+        let (from, to) = (self.path_of(name)?, directory.join(name));
+        match fs::hard_link(&from, &to) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !from.exists() => {
+                Err(Error::io("copying a file", error).in_file(from))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::io("copying a file", error).in_file(to))
+            }
+            // Another file system, or one without links.
+            Err(_) => {
+                let copied = fs::copy(&from, &to).and_then(|_| File::open(&to)?.sync_all());
+                copied.map_err(|error| Error::io("copying a file", error).in_file(to))
+            }
+        }
+    }
+
     fn sync_names(&self) -> Result<()> {
         sync_directory(&self.directory)
     }

@@ -37,11 +37,17 @@ mod fs;
 mod memory;
 mod mmap;
 mod observed;
+mod paced;
 mod unmapped;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
-use std::{any::Any, fmt, path::PathBuf, sync::Arc};
+use std::{
+    any::Any,
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub(crate) use copy::{are_equal, copy};
 pub(crate) use unmapped::Unmapped;
@@ -49,6 +55,7 @@ pub(crate) use unmapped::Unmapped;
 pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
 pub(crate) use observed::Observed;
+pub(crate) use paced::{Pace, Paced};
 pub use write::WriteMode;
 
 /// A flat set of named, write-once files. See the [module](self) for what is promised.
@@ -89,6 +96,14 @@ pub trait Storage: fmt::Debug + Send + Sync {
     fn link(&self, name: &str, also: &str) -> Result<()> {
         let from = self.open_unmapped(name)?;
         let mut to = self.create(also)?;
+        copy(&*from, &mut *to)
+    }
+
+    /// Puts the file `name` into a directory of the file system, under its name: the same file once more where that can
+    /// be, else a durable copy. What is there already is never replaced.
+    fn put_into(&self, name: &str, directory: &Path) -> Result<()> {
+        let from = self.open_unmapped(name)?;
+        let mut to = FsStorage::open(directory, ReadMode::Pread)?.create(name)?;
         copy(&*from, &mut *to)
     }
 

@@ -6,7 +6,7 @@
 use super::{Entry, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use crate::error::{Error, Result};
 use crate::events::{Observer, Operation, Pieces, What};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A storage and who watches it.
@@ -109,6 +109,12 @@ impl Storage for Observed {
     fn link(&self, name: &str, also: &str) -> Result<()> {
         let what = || What::Link { file: also.to_owned(), from: name.to_owned() };
         self.tell(Operation::Link, |storage| storage.link(name, also), what)
+    }
+
+    fn put_into(&self, name: &str, directory: &Path) -> Result<()> {
+        let to = || directory.join(name).display().to_string();
+        let what = || What::Link { file: to(), from: name.to_owned() };
+        self.tell(Operation::Link, |storage| storage.put_into(name, directory), what)
     }
 
     fn sync_names(&self) -> Result<()> {

@@ -11,6 +11,7 @@ mod lines;
 mod merge_policy;
 mod merge_runs;
 mod merge_segments;
+mod merging;
 #[cfg(test)]
 mod occurrence_tests;
 mod options;
@@ -29,6 +30,7 @@ pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};
 pub(crate) use deletions::{Doomed, Matching};
 pub use lines::{BadLines, LineFormat, LinesReport};
 pub use merge_policy::MergePolicy;
+pub use merging::{MergeJob, MergedSegment};
 pub use options::WriterOptions;
 pub use pipeline::Progress;
 pub use recover::{DamagedCommit, Recovery};
@@ -38,7 +40,6 @@ use crate::analysis::{Analyzers, TermVersions};
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::Operation;
-use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::format::terms::MAX_TERM_LEN;
@@ -48,19 +49,19 @@ use crate::schema::Schema;
 use crate::segment::deletes;
 use crate::segment::published::Published;
 use crate::segment::reader::SegmentReader;
-use crate::segment::snapshot::{self, Snapshot};
+use crate::segment::snapshot::Snapshot;
 use crate::storage::Storage;
 use batch::{Batch, DocumentBatch};
 use commit::{Committer, Draft, OlderFormat, Prepared};
 use deletions::Deletions;
 use lines::LineReader;
+use merging::Merges;
 use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
 pub(crate) use rules::Rules;
 use staging::{Counts, Staging};
 use std::fmt;
 use std::io::Read;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use update::RecentKeys;
@@ -129,6 +130,7 @@ pub struct IndexWriter {
     recent_keys: RecentKeys,
     deletions: Deletions,
     merge_policy: MergePolicy,
+    merges: Merges,
     payload: Vec<u8>,
     failed: bool,
     /// Whether the first commit replaces what there is.
@@ -188,6 +190,7 @@ impl IndexWriter {
         let (schema, kept) = start(&committer, schema, existing)?;
         let limits = options.limits();
         let merge_policy = options.merge_policy;
+        let merge_bytes_per_second = options.merge_bytes_per_second;
         let (resources, ids, on_progress) = options.resolve()?;
         let rules = Rules::new(schema, analyzers, limits);
         Ok(IndexWriter {
@@ -205,6 +208,7 @@ impl IndexWriter {
             recent_keys: RecentKeys::default(),
             deletions: Deletions::default(),
             merge_policy,
+            merges: Merges::new(merge_bytes_per_second),
             failed: false,
             replaces: existing == Existing::Replace,
         })
@@ -445,11 +449,8 @@ impl IndexWriter {
 
     fn try_flush(&mut self) -> Result<FlushInfo> {
         self.stage()?;
-        loop {
-            let unsettled = self.staging.unsettled();
-            let due = self.merge_policy.due(&self.staging.segments()[unsettled.clone()]);
-            let Some(due) = due else { break };
-            self.merge_staged(unsettled.start + due.start..unsettled.start + due.end)?;
+        while let Some(due) = self.due(self.staging.unsettled()) {
+            self.merge_staged(due)?;
         }
         let flush = self.published.next_flush();
         let snapshot = self.open_staging(flush)?;
@@ -603,6 +604,7 @@ impl IndexWriter {
             Some(current) if !self.replaces => current.segments.clone(),
             _ => vec![],
         };
+        self.merges.forget();
         // Files that no commit names have been cleared away by the committer, who alone knows what was committed.
         self.staging = Staging::new(Arc::clone(self.committer.storage()), kept);
         self.failed = false;
@@ -644,112 +646,6 @@ impl IndexWriter {
         self.published.publish(Arc::new(snapshot));
     }
 
-    /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
-    /// anything was.
-    ///
-    /// # Errors
-    ///
-    /// As [`commit`](Self::commit).
-    pub fn merge(&mut self) -> Result<CommitInfo> {
-        self.check()?;
-        let merged = self.try_merge().map_err(before_publishing);
-        self.keep_failure(merged)
-    }
-
-    fn try_merge(&mut self) -> Result<CommitInfo> {
-        let first = self.commit()?;
-        let has_deletes = self.staging.segments().iter().any(|segment| segment.deletes.is_some());
-        if first.segments < 2 && !has_deletes {
-            return Ok(first);
-        }
-        // What was added stands by now, whatever becomes of the merge.
-        self.merge_committed(first).map_err(|error| error.outcome(CommitOutcome::Committed))
-    }
-
-    /// Merges the segments that are due by the [policy](WriterOptions::merge_policy), by a commit for each merge, in
-    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next;
-    /// so do the merges where anything of it was [flushed](Self::flush).
-    ///
-    /// To be called after every commit, or when there is time: an index that is committed to often has few segments
-    /// then. Whoever searches keeps the old segments until it reloads.
-    ///
-    /// ```
-    /// use treepie::{Document, Index, Schema};
-    ///
-    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
-    /// let mut writer = index.writer()?;
-    /// for n in 0..100 {
-    ///     writer.add(Document::new().with("title", format!("number {n}")))?;
-    ///     writer.commit()?;
-    ///     writer.maintain()?;
-    /// }
-    /// assert_eq!(writer.commit()?.documents, 100);
-    /// assert!(index.inspect()?.segments().len() < 16);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
-    /// everything that waits for the next commit.
-    pub fn maintain(&mut self) -> Result<usize> {
-        self.check()?;
-        let mut n_merges = 0;
-        while let Some(due) = self.merge_policy.due(self.staging.segments()) {
-            let waits = self.staging.has_changes();
-            // Until here nothing has changed, so there is nothing to give up after an error.
-            self.merge_staged(due).map_err(before_publishing)?;
-            if !waits {
-                let committed = self.commit_staging().map_err(before_publishing);
-                self.keep_failure(committed)?;
-            }
-            n_merges += 1;
-        }
-        Ok(n_merges)
-    }
-
-    /// Makes some neighbouring segments one, without what is deleted.
-    fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
-        let watch = self.resources.observer.begin(Operation::Merge);
-        let segments = self.staging.segments()[range.clone()].to_vec();
-        let merged = self.replace_by_one(range);
-        told::merge(&self.resources.observer, watch, &segments, &merged);
-        merged
-    }
-
-    fn replace_by_one(&mut self, range: Range<usize>) -> Result<()> {
-        let storage = Arc::clone(self.committer.storage());
-        let metas = &self.staging.segments()[range.clone()];
-        // No pin is needed: only this writer collects, and not what the last commit names.
-        let files = metas.iter().map(|segment| snapshot::open_segment(&*storage, segment));
-        let files = files.collect::<Result<Vec<_>>>()?;
-        let deletes =
-            metas.iter().map(|segment| Snapshot::open_deletes_of(&*storage, segment, None));
-        let deletes = deletes.collect::<Result<Vec<_>>>()?;
-        let readers = files.iter().zip(metas).zip(&deletes).map(|((file, segment), deletes)| {
-            SegmentReader::new(file, &self.rules.schema, segment.n_docs).without(deletes.as_ref())
-        });
-        let readers: Vec<_> = readers.collect();
-        let on_progress = &mut self.on_progress;
-        let (id, schema) = (self.ids.next(), &self.rules.schema);
-        let on_progress = |progress| report(on_progress, progress);
-        let merged = merge_segments::merge(&readers, schema, Arc::clone(&storage), id, on_progress);
-        let built = merged.inspect_err(|_| {
-            // Best effort: what stays is cleared away by the next writer.
-            let _ = storage.delete(&FileName::Segment(id).to_string());
-        })?;
-        drop(readers);
-        self.staging.replace(range, built);
-        Ok(())
-    }
-
-    fn merge_committed(&mut self, first: CommitInfo) -> Result<CommitInfo> {
-        self.merge_staged(0..self.staging.segments().len())?;
-        let manifest = self.commit_staging()?;
-        let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
-        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
-    }
-
     /// Makes the segments the index as they are.
     fn commit_staging(&mut self) -> Result<Manifest> {
         let watch = self.resources.observer.begin(Operation::Commit);
@@ -778,15 +674,19 @@ impl IndexWriter {
         Ok(manifest)
     }
 
-    /// What a commit would consist of now.
-    fn draft(&self) -> Draft {
-        // Terms of another build stay in the index with what made them.
-        let term_versions = match self.committer.current() {
+    /// What made the terms of the index. Those of another build stay in it with what made them.
+    pub(crate) fn term_versions(&self) -> TermVersions {
+        match self.committer.current() {
             Some(current) if !self.replaces && !current.segments.is_empty() => {
                 current.term_versions
             }
             _ => TermVersions::CURRENT,
-        };
+        }
+    }
+
+    /// What a commit would consist of now.
+    fn draft(&self) -> Draft {
+        let term_versions = self.term_versions();
         Draft {
             schema: (*self.rules.schema).clone(),
             segments: self.staging.segments().to_vec(),

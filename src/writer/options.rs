@@ -26,6 +26,7 @@ pub struct WriterOptions {
     limits: Limits,
     observer: Arc<Observer>,
     pub(super) merge_policy: MergePolicy,
+    pub(super) merge_bytes_per_second: Option<u64>,
 }
 
 impl WriterOptions {
@@ -64,6 +65,14 @@ impl WriterOptions {
     #[must_use]
     pub fn merge_policy(mut self, policy: MergePolicy) -> Self {
         self.merge_policy = policy;
+        self
+    }
+
+    /// Sets how many bytes a second merges write at most, all [jobs](crate::MergeJob) together (default: as many as the disk
+    /// takes). What is merged in the foreground is not slowed down: somebody waits for it.
+    #[must_use]
+    pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
+        self.merge_bytes_per_second = Some(bytes);
         self
     }
 

@@ -22,8 +22,8 @@ pub(super) struct Staging {
     segments: Vec<SegmentMeta>,
     /// Those at the front that the last commit names, or what they were merged into.
     n_settled: usize,
-    /// Files that no commit names, and the handles of those that are not durable.
-    files: HashMap<FileName, Option<Unsynced>>,
+    /// Files that no commit names.
+    files: HashMap<FileName, Unsynced>,
     pub(super) counts: Counts,
 }
 
@@ -66,7 +66,7 @@ impl Staging {
 
     /// Adds a segment that is durable already, with its deletes.
     pub(super) fn add_durable(&mut self, segment: SegmentMeta) {
-        self.files.extend(segment.files().map(|name| (name, None)));
+        self.files.extend(segment.files().map(|name| (name, Unsynced::durable())));
         self.segments.push(segment);
     }
 
@@ -88,7 +88,7 @@ impl Staging {
         let number =
             |of: &DeletesMeta| FileName::Deletes { segment: segment.id, number: of.number };
         let before = segment.deletes.as_ref().map(number);
-        self.files.insert(number(&deletes), Some(file));
+        self.files.insert(number(&deletes), file);
         segment.deletes = Some(deletes);
         before.into_iter().for_each(|name| self.give_up(name));
     }
@@ -113,19 +113,17 @@ impl Staging {
     /// Makes every new file durable.
     pub(super) fn sync(&mut self) -> Result<()> {
         for (name, file) in &mut self.files {
-            if let Some(file) = file.take() {
-                file.sync().map_err(|error| match error.file() {
-                    Some(_) => error,
-                    None => error.in_file(self.storage.location().join(name.to_string())),
-                })?;
-            }
+            file.sync().map_err(|error| match error.file() {
+                Some(_) => error,
+                None => error.in_file(self.storage.location().join(name.to_string())),
+            })?;
         }
         Ok(())
     }
 
     /// The segments are those of the last commit now.
     pub(super) fn set_committed(&mut self) {
-        debug_assert!(self.files.values().all(Option::is_none), "a commit of durable files");
+        debug_assert!(self.files.values().all(Unsynced::is_durable), "a commit of durable files");
         self.files.clear();
         self.n_settled = self.segments.len();
         self.counts = Counts::default();
@@ -142,7 +140,7 @@ impl Staging {
 
     fn keep(&mut self, built: BuiltSegment) -> SegmentMeta {
         let BuiltSegment { id, seal, n_docs, file } = built;
-        self.files.insert(FileName::Segment(id), Some(file));
+        self.files.insert(FileName::Segment(id), file);
         SegmentMeta { id, seal, n_docs, deletes: None }
     }
 

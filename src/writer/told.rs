@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::events::{Observer, Watch, What};
-use crate::format::manifest::SegmentMeta;
+use crate::segment::reader::SegmentReader;
 use crate::writer::{CommitInfo, FlushInfo, PreparedCommit};
 
 pub(super) fn commit(observer: &Observer, watch: Watch, committed: Result<CommitInfo, &Error>) {
@@ -41,20 +41,21 @@ pub(super) fn flush(observer: &Observer, watch: Watch, flushed: Result<FlushInfo
     });
 }
 
-/// Tells that `segments` became one.
+/// Tells that segments became one, or why not.
 pub(super) fn merge(
     observer: &Observer,
     watch: Watch,
-    segments: &[SegmentMeta],
-    merged: &Result<()>,
+    segments: &[SegmentReader<'_>],
+    error: Option<&Error>,
 ) {
-    let deletes = segments.iter().filter_map(|segment| segment.deletes.as_ref());
-    let seals = segments.iter().map(|segment| segment.seal).chain(deletes.map(|of| of.seal));
-    let bytes_read = seals.map(|seal| seal.file_len).sum();
+    let deletes = segments.iter().filter_map(|segment| segment.deleted());
+    let bytes_of_deletes: u64 = deletes.map(|deletes| deletes.file_len()).sum();
+    let bytes_read =
+        segments.iter().map(|segment| segment.file().len()).sum::<u64>() + bytes_of_deletes;
     let n_live = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
     observer.count_merge_input(bytes_read);
-    observer.end(watch, merged.as_ref().err(), |bytes| What::Merge {
-        documents: if merged.is_ok() { n_live } else { 0 },
+    observer.end(watch, error, |bytes| What::Merge {
+        documents: if error.is_none() { n_live } else { 0 },
         segments: segments.len() as u64,
         bytes_read,
         bytes,

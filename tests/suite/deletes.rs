@@ -4,8 +4,8 @@ use std::sync::Arc;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Schema, Searcher,
-    WriterOptions,
+    CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Schema,
+    Searcher, WriterOptions,
 };
 
 fn query(text: &str) -> Query {
@@ -248,10 +248,13 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
         let mut seen = Model::default();
         let (mut payload, mut committed_payload) = (vec![], vec![]);
         let mut reader = None;
+        // Merges that ran and are not taken in.
+        let mut merged = vec![];
+        let never = CancelToken::new();
         let n_keys = [3, 20, 400][round % 3];
         for step in 0..60 {
             let what = format!("round {round}, step {step}");
-            match random.below(17) {
+            match random.below(20) {
                 0..6 => {
                     for _ in 0..1 + random.below(30) {
                         let key = format!("k{}", random.below(n_keys));
@@ -312,7 +315,18 @@ fn an_index_with_a_key_is_a_map_whatever_is_done_to_it() {
                         model.put(&key, &text);
                     }
                 }
-                14 => {
+                14 | 15 => {
+                    if let Some(job) = writer.begin_merge().unwrap() {
+                        merged.push(job.run(&never).unwrap());
+                    }
+                }
+                16 => {
+                    if !merged.is_empty() {
+                        let merged = merged.swap_remove(random.below(merged.len()));
+                        writer.finish_merge(merged).unwrap();
+                    }
+                }
+                17 => {
                     let prepared = writer.prepare_commit().unwrap();
                     assert_eq!(prepared.documents(), model.0.len() as u64, "{what}");
                 }

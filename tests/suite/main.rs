@@ -17,6 +17,7 @@ mod inspect;
 mod interrupted;
 mod limits;
 mod live;
+mod merging;
 mod naive;
 mod offsets;
 mod oracle;

@@ -5,6 +5,7 @@
 mod build;
 mod count;
 mod facets;
+mod live;
 mod measure;
 mod open;
 mod ranked;
@@ -19,6 +20,7 @@ const USAGE: &str = "usage:
   treepie-peers open DIR [WORD]                      fresh processes: open what `build` left in DIR, count WORD
   treepie-peers count ARTICLES QUERIES DIR [ROUNDS]  COUNT of AND and OR, with CRoaring as the floor
   treepie-peers facets DIR [DOCUMENTS]               the ten most frequent of 300 values, by selectivity
+  treepie-peers live DIR [DOCUMENTS [COMMITS]]       commits of one and of a hundred documents, updates by key
   treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_10_COUNT by class and corpus; options:
         --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
 
@@ -39,6 +41,10 @@ fn main() -> ExitCode {
         ["count", articles, queries, dir, rounds] => count::compare(articles, queries, dir, rounds),
         ["facets", dir] => facets::compare(dir, "10000000"),
         ["facets", dir, documents] => facets::compare(dir, documents),
+        ["live", dir] => live::compare(dir, "1000000", "10000"),
+        ["live", dir, documents] => live::compare(dir, documents, "10000"),
+        ["live", dir, documents, commits] => live::compare(dir, documents, commits),
+        ["live-one", engine, what, n, dir] => live::one(engine, what, n, dir),
         ["ranked", dir, ref options @ ..] => ranked::compare(dir, options),
         ["ranked-build", engine, corpus, lines, dir] => {
             ranked::build_one(engine, corpus, lines, dir)

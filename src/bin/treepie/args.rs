@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Recover(commands::recover::Args),
     Salvage(commands::salvage::Args),
     Merge(commands::merge::Args),
+    Copy(commands::copy::Args),
     Delete(commands::delete::Args),
     Export(commands::export::Args),
     Analyze(commands::analyze::Args),

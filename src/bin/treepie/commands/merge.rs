@@ -1,4 +1,4 @@
-//! `treepie merge INDEX`: all segments become one.
+//! `treepie merge INDEX`: all segments become one, or a few; the documents of other indexes come along.
 
 use std::{path::PathBuf, time::Instant};
 
@@ -13,15 +13,22 @@ use crate::{
     progress::{Counters, ProgressLine},
 };
 
-/// Make one segment of all.
+/// Make one segment of all, and of other indexes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   treepie merge titles.tp
+  treepie merge titles.tp --segments 4
+  treepie merge titles.tp more.tp others.tp    adds all of theirs, which must have the same schema
 
 Searches go on meanwhile; whoever has the index open keeps the old segments until it reloads.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
+    /// Indexes of the same schema whose documents are added first; they stay as they are.
+    others: Vec<PathBuf>,
+    /// At most so many segments are left; those with the fewest documents become one.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    segments: u32,
     #[command(flatten)]
     events: EventsArg,
 }
@@ -35,7 +42,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let progress = ProgressLine::start(global.quiet, None, &counters);
     let stage = counters.clone();
     let options = WriterOptions::new().on_progress(move |progress| stage.set_stage(progress));
-    let merged = index.writer_with(options)?.merge()?;
+    let mut writer = index.writer_with(options)?;
+    for other in &args.others {
+        writer.add_index(&super::open(other)?.searcher()?).map_err(|error| error.in_file(other))?;
+    }
+    let merged = writer.merge_to(args.segments as usize)?;
     drop(progress);
     if !global.quiet {
         note(format!(

@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod bench_disk;
 pub(crate) mod completions;
+pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod eval;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),
         Command::Merge(args) => merge::run(args, global),
+        Command::Copy(args) => copy::run(args, global),
         Command::Delete(args) => delete::run(args, global),
         Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),

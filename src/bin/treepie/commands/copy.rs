@@ -1,0 +1,31 @@
+//! `treepie copy INDEX TO`: the newest commit as an index of its own.
+
+use std::path::PathBuf;
+
+use super::open;
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome, note},
+};
+
+/// Copy an index as it is now, while others write to it and search it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  treepie copy titles.tp backup.tp
+
+On the same file system the files are linked, which takes no time and no room; elsewhere they are copied.")]
+pub(crate) struct Args {
+    /// The index.
+    index: PathBuf,
+    /// The copy, which must not exist.
+    to: PathBuf,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let index = open(&args.index)?;
+    let generation = index.copy_to(&args.to)?;
+    if !global.quiet {
+        note(format!("commit {generation} is in {}", args.to.display()));
+    }
+    Ok(Exit::Done)
+}

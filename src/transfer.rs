@@ -1,0 +1,116 @@
+//! Whole indexes into others: copies that open on their own, and documents of one index added to another.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::FileName;
+use crate::format::manifest::SegmentMeta;
+use crate::ids::SegmentId;
+use crate::index::Index;
+use crate::searcher::Searcher;
+use crate::segment::snapshot::{Snapshot, read_manifest};
+use crate::storage::{FsStorage, ReadMode, Storage};
+use crate::writer::IndexWriter;
+use std::path::PathBuf;
+
+impl Index {
+    /// Copies the newest commit to the directory `to`, as an index of its own; its generation. On the same file system the
+    /// files are the same by another name, so it takes no time and no room: a backup, or something to try things on.
+    /// Writers and searchers go on meanwhile. `Ok` means that it survives a power failure.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// # let dir = std::env::temp_dir().join(format!("treepie-doc-copy-{}", std::process::id()));
+    /// # let _ = std::fs::remove_dir_all(&dir);
+    /// # std::fs::create_dir(&dir)?;
+    ///
+    /// let index = Index::create(dir.join("a"), Schema::builder().text("title").build()?)?;
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// index.copy_to(dir.join("b"))?;
+    /// writer.add(Document::new().with("title", "London"))?;
+    /// writer.commit()?;
+    /// assert_eq!(index.searcher()?.n_docs(), 2);
+    /// assert_eq!(Index::open(dir.join("b"))?.searcher()?.n_docs(), 1);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] and [`ErrorKind::NotAnIndex`] if there is something in `to`; as [`open`](Self::open). What
+    /// an error leaves in `to` is no index, and a second attempt clears it away.
+    pub fn copy_to(&self, to: impl Into<PathBuf>) -> Result<u64> {
+        let to = to.into();
+        let storage = self.storage()?;
+        // Keeps its files from being collected.
+        let snapshot = Snapshot::open(&*storage)?;
+        let generation = snapshot.manifest.generation;
+        crate::index::refuse_existing(&to)?;
+        let target = FsStorage::create(&to, ReadMode::default())?;
+        let lock = target.lock_writer()?;
+        for entry in target.list()?.into_iter().filter(|entry| entry.is_file) {
+            if !matches!(FileName::parse(&entry.name), None | Some(FileName::WriteLock)) {
+                target.delete(&entry.name)?;
+            }
+        }
+        for name in snapshot.manifest.segments.iter().flat_map(SegmentMeta::files) {
+            storage.put_into(&name.to_string(), &to)?;
+        }
+        target.sync_names()?;
+        // The manifest comes last and at once, as in a commit: without it there is nothing.
+        let name = FileName::Manifest(generation).to_string();
+        let manifest = read_manifest(&*storage, generation)?.encode()?;
+        let temporary = FileName::Temporary(SegmentId::random()).to_string();
+        let mut file = target.create(&temporary)?;
+        file.write_all(&manifest)?;
+        file.sync()?;
+        lock.check()?;
+        target.publish(&temporary, &name)?;
+        target.sync_names()?;
+        Ok(generation)
+    }
+}
+
+impl IndexWriter {
+    /// Adds every document of another index, with what is not stored of it, too; how many. Its segments are merged as they
+    /// are: nothing is tokenized. Where the schema has a key they take the place of those that have the same, as
+    /// [added](Self::add) documents do.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let schema = Schema::builder().text("title").build()?;
+    /// let [one, two] = [(); 2].map(|()| Index::in_memory(schema.clone()));
+    /// for (index, title) in [(&one, "Paris"), (&two, "London")] {
+    ///     let mut writer = index.writer()?;
+    ///     writer.add(Document::new().with("title", title))?;
+    ///     writer.commit()?;
+    /// }
+    /// let mut writer = one.writer()?;
+    /// assert_eq!(writer.add_index(&two.searcher()?)?, 1);
+    /// assert_eq!(writer.commit()?.documents, 2);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
+    /// its terms; the writer goes on. As [`add`](Self::add).
+    pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
+        let what = "adding the documents of another index";
+        let snapshot = other.snapshot();
+        if snapshot.manifest.schema != *self.schema() {
+            return Err(Error::new(ErrorKind::Schema, what)
+                .expected("an index of the same schema")
+                .found("another one"));
+        }
+        if snapshot.manifest.term_versions != self.term_versions() {
+            return Err(Error::new(ErrorKind::UnsupportedVersion, what)
+                .expected("terms made by the same version of the analyzers")
+                .found("those of another")
+                .hint("export its documents and index them again"));
+        }
+        let readers: Vec<_> = snapshot.readers().collect();
+        self.add_segments(&readers)
+    }
+}

@@ -1,0 +1,473 @@
+//! Merging: fewer segments, without what is deleted. In the foreground, or as jobs on whatever thread the host has.
+//!
+//! A [job](MergeJob) reads segments that do not change and writes a file that nobody knows, so it is in nobody's
+//! way: documents are added, deleted and committed meanwhile. What was deleted of its segments while it ran is carried
+//! over to the new one when it is taken in, which is a matter of the deletes alone.
+
+use super::{IndexWriter, before_publishing, info, report, told};
+use crate::budget::CancelToken;
+use crate::error::{CommitOutcome, Result};
+use crate::events::{Observer, Operation};
+use crate::format::FileName;
+use crate::format::deletes::DeletedSet;
+use crate::format::manifest::SegmentMeta;
+use crate::ids::SegmentId;
+use crate::schema::Schema;
+use crate::segment::builder::BuiltSegment;
+use crate::segment::deletes::{self, DeletedDocs};
+use crate::segment::file::SegmentFile;
+use crate::segment::reader::SegmentReader;
+use crate::segment::renumbering::Renumbering;
+use crate::segment::snapshot::{self, Snapshot};
+use crate::storage::{Pace, Paced, Storage};
+use crate::writer::CommitInfo;
+use crate::writer::merge_segments;
+use crate::writer::pipeline::Progress;
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// What a writer knows of the merges that it has begun.
+#[derive(Debug)]
+pub(super) struct Merges {
+    pace: Arc<Pace>,
+    /// Of those that may still be taken in.
+    running: Vec<Weak<Sources>>,
+}
+
+/// The segments of a merge.
+#[derive(Debug)]
+struct Sources(Vec<SegmentId>);
+
+impl Merges {
+    pub(super) fn new(bytes_per_second: Option<u64>) -> Self {
+        let pace = Arc::new(Pace::default());
+        pace.set(bytes_per_second);
+        Merges { pace, running: vec![] }
+    }
+
+    /// None of them is taken in any more: their files may be gone.
+    pub(super) fn forget(&mut self) {
+        self.running.clear();
+    }
+
+    fn has(&self, segment: &SegmentMeta) -> bool {
+        let running = self.running.iter().filter_map(Weak::upgrade);
+        running.into_iter().any(|sources| sources.0.contains(&segment.id))
+    }
+}
+
+/// A merge that is due, to be [run](Self::run) on any thread; from [`IndexWriter::begin_merge`]. Dropping it gives it up.
+#[derive(Debug)]
+#[must_use = "nothing is merged until it runs"]
+pub struct MergeJob {
+    input: Input,
+    schema: Arc<Schema>,
+    id: SegmentId,
+    storage: Arc<dyn Storage>,
+    pace: Arc<Pace>,
+    sources: Arc<Sources>,
+    observer: Arc<Observer>,
+}
+
+/// What a [job](MergeJob) made, durable and unknown to anybody until [`IndexWriter::finish_merge`]. Dropping it deletes it.
+#[derive(Debug)]
+#[must_use = "it is part of nothing until the writer takes it in"]
+pub struct MergedSegment {
+    built: Option<BuiltSegment>,
+    input: Input,
+    schema: Arc<Schema>,
+    storage: Arc<dyn Storage>,
+    sources: Arc<Sources>,
+}
+
+/// Segments that are merged, open.
+#[derive(Debug)]
+struct Input {
+    metas: Vec<SegmentMeta>,
+    files: Vec<Arc<SegmentFile>>,
+    deletes: Vec<Option<Arc<DeletedDocs>>>,
+}
+
+impl Input {
+    /// No pin is needed: only this writer collects, and not what the last commit names; and what is open stays.
+    fn open(storage: &dyn Storage, metas: &[SegmentMeta]) -> Result<Self> {
+        let files = metas.iter().map(|segment| snapshot::open_segment(storage, segment));
+        let files = files.collect::<Result<_>>()?;
+        let deletes = metas.iter().map(|meta| Snapshot::open_deletes_of(storage, meta, None));
+        let deletes = deletes.collect::<Result<_>>()?;
+        Ok(Input { metas: metas.to_vec(), files, deletes })
+    }
+
+    fn readers<'s>(&'s self, schema: &'s Schema) -> Vec<SegmentReader<'s>> {
+        let parts = self.files.iter().zip(&self.metas).zip(&self.deletes);
+        let readers = parts.map(|((file, segment), deletes)| {
+            SegmentReader::new(file, schema, segment.n_docs).without(deletes.as_ref())
+        });
+        readers.collect()
+    }
+}
+
+/// Writes one segment of some, durable where it `waits` for the disk. What an error leaves of its file is deleted.
+#[expect(clippy::too_many_arguments, reason = "all that a merge is made of, in one place")]
+fn write(
+    readers: &[SegmentReader<'_>],
+    schema: &Schema,
+    storage: Arc<dyn Storage>,
+    id: SegmentId,
+    waits: bool,
+    observer: &Observer,
+    on_progress: impl FnMut(Progress),
+) -> Result<BuiltSegment> {
+    let watch = observer.begin(Operation::Merge);
+    let merged = merge_segments::merge(readers, schema, Arc::clone(&storage), id, on_progress);
+    let written = merged.and_then(|mut built| {
+        if waits {
+            built.file.sync()?;
+        }
+        Ok(built)
+    });
+    told::merge(observer, watch, readers, written.as_ref().err());
+    written.inspect_err(|_| {
+        // Best effort: what stays is cleared away by the next writer.
+        let _ = storage.delete(&FileName::Segment(id).to_string());
+    })
+}
+
+impl MergeJob {
+    /// Documents that will be written.
+    pub fn documents(&self) -> u64 {
+        self.input.metas.iter().map(|segment| u64::from(segment.n_live())).sum()
+    }
+
+    /// Bytes of the segments that are read.
+    pub fn bytes(&self) -> u64 {
+        self.input.files.iter().map(|file| file.len()).sum()
+    }
+
+    /// Merges, on this thread alone, until somebody cancels.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled), and those of reading and writing files. Nothing is left of it then, and the index is as it was.
+    pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
+        let MergeJob { input, schema, id, storage, pace, sources, observer } = self;
+        let paced: Arc<dyn Storage> =
+            Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
+        let built = write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ())?;
+        Ok(MergedSegment { built: Some(built), input, schema, storage, sources })
+    }
+}
+
+impl Drop for MergedSegment {
+    fn drop(&mut self) {
+        if let Some(BuiltSegment { id, .. }) = self.built.take() {
+            // Best effort: what stays is cleared away by the next writer.
+            let _ = self.storage.delete(&FileName::Segment(id).to_string());
+        }
+    }
+}
+
+impl MergedSegment {
+    /// What was deleted since the merge began, by the numbers of the new segment. `now` are the same segments
+    /// as they are by now.
+    fn deleted_since(&self, now: &[SegmentMeta]) -> Result<DeletedSet> {
+        let mut set = DeletedSet::default();
+        let mut base = 0;
+        for (reader, segment) in self.input.readers(&self.schema).into_iter().zip(now) {
+            let numbers = Renumbering::of(reader, base)?;
+            if let Some(deletes) = Snapshot::open_deletes_of(&*self.storage, segment, None)? {
+                deletes.for_each(segment.n_docs, |doc| {
+                    if let Some(new) = numbers.get(doc) {
+                        set.add(new);
+                    }
+                })?;
+            }
+            base += numbers.n_live();
+        }
+        Ok(set)
+    }
+}
+
+impl IndexWriter {
+    /// Makes all segments of the index one, without what is deleted; with what was added since the last commit, if
+    /// anything was.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn merge(&mut self) -> Result<CommitInfo> {
+        self.merge_to(1)
+    }
+
+    /// The same, until there are at most `segments`: neighbours become one, those that have the fewest documents.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for n in 0..5 {
+    ///     writer.add(Document::new().with("title", format!("number {n}")))?;
+    ///     writer.commit()?;
+    /// }
+    /// assert_eq!(writer.merge_to(3)?.segments, 3);
+    /// assert_eq!(writer.merge()?.segments, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn merge_to(&mut self, segments: usize) -> Result<CommitInfo> {
+        let first = self.commit()?;
+        let groups = cheapest(self.staging.segments(), segments.max(1));
+        if groups.is_empty() {
+            return Ok(first);
+        }
+        // What was added stands by now, whatever becomes of the merge. From the back, so that the others stay where they are.
+        let merged = groups.into_iter().rev().try_for_each(|group| self.merge_durably(group));
+        let merged = merged.and_then(|()| {
+            let committed = self.commit_staging();
+            self.keep_failure(committed)
+        });
+        let manifest = merged.map_err(|error| error.outcome(CommitOutcome::Committed))?;
+        let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
+        Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
+    }
+
+    /// Merges the segments that are due by the [policy](crate::WriterOptions::merge_policy), by a commit for each merge, in
+    /// the foreground; how many merges there were. What was added and deleted since the last commit waits for the next;
+    /// so do the merges where anything of it was [flushed](Self::flush).
+    ///
+    /// To be called after every commit, or when there is time: an index that is committed to often has few segments
+    /// then. Whoever searches keeps the old segments until it reloads. See [`begin_merge`](Self::begin_merge) for merging on other threads.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for n in 0..100 {
+    ///     writer.add(Document::new().with("title", format!("number {n}")))?;
+    ///     writer.commit()?;
+    ///     writer.maintain()?;
+    /// }
+    /// assert_eq!(writer.commit()?.documents, 100);
+    /// assert!(index.inspect()?.segments().len() < 16);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
+    /// everything that waits for the next commit.
+    pub fn maintain(&mut self) -> Result<usize> {
+        self.check()?;
+        let mut n_merges = 0;
+        while let Some(due) = self.due(0..self.staging.segments().len()) {
+            let waits = self.staging.has_changes();
+            // Until here nothing has changed, so there is nothing to give up after an error.
+            self.merge_durably(due).map_err(before_publishing)?;
+            self.commit_merge(waits)?;
+            n_merges += 1;
+        }
+        Ok(n_merges)
+    }
+
+    /// A merge that is due by the [policy](crate::WriterOptions::merge_policy), of segments that no other job merges, for the
+    /// host to run when and where it likes; `None` where none is.
+    ///
+    /// ```
+    /// use treepie::{CancelToken, Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// let cancel = CancelToken::new();
+    /// for n in 0..100 {
+    ///     writer.add(Document::new().with("title", format!("number {n}")))?;
+    ///     writer.commit()?;
+    ///     if let Some(job) = writer.begin_merge()? {
+    ///         let cancel = cancel.clone();
+    ///         let merging = std::thread::spawn(move || job.run(&cancel));
+    ///         writer.commit()?; // goes on meanwhile
+    ///         writer.finish_merge(merging.join().unwrap()?)?;
+    ///     }
+    /// }
+    /// assert!(index.inspect()?.segments().len() < 16);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of opening the segments; the writer goes on.
+    pub fn begin_merge(&mut self) -> Result<Option<MergeJob>> {
+        self.check()?;
+        self.merges.running.retain(|sources| sources.strong_count() > 0);
+        let Some(due) = self.due(0..self.staging.segments().len()) else { return Ok(None) };
+        let storage = Arc::clone(self.committer.storage());
+        let input = Input::open(&*storage, &self.staging.segments()[due])?;
+        let sources = Arc::new(Sources(input.metas.iter().map(|segment| segment.id).collect()));
+        self.merges.running.push(Arc::downgrade(&sources));
+        let (schema, pace) = (Arc::clone(&self.rules.schema), Arc::clone(&self.merges.pace));
+        let (id, observer) = (self.ids.next(), Arc::clone(&self.resources.observer));
+        Ok(Some(MergeJob { input, schema, id, storage, pace, sources, observer }))
+    }
+
+    /// Puts what a job merged in the place of its segments, without what was deleted meanwhile, by a commit of its own, or with
+    /// the next one as [`maintain`](Self::maintain). `false`, and nothing happens, where the segments are not there any more, as
+    /// after a [`rollback`](Self::rollback) or another merge, or where another writer began the job.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub fn finish_merge(&mut self, mut merged: MergedSegment) -> Result<bool> {
+        self.check()?;
+        let is_known = |known: &Weak<Sources>| known.as_ptr() == Arc::as_ptr(&merged.sources);
+        let known = self.merges.running.iter().position(is_known);
+        let Some(range) = known.and_then(|_| self.position_of(&merged.sources)) else {
+            return Ok(false);
+        };
+        let waits = self.staging.has_changes();
+        let mut since = merged.deleted_since(&self.staging.segments()[range.clone()])?;
+        let Some(built) = merged.built.take() else { return Ok(false) };
+        known.map(|known| self.merges.running.swap_remove(known));
+        let (id, n_docs, at) = (built.id, built.n_docs, range.start);
+        self.staging.replace(range, built);
+        if since.len() == u64::from(n_docs) {
+            let mut nothing_left_of = vec![false; self.staging.segments().len()];
+            nothing_left_of[at] = true;
+            self.staging.remove(&nothing_left_of);
+        } else if since.len() > 0 {
+            let storage = Arc::clone(self.committer.storage());
+            let written = deletes::write(&*storage, id, self.ids.next_number(), &mut since);
+            let (deletes, file) = self.keep_failure(written.map_err(before_publishing))?;
+            self.staging.set_deletes(at, deletes, file);
+        }
+        self.commit_merge(waits)?;
+        Ok(true)
+    }
+
+    /// Where the segments of a merge stand, if they still stand side by side.
+    fn position_of(&self, sources: &Sources) -> Option<Range<usize>> {
+        let ids: Vec<_> = self.staging.segments().iter().map(|segment| segment.id).collect();
+        let n = sources.0.len();
+        let at = ids.windows(n.max(1)).position(|window| window == sources.0)?;
+        Some(at..at + n)
+    }
+
+    /// Neighbours of a range that are to become one and that no job merges.
+    pub(super) fn due(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let segments = self.staging.segments().get(range.clone())?;
+        let mut at = range.start;
+        segments.chunk_by(|a, b| self.merges.has(a) == self.merges.has(b)).find_map(|group| {
+            let start = at;
+            at += group.len();
+            let is_free = !self.merges.has(group.first()?);
+            let due = is_free.then(|| self.merge_policy.due(group)).flatten()?;
+            Some(start + due.start..start + due.end)
+        })
+    }
+
+    /// Makes some neighbouring segments one, without what is deleted. Where that fails nothing has changed.
+    pub(super) fn merge_staged(&mut self, range: Range<usize>) -> Result<()> {
+        self.merge_range(range, false)
+    }
+
+    /// The same, and waits for the disk now, as long as nothing depends on it.
+    fn merge_durably(&mut self, range: Range<usize>) -> Result<()> {
+        self.merge_range(range, true)
+    }
+
+    fn merge_range(&mut self, range: Range<usize>, waits: bool) -> Result<()> {
+        let storage = Arc::clone(self.committer.storage());
+        let input = Input::open(&*storage, &self.staging.segments()[range.clone()])?;
+        let (id, schema) = (self.ids.next(), &self.rules.schema);
+        let on_progress = &mut self.on_progress;
+        let on_progress = |progress| report(on_progress, progress);
+        let (readers, observer) = (input.readers(schema), &self.resources.observer);
+        let built = write(&readers, schema, storage, id, waits, observer, on_progress)?;
+        drop(readers);
+        drop(input);
+        self.staging.replace(range, built);
+        Ok(())
+    }
+
+    /// Commits a merge, unless it waits for what was flushed before.
+    fn commit_merge(&mut self, waits: bool) -> Result<()> {
+        if waits {
+            return Ok(());
+        }
+        let committed = self.commit_staging().map_err(before_publishing);
+        self.keep_failure(committed).map(drop)
+    }
+
+    /// Adds the documents of other segments of the same schema, which are open, as one new segment.
+    pub(crate) fn add_segments(&mut self, readers: &[SegmentReader<'_>]) -> Result<u64> {
+        self.check()?;
+        let staged = self.stage();
+        self.keep_failure(staged)?;
+        if readers.iter().all(|reader| reader.n_live() == 0) {
+            return Ok(0);
+        }
+        let n_old = self.staging.segments().len();
+        let storage = Arc::clone(self.committer.storage());
+        let (id, schema) = (self.ids.next(), &self.rules.schema);
+        let on_progress = &mut self.on_progress;
+        let on_progress = |progress| report(on_progress, progress);
+        let observer = &self.resources.observer;
+        let built = write(readers, schema, storage, id, false, observer, on_progress)?;
+        let n_docs = u64::from(built.n_docs);
+        self.staging.counts.added += n_docs;
+        self.staging.add(built);
+        let replaced = self.carry_out_deletions(n_old);
+        self.keep_failure(replaced)?;
+        Ok(n_docs)
+    }
+}
+
+/// Neighbours that are to become one each so that at most `n` segments are left and few documents are written: again and
+/// again those two that have the fewest together. For one segment that includes a single one of which documents are deleted.
+fn cheapest(segments: &[SegmentMeta], n: usize) -> Vec<Range<usize>> {
+    if n == 1 {
+        let has_deletes = segments.iter().any(|segment| segment.deletes.is_some());
+        let all = 0..segments.len();
+        return if all.len() > 1 || has_deletes { vec![all] } else { vec![] };
+    }
+    let single = |(at, segment): (usize, &SegmentMeta)| (at..at + 1, u64::from(segment.n_live()));
+    let mut groups: Vec<_> = segments.iter().enumerate().map(single).collect();
+    while groups.len() > n {
+        let sum = |at: &usize| groups[*at].1 + groups[*at + 1].1;
+        let Some(at) = (0..groups.len() - 1).min_by_key(sum) else { break };
+        let (next, n_docs) = groups.remove(at + 1);
+        groups[at].0.end = next.end;
+        groups[at].1 += n_docs;
+    }
+    groups.into_iter().map(|(group, _)| group).filter(|group| group.len() > 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::envelope::Seal;
+
+    #[test]
+    fn the_fewest_documents_are_written_for_so_many_segments() {
+        let segment = |n_docs| SegmentMeta {
+            id: SegmentId([1; 16]),
+            seal: Seal { file_len: 1, footer_crc: 1 },
+            n_docs,
+            deletes: None,
+        };
+        let segments = [90, 5, 5, 80, 3, 9].map(segment);
+        let merged = |n| -> Vec<(usize, usize)> {
+            cheapest(&segments, n).iter().map(|group| (group.start, group.end)).collect()
+        };
+        assert!(merged(6).is_empty());
+        assert_eq!(merged(5), [(1, 3)]);
+        assert_eq!(merged(4), [(1, 3), (4, 6)]);
+        assert_eq!(merged(3), [(1, 3), (3, 6)]);
+        assert_eq!(merged(1), [(0, 6)]);
+        assert!(cheapest(&segments[..1], 1).is_empty());
+        assert!(cheapest(&[], 1).is_empty());
+    }
+}
