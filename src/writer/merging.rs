@@ -108,7 +108,6 @@ impl Input {
 }
 
 /// Writes one segment of some, durable where it `waits` for the disk. What an error leaves of its file is deleted.
-#[expect(clippy::too_many_arguments, reason = "all that a merge is made of, in one place")]
 fn write(
     readers: &[SegmentReader<'_>],
     schema: &Schema,
