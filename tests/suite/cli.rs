@@ -776,7 +776,6 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
         (&["search", "t.tp", "paris", "--sort", "title"], "--sort"),
         (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
-        (&["merge", "t.tp", "--segments", "3"], "--segments"),
     ] {
         dir.run(arguments).fails_with(&[name, "not built yet"]);
     }
@@ -787,6 +786,31 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
         "schema.toml",
         "line 2",
     ]);
+}
+
+#[test]
+fn indexes_are_copied_added_to_others_and_merged_to_a_few_segments() {
+    let dir = Dir::with_titles();
+    let n_docs = dir.count("*");
+    let copied = dir.run(&["copy", "t.tp", "c.tp"]);
+    assert_eq!((copied.status, &*copied.stdout), (0, ""));
+    assert!(copied.stderr.contains("commit 1 is in c.tp"), "{}", copied.stderr);
+    dir.run(&["copy", "t.tp", "c.tp"]).fails_with(&["c.tp", "an index"]);
+    dir.run(&["copy", "none.tp", "d.tp"]).fails_with(&["none.tp"]);
+
+    let merged = dir.run(&["merge", "t.tp", "c.tp", "--segments", "2"]);
+    assert_eq!(merged.status, 0, "{}", merged.stderr);
+    assert!(merged.stderr.contains("1 segment before, 2 now"), "{}", merged.stderr);
+    assert_eq!(dir.count("*"), 2 * n_docs);
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    assert_eq!(dir.count("*"), 2 * n_docs);
+    dir.ok(&["verify", "t.tp"]);
+
+    dir.write("words.txt", "one line\n");
+    dir.ok(&["index", "w.tp", "words.txt", "--quiet"]);
+    dir.run(&["merge", "t.tp", "w.tp"]).fails_with(&["w.tp", "schema"]);
+    dir.run(&["merge", "t.tp", "--segments", "0"]).fails_with(&["--segments"]);
+    assert_eq!(dir.count("*"), 2 * n_docs);
 }
 
 #[test]

@@ -155,7 +155,6 @@ const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
     ("explain", "--format", &["dot", "mermaid", "pgjson", "folded", "html"]),
     ("bench", "--slow-ms", &[]),
     ("bench", "--log", &[]),
-    ("merge", "--segments", &[]),
 ];
 
 /// Says "not built yet" before the parser says "unknown".
