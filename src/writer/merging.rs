@@ -193,7 +193,8 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// As [`commit`](Self::commit). Where the outcome is [`Committed`](CommitOutcome::Committed), only the merge failed: what was
+    /// added is durable, and unless publishing failed the writer goes on.
     pub fn merge(&mut self) -> Result<CommitInfo> {
         self.merge_to(1)
     }
@@ -216,7 +217,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// As [`merge`](Self::merge).
     pub fn merge_to(&mut self, segments: usize) -> Result<CommitInfo> {
         let first = self.commit()?;
         let groups = cheapest(self.staging.segments(), segments.max(1));

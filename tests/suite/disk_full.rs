@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use treepie::{
-    BadLines, Document, Error, ErrorKind, Index, LineFormat, Result, Schema, WriterOptions,
+    BadLines, CommitOutcome, Document, Error, ErrorKind, Index, LineFormat, Result, Schema,
+    WriterOptions,
 };
 
 /// Room that never ends.
@@ -148,7 +149,10 @@ fn work_with_room(disk: &FullDisk, work: Work<'_>, room: u64, threads: usize) ->
     if let Some(error) = &error {
         assert_eq!(error.kind(), ErrorKind::NoSpace, "room for {room}: {error}");
         let again = writer.commit().unwrap_err();
-        assert_eq!(again.kind(), ErrorKind::Poisoned, "room for {room}: {again}");
+        // A merge that fails costs nothing, so the writer tries again, in vain.
+        let goes_on = error.commit_outcome() == Some(CommitOutcome::Committed)
+            && again.kind() == ErrorKind::NoSpace;
+        assert!(goes_on || again.kind() == ErrorKind::Poisoned, "room for {room}: {again}");
     }
     disk.room.store(UNLIMITED, Relaxed);
     error
