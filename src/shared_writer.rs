@@ -322,15 +322,18 @@ impl Drop for Leading<'_> {
     }
 }
 
+/// Hands everything to the writer. After an error it is useless: what others have added is lost with the rest, so
+/// none of them may be told that it was committed.
 fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
-    operations.into_iter().try_for_each(|operation| match operation {
+    let applied = operations.into_iter().try_for_each(|operation| match operation {
         Operation::Add(document) => writer.add(document),
         Operation::Delete(field, value) => writer.delete_in(field, &value),
         Operation::Payload(payload) => {
             writer.set_payload(payload);
             Ok(())
         }
-    })
+    });
+    writer.keep_failure(applied)
 }
 
 /// Waits for so long, or until the end is told; whether it was.

@@ -759,7 +759,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
+    /// Makes the writer useless after an error.
+    pub(crate) fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.failed = true;
             self.committer.poison(error);

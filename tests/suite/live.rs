@@ -362,3 +362,28 @@ fn commits_come_by_themselves_where_that_is_asked_for() {
     drop(commits);
     assert_eq!((n_told.load(Ordering::Relaxed), index.searcher().unwrap().n_docs()), (1, 2));
 }
+
+#[test]
+fn nobody_is_told_that_what_an_error_lost_was_committed() {
+    let (_, index) = index();
+    let options = WriterOptions::new().memory_bytes(16 << 20).threads(1);
+    let writer = index.writer_with(options).unwrap().into_shared();
+    // More to delete than is kept between two commits, and behind it somebody else's document.
+    let key = "k".repeat(30_000);
+    let error = loop {
+        match writer.delete_key(&key) {
+            Ok(_) => {}
+            Err(busy) => {
+                assert_eq!(busy.kind(), ErrorKind::Busy);
+                writer.add(Document::new().with("id", "1").with("text", "theirs")).unwrap();
+                if let Err(error) = writer.process() {
+                    break error;
+                }
+            }
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 0);
+}
