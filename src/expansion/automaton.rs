@@ -193,9 +193,8 @@ fn refused(pattern: &str, error: &dense::BuildError) -> Error {
     let text = cause.to_string();
     let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
     if reason.contains("maximum number of nested") {
-        return Error::new(ErrorKind::LimitExceeded, what)
-            .expected(format!("at most {REGEX_NEST_MAX} levels (limit REGEX_NEST_MAX)"))
-            .found("more brackets and repetitions inside each other");
+        let (name, unit) = ("REGEX_NEST_MAX", "levels of brackets and repetitions");
+        return Error::limit_reached(what, name, REGEX_NEST_MAX, unit, None);
     }
     if error.is_size_limit_exceeded() || reason.contains("limit") {
         let most = limits::current().regex_bytes;

@@ -9,8 +9,8 @@ use treepie::inspect::Inspector;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::Storage;
 use treepie::{
-    DocId, ErrorKind, Explanation, FacetCounts, Fields, Hit, Hits, Index, Order, Result, Searcher,
-    Statistics, Total, TotalMode,
+    DocId, Error, ErrorKind, Explanation, FacetCounts, Fields, Hit, Hits, Index, Order, Result,
+    Searcher, Statistics, Total, TotalMode,
 };
 
 /// Queries of every kind, over lists of every kind.
@@ -97,6 +97,15 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) const ALL: Turn = Turn { nth: 0, of: 1 };
+}
+
+/// Damage is called that, with the file it is in and with what is wrong there.
+fn assert_told(what: &str, error: &Error) {
+    let message = error.to_string();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {message}");
+    let says_what =
+        [": expected ", ": found ", ", found "].iter().any(|said| message.contains(said));
+    assert!(error.file().is_some() && says_what, "{what}: {message}");
 }
 
 /// Counts questions, and asks those whose turn it is.
@@ -298,7 +307,7 @@ impl Truth {
             (Ok(found), None) => panic!("{what}: {found:?} out of nothing"),
             (Err(error), None) if error.kind() == ErrorKind::NotFound => {}
             (Err(error), _) => {
-                assert_eq!(error.kind(), ErrorKind::Corrupt, "{what}: {error}");
+                assert_told(what, &error);
                 refused += 1;
             }
         };
@@ -317,7 +326,7 @@ impl Truth {
         let (searcher, inspector) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Corrupt, "opening: {error}");
+                assert_told("opening", &error);
                 return None;
             }
         };
@@ -325,7 +334,7 @@ impl Truth {
         let refused = self.compare(&searcher, &inspector, turn);
         let mut reported = 0;
         let report = inspector.verify(|error| {
-            assert_eq!(error.kind(), ErrorKind::Corrupt, "verifying: {error}");
+            assert_told("verifying", &error);
             reported += 1;
         });
         assert_eq!(report.is_sound(), reported == 0);

@@ -7,6 +7,7 @@ mod cli;
 mod deadlines;
 mod deletes;
 mod disk_full;
+mod errors;
 mod events;
 mod expansions;
 mod facets;
