@@ -65,6 +65,7 @@ mod json;
 pub mod events;
 mod bytes;
 mod recycle;
+mod sync;
 mod limits;
 mod budget;
 mod checksum;
@@ -94,6 +95,8 @@ mod reader;
 pub mod inspect;
 mod index;
 mod transfer;
+#[cfg(all(test, treepie_schedules))]
+mod schedules;
 
 pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
 pub use document::Document;

@@ -56,6 +56,7 @@ impl IndexReader {
         limits: Option<Limits>,
         published: Arc<Published>,
     ) -> Result<Self> {
+        published.want();
         let snapshot = match published.newest() {
             Some(newest) => newest,
             None => {

@@ -10,9 +10,9 @@ use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
+use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder};
 use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What an operation in the queue takes beside its texts.
@@ -255,7 +255,7 @@ impl SharedWriter {
                 }
             }
         };
-        let thread = thread::Builder::new().name("treepie-commit".into()).spawn(work);
+        let thread = ThreadBuilder::new().name("treepie-commit".into()).spawn(work);
         let thread = thread.map_err(|error| Error::io("starting a thread that commits", error))?;
         Ok(PeriodicCommits { stop, thread: Some(thread) })
     }

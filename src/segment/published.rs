@@ -4,15 +4,18 @@
 //! other, and nobody sees half of a change. What was taken stays as it is for as long as it is held.
 
 use crate::segment::snapshot::Snapshot;
+use crate::sync::{self, Condvar, Mutex};
 use arc_swap::ArcSwapOption;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where the snapshots of one index are published, shared by an index, its clones, its writer and its readers.
 #[derive(Debug, Default)]
 pub(crate) struct Published {
     newest: ArcSwapOption<Snapshot>,
+    /// Whether somebody is a reader, or about to be one.
+    wanted: AtomicBool,
     /// How many snapshots showed what no commit had, so that no two of them have the same number.
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
@@ -25,12 +28,20 @@ pub(crate) struct Published {
 impl Published {
     /// What was published last; `None` before anybody asked for it.
     pub(crate) fn newest(&self) -> Option<Arc<Snapshot>> {
+        sync::step();
         self.newest.load_full()
     }
 
-    /// Whether there are readers who want to know of commits.
+    /// Asks for commits from now on. Whoever asks before looking for the newest one misses none: a writer that sees
+    /// nobody ask has committed before that look.
+    pub(crate) fn want(&self) {
+        self.wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether there are readers who want to know of commits, or who would find what was flushed before one.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.newest.load().is_some()
+        sync::step();
+        self.wanted.load(Ordering::SeqCst) || self.newest.load().is_some()
     }
 
     /// A number for the next snapshot of what no commit has.
@@ -41,9 +52,12 @@ impl Published {
     /// Publishes `snapshot`, unless there is a newer one.
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
         let is_newer = |than: &Arc<Snapshot>| snapshot.version() > than.version();
-        let before = self.newest.rcu(|now| match now {
-            Some(now) if !is_newer(now) => Some(Arc::clone(now)),
-            _ => Some(Arc::clone(&snapshot)),
+        let before = self.newest.rcu(|now| {
+            sync::step();
+            match now {
+                Some(now) if !is_newer(now) => Some(Arc::clone(now)),
+                _ => Some(Arc::clone(&snapshot)),
+            }
         });
         if before.as_ref().is_none_or(is_newer) {
             *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
