@@ -8,7 +8,7 @@ const KEYS: u64 = 48;
 /// Keys that a step touches.
 const TOUCHED: u64 = 4;
 /// The key of the document that says which step was the last.
-const HEAD: &str = "head";
+pub(crate) const HEAD: &str = "head";
 
 /// Documents by their keys.
 pub(crate) type Content = BTreeMap<String, String>;
@@ -133,7 +133,8 @@ pub(crate) fn check(searcher: &Searcher) -> Result<u64, String> {
     Ok(step)
 }
 
-fn compare(searcher: &Searcher, expected: &Content) -> Result<(), String> {
+/// Compares all of a snapshot with what it must hold.
+pub(crate) fn compare(searcher: &Searcher, expected: &Content) -> Result<(), String> {
     let mut found = vec![];
     for doc in searcher.documents() {
         let fields = doc.and_then(|doc| searcher.document(doc)).map_err(|e| e.to_string())?;

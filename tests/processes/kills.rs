@@ -132,7 +132,7 @@ fn kills_lose_nothing_that_was_acknowledged_and_readers_see_whole_commits() {
 }
 
 /// One more writer, undisturbed, clears everything away.
-fn leaves_no_litter(index: &Path) {
+pub(crate) fn leaves_no_litter(index: &Path) {
     let mut writer = Index::open(index).unwrap().writer().unwrap();
     writer.merge().unwrap();
     writer.commit().unwrap();

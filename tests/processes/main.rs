@@ -12,6 +12,7 @@
 //! ```text
 //! TREEPIE_PROCESSES_KILLS=10000 cargo test --test processes kills -- --nocapture
 //! TREEPIE_PROCESSES_OPENS=1000000 cargo test --test processes opening -- --nocapture
+//! TREEPIE_PROCESSES_SOAK=3600 cargo test --test processes soak -- --nocapture
 //! TREEPIE_PROCESSES_SYNCS=12 cargo test --test processes full_disk -- --nocapture
 //! TREEPIE_PROCESSES_TITLES=2000000 cargo test --test processes memory -- --nocapture
 //! TREEPIE_PROCESSES_LARGE=1 cargo test --test processes large -- --nocapture --test-threads=1
@@ -31,3 +32,4 @@ mod place;
 mod process;
 mod roles;
 mod sandbox;
+mod soak;

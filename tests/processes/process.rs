@@ -13,6 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 const ROLE: &str = "TREEPIE_PROCESSES_ROLE";
@@ -179,7 +180,15 @@ impl Parent {
 #[ignore = "it is started by the other tests"]
 fn role() {
     let Ok(role) = env::var(ROLE) else { return };
-    let line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
+    let line = || UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
+    // Before anything else: printing where it was takes so long that a kill may come first.
+    let (report, to) = (std::panic::take_hook(), Mutex::new(line()));
+    std::panic::set_hook(Box::new(move |panic| {
+        let what = panic.to_string().replace('\n', " ");
+        let _ = writeln!(to.lock().unwrap(), "panicked: {what}");
+        report(panic);
+    }));
+    let line = line();
     let place = PathBuf::from(env::var_os(PLACE).unwrap());
     roles::play(&role, &Parent { line: RefCell::new(BufReader::new(line)), place });
 }
