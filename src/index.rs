@@ -552,8 +552,13 @@ pub(crate) fn refuse_existing(path: &std::path::Path) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    let error = |kind| Error::new(kind, "creating an index").in_file(path);
-    match contents(&FsStorage::open(path, ReadMode::Pread)?)? {
+    refuse_contents(&FsStorage::open(path, ReadMode::Pread)?)
+}
+
+/// Lets a new index begin where there is nothing but what an interrupted attempt may have left.
+pub(crate) fn refuse_contents(storage: &dyn Storage) -> Result<()> {
+    let error = |kind| Error::new(kind, "creating an index").in_file(storage.location());
+    match contents(storage)? {
         Contents::NoCommit => Ok(()),
         Contents::Commits(_) => Err(error(ErrorKind::AlreadyExists)
             .expected("nothing here yet")

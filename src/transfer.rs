@@ -4,12 +4,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::SegmentMeta;
 use crate::ids::SegmentId;
-use crate::index::Index;
+use crate::index::{Index, refuse_contents, refuse_existing};
 use crate::searcher::Searcher;
 use crate::segment::snapshot::{Snapshot, read_manifest};
-use crate::storage::{FsStorage, ReadMode, Storage};
+use crate::storage::{FsStorage, ReadMode, Storage, copy};
 use crate::writer::IndexWriter;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 impl Index {
     /// Copies the newest commit to the directory `to`, as an index of its own; its generation. On the same file system the
@@ -41,12 +42,54 @@ impl Index {
     /// an error leaves in `to` is no index, and a second attempt clears it away.
     pub fn copy_to(&self, to: impl Into<PathBuf>) -> Result<u64> {
         let to = to.into();
+        refuse_existing(&to)?;
+        self.copy_into(
+            || Ok(Arc::new(FsStorage::create(&to, ReadMode::default())?)),
+            |from, _, name| from.put_into(name, &to),
+        )
+    }
+
+    /// The same, to any storage; every byte is copied.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use treepie::storage::MemoryStorage;
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// let copy = Arc::new(MemoryStorage::new());
+    /// index.copy_to_storage(copy.clone())?;
+    /// writer.merge()?;
+    /// assert_eq!(Index::options().open_storage(copy)?.searcher()?.n_docs(), 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_to`](Self::copy_to).
+    pub fn copy_to_storage(&self, to: Arc<dyn Storage>) -> Result<u64> {
+        refuse_contents(&*to)?;
+        self.copy_into(
+            || Ok(to),
+            |from, to, name| copy(&*from.open_unmapped(name)?, &mut *to.create(name)?),
+        )
+    }
+
+    /// Copies the newest commit to a storage that is `opened` once there is something to copy, and its files one by one by
+    /// `put`, so that they are durable.
+    fn copy_into(
+        &self,
+        opened: impl FnOnce() -> Result<Arc<dyn Storage>>,
+        put: impl Fn(&dyn Storage, &dyn Storage, &str) -> Result<()>,
+    ) -> Result<u64> {
         let storage = self.storage()?;
         // Keeps its files from being collected.
         let snapshot = Snapshot::open(&*storage)?;
         let generation = snapshot.manifest.generation;
-        crate::index::refuse_existing(&to)?;
-        let target = FsStorage::create(&to, ReadMode::default())?;
+        let target = opened()?;
         let lock = target.lock_writer()?;
         for entry in target.list()?.into_iter().filter(|entry| entry.is_file) {
             if !matches!(FileName::parse(&entry.name), None | Some(FileName::WriteLock)) {
@@ -54,7 +97,7 @@ impl Index {
             }
         }
         for name in snapshot.manifest.segments.iter().flat_map(SegmentMeta::files) {
-            storage.put_into(&name.to_string(), &to)?;
+            put(&*storage, &*target, &name.to_string())?;
         }
         target.sync_names()?;
         // The manifest comes last and at once, as in a commit: without it there is nothing.

@@ -14,6 +14,7 @@
 //! ```
 
 mod bugs;
+mod copying;
 mod disk;
 mod faults;
 mod older_format;

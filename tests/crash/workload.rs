@@ -116,6 +116,8 @@ pub(crate) enum Step {
     Delete { docs: usize, percent: usize },
     /// Adds documents and flushes after each, takes a prepared commit back, and commits.
     Flushed { docs: usize },
+    /// Adds documents and flushes after each, deletes, takes a prepared commit back, and rolls it all back.
+    RollBack { docs: usize },
     /// Adds documents with the keys of so many that are there, and commits.
     Replace { docs: usize },
     /// Merges what is due, each time in a commit.
@@ -205,6 +207,20 @@ impl System {
                     }
                     drop(writer.prepare_commit()?);
                     commit(disk, history, &mut writer, |writer| writer.commit())?;
+                }
+                Step::RollBack { docs } => {
+                    // Of another session, so that nobody takes them for what is committed later.
+                    let mut never = history.up_to(history.newest());
+                    for title in never.begin(docs) {
+                        add(&mut writer, vec![title])?;
+                        writer.flush()?;
+                    }
+                    never
+                        .delete(50)
+                        .iter()
+                        .try_for_each(|title| writer.delete_key(key_of(title)))?;
+                    drop(writer.prepare_commit()?);
+                    writer.rollback()?;
                 }
                 Step::Replace { docs } => {
                     let replacing = history.begin_replacing(docs);
@@ -343,6 +359,9 @@ pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
             _ => Step::Commit { docs, payload: [0, 40, 700, 1_500][dice.below(4)] },
         };
         steps.push(step);
+        if nth == 1 {
+            steps.push(Step::RollBack { docs });
+        }
         match dice.below(6) {
             0 => steps.push(Step::Reopen),
             1 => steps.push(Step::Read),

@@ -167,10 +167,25 @@ fn a_copy_is_an_index_of_its_own() {
     writer.commit().unwrap();
     writer.delete_key("7").unwrap();
     writer.commit().unwrap();
-    // While there is a writer, and over what an attempt before has left.
+    // While there is a writer, and over what attempts before have left, of this commit and of an older one.
     std::fs::create_dir(&to).unwrap();
+    let files = |directory: &std::path::Path| -> Vec<_> {
+        let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let of_commits = |name: &&String| name.starts_with("seg-") || name.starts_with("del-");
+    for name in files(&from).iter().filter(of_commits) {
+        std::fs::write(to.join(name), "torn").unwrap();
+    }
     std::fs::write(to.join(format!("seg-{:032x}.idx", 5)), "torn").unwrap();
+    std::fs::write(to.join(format!(".tmp-{:032x}", 6)), "torn").unwrap();
     assert_eq!(index.copy_to(&to).unwrap(), 2);
+    // The newest commit, and not the one before it.
+    let mut expected = files(&from);
+    expected.retain(|name| *name != format!("manifest-{:016x}", 1));
+    assert_eq!(files(&to), expected);
     assert_eq!(index.copy_to(&to).unwrap_err().kind(), ErrorKind::AlreadyExists);
 
     let copy = Index::open(&to).unwrap();
