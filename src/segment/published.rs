@@ -90,3 +90,61 @@ impl Published {
         *n_changes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::TermVersions;
+    use crate::format::FileName;
+    use crate::format::manifest::Manifest;
+    use crate::ids::SegmentId;
+    use crate::schema::Schema;
+    use crate::storage::{MemoryStorage, Storage};
+
+    /// A commit without documents, and what was flushed after it.
+    fn snapshot(storage: &MemoryStorage, generation: u64, flush: u64) -> Arc<Snapshot> {
+        let manifest = Manifest {
+            index_id: SegmentId([0; 16]),
+            generation,
+            previous: generation - 1,
+            writer: [0, 1, 0],
+            term_versions: TermVersions::CURRENT,
+            schema: Schema::wikipedia_titles(),
+            segments: vec![],
+            payload: vec![],
+            writable: true,
+        };
+        if flush > 0 {
+            return Arc::new(Snapshot::of_flush(storage, manifest, flush, None).unwrap());
+        }
+        let name = FileName::Manifest(generation).to_string();
+        storage.create(&name).unwrap().write_all(&manifest.encode().unwrap()).unwrap();
+        Arc::new(Snapshot::open(storage).unwrap())
+    }
+
+    /// Whoever is slow to publish what it found does not take readers back.
+    #[test]
+    fn an_older_snapshot_is_not_published_after_a_newer_one() {
+        let storage = MemoryStorage::new();
+        let of = |generation, flush| snapshot(&storage, generation, flush);
+        let ordered = [of(7, 0), of(7, 1), of(7, 2), of(8, 0), of(9, 0), of(9, 3)];
+        let versions: Vec<_> = ordered.iter().map(|snapshot| snapshot.version()).collect();
+        assert_eq!(versions, [(7, 0), (7, 1), (7, 2), (8, 0), (9, 0), (9, 3)]);
+        for (nth, newest) in ordered.iter().enumerate() {
+            let published = Published::default();
+            assert!(published.newest().is_none() && !published.is_wanted());
+            published.publish(Arc::clone(newest));
+            for older in &ordered[..=nth] {
+                published.publish(Arc::clone(older));
+                assert!(Arc::ptr_eq(&published.newest().unwrap(), newest));
+            }
+            assert_eq!(published.n_changes(), 1, "nobody is woken for something older");
+            assert_eq!(published.wait(1, Some(Duration::ZERO)), 1);
+            for newer in &ordered[nth + 1..] {
+                published.publish(Arc::clone(newer));
+                assert!(Arc::ptr_eq(&published.newest().unwrap(), newer));
+            }
+            assert_eq!(published.n_changes(), (ordered.len() - nth) as u64);
+        }
+    }
+}

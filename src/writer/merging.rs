@@ -260,7 +260,7 @@ impl IndexWriter {
     /// # Errors
     ///
     /// As [`commit`](Self::commit); the commits before stand. Where a merge fails, as on a full disk, the writer goes on with
-    /// everything that waits for the next commit.
+    /// everything that waits for the next commit; where only its commit fails, the writer is as after any commit that does.
     pub fn maintain(&mut self) -> Result<usize> {
         self.check()?;
         let mut n_merges = 0;

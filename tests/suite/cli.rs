@@ -392,7 +392,13 @@ unheard_of                         ┆┆┆┆┆┆┆┆┆┆┆┆┆┆┆
 fn commands_that_write_keep_what_they_did_where_that_is_asked_for() {
     let dir = Dir::new();
     dir.write("titles.txt", TITLES);
-    dir.run(&["inspect", "t.tp", "io"]).fails_with(&["t.tp.events.jsonl", "--events"]);
+    dir.ok(&["index", "u.tp", "titles.txt", "--preset", "wikipedia-titles"]);
+    let none_kept = dir.run(&["inspect", "u.tp", "io"]);
+    // The hint is a command that can be given, and then there is something to show.
+    let hint = none_kept.stderr.split('`').nth(1).unwrap().strip_prefix("treepie ").unwrap();
+    dir.ok(&hint.split(' ').collect::<Vec<_>>());
+    dir.ok(&["inspect", "u.tp", "io"]);
+    none_kept.fails_with(&["u.tp.events.jsonl", "--events", "`index` and `delete`"]);
     let events = ["--events", "t.tp.events.jsonl", "--quiet"];
     let index = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles"];
     dir.ok(&[&index[..], &events].concat());

@@ -72,7 +72,7 @@ fn none_kept(index: &Path, path: &Path) -> Error {
         .expected(format!("its events in {path}"))
         .found("no such file: they are kept only where that is asked for")
         .hint(format!(
-            "`treepie index {index} … --events {path}` writes it, as do append, delete and merge"
+            "`treepie merge {index} --events {path}` writes them while it merges, as do `index` and `delete`"
         ))
 }
 
