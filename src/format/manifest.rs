@@ -510,6 +510,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
 mod tests {
     use super::*;
     use crate::format::doc_check;
+    use std::ops::Range;
 
     fn example() -> Manifest {
         Manifest {
@@ -589,12 +590,23 @@ mod tests {
             let fields = [Field { name: "both".into(), ..both }, query, body, near, far];
             fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];
+        let keyed = Schema::builder().text("t").key("größe").build().unwrap();
+        let schemas = schemas.into_iter().chain([keyed]);
         for schema in schemas {
-            let segment = |n: u8| SegmentMeta { id: SegmentId([n; 16]), ..example().segments[0] };
+            let deletes = DeletesMeta {
+                number: 3,
+                n_docs: 4,
+                seal: Seal { file_len: 1 << 40, footer_crc: 0x8765_4321 },
+            };
+            let segment = |n: u8| SegmentMeta {
+                id: SegmentId([n; 16]),
+                deletes: (n % 3 == 0).then_some(deletes),
+                ..example().segments[0]
+            };
             let segments = (0..100).map(segment).collect();
             let manifest = Manifest { schema, segments, payload: vec![9; 65_536], ..example() };
             assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
-            assert_eq!(manifest.n_docs(), 900);
+            assert_eq!(manifest.n_docs(), 100 * 9 - 34 * 4);
         }
     }
 
@@ -636,6 +648,44 @@ mod tests {
         }
         let twice = Manifest { segments: vec![example().segments[0]; 2], ..example() };
         assert!(Manifest::decode(&twice.encode().unwrap(), 2).is_err());
+    }
+
+    /// The example with `bytes` in the place of a range, and with the length that makes.
+    fn spliced(range: Range<usize>, bytes: &[u8]) -> Vec<u8> {
+        let mut all = example().encode().unwrap();
+        all.splice(range, bytes.iter().copied());
+        let len = all.len() as u64;
+        all[HEADER_LEN..HEADER_LEN + 8].copy_from_slice(&len.to_le_bytes());
+        with_right_checksum(all)
+    }
+
+    #[test]
+    fn what_no_writer_writes_is_refused_though_the_checksum_is_right() {
+        let sound = example().encode().unwrap();
+        let fields = doc_check::layout(include_str!("manifest.rs"));
+        let end = sound.len() - CRC_LEN;
+        assert_eq!(Manifest::decode(&spliced(end..end, &[]), 2).unwrap(), example());
+        assert!(Manifest::decode(&spliced(end..end, &[0; 4]), 2).is_err(), "bytes behind the last");
+
+        // Positions without frequencies: the flags lie behind the number of fields and the kind.
+        let flags = FIXED_LEN + SEGMENT_LEN + 3;
+        let positions = [sound[flags] & !FREQUENCIES | POSITIONS];
+        assert!(Manifest::decode(&spliced(flags..flags + 1, &positions), 2).is_err());
+
+        let with_segments = |n: usize| {
+            let entry = &sound[FIXED_LEN..][..SEGMENT_LEN];
+            let entries = (0..n as u128).flat_map(|id| {
+                let mut entry = entry.to_vec();
+                entry[..16].copy_from_slice(&id.to_le_bytes());
+                entry
+            });
+            let mut bytes =
+                spliced(FIXED_LEN..FIXED_LEN + SEGMENT_LEN, &entries.collect::<Vec<_>>());
+            bytes[fields["n_segments"]..][..4].copy_from_slice(&(n as u32).to_le_bytes());
+            Manifest::decode(&with_right_checksum(bytes), 2)
+        };
+        assert_eq!(with_segments(SEGMENTS_MAX).unwrap().segments.len(), SEGMENTS_MAX);
+        assert!(with_segments(SEGMENTS_MAX + 1).is_err(), "more segments than are allowed");
     }
 
     #[test]

@@ -476,6 +476,29 @@ mod tests {
     }
 
     #[test]
+    fn a_list_that_passes_the_last_document_of_its_segment_is_refused() {
+        for n in [5u32, 300, 5000] {
+            let docs: Vec<u32> = (0..n).map(|i| i * 3).collect();
+            let last = docs[docs.len() - 1];
+            let mut bytes = vec![];
+            encode(&docs, &mut bytes);
+            let open = |n_docs| {
+                let (len, mut found) = (bytes.len() as u32, vec![]);
+                let list = PostingList::open(&bytes[..], 0, len, n, n_docs, Detail::Documents)?;
+                list.decode_into(n_docs, &mut found).map(|()| found)
+            };
+            assert_eq!(open(last + 1).unwrap(), docs);
+            assert_eq!(open(last).unwrap_err().kind(), ErrorKind::Corrupt, "{n}");
+            if n == 5 {
+                let mut found = vec![];
+                let end = each_short(&bytes, n, last + 1, |doc| found.push(doc));
+                assert_eq!((end, found), (Some(bytes.len()), docs));
+                assert_eq!(each_short(&bytes, n, last, |_| ()), None);
+            }
+        }
+    }
+
+    #[test]
     fn occurrences_behind_a_short_list_are_not_read() {
         let docs = [3, 4, 200, 201, 1000];
         let mut bytes = vec![];
