@@ -66,6 +66,8 @@ use std::fmt;
 /// Major and minor number of the format this build writes. It reads every minor number of this major.
 pub const FORMAT_VERSION: (u16, u16) = (3, 0);
 
+const WRITE_LOCK: &str = "write.lock";
+
 /// A name of the grammar above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FileName {
@@ -91,20 +93,20 @@ impl FileName {
             FileName::Segment(parse_id(rest.strip_suffix(".idx")?)?)
         } else if let Some(rest) = name.strip_prefix("del-") {
             let (segment, number) = rest.strip_suffix(".rbm")?.split_once('-')?;
-            let number = u64::from_str_radix(number, 16).ok()?;
-            FileName::Deletes { segment: parse_id(segment)?, number }
+            FileName::Deletes { segment: parse_id(segment)?, number: parse_hex(number, 16)? }
         } else if let Some(rest) = name.strip_prefix("manifest-") {
-            FileName::Manifest(u64::from_str_radix(rest, 16).ok()?)
+            FileName::Manifest(parse_hex(rest, 16)?)
         } else if let Some(rest) = name.strip_prefix(".tmp-") {
             FileName::Temporary(parse_id(rest)?)
         } else if let Some(rest) = name.strip_prefix(".run-") {
             let (build, number) = rest.split_once('-')?;
-            let number = u32::from_str_radix(number, 16).ok()?;
-            FileName::Run { build: parse_id(build)?, number }
-        } else {
+            FileName::Run { build: parse_id(build)?, number: parse_hex(number, 8)? as u32 }
+        } else if name == WRITE_LOCK {
             FileName::WriteLock
+        } else {
+            return None;
         };
-        (parsed.to_string() == name).then_some(parsed)
+        Some(parsed)
     }
 }
 
@@ -114,7 +116,7 @@ impl fmt::Display for FileName {
             FileName::Segment(id) => write!(f, "seg-{id}.idx"),
             FileName::Deletes { segment, number } => write!(f, "del-{segment}-{number:016x}.rbm"),
             FileName::Manifest(generation) => write!(f, "manifest-{generation:016x}"),
-            FileName::WriteLock => f.write_str("write.lock"),
+            FileName::WriteLock => f.write_str(WRITE_LOCK),
             FileName::Temporary(id) => write!(f, ".tmp-{id}"),
             FileName::Run { build, number } => write!(f, ".run-{build}-{number:08x}"),
         }
@@ -122,14 +124,22 @@ impl fmt::Display for FileName {
 }
 
 fn parse_id(hex: &str) -> Option<SegmentId> {
-    if hex.len() != 32 {
-        return None;
-    }
     let mut id = [0; 16];
-    for (at, byte) in id.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(hex.get(at * 2..at * 2 + 2)?, 16).ok()?;
-    }
+    let (high, low) = (hex.get(..16)?, hex.get(16..)?);
+    id[..8].copy_from_slice(&parse_hex(high, 16)?.to_be_bytes());
+    id[8..].copy_from_slice(&parse_hex(low, 16)?.to_be_bytes());
     Some(SegmentId(id))
+}
+
+/// A number of exactly so many digits, at most 16, the letters of which are small.
+fn parse_hex(digits: &str, n: usize) -> Option<u64> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let add = |sum, digit| Some(sum << 4 | u64::from(value(digit)?));
+    if digits.len() == n { digits.bytes().try_fold(0, add) } else { None }
 }
 
 #[cfg(test)]

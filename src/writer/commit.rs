@@ -40,7 +40,7 @@ const COMMITS_KEPT: usize = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) schema: Schema,
-    /// Old and new, in the order of their documents; all of them durable.
+    /// Old and new, in the order of their documents; all of them durable, unless it is to be shown and not committed.
     pub(crate) segments: Vec<SegmentMeta>,
     /// The caller's own, such as how far it has read its source.
     pub(crate) payload: Vec<u8>,
@@ -61,6 +61,24 @@ impl Prepared {
     }
 }
 
+/// A commit and the files that it names.
+#[derive(Debug)]
+struct Named {
+    generation: u64,
+    files: Vec<FileName>,
+}
+
+impl Named {
+    fn of(manifest: &Manifest) -> Self {
+        let files = manifest.segments.iter().flat_map(SegmentMeta::files).collect();
+        Named { generation: manifest.generation, files }
+    }
+}
+
+fn files_of(commits: &[Named]) -> HashSet<FileName> {
+    commits.iter().flat_map(|commit| &commit.files).copied().collect()
+}
+
 const NOTHING_COMMITTED: &str = "nothing was committed; the commit before is intact";
 
 /// The one writer of an index: holds the lock and makes the commits.
@@ -73,6 +91,8 @@ pub(crate) struct Committer {
     index_id: SegmentId,
     /// The generation of the newest commit, which may be of an older format; 0 before the first.
     generation: u64,
+    /// The commits that are there, the oldest first; `None` where that has to be looked up.
+    commits: Option<Vec<Named>>,
     /// Why nothing can be committed any more.
     broken: Option<String>,
 }
@@ -91,9 +111,11 @@ impl Committer {
         let lock = storage.lock_writer()?;
         let (current, generation) = newest_commit(&*storage, older)?;
         let index_id = current.as_ref().map_or_else(SegmentId::random, |current| current.index_id);
-        let committer = Committer { storage, lock, current, index_id, generation, broken: None };
+        let commits = None;
+        let mut committer =
+            Committer { storage, lock, current, index_id, generation, commits, broken: None };
         // Litter that cannot be removed now (a mapped file on Windows, a failing disk) stays litter.
-        let _ = committer.collect(Orphans::Delete);
+        let _ = committer.collect_all(Orphans::Delete);
         Ok(committer)
     }
 
@@ -107,8 +129,9 @@ impl Committer {
         self.lock.check()?;
         (self.current, self.generation) = newest_commit(&*self.storage, older)?;
         self.index_id = self.current.as_ref().map_or(self.index_id, |current| current.index_id);
+        self.commits = None;
         self.broken = None;
-        let _ = self.collect(Orphans::Delete);
+        let _ = self.collect_all(Orphans::Delete);
         Ok(())
     }
 
@@ -120,8 +143,8 @@ impl Committer {
         newest: u64,
     ) -> Committer {
         let index_id = whole.index_id;
-        let current = Some(whole);
-        Committer { storage, lock, current, index_id, generation: newest, broken: None }
+        let (current, commits) = (Some(whole), None);
+        Committer { storage, lock, current, index_id, generation: newest, commits, broken: None }
     }
 
     /// The commit that the next one follows; `None` before the first, and where that one is of an older format.
@@ -169,7 +192,7 @@ impl Committer {
     pub(crate) fn commit(&mut self, draft: Draft) -> Result<Manifest> {
         let manifest = self.commit_and_keep(draft)?;
         // The commit stands, whatever happens to what it superseded.
-        let _ = self.collect(Orphans::Keep);
+        let _ = self.collect();
         Ok(manifest)
     }
 
@@ -203,8 +226,10 @@ impl Committer {
 
     /// Gives up what was prepared; the commit before stays the index.
     pub(crate) fn abandon(&self, prepared: Prepared) {
-        // Best effort: what stays is cleared away by the next writer.
-        let _ = self.storage.delete(&prepared.temporary.to_string());
+        // Best effort: what stays is cleared away by the next writer. In a fork of the process it is not ours.
+        if self.is_sole_writer() {
+            let _ = self.storage.delete(&prepared.temporary.to_string());
+        }
     }
 
     /// Steps 4 to 7.
@@ -214,7 +239,7 @@ impl Committer {
     /// As [`commit`](Self::commit).
     pub(crate) fn finish(&mut self, prepared: Prepared) -> Result<Manifest> {
         let manifest = self.publish_prepared(prepared)?;
-        let _ = self.collect(Orphans::Keep);
+        let _ = self.collect();
         Ok(manifest)
     }
 
@@ -228,6 +253,9 @@ impl Committer {
         };
         self.generation = manifest.generation;
         self.current = Some(manifest.clone());
+        if let Some(commits) = &mut self.commits {
+            commits.push(Named::of(&manifest));
+        }
         Ok(manifest)
     }
 
@@ -281,11 +309,46 @@ impl Committer {
         }
     }
 
-    /// Step 7: deletes superseded commits and what only they named; with [`Orphans::Delete`] also all
-    /// files that nobody names.
-    fn collect(&self, orphans: Orphans) -> Result<()> {
+    /// Step 7: deletes superseded commits and what only they named. After the first time that costs a look at nothing
+    /// that stays, since nobody else makes or deletes commits.
+    fn collect(&mut self) -> Result<()> {
+        // Where something goes wrong on the way, it is looked up the next time.
+        let Some(commits) = self.commits.take() else { return self.collect_all(Orphans::Keep) };
+        let n_old = commits.len().saturating_sub(COMMITS_KEPT);
+        let (mut left, mut superseded) = (vec![], vec![]);
+        for (at, commit) in commits.into_iter().enumerate() {
+            match at < n_old && self.delete_commit(commit.generation) {
+                true => superseded.extend(commit.files),
+                false => left.push(commit),
+            }
+        }
+        let mut spared = files_of(&left);
+        let mut doomed = superseded;
+        doomed.retain(|file| spared.insert(*file));
+        if !doomed.is_empty() {
+            // Else a manifest could come back after a crash without the segments that went with it. Where none
+            // goes, it may.
+            self.storage.sync_names()?;
+        }
+        for file in doomed {
+            // One that cannot be deleted does not keep the others.
+            let _ = self.storage.delete(&file.to_string());
+        }
+        self.commits = Some(left);
+        Ok(())
+    }
+
+    /// Whether the manifest of a commit is gone: not where a reader has pinned it.
+    fn delete_commit(&self, generation: u64) -> bool {
+        let name = FileName::Manifest(generation).to_string();
+        self.storage.delete_unless_pinned(&name).unwrap_or(false)
+    }
+
+    /// The same, of what a look at all files finds; with [`Orphans::Delete`] also all files that nobody names.
+    fn collect_all(&mut self, orphans: Orphans) -> Result<()> {
         let storage = &*self.storage;
         let Contents::Commits(generations) = contents(storage)? else {
+            self.commits = Some(vec![]);
             return self.delete_files(orphans, |_| orphans == Orphans::Delete);
         };
         if self.current.is_none() {
@@ -293,33 +356,31 @@ impl Committer {
             return self.delete_files(orphans, |_| false);
         }
         let (old, kept) = generations.split_at(generations.len().saturating_sub(COMMITS_KEPT));
-        let (mut named, mut superseded): (HashSet<FileName>, HashSet<FileName>) = <_>::default();
-        let mut older = vec![];
+        let (mut left, mut newest, mut older) = (vec![], vec![], vec![]);
+        let mut superseded = HashSet::new();
         for generation in kept {
             // A commit that cannot be read may name anything, so nothing can be deleted.
-            match self.files_of(*generation)? {
-                Some(files) => named.extend(files),
+            match self.named_by(*generation)? {
+                Some(commit) => newest.push(commit),
                 None => older.push(*generation),
             }
         }
-        let delete = |generation| {
-            let name = FileName::Manifest(generation).to_string();
-            storage.delete_unless_pinned(&name).unwrap_or(false)
-        };
         for generation in old {
-            match self.files_of(*generation)? {
-                Some(files) if delete(*generation) => superseded.extend(files),
-                Some(files) => named.extend(files),
+            match self.named_by(*generation)? {
+                Some(commit) if self.delete_commit(*generation) => superseded.extend(commit.files),
+                Some(commit) => left.push(commit),
                 None => older.push(*generation),
             }
         }
+        left.append(&mut newest);
         // This build could not go back to any of an older format, so not even the last one stays.
-        let is_older_left = older.iter().filter(|generation| !delete(**generation)).count() > 0;
-        // Else a manifest could come back after a crash without the segments that went with it. The
-        // writer before may have got this far, so this is due before deleting orphans too.
+        let is_older_left =
+            older.iter().filter(|generation| !self.delete_commit(**generation)).count() > 0;
+        // As in `collect`. The writer before may have got this far, so this is due before deleting orphans too.
         if !superseded.is_empty() || !older.is_empty() || orphans == Orphans::Delete {
             storage.sync_names()?;
         }
+        let named = files_of(&left);
         self.delete_files(orphans, |file| {
             let is_of_older = || is_of_older_format(storage, file).unwrap_or(false);
             match named.contains(&file) {
@@ -328,7 +389,9 @@ impl Committer {
                 false if is_older_left => false,
                 false => orphans == Orphans::Delete || (!older.is_empty() && is_of_older()),
             }
-        })
+        })?;
+        self.commits = older.is_empty().then_some(left);
+        Ok(())
     }
 
     /// Deletes segments and deletes that are `doomed`, and orphans of other kinds.
@@ -348,12 +411,10 @@ impl Committer {
     }
 
     /// What a commit names; `None` where it is of an older format.
-    fn files_of(&self, generation: u64) -> Result<Option<Vec<FileName>>> {
-        let files =
-            |manifest: &Manifest| manifest.segments.iter().flat_map(SegmentMeta::files).collect();
+    fn named_by(&self, generation: u64) -> Result<Option<Named>> {
         match &self.current {
-            Some(current) if current.generation == generation => Ok(Some(files(current))),
-            _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(files)),
+            Some(current) if current.generation == generation => Ok(Some(Named::of(current))),
+            _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(Named::of)),
         }
     }
 }
