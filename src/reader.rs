@@ -94,10 +94,18 @@ impl IndexReader {
         let Inner { storage, published, .. } = &*self.0;
         let known = published.newest();
         let generation = known.as_ref().map_or(0, |known| known.manifest.generation);
+        if published.take_stale() {
+            let newest = Snapshot::open_after(&**storage, known.as_deref());
+            let newest = newest.inspect_err(|_| published.set_stale())?;
+            published.publish(Arc::new(newest.instead_of_flush(published.next_flush())));
+            return Ok(true);
+        }
         match snapshot::newest(&**storage) {
             Ok(newest) if newest <= generation => return Ok(false),
             // Something was flushed, and nothing committed yet.
-            Err(error) if error.kind() == ErrorKind::NotAnIndex && known.is_some() => {
+            Err(error)
+                if error.kind() == ErrorKind::NotAnIndex && known.is_some() && generation == 0 =>
+            {
                 return Ok(false);
             }
             looked => looked?,

@@ -7,12 +7,11 @@
 //! "Implementation techniques for main memory database systems", 1984).
 
 use crate::document::Document;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
 use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder};
-use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules};
-use std::sync::{Arc, OnceLock, PoisonError};
+use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
 use std::time::{Duration, Instant};
 
 /// What an operation in the queue takes beside its texts.
@@ -62,6 +61,13 @@ struct Queue {
     is_led: bool,
 }
 
+impl Queue {
+    fn take(&mut self) -> Vec<Operation> {
+        self.bytes = 0;
+        std::mem::take(&mut self.operations)
+    }
+}
+
 /// What became of a commit.
 #[derive(Debug, Default)]
 struct Group(OnceLock<Result<CommitInfo>>);
@@ -84,7 +90,8 @@ pub struct Buffered {
 }
 
 impl IndexWriter {
-    /// Makes this the writer of many threads. At most a quarter of its memory waits to be worked on.
+    /// Makes this the writer of many threads. At most an eighth of its memory waits to be worked on, and as
+    /// much again is being worked on.
     pub fn into_shared(self) -> SharedWriter {
         let bytes_max = self.waiting_bytes();
         SharedWriter(Arc::new(Shared {
@@ -104,7 +111,8 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As [`IndexWriter::add`]; [`ErrorKind::Busy`] where too much waits to be worked on: then nothing was added, and
+    /// As [`IndexWriter::add`], but for a writer that is useless, which the next [`process`](Self::process) or
+    /// [`commit`](Self::commit) says; [`ErrorKind::Busy`] where too much waits to be worked on: then nothing was added, and
     /// somebody has to [process](Self::process) or [commit](Self::commit) first.
     pub fn add(&self, document: Document) -> Result<Buffered> {
         let bytes = document.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
@@ -159,9 +167,10 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Busy`] as [`add`](Self::add).
+    /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
     pub fn set_payload(&self, payload: impl Into<Vec<u8>>) -> Result<Buffered> {
         let payload = payload.into();
+        check_payload(&payload)?;
         let bytes = payload.len();
         self.push(Operation::Payload(payload), bytes)
     }
@@ -180,7 +189,8 @@ impl SharedWriter {
     ///
     /// # Errors
     ///
-    /// As there, and each of those who share it gets it.
+    /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] where somebody [rolled back](Self::rollback)
+    /// meanwhile what it was to make durable.
     pub fn commit(&self) -> Result<CommitInfo> {
         let mut queue = self.queue();
         let group = Arc::clone(&queue.open);
@@ -210,14 +220,23 @@ impl SharedWriter {
         self.with(IndexWriter::flush)
     }
 
-    /// Forgets what was added and deleted since the last commit, by whomever, as [`IndexWriter::rollback`] does.
+    /// Forgets what was added and deleted since the last commit, by whomever, as [`IndexWriter::rollback`] does. Whoever waits
+    /// in [`commit`](Self::commit) is told by an error; whoever has added and not yet committed has to be told by the caller.
     ///
     /// # Errors
     ///
     /// As there.
     pub fn rollback(&self) -> Result<()> {
         let mut writer = self.writer();
-        let _forgotten = self.take();
+        {
+            let mut queue = self.queue();
+            queue.take();
+            let error = Error::new(ErrorKind::Cancelled, "committing")
+                .found("a rollback by somebody who shares the writer")
+                .outcome(CommitOutcome::NotCommitted);
+            // Who waits has added what is forgotten. Who has led a group to its end knows better.
+            let _ = std::mem::take(&mut queue.open).0.set(Err(error));
+        }
         writer.rollback()
     }
 
@@ -229,12 +248,14 @@ impl SharedWriter {
     /// As [`IndexWriter::add`], and those of `work`.
     pub fn with<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
         let mut writer = self.writer();
-        apply(&mut writer, self.take())?;
+        let operations = self.queue().take();
+        apply(&mut writer, operations)?;
         work(&mut writer)
     }
 
     /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
-    /// once more at the end. `told` gets what became of each.
+    /// once more at the end. Then it [merges](IndexWriter::maintain) what is due. `told` gets what became of each commit,
+    /// and the error of a merge; while the writer is useless, that, each time.
     ///
     /// # Errors
     ///
@@ -251,7 +272,12 @@ impl SharedWriter {
             while !is_over {
                 is_over = wait_for(&stopped, interval);
                 if writer.has_changes() {
-                    told(writer.commit());
+                    let committed = writer.commit();
+                    let is_committed = committed.is_ok();
+                    told(committed);
+                    if is_committed && let Err(error) = writer.with(IndexWriter::maintain) {
+                        told(Err(error));
+                    }
                 }
             }
         };
@@ -280,19 +306,13 @@ impl SharedWriter {
         Ok(Buffered { bytes: queue.bytes, is_due: queue.bytes >= due_bytes })
     }
 
-    fn take(&self) -> Vec<Operation> {
-        let mut queue = self.queue();
-        queue.bytes = 0;
-        std::mem::take(&mut queue.operations)
-    }
-
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Nothing in it is ever half changed.
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn writer(&self) -> MutexGuard<'_, IndexWriter> {
-        // A writer that panicked half-way knows itself what it can still be used for.
+        // A writer that somebody's code has panicked in is useless by itself, unless it stood before or after a step.
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -303,12 +323,14 @@ struct Leading<'w>(&'w SharedWriter);
 impl Leading<'_> {
     fn commit(&self, group: &Group) -> Result<CommitInfo> {
         let mut writer = self.0.writer();
+        if let Some(rolled_back) = group.0.get() {
+            return rolled_back.clone();
+        }
         let operations = {
             let mut queue = self.0.queue();
             // Whoever comes from now on has added what this commit does not have.
             queue.open = Arc::default();
-            queue.bytes = 0;
-            std::mem::take(&mut queue.operations)
+            queue.take()
         };
         let outcome = apply(&mut writer, operations).and_then(|()| writer.commit());
         group.0.get_or_init(|| outcome).clone()
@@ -325,15 +347,12 @@ impl Drop for Leading<'_> {
 /// Hands everything to the writer. After an error it is useless: what others have added is lost with the rest, so
 /// none of them may be told that it was committed.
 fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
-    let applied = operations.into_iter().try_for_each(|operation| match operation {
+    let one = |writer: &mut IndexWriter, operation| match operation {
         Operation::Add(document) => writer.add(document),
         Operation::Delete(field, value) => writer.delete_in(field, &value),
-        Operation::Payload(payload) => {
-            writer.set_payload(payload);
-            Ok(())
-        }
-    });
-    writer.keep_failure(applied)
+        Operation::Payload(payload) => writer.set_payload(payload),
+    };
+    writer.attempt(|writer| operations.into_iter().try_for_each(|operation| one(writer, operation)))
 }
 
 /// Waits for so long, or until the end is told; whether it was.

@@ -6,7 +6,7 @@ use crate::format::manifest::SegmentMeta;
 use crate::ids::SegmentId;
 use crate::index::{Index, refuse_contents, refuse_existing};
 use crate::searcher::Searcher;
-use crate::segment::snapshot::{Snapshot, read_manifest};
+use crate::segment::snapshot::{Snapshot, read_manifest_bytes};
 use crate::storage::{FsStorage, ReadMode, Storage, copy};
 use crate::writer::IndexWriter;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 impl Index {
     /// Copies the newest commit to the directory `to`, as an index of its own; its generation. On the same file system the
-    /// files are the same by another name, so it takes no time and no room: a backup, or something to try things on.
+    /// files are the same by another name, so it takes no time and no room: something to go back to, or to try things on. A
+    /// backup against a failing disk it is on another file system only.
     /// Writers and searchers go on meanwhile. `Ok` means that it survives a power failure.
     ///
     /// ```
@@ -91,6 +92,8 @@ impl Index {
         let generation = snapshot.manifest.generation;
         let target = opened()?;
         let lock = target.lock_writer()?;
+        // Nobody else can make one from now on.
+        refuse_contents(&*target)?;
         for entry in target.list()?.into_iter().filter(|entry| entry.is_file) {
             if !matches!(FileName::parse(&entry.name), None | Some(FileName::WriteLock)) {
                 target.delete(&entry.name)?;
@@ -102,7 +105,8 @@ impl Index {
         target.sync_names()?;
         // The manifest comes last and at once, as in a commit: without it there is nothing.
         let name = FileName::Manifest(generation).to_string();
-        let manifest = read_manifest(&*storage, generation)?.encode()?;
+        // As it is, with what a later version may have said in it.
+        let manifest = read_manifest_bytes(&*storage, generation)?;
         let temporary = FileName::Temporary(SegmentId::random()).to_string();
         let mut file = target.create(&temporary)?;
         file.write_all(&manifest)?;
@@ -137,11 +141,18 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
+    /// [`ErrorKind::Usage`] where it is this index, [`ErrorKind::Schema`] where its schema is another, [`ErrorKind::UnsupportedVersion`] where another version of the analyzers made
     /// its terms; the writer goes on. As [`add`](Self::add).
     pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
         let what = "adding the documents of another index";
         let snapshot = other.snapshot();
+        let location = other.storage().location();
+        if self.is_of(snapshot.manifest.index_id, &location) {
+            return Err(Error::new(ErrorKind::Usage, what)
+                .expected("another index")
+                .found("the same, of which every document would be there twice")
+                .in_file(location));
+        }
         if snapshot.manifest.schema != *self.schema() {
             return Err(Error::new(ErrorKind::Schema, what)
                 .expected("an index of the same schema")
@@ -155,5 +166,42 @@ impl IndexWriter {
         }
         let readers: Vec<_> = snapshot.readers().collect();
         self.add_segments(&readers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checksum::crc32c;
+    use crate::document::Document;
+    use crate::schema::Schema;
+    use crate::segment::snapshot::read_manifest;
+    use crate::storage::TestDirectory;
+
+    #[test]
+    fn what_forbids_writing_forbids_it_in_a_copy() {
+        let place = TestDirectory::new();
+        let [from, to] = ["from", "to"].map(|name| place.path().join(name));
+        std::fs::create_dir_all(place.path()).unwrap();
+        let index = Index::create(&from, Schema::builder().text("title").build().unwrap()).unwrap();
+        let mut writer = index.writer().unwrap();
+        writer.add(Document::new().with("title", "Paris")).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        // A feature that this build does not know, and that allows reading alone.
+        let manifest = from.join(FileName::Manifest(1).to_string());
+        let mut bytes = std::fs::read(&manifest).unwrap();
+        bytes[23] = 0x80;
+        let crc = crc32c(&bytes[..60]).to_le_bytes();
+        bytes[60..64].copy_from_slice(&crc);
+        let end = bytes.len() - 4;
+        let crc = crc32c(&bytes[..end]).to_le_bytes();
+        bytes[end..].copy_from_slice(&crc);
+        std::fs::write(&manifest, bytes).unwrap();
+
+        index.copy_to(&to).unwrap();
+        let copy = FsStorage::open(&to, ReadMode::Pread).unwrap();
+        assert!(!read_manifest(&copy, 1).unwrap().writable);
+        assert_eq!(Index::open(&to).unwrap().searcher().unwrap().n_docs(), 1);
     }
 }

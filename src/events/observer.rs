@@ -18,9 +18,13 @@ impl Listener {
     }
 
     fn tell(&self, event: &Event) {
-        // What it panics about is told by the hook of panics. The work is sound without it.
-        let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(event)));
+        quietly(|| (self.0)(event));
     }
+}
+
+/// Runs code of the host's. What it panics about is told by the hook of panics; the work is sound without it.
+fn quietly(tell: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(tell));
 }
 
 impl fmt::Debug for Listener {
@@ -229,7 +233,7 @@ impl Observer {
         let start = system + started.saturating_duration_since(steady);
         let event = Event { what: what(), start, duration, failure: failure.map(Failure::of) };
         #[cfg(feature = "tracing")]
-        super::tracing::tell(&event);
+        quietly(|| super::tracing::tell(&event));
         if let Some(listener) = &self.listener {
             listener.tell(&event);
         }

@@ -188,6 +188,9 @@ impl Top {
         if optimistic == Self::NONE || came_true {
             return false;
         }
+        // All rooms but the first, for which nothing was held.
+        let rooms = self.kept.len().div_ceil(ROOM).saturating_sub(1);
+        budget::release((rooms * ROOM * size_of::<Scored>()) as u64);
         self.kept.clear();
         (self.floor, self.gate, self.is_optimistic) = (Self::NONE, Self::NONE, false);
         if let Some(trace) = &mut self.trace {

@@ -112,9 +112,11 @@ impl Searcher {
         (limits, budget.enter())
     }
 
-    /// A searcher of the newest commit; `None` where this is it. Segments that both have stay open.
+    /// A searcher of the newest commit; `None` where there is none that is newer than this one, or than the commit that
+    /// what was flushed goes beyond. Segments that both have stay open.
     ///
-    /// Where there is nothing new that costs a listing of the directory.
+    /// Where there is nothing new that costs a listing of the directory. Another index that has come to lie at the same
+    /// path is not looked for: open it anew. To rebuild an index in its place see [`Index::overwrite`](crate::Index::overwrite).
     ///
     /// # Errors
     ///
@@ -151,12 +153,18 @@ impl Searcher {
         }))
     }
 
+    /// Where the index is.
+    pub(crate) fn storage(&self) -> &dyn Storage {
+        &*self.0.storage
+    }
+
     /// The fields of the index.
     pub fn schema(&self) -> &Schema {
         &self.0.snapshot.manifest.schema
     }
 
-    /// The number of the commit that is being read; it grows with every commit.
+    /// The number of the commit that is being read, or that what was flushed goes beyond; it grows with every commit. To
+    /// tell snapshots from each other there is [`etag`](Self::etag).
     pub fn generation(&self) -> u64 {
         self.0.snapshot.manifest.generation
     }

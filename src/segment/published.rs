@@ -20,6 +20,8 @@ pub(crate) struct Published {
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
     pub(crate) established: AtomicBool,
+    /// Whether what was published last is no more, and nothing could be published in its place.
+    stale: AtomicBool,
     /// For whoever waits for the next one; neither publishing's store nor a reader's load needs it.
     n_changes: Mutex<u64>,
     changed: Condvar,
@@ -42,6 +44,16 @@ impl Published {
     pub(crate) fn is_wanted(&self) -> bool {
         sync::step();
         self.wanted.load(Ordering::SeqCst) || self.newest.load().is_some()
+    }
+
+    /// What was published last is not what there is: the next who looks has to look at the disk.
+    pub(crate) fn set_stale(&self) {
+        self.stale.store(true, Ordering::Release);
+    }
+
+    /// Whether it is; to be put right by whoever asks.
+    pub(crate) fn take_stale(&self) -> bool {
+        self.stale.swap(false, Ordering::AcqRel)
     }
 
     /// A number for the next snapshot of what no commit has.

@@ -51,6 +51,13 @@ pub(crate) fn contents(storage: &dyn Storage) -> Result<Contents> {
 
 /// Reads the manifest of a generation; an error of kind `NotFound` if it is not there.
 pub(crate) fn read_manifest(storage: &dyn Storage, generation: u64) -> Result<Manifest> {
+    let bytes = read_manifest_bytes(storage, generation)?;
+    let path = storage.location().join(FileName::Manifest(generation).to_string());
+    Manifest::decode(&bytes, generation).map_err(|error| error.in_file(path))
+}
+
+/// The bytes of a commit's manifest, whatever they are.
+pub(crate) fn read_manifest_bytes(storage: &dyn Storage, generation: u64) -> Result<Vec<u8>> {
     let file = storage.open(&FileName::Manifest(generation).to_string())?;
     if file.len() > MANIFEST_BYTES_MAX {
         return Err(Error::corrupt("reading a manifest")
@@ -61,7 +68,7 @@ pub(crate) fn read_manifest(storage: &dyn Storage, generation: u64) -> Result<Ma
     // Copied even where it is mapped: it is small, and it is looked at more than once.
     let mut bytes = vec![0; file.len() as usize];
     file.read_at(0, &mut bytes)?;
-    Manifest::decode(&bytes, generation).map_err(|error| error.in_file(file.path()))
+    Ok(bytes)
 }
 
 /// Whether a manifest or a segment says of itself that it is of an older format than this build reads; not if it is

@@ -227,7 +227,14 @@ impl StorageWrite for FsWrite {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.once("writing", Self::empty_buffer)
+        self.once("writing", |this| {
+            this.empty_buffer()?;
+            // A file that is whole may wait for long until it is made durable.
+            if this.buffer.len() == 0 {
+                this.buffer = Buffer::new(this.buffer.alignment);
+            }
+            Ok(())
+        })
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -157,6 +157,11 @@ impl Committer {
         self.generation
     }
 
+    /// What the index is called through all of its commits.
+    pub(crate) fn index_id(&self) -> SegmentId {
+        self.index_id
+    }
+
     /// The storage that the segments of the next commit belong in.
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage

@@ -26,6 +26,9 @@ use crate::writer::pipeline::Progress;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
+/// Segments that are merged at once by those who merge all.
+const OPEN_SEGMENTS_MAX: usize = 256;
+
 /// What a writer knows of the merges that it has begun.
 #[derive(Debug)]
 pub(super) struct Merges {
@@ -78,6 +81,8 @@ pub struct MergedSegment {
     schema: Arc<Schema>,
     storage: Arc<dyn Storage>,
     sources: Arc<Sources>,
+    /// The process that made it: a fork of it must not delete what that has committed.
+    process: u32,
 }
 
 /// Segments that are merged, open.
@@ -153,13 +158,15 @@ impl MergeJob {
         let paced: Arc<dyn Storage> =
             Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
         let built = write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ())?;
-        Ok(MergedSegment { built: Some(built), input, schema, storage, sources })
+        let process = std::process::id();
+        Ok(MergedSegment { built: Some(built), input, schema, storage, sources, process })
     }
 }
 
 impl Drop for MergedSegment {
     fn drop(&mut self) {
-        if let Some(BuiltSegment { id, .. }) = self.built.take() {
+        let is_ours = std::process::id() == self.process;
+        if let Some(BuiltSegment { id, .. }) = self.built.take().filter(|_| is_ours) {
             // Best effort: what stays is cleared away by the next writer.
             let _ = self.storage.delete(&FileName::Segment(id).to_string());
         }
@@ -220,6 +227,10 @@ impl IndexWriter {
     /// As [`merge`](Self::merge).
     pub fn merge_to(&mut self, segments: usize) -> Result<CommitInfo> {
         let first = self.commit()?;
+        if self.staging.segments().len() > OPEN_SEGMENTS_MAX {
+            // By few at a time: who merges has all of them open.
+            self.maintain().map_err(|error| error.outcome(CommitOutcome::Committed))?;
+        }
         let groups = cheapest(self.staging.segments(), segments.max(1));
         if groups.is_empty() {
             return Ok(first);

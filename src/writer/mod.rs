@@ -41,9 +41,9 @@ use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::Operation;
 use crate::format::deletes::DeletedSet;
-use crate::format::manifest::{Manifest, SegmentMeta};
+use crate::format::manifest::{Manifest, PAYLOAD_BYTES_MAX, SegmentMeta};
 use crate::format::terms::MAX_TERM_LEN;
-use crate::ids::FieldId;
+use crate::ids::{FieldId, SegmentId};
 use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::segment::deletes;
@@ -62,6 +62,7 @@ pub(crate) use rules::Rules;
 use staging::{Counts, Staging};
 use std::fmt;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use update::RecentKeys;
@@ -80,6 +81,11 @@ pub(crate) enum Existing {
 /// What waits to be worked on, in bytes at most.
 const WAITING_BYTES_MAX: usize = 32 << 20;
 
+/// Segments that were flushed are made one where they have so many documents together: a flush is to be soon over. With
+/// so many segments they are, whatever they have.
+const FLUSHED_DOCS_MAX: u64 = 65_536;
+const FLUSHED_SEGMENTS_MAX: usize = 64;
+
 /// Segments of fewer documents together are made one by a commit rather than made durable one by one: that takes
 /// milliseconds, as a sync does.
 const JOINED_DOCS_MAX: u64 = 4_096;
@@ -87,7 +93,8 @@ const JOINED_DOCS_MAX: u64 = 4_096;
 /// The one writer of an index: adds documents and makes them durable, a commit at a time.
 ///
 /// Documents that were added become visible, and survive, with [`commit`](Self::commit); until then, and
-/// if the process ends before, the index is as the last commit left it. After an error that may
+/// if the process ends before, the index is as the last commit left it, but for what [`flush`](Self::flush) shows this
+/// process. After an error that may
 /// have lost documents every later call fails with [`ErrorKind::Poisoned`], until [`rollback`](Self::rollback).
 ///
 /// # Cost
@@ -194,7 +201,11 @@ impl IndexWriter {
         let (resources, ids, on_progress) = options.resolve()?;
         let rules = Rules::new(schema, analyzers, limits);
         Ok(IndexWriter {
-            payload: committer.current().map_or_else(Vec::new, |manifest| manifest.payload.clone()),
+            payload: match committer.current() {
+                // What is replaced is not what it tells of.
+                Some(current) if existing != Existing::Replace => current.payload.clone(),
+                _ => vec![],
+            },
             staging: Staging::new(Arc::clone(committer.storage()), kept),
             open: None,
             published,
@@ -264,8 +275,7 @@ impl IndexWriter {
         self.submit_pending()?;
         let mut reader = LineReader::new(input, fields, bad_lines, self.pipeline_docs())
             .with_line_bytes(self.rules.limits.value_bytes);
-        let added = self.submit_lines(&mut reader);
-        self.keep_failure(added)?;
+        self.attempt(|writer| writer.submit_lines(&mut reader))?;
         Ok(reader.report)
     }
 
@@ -289,11 +299,12 @@ impl IndexWriter {
 
     /// Deletes every document that has this value in a keyword field and is there by now, as
     /// [`delete`](Self::delete) does what matches a query. Many values at once cost little more than one: they are looked
-    /// up in one pass.
+    /// up in one pass. Where they take more memory than a writer has for that, those so far are carried out.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] for a field that is none of the schema's or not a keyword field.
+    /// [`ErrorKind::Usage`] for a field that is none of the schema's or not a keyword field. Any other kind is about the
+    /// index, and the writer is useless afterwards.
     pub fn delete_value(&mut self, field: &str, value: &str) -> Result<()> {
         let id = self.rules.keyword(field)?;
         self.delete_in(id, value)
@@ -305,7 +316,7 @@ impl IndexWriter {
         if value.len() > MAX_TERM_LEN {
             return Ok(()); // no document can have it
         }
-        self.check_deletions()?;
+        self.make_room_for_deletions()?;
         let before = self.pipeline_docs() + self.pending.n_docs;
         self.deletions.add_value(id, value.as_bytes(), before);
         Ok(())
@@ -314,7 +325,7 @@ impl IndexWriter {
     /// Deletes what a function finds in each segment.
     pub(crate) fn delete_matching(&mut self, matching: Matching) -> Result<()> {
         self.check()?;
-        self.check_deletions()?;
+        self.make_room_for_deletions()?;
         let before = self.pipeline_docs() + self.pending.n_docs;
         self.deletions.add_matching(matching, before);
         Ok(())
@@ -323,6 +334,11 @@ impl IndexWriter {
     /// What analyzes queries that say what to delete.
     pub(crate) fn analyzers(&self) -> &Analyzers {
         &self.rules.analyzers
+    }
+
+    /// Whether this is the index at `location`.
+    pub(crate) fn is_of(&self, index: SegmentId, location: &Path) -> bool {
+        self.committer.index_id() == index && self.committer.storage().location() == location
     }
 
     /// What queries that say what to delete may be.
@@ -336,26 +352,24 @@ impl IndexWriter {
         self.open_staging(0)
     }
 
-    /// Deletions wait in memory, which has a limit.
-    fn check_deletions(&self) -> Result<()> {
+    /// Deletions wait in memory, which has a limit: where they have reached it they become part of the segments.
+    fn make_room_for_deletions(&mut self) -> Result<()> {
         // Half of what can be told apart by 32 bits leaves room for one more of whatever length.
         let limit = self.resources.deletion_bytes().min(1 << 31);
-        let bytes = self.deletions.bytes();
-        if bytes <= limit {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::LimitExceeded, "deleting documents")
-            .expected(format!(
-                "at most {limit} bytes for what is told to delete between two commits"
-            ))
-            .found(bytes.to_string())
-            .hint("commit more often, or give the writer more memory"))
+        if self.deletions.bytes() <= limit { Ok(()) } else { self.attempt(Self::stage) }
     }
 
-    /// Sets what the next commit carries for its caller, such as how far it has read its source; at most
-    /// 64 KiB. Without a call a commit carries what the one before did.
-    pub fn set_payload(&mut self, payload: impl Into<Vec<u8>>) {
-        self.payload = payload.into();
+    /// Sets what the next commit carries for its caller, such as how far it has read its source. Without a call a commit
+    /// carries what the one before did, and the first of an index that is overwritten nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::LimitExceeded`] above 64 KiB; nothing is set then.
+    pub fn set_payload(&mut self, payload: impl Into<Vec<u8>>) -> Result<()> {
+        let payload = payload.into();
+        check_payload(&payload)?;
+        self.payload = payload;
+        Ok(())
     }
 
     /// Makes everything added so far durable and visible. `Ok` means that it survives a power failure.
@@ -403,8 +417,7 @@ impl IndexWriter {
 
     fn prepare(&mut self) -> Result<PreparedCommit<'_>> {
         self.check()?;
-        let prepared = self.try_prepare().map_err(before_publishing);
-        let prepared = self.keep_failure(prepared)?;
+        let prepared = self.attempt(|writer| writer.try_prepare().map_err(before_publishing))?;
         Ok(PreparedCommit { writer: self, prepared: Some(prepared) })
     }
 
@@ -421,7 +434,8 @@ impl IndexWriter {
     ///
     /// # Cost
     ///
-    /// Writes a segment and waits for nothing. Small ones are merged as they come together.
+    /// Writes a segment and does not wait for the disk. Small ones are merged as they come together, on this thread: up to
+    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -442,16 +456,14 @@ impl IndexWriter {
     pub fn flush(&mut self) -> Result<FlushInfo> {
         self.check()?;
         let watch = self.resources.observer.begin(Operation::Flush);
-        let flushed = self.try_flush().map_err(before_publishing);
+        let flushed = self.attempt(|writer| writer.try_flush().map_err(before_publishing));
         told::flush(&self.resources.observer, watch, flushed.as_ref().copied());
-        self.keep_failure(flushed)
+        flushed
     }
 
     fn try_flush(&mut self) -> Result<FlushInfo> {
         self.stage()?;
-        while let Some(due) = self.due(self.staging.unsettled()) {
-            self.merge_staged(due)?;
-        }
+        self.merge_flushed()?;
         let flush = self.published.next_flush();
         let snapshot = self.open_staging(flush)?;
         let Counts { added, deleted, .. } = self.staging.counts;
@@ -459,6 +471,22 @@ impl IndexWriter {
         let segments = snapshot.manifest.segments.len();
         self.published.publish(snapshot);
         Ok(FlushInfo { documents, added, deleted, segments })
+    }
+
+    /// Merges what is due of the segments since the last commit, as far as that is soon done.
+    fn merge_flushed(&mut self) -> Result<()> {
+        let mut rest = self.staging.unsettled();
+        while let Some(due) = self.due(rest.clone()) {
+            let segments = &self.staging.segments()[due.clone()];
+            let n_docs: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
+            if n_docs > FLUSHED_DOCS_MAX && self.staging.unsettled().len() <= FLUSHED_SEGMENTS_MAX {
+                rest.start = due.end;
+            } else {
+                self.merge_staged(due)?;
+                rest = self.staging.unsettled();
+            }
+        }
+        Ok(())
     }
 
     /// Everything so far as segments: what was added is a new one, and what was deleted is told by all.
@@ -545,7 +573,9 @@ impl IndexWriter {
         }
         let manifest = self.committer.manifest(self.draft());
         let storage = &**self.committer.storage();
-        let open = Snapshot::of_flush(storage, manifest, flush, self.open.as_deref())?;
+        let published = self.published.newest();
+        let known = self.open.as_deref().or(published.as_deref());
+        let open = Snapshot::of_flush(storage, manifest, flush, known)?;
         Ok(Arc::clone(self.open.insert(Arc::new(open))))
     }
 
@@ -599,11 +629,11 @@ impl IndexWriter {
             self.published.established.store(true, Ordering::Relaxed);
         }
         let current = self.committer.current();
-        self.payload = current.map_or_else(Vec::new, |manifest| manifest.payload.clone());
-        let kept = match current {
-            Some(current) if !self.replaces => current.segments.clone(),
-            _ => vec![],
+        let (kept, payload) = match current {
+            Some(current) if !self.replaces => (current.segments.clone(), current.payload.clone()),
+            _ => Default::default(),
         };
+        self.payload = payload;
         self.merges.forget();
         // Files that no commit names have been cleared away by the committer, who alone knows what was committed.
         self.staging = Staging::new(Arc::clone(self.committer.storage()), kept);
@@ -638,12 +668,27 @@ impl IndexWriter {
             }
         };
         // The commit stands. Readers who could not be told find it by looking for it.
-        let Ok(snapshot) = opened else { return };
+        let Ok(snapshot) = opened else { return self.published.set_stale() };
         let flushed = before.is_some_and(|before| before.version() > snapshot.version());
         let snapshot =
             if flushed { snapshot.instead_of_flush(self.published.next_flush()) } else { snapshot };
         self.open = None;
         self.published.publish(Arc::new(snapshot));
+    }
+
+    /// Shows what the disk has to the readers of this process, in the place of what was flushed and is lost.
+    fn publish_newest(&self) {
+        let Some(before) = self.published.newest() else { return };
+        match Snapshot::open_after(&**self.committer.storage(), Some(&before)) {
+            Ok(newest) if newest.version() > before.version() => {
+                self.published.publish(Arc::new(newest));
+            }
+            Ok(newest) => {
+                let newest = newest.instead_of_flush(self.published.next_flush());
+                self.published.publish(Arc::new(newest));
+            }
+            Err(_) => self.published.set_stale(),
+        }
     }
 
     /// Makes the segments the index as they are.
@@ -666,6 +711,13 @@ impl IndexWriter {
     }
 
     fn finish_commit(&mut self, prepared: Prepared) -> Result<Manifest> {
+        let unwinding = Unwinding(self);
+        let finished = unwinding.0.try_finish(prepared);
+        unwinding.passed();
+        finished
+    }
+
+    fn try_finish(&mut self, prepared: Prepared) -> Result<Manifest> {
         let manifest = self.committer.finish(prepared)?;
         self.staging.set_committed();
         self.replaces = false;
@@ -705,8 +757,7 @@ impl IndexWriter {
         }
         let mut batch = std::mem::take(&mut self.pending);
         batch.seal();
-        let submitted = self.submit(Batch::Documents(batch));
-        self.keep_failure(submitted)
+        self.attempt(|writer| writer.submit(Batch::Documents(batch)))
     }
 
     fn submit(&mut self, batch: Batch) -> Result<()> {
@@ -759,8 +810,16 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Does what leaves the writer useless unless it comes to its end: by an error, or a panic of the host's code.
+    pub(crate) fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let unwinding = Unwinding(self);
+        let done = work(unwinding.0);
+        unwinding.passed();
+        self.keep_failure(done)
+    }
+
     /// Makes the writer useless after an error.
-    pub(crate) fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
+    fn keep_failure<T>(&mut self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.failed = true;
             self.committer.poison(error);
@@ -768,6 +827,15 @@ impl IndexWriter {
         }
         result
     }
+}
+
+pub(crate) fn check_payload(payload: &[u8]) -> Result<()> {
+    if payload.len() <= PAYLOAD_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::LimitExceeded, "setting what a commit carries")
+        .expected(format!("at most {PAYLOAD_BYTES_MAX} bytes"))
+        .found(payload.len().to_string()))
 }
 
 /// The schema to write by and the segments to keep.
@@ -883,12 +951,32 @@ impl Drop for PreparedCommit<'_> {
     }
 }
 
+/// Makes the writer useless where it is dropped.
+struct Unwinding<'w>(&'w mut IndexWriter);
+
+impl Unwinding<'_> {
+    fn passed(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unwinding<'_> {
+    fn drop(&mut self) {
+        let panic = Error::new(ErrorKind::Poisoned, "writing to an index").found("a panic");
+        let _: Result<()> = self.0.keep_failure(Err(panic));
+    }
+}
+
 /// What was flushed goes with the writer, if it was not committed.
 impl Drop for IndexWriter {
     fn drop(&mut self) {
-        // In a fork of the process the files are not ours to delete, and after a failure a commit may name them.
-        if self.check().is_err() || !self.committer.is_sole_writer() {
+        // In a fork of the process the files are not ours to delete.
+        if !self.committer.is_sole_writer() || std::thread::panicking() {
             return;
+        }
+        // After a failure a commit may name them.
+        if self.check().is_err() {
+            return self.publish_newest();
         }
         let had_changes = self.staging.has_changes();
         self.forget_changes();

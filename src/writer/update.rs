@@ -79,8 +79,7 @@ impl IndexWriter {
         self.check()?;
         let id = self.key_of_stored()?;
         if self.recent_keys.may_have(key) || !self.deletions.is_empty() {
-            let staged = self.stage();
-            self.keep_failure(staged)?;
+            self.attempt(|writer| writer.stage().and_then(|()| writer.merge_flushed()))?;
         }
         let open = self.open_staging(0)?;
         let segments: Vec<_> = open.readers().collect();

@@ -183,7 +183,7 @@ impl System {
             match *step {
                 Step::Commit { docs, payload } => {
                     add(&mut writer, history.begin(docs))?;
-                    writer.set_payload(vec![0x5A; payload]);
+                    writer.set_payload(vec![0x5A; payload]).unwrap();
                     commit(disk, history, &mut writer, |writer| writer.commit())?;
                 }
                 Step::Delete { docs, percent } => {

@@ -71,7 +71,7 @@ pub(crate) fn golden(seed: u64) -> Files {
     let unlikely = parse("tag:middle -mark:most", &ParseOptions::default()).unwrap();
     writer.delete(&unlikely).unwrap();
     writer.delete_value("kind", "k3").unwrap();
-    writer.set_payload(*b"as far as line 17");
+    writer.set_payload(*b"as far as line 17").unwrap();
     writer.commit().unwrap();
     files_in(&*storage)
 }

@@ -79,7 +79,7 @@ pub(crate) fn create(index: &std::path::Path) {
     let index = Index::create(index, schema()).unwrap();
     let mut writer = index.writer().unwrap();
     put(&mut writer, HEAD, "step 0").unwrap();
-    writer.set_payload(0_u64.to_le_bytes());
+    writer.set_payload(0_u64.to_le_bytes()).unwrap();
     writer.commit().unwrap();
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn take_step(writer: &mut IndexWriter, step: u64) -> Result<()> {
         }
     }
     put(writer, HEAD, &format!("step {step}"))?;
-    writer.set_payload(step.to_le_bytes());
+    writer.set_payload(step.to_le_bytes()).unwrap();
     Ok(())
 }
 

@@ -20,6 +20,7 @@ mod interrupted;
 mod limits;
 mod live;
 mod merging;
+mod mishaps;
 mod naive;
 mod offsets;
 mod oracle;

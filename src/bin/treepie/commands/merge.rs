@@ -43,7 +43,16 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let stage = counters.clone();
     let options = WriterOptions::new().on_progress(move |progress| stage.set_stage(progress));
     let mut writer = index.writer_with(options)?;
+    let here = args.index.canonicalize().ok();
     for other in &args.others {
+        // By whatever name.
+        if here.is_some() && other.canonicalize().ok() == here {
+            return Err(treepie::Error::new(treepie::ErrorKind::Usage, "merging indexes")
+                .expected("others than the one that they are merged into")
+                .found("the same, of which every document would be there twice")
+                .in_file(other)
+                .into());
+        }
         writer.add_index(&super::open(other)?.searcher()?).map_err(|error| error.in_file(other))?;
     }
     let merged = writer.merge_to(args.segments as usize)?;

@@ -1,0 +1,199 @@
+//! What goes wrong around a writer: code of the host's that panics, others who roll back, too much of something.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use treepie::{Document, ErrorKind, Index, IndexWriter, Progress, Schema, WriterOptions};
+
+fn schema() -> Schema {
+    Schema::builder().text("text").key("id").build().unwrap()
+}
+
+fn document(id: u64) -> Document {
+    Document::new().with("id", id.to_string()).with("text", "text")
+}
+
+/// A directory that is gone afterwards.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let name = format!("treepie-mishaps-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        Place(path)
+    }
+
+    fn files(&self) -> usize {
+        std::fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A writer whose host panics when it is told of progress, once it is to.
+fn panicking_writer(index: &Index) -> (IndexWriter, Arc<AtomicBool>) {
+    let panics = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&panics);
+    let options = WriterOptions::new().threads(1).on_progress(move |progress| {
+        let is_late = matches!(progress, Progress::Merging { .. });
+        assert!(!(is_late && asked.swap(false, Ordering::SeqCst)), "a mistake of the host's");
+    });
+    (index.writer_with(options).unwrap(), panics)
+}
+
+#[test]
+fn nobody_is_told_that_what_a_panic_lost_was_committed() {
+    let index = Index::in_memory(schema());
+    let (writer, panics) = panicking_writer(&index);
+    let writer = writer.into_shared();
+    writer.add(document(1)).unwrap();
+    writer.commit().unwrap();
+    writer.add(document(2)).unwrap();
+    panics.store(true, Ordering::SeqCst);
+    let other = writer.clone();
+    let flushed = std::thread::spawn(move || other.flush().map(drop)).join();
+    assert!(flushed.is_err() && !panics.load(Ordering::SeqCst), "it has panicked");
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    writer.add(document(3)).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 2);
+}
+
+#[test]
+fn what_was_flushed_goes_with_a_writer_that_failed() {
+    let index = Index::in_memory(schema());
+    let (mut writer, panics) = panicking_writer(&index);
+    writer.add(document(1)).unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    writer.add(document(2)).unwrap();
+    writer.flush().unwrap();
+    assert_eq!(reader.searcher().n_docs(), 2);
+    writer.add(document(3)).unwrap();
+    panics.store(true, Ordering::SeqCst);
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.commit().map(drop))).is_err());
+    assert_eq!(writer.add(document(4)).unwrap_err().kind(), ErrorKind::Poisoned);
+    drop(writer);
+    assert_eq!(reader.searcher().n_docs(), 1);
+    assert!(!reader.refresh().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(5)).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(reader.searcher().n_docs(), 2);
+}
+
+#[test]
+fn updates_of_what_was_just_added_leave_few_files() {
+    let place = Place::new("updates");
+    let index = Index::create(&place.0, schema()).unwrap();
+    let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+    for n in 0..600 {
+        writer.add(document(n)).unwrap();
+        assert!(writer.update(&n.to_string(), |document| document.set("text", "new")).unwrap());
+        assert!(n % 50 > 0 || place.files() < 100, "{} files after {n}", place.files());
+    }
+    assert_eq!(writer.commit().unwrap().documents, 600);
+    let searcher = index.searcher().unwrap();
+    assert_eq!(searcher.count(&searcher.parse("text:new").unwrap()).unwrap(), 600);
+}
+
+#[test]
+fn who_waits_for_a_commit_is_told_of_a_rollback() {
+    let index = Index::in_memory(schema());
+    let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
+    let pause = || std::thread::sleep(Duration::from_millis(5));
+    // Who is woken first is not ours to say.
+    let is_told = (0..50).any(|id| {
+        writer.commit().unwrap();
+        std::thread::scope(|scope| {
+            let (rolling_back, committing) = writer
+                .with(|_| {
+                    let rolling_back = scope.spawn(|| writer.rollback());
+                    pause();
+                    writer.add(document(id)).unwrap();
+                    let committing = scope.spawn(|| writer.commit());
+                    pause();
+                    Ok((rolling_back, committing))
+                })
+                .unwrap();
+            rolling_back.join().unwrap().unwrap();
+            let Err(error) = committing.join().unwrap() else { return false };
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+            writer.commit().unwrap();
+            let searcher = index.searcher().unwrap();
+            let query = searcher.parse(&format!("id:{id}")).unwrap();
+            assert_eq!(searcher.count(&query).unwrap(), 0);
+            true
+        })
+    });
+    assert!(is_told, "50 times it was told that what is forgotten was committed");
+}
+
+#[test]
+fn a_payload_that_is_too_long_is_refused_at_once() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(1)).unwrap();
+    writer.set_payload(vec![1; 65_536]).unwrap();
+    let error = writer.set_payload(vec![2; 65_537]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    let writer = writer.into_shared();
+    assert_eq!(writer.set_payload(vec![3; 65_537]).unwrap_err().kind(), ErrorKind::LimitExceeded);
+    assert_eq!(writer.commit().unwrap().documents, 1);
+    assert_eq!(index.searcher().unwrap().payload(), [1; 65_536]);
+}
+
+#[test]
+fn an_index_that_is_overwritten_does_not_say_how_far_the_old_one_had_read() {
+    for rolls_back in [false, true] {
+        let place = Place::new("payload");
+        let index = Index::create(&place.0, schema()).unwrap();
+        let mut writer = index.writer().unwrap();
+        writer.set_payload("line 1000000").unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        let index = Index::overwrite(&place.0, schema()).unwrap();
+        let mut writer = index.writer().unwrap();
+        if rolls_back {
+            writer.rollback().unwrap();
+        }
+        writer.commit().unwrap();
+        assert_eq!(index.searcher().unwrap().payload(), b"", "{rolls_back}");
+    }
+}
+
+#[test]
+fn an_index_is_not_added_to_itself() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(1)).unwrap();
+    writer.commit().unwrap();
+    let error = writer.add_index(&index.searcher().unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+/// Readers that are made while something is committed see it as soon as the commit has ended.
+#[test]
+fn a_reader_is_never_behind_a_commit_that_ended_before_it_answers() {
+    for round in 0..200 {
+        let index = Index::in_memory(schema());
+        let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+        writer.commit().unwrap();
+        writer.add(document(1)).unwrap();
+        let other = index.clone();
+        let reading = std::thread::spawn(move || {
+            (0..round).for_each(|_| std::hint::spin_loop());
+            other.reader().unwrap()
+        });
+        writer.commit().unwrap();
+        assert_eq!(reading.join().unwrap().searcher().n_docs(), 1);
+    }
+}
