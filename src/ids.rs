@@ -53,7 +53,7 @@ impl SegmentId {
 
 impl fmt::Display for SegmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+        write!(f, "{:032x}", u128::from_le_bytes(self.0).swap_bytes())
     }
 }
 

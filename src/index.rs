@@ -7,7 +7,7 @@ use crate::inspect::Inspector;
 use crate::limits::Limits;
 use crate::reader::IndexReader;
 use crate::schema::Schema;
-use crate::searcher::Searcher;
+use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting};
 pub use crate::segment::disk_usage::DiskUsage;
 use crate::segment::disk_usage::disk_usage;
 use crate::segment::published::Published;
@@ -34,6 +34,8 @@ pub struct Index {
     existing: Existing,
     /// Where they are not the default.
     limits: Option<Limits>,
+    /// Where it is switched on.
+    cache: Option<Arc<ResultCache>>,
     /// What a writer of this index, or of a clone of it, has flushed and committed.
     published: Arc<Published>,
     /// Who counts and tells what is done through this value, its clones and their writers.
@@ -55,6 +57,7 @@ pub struct IndexOptions {
     analyzers: Analyzers,
     listener: Option<Listener>,
     measures_times: bool,
+    result_cache_bytes: u64,
 }
 
 impl IndexOptions {
@@ -96,6 +99,40 @@ impl IndexOptions {
         self
     }
 
+    /// Has whole answers kept, up to so many bytes (default 0: none), for those who ask the same of the same snapshot again:
+    /// the query, the page and everything else that an answer depends on. An answer is kept under the
+    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
+    /// search through this value, its clones and their readers; [`Index::result_cache`] says how much it helps.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// use treepie::storage::MemoryStorage;
+    /// use std::sync::Arc;
+    ///
+    /// let schema = Schema::builder().text("title").build()?;
+    /// let options = Index::options().result_cache_bytes(64 << 20);
+    /// let index = options.create_in(Arc::new(MemoryStorage::new()), schema);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// assert!(!searcher.search(&query).run()?.from_cache);
+    /// assert!(searcher.search(&query).run()?.from_cache);
+    /// let stats = index.result_cache();
+    /// assert_eq!((stats.hits, stats.misses), (1, 1));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn result_cache_bytes(mut self, bytes: u64) -> Self {
+        self.result_cache_bytes = bytes;
+        self
+    }
+
+    fn cache(&self) -> Option<Arc<ResultCache>> {
+        (self.result_cache_bytes > 0).then(|| Arc::new(ResultCache::new(self.result_cache_bytes)))
+    }
+
     /// As [`Index::create`].
     ///
     /// # Errors
@@ -133,7 +170,7 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
-        let observer = self.observer();
+        let (observer, cache) = (self.observer(), self.cache());
         let storage = Observed::watch(storage, &observer);
         let schema = Snapshot::manifest(&*storage)?.schema;
         Ok(Index {
@@ -142,6 +179,7 @@ impl IndexOptions {
             schema: Some(schema),
             existing: Existing::Keep,
             limits: None,
+            cache,
             published: Arc::default(),
             observer,
         })
@@ -153,13 +191,14 @@ impl IndexOptions {
     ///
     /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
     pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
-        let observer = self.observer();
+        let (observer, cache) = (self.observer(), self.cache());
         Index {
             place: Place::Storage(Observed::watch(storage, &observer)),
             analyzers: Arc::new(self.analyzers),
             schema: Some(schema),
             existing: Existing::Refuse,
             limits: None,
+            cache,
             published: Arc::default(),
             observer,
         }
@@ -240,13 +279,14 @@ impl IndexOptions {
 
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
         let place = Place::Directory(path, self.read_mode, self.write_mode);
-        let observer = self.observer();
+        let (observer, cache) = (self.observer(), self.cache());
         Index {
             place,
             analyzers: Arc::new(self.analyzers),
             schema,
             existing,
             limits: None,
+            cache,
             published: Arc::default(),
             observer,
         }
@@ -450,7 +490,7 @@ impl Index {
     ///
     /// As [`open`](Self::open).
     pub fn searcher(&self) -> Result<Searcher> {
-        Searcher::open(self.storage()?, Arc::clone(&self.analyzers), self.limits)
+        Searcher::open(self.storage()?, self.setting())
     }
 
     /// Follows the index: gives searchers of the newest snapshot, also of what a writer of this value or of a clone of
@@ -460,8 +500,12 @@ impl Index {
     ///
     /// As [`open`](Self::open), where nothing was flushed yet.
     pub fn reader(&self) -> Result<IndexReader> {
-        let (analyzers, published) = (Arc::clone(&self.analyzers), Arc::clone(&self.published));
-        IndexReader::open(self.storage()?, analyzers, self.limits, published)
+        IndexReader::open(self.storage()?, self.setting(), Arc::clone(&self.published))
+    }
+
+    fn setting(&self) -> Setting {
+        let (analyzers, cache) = (Arc::clone(&self.analyzers), self.cache.clone());
+        Setting { analyzers, limits: self.limits, cache }
     }
 
     /// Makes all segments one. Searchers that are open keep the old ones.
@@ -515,6 +559,11 @@ impl Index {
     /// ```
     pub fn stats(&self) -> Stats {
         self.observer.stats()
+    }
+
+    /// What the [cache of results](IndexOptions::result_cache_bytes) has done so far; all zeros where there is none.
+    pub fn result_cache(&self) -> ResultCacheStats {
+        self.cache.as_ref().map_or_else(Default::default, |cache| cache.stats())
     }
 
     /// Opens the newest commit for looking inside.

@@ -108,8 +108,8 @@ pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, Etag, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
-    PreparedSearch, RankedDoc, Relation, SearchBuilder, Searcher, Statistics, Stopped, Total,
-    TotalMode, Value,
+    PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher, Statistics,
+    Stopped, Total, TotalMode, Value,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use writer::{

@@ -1,9 +1,7 @@
 //! Following an index: the newest snapshot that this process knows of, at the cost of an atomic load.
 
-use crate::analysis::Analyzers;
 use crate::error::{ErrorKind, Result};
-use crate::limits::Limits;
-use crate::searcher::Searcher;
+use crate::searcher::{Searcher, Setting};
 use crate::segment::published::Published;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
@@ -41,8 +39,7 @@ pub struct IndexReader(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     storage: Arc<dyn Storage>,
-    analyzers: Arc<Analyzers>,
-    limits: Option<Limits>,
+    setting: Setting,
     published: Arc<Published>,
     /// Of the snapshot that was asked for last.
     searcher: ArcSwap<Searcher>,
@@ -52,8 +49,7 @@ impl IndexReader {
     /// Begins with what is published, or with the newest commit.
     pub(crate) fn open(
         storage: Arc<dyn Storage>,
-        analyzers: Arc<Analyzers>,
-        limits: Option<Limits>,
+        setting: Setting,
         published: Arc<Published>,
     ) -> Result<Self> {
         published.want();
@@ -65,20 +61,20 @@ impl IndexReader {
                 published.newest().unwrap_or(snapshot)
             }
         };
-        let searcher = Searcher::of(Arc::clone(&storage), snapshot, Arc::clone(&analyzers), limits);
+        let searcher = Searcher::of(Arc::clone(&storage), snapshot, setting.clone());
         let searcher = ArcSwap::from_pointee(searcher);
-        Ok(IndexReader(Arc::new(Inner { storage, analyzers, limits, published, searcher })))
+        Ok(IndexReader(Arc::new(Inner { storage, setting, published, searcher })))
     }
 
     /// Answers from the newest snapshot. Never waits, whatever writers do, and never fails.
     pub fn searcher(&self) -> Searcher {
-        let Inner { storage, analyzers, limits, published, searcher } = &*self.0;
+        let Inner { storage, setting, published, searcher } = &*self.0;
         let kept = searcher.load();
         let newest = match published.newest() {
             Some(newest) if !kept.is_of(&newest) => newest,
             _ => return Searcher::clone(&kept),
         };
-        let fresh = Searcher::of(Arc::clone(storage), newest, Arc::clone(analyzers), *limits);
+        let fresh = Searcher::of(Arc::clone(storage), newest, setting.clone());
         // Another thread may have been faster, or may store an older one now: then the next call sees it.
         searcher.store(Arc::new(fresh.clone()));
         fresh

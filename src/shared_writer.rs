@@ -12,6 +12,7 @@ use crate::ids::FieldId;
 use crate::query::Query;
 use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder};
 use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What an operation in the queue takes beside its texts.

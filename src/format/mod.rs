@@ -126,8 +126,8 @@ impl fmt::Display for FileName {
 fn parse_id(hex: &str) -> Option<SegmentId> {
     let mut id = [0; 16];
     let (high, low) = (hex.get(..16)?, hex.get(16..)?);
-    id[..8].copy_from_slice(&parse_hex(high, 16)?.to_be_bytes());
-    id[8..].copy_from_slice(&parse_hex(low, 16)?.to_be_bytes());
+    id[..8].copy_from_slice(&parse_hex(high, 16)?.swap_bytes().to_le_bytes());
+    id[8..].copy_from_slice(&parse_hex(low, 16)?.swap_bytes().to_le_bytes());
     Some(SegmentId(id))
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// How far a search counts its matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TotalMode {
     /// All of them.
@@ -30,6 +30,8 @@ pub struct Hits {
     pub facets: Vec<FacetCounts>,
     /// From the query to its answer.
     pub took: Duration,
+    /// Whether it was kept from an earlier search, by a [cache](crate::IndexOptions::result_cache_bytes).
+    pub from_cache: bool,
     /// Why this is not everything, where the search was stopped and gives what it
     /// [found so far](crate::SearchBuilder::partial).
     pub stopped: Option<Stopped>,

@@ -5,6 +5,7 @@
 //!                                                  └── explain ─▶ ExplainTree      └── facets
 //! ```
 
+mod cache;
 mod etag;
 mod hits;
 mod prepared;
@@ -13,6 +14,8 @@ mod search;
 mod stopping_tests;
 mod top_k;
 
+pub(crate) use cache::ResultCache;
+pub use cache::ResultCacheStats;
 pub use etag::Etag;
 pub use hits::{
     Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Value,
@@ -78,37 +81,41 @@ struct Inner {
     storage: Arc<dyn Storage>,
     snapshot: Arc<Snapshot>,
     etag: Etag,
-    analyzers: Arc<Analyzers>,
+    setting: Setting,
     /// What earlier queries left for later ones, at most one for each that ran at the same time.
     scratch: Mutex<Vec<Scratch>>,
     /// The same for finding the best.
     pruned: Mutex<Vec<pruned::Scratch>>,
     scorings: FieldScorings,
+}
+
+/// What all searchers of an index value have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Setting {
+    pub(crate) analyzers: Arc<Analyzers>,
     /// Where they are not the default.
-    limits: Option<Limits>,
+    pub(crate) limits: Option<Limits>,
+    /// Where it is switched on.
+    pub(crate) cache: Option<Arc<ResultCache>>,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
     /// Opens the newest commit of `storage`.
-    pub(crate) fn open(
-        storage: Arc<dyn Storage>,
-        analyzers: Arc<Analyzers>,
-        limits: Option<Limits>,
-    ) -> Result<Self> {
+    pub(crate) fn open(storage: Arc<dyn Storage>, setting: Setting) -> Result<Self> {
         let snapshot = Arc::new(Snapshot::open(&*storage)?);
-        Ok(Self::of(storage, snapshot, analyzers, limits))
+        Ok(Self::of(storage, snapshot, setting))
     }
 
     /// How texts of queries are read where nothing else is said, with the limits of the index.
     pub fn parse_options(&self) -> ParseOptions {
-        ParseOptions::default().limits(self.0.limits.unwrap_or_default())
+        ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
     }
 
     /// Makes a budget and the limits of the index hold.
     fn enter(&self, budget: &Budget) -> (Option<limits::Scope>, budget::Scope) {
-        let limits = self.0.limits.map(Limits::enter);
+        let limits = self.0.setting.limits.map(Limits::enter);
         (limits, budget.enter())
     }
 
@@ -122,35 +129,20 @@ impl Searcher {
     ///
     /// As opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
-        let Inner { storage, snapshot, analyzers, .. } = &*self.0;
+        let Inner { storage, snapshot, setting, .. } = &*self.0;
         if snapshot::newest(&**storage)? <= snapshot.manifest.generation {
             return Ok(None);
         }
         let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
-        let (storage, analyzers) = (Arc::clone(storage), Arc::clone(analyzers));
-        Ok(Some(Self::of(storage, newest, analyzers, self.0.limits)))
+        Ok(Some(Self::of(Arc::clone(storage), newest, setting.clone())))
     }
 
     /// Answers from `snapshot`.
-    pub(crate) fn of(
-        storage: Arc<dyn Storage>,
-        snapshot: Arc<Snapshot>,
-        analyzers: Arc<Analyzers>,
-        limits: Option<Limits>,
-    ) -> Self {
+    pub(crate) fn of(storage: Arc<dyn Storage>, snapshot: Arc<Snapshot>, setting: Setting) -> Self {
         let (scratch, pruned) = Default::default();
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
-        Searcher(Arc::new(Inner {
-            storage,
-            snapshot,
-            etag,
-            analyzers,
-            scratch,
-            pruned,
-            scorings,
-            limits,
-        }))
+        Searcher(Arc::new(Inner { storage, snapshot, etag, setting, scratch, pruned, scorings }))
     }
 
     /// Where the index is.
@@ -291,7 +283,7 @@ impl Searcher {
         options: ScoringOptions,
         statistics: Statistics,
     ) -> Result<Ranked<'_>> {
-        let scored = query::scoring(query, self.schema(), &self.0.analyzers, options)?;
+        let scored = query::scoring(query, self.schema(), &self.0.setting.analyzers, options)?;
         let own = |field| {
             // What was said last counts, as of every other option.
             let own = parameters.iter().rfind(|(other, _)| *other == field);
@@ -356,7 +348,7 @@ impl Searcher {
     /// Adds to `total` how many documents match, as far as it comes.
     fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
         let _scope = self.enter(&Budget::new());
-        let normal = query::rewrite(query, self.schema(), &self.0.analyzers)?.normal;
+        let normal = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?.normal;
         let has_deletes = self.segments().any(|segment| segment.deleted().is_some());
         if let (Normal::Term { field, term }, false) = (&normal, has_deletes) {
             // What the plan would say, without one.
@@ -501,12 +493,12 @@ impl Searcher {
     /// As [`Highlighter::new`].
     pub fn highlighter(&self, query: &Query) -> Result<Highlighter> {
         let _scope = self.enter(&Budget::new());
-        Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.analyzers)
+        Highlighter::of_snapshot(query, &self.0.snapshot, &self.0.setting.analyzers)
     }
 
     /// Plans a query and gets ready to carry the plan out.
     fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
-        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
         let (plan, execution) = self.scratch();
         let plan = plan::plan(&rewritten.normal, self.segments(), options, plan)?;
         Ok(Execution::new(plan, false, execution))
@@ -518,7 +510,7 @@ impl Searcher {
         query: &Query,
         options: &PlanOptions,
     ) -> Result<(Plan<'_>, String, Vec<String>)> {
-        let rewritten = query::rewrite(query, self.schema(), &self.0.analyzers)?;
+        let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
         let scratch = PlanScratch::default();
         let plan = plan::plan(&rewritten.normal, self.segments(), options, scratch)?;
         let text = rewritten.normal.display(self.schema()).to_string();

@@ -43,16 +43,16 @@ pub struct SearchBuilder<'a> {
     pub(super) limit: u64,
     pub(super) offset: u64,
     pub(super) total: TotalMode,
-    count_only: bool,
-    fields: Option<Vec<String>>,
+    pub(super) count_only: bool,
+    pub(super) fields: Option<Vec<String>>,
     pub(super) facets: Vec<(String, usize)>,
-    order: Order,
+    pub(super) order: Order,
     pub(super) after: Option<(f32, DocId)>,
-    parameters: Vec<(String, Parameters)>,
-    pattern_terms: u32,
+    pub(super) parameters: Vec<(String, Parameters)>,
+    pub(super) pattern_terms: u32,
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
-    partial: bool,
+    pub(super) partial: bool,
 }
 
 /// What there is to say of a query whose matches all score the same.
@@ -62,7 +62,7 @@ fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
 }
 
 /// In what order hits come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Order {
     /// The best first, by BM25; where scores are equal, the smaller number.
@@ -73,7 +73,7 @@ pub enum Order {
 }
 
 /// What it is that says how rare a word is, and how long a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Statistics {
     /// All documents of the snapshot: scores do not depend on the segments that documents are in.
@@ -260,6 +260,14 @@ impl<'a> SearchBuilder<'a> {
     /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
+        match &self.searcher.0.setting.cache {
+            Some(cache) => cache.answer(self, started),
+            None => self.answer(started),
+        }
+    }
+
+    /// The same, by a search that has to run.
+    pub(super) fn answer(self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget);
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = match self.ranked() {
@@ -269,7 +277,7 @@ impl<'a> SearchBuilder<'a> {
                 let total = Total { value: 0, relation: Relation::AtLeast };
                 let facets = self.facets.iter().map(|(field, _)| FacetCounts::unknown(field));
                 let (facets, took) = (facets.collect(), started.elapsed());
-                return Ok(Hits { total, hits: vec![], facets, took, stopped });
+                return Ok(Hits { total, hits: vec![], facets, took, from_cache: false, stopped });
             }
             Ok(ranked) => ranked,
         };
@@ -309,6 +317,7 @@ impl<'a> SearchBuilder<'a> {
             hits,
             facets: found.facets,
             took: started.elapsed(),
+            from_cache: false,
             stopped,
         })
     }
@@ -390,7 +399,7 @@ impl<'a> SearchBuilder<'a> {
                 base += u64::from(segment.n_docs());
                 continue;
             }
-            let analyzers = &searcher.0.analyzers;
+            let analyzers = &searcher.0.setting.analyzers;
             let normal = query::rewrite(self.query, searcher.schema(), analyzers)?.normal;
             let is_in = match searcher.matches(&normal)?.get(at) {
                 Some(MatchSet::Some(windows)) => windows.contains(here as u32),

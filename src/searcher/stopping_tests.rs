@@ -1,6 +1,6 @@
 //! Searches of each kind, stopped at some of the places at which they can be.
 
-use super::{Order, Relation, SearchBuilder, Searcher, Stopped, TotalMode};
+use super::{Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode};
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
@@ -74,7 +74,7 @@ fn build() -> Searcher {
         writer.delete_value("kind", &format!("k{kind}")).unwrap();
     }
     writer.commit().unwrap();
-    Searcher::open(storage, analyzers, None).unwrap()
+    Searcher::open(storage, Setting { analyzers, ..Setting::default() }).unwrap()
 }
 
 fn query(text: &str) -> Query {

@@ -356,7 +356,7 @@ impl IndexWriter {
     fn make_room_for_deletions(&mut self) -> Result<()> {
         // Half of what can be told apart by 32 bits leaves room for one more of whatever length.
         let limit = self.resources.deletion_bytes().min(1 << 31);
-        if self.deletions.bytes() <= limit { Ok(()) } else { self.attempt(Self::stage) }
+        if self.deletions.bytes() <= limit { Ok(()) } else { self.attempt(Self::stage_and_merge) }
     }
 
     /// Sets what the next commit carries for its caller, such as how far it has read its source. Without a call a commit
@@ -462,8 +462,7 @@ impl IndexWriter {
     }
 
     fn try_flush(&mut self) -> Result<FlushInfo> {
-        self.stage()?;
-        self.merge_flushed()?;
+        self.stage_and_merge()?;
         let flush = self.published.next_flush();
         let snapshot = self.open_staging(flush)?;
         let Counts { added, deleted, .. } = self.staging.counts;
@@ -473,8 +472,9 @@ impl IndexWriter {
         Ok(FlushInfo { documents, added, deleted, segments })
     }
 
-    /// Merges what is due of the segments since the last commit, as far as that is soon done.
-    fn merge_flushed(&mut self) -> Result<()> {
+    /// [Stages](Self::stage), and merges what is due of the segments since the last commit, as far as that is soon done.
+    fn stage_and_merge(&mut self) -> Result<()> {
+        self.stage()?;
         let mut rest = self.staging.unsettled();
         while let Some(due) = self.due(rest.clone()) {
             let segments = &self.staging.segments()[due.clone()];

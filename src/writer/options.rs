@@ -69,7 +69,7 @@ impl WriterOptions {
     }
 
     /// Sets how many bytes a second merges write at most, all [jobs](crate::MergeJob) together (default: as many as the disk
-    /// takes). What is merged in the foreground is not slowed down: somebody waits for it.
+    /// takes; so it is for 0). What is merged in the foreground is not slowed down: somebody waits for it.
     ///
     /// There is no option for the priority of reading and writing: the system sets it for a thread, and jobs run on the host's
     /// threads. A thread that does nothing but run jobs can give itself a low one (on Linux `ioprio_set`, as `ionice` does).

@@ -79,7 +79,7 @@ impl IndexWriter {
         self.check()?;
         let id = self.key_of_stored()?;
         if self.recent_keys.may_have(key) || !self.deletions.is_empty() {
-            self.attempt(|writer| writer.stage().and_then(|()| writer.merge_flushed()))?;
+            self.attempt(Self::stage_and_merge)?;
         }
         let open = self.open_staging(0)?;
         let segments: Vec<_> = open.readers().collect();

@@ -27,7 +27,7 @@ fn original() -> (Arc<MemoryStorage>, Index) {
             let document = Document::new().with("id", id.to_string()).with("title", title);
             writer.add(document).unwrap();
         }
-        writer.set_payload(*b"as far as here");
+        writer.set_payload(*b"as far as here").unwrap();
         writer.commit().unwrap();
         writer.delete_key("3").unwrap();
     }

@@ -112,7 +112,7 @@ fn write(directory: &Path) {
     });
     let new = (0..FIRST).filter(|n| is_replaced(*n)).chain(FIRST..LAST);
     new.for_each(|n| add(&mut writer, doc(n, 2)));
-    writer.set_payload(*b"line 330");
+    writer.set_payload(*b"line 330").unwrap();
     writer.commit().unwrap();
     drop(writer);
     fs::remove_file(directory.join("write.lock")).unwrap();

@@ -28,3 +28,4 @@ mod phrases;
 mod plans;
 mod ranking;
 mod recount;
+mod result_cache;

@@ -102,7 +102,7 @@ fn head(step: u64) -> Document {
 
 /// Adds what there is before the first step.
 pub(super) fn begin(writer: &mut IndexWriter) -> Result<()> {
-    writer.set_payload(0_u64.to_le_bytes());
+    writer.set_payload(0_u64.to_le_bytes()).unwrap();
     writer.add(head(0))
 }
 

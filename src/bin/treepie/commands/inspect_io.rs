@@ -181,8 +181,9 @@ impl Kind {
                 event: event.to_owned(),
                 count: times.len() as u64,
                 failed: own().filter(|line| line.failed).count() as u64,
-                bytes: own().map(|line| line.bytes).sum(),
-                total: times.iter().sum(),
+                // Whatever a file says that is not of ours.
+                bytes: own().map(|line| line.bytes).fold(0, u64::saturating_add),
+                total: times.iter().copied().fold(0, u64::saturating_add),
                 median: times[(times.len() - 1) / 2],
                 max: times[times.len() - 1],
             }
@@ -252,8 +253,11 @@ impl Row {
     /// From the beginning to the end; of what is gathered, the time that it took in all.
     fn time(&self) -> u64 {
         match self.is_gathered {
-            true => self.spans.iter().map(|(_, start, end)| end - start).sum(),
-            false => self.end() - self.start(),
+            true => {
+                let times = self.spans.iter().map(|(_, start, end)| end.saturating_sub(*start));
+                times.fold(0, u64::saturating_add)
+            }
+            false => self.end().saturating_sub(self.start()),
         }
     }
 }

@@ -1,0 +1,181 @@
+//! Answers that are kept for those who ask the same again.
+
+use super::{Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Value};
+use crate::error::Result;
+use crate::ids::DocId;
+use crate::query::Query;
+use crate::ranking::bm25::Parameters;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// What an answer is taken to hold beside its texts, its query among it.
+const ENTRY_BYTES: usize = 512;
+/// What a hit, a value or a bucket is.
+const PART_BYTES: usize = 96;
+/// Answers that room is made for at first.
+const ENTRIES: usize = 256;
+
+/// Whole answers, up to a number of bytes, each under the snapshot that gave it: none is ever old. Those of snapshots
+/// that nobody asks any more go with time, as do those that are seldom asked for.
+#[derive(Debug)]
+pub(crate) struct ResultCache {
+    answers: Cache<Key, Hits, Bytes>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// All that an answer depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    etag: Etag,
+    query: Query,
+    options: AnswerOptions,
+}
+
+/// Those options of a search that its answer depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct AnswerOptions {
+    limit: u64,
+    offset: u64,
+    total: TotalMode,
+    count_only: bool,
+    fields: Option<Vec<String>>,
+    facets: Vec<(String, usize)>,
+    order: Order,
+    after: Option<(u32, DocId)>,
+    parameters: Vec<(String, (u32, u32))>,
+    pattern_terms: u32,
+    statistics: Statistics,
+}
+
+/// What a [cache of results](crate::IndexOptions::result_cache_bytes) has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResultCacheStats {
+    /// Searches that were answered by it.
+    pub hits: u64,
+    /// Searches that had to run.
+    pub misses: u64,
+    /// Answers that it keeps.
+    pub entries: usize,
+    /// About how many bytes they take.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Bytes;
+
+impl Weighter<Key, Hits> for Bytes {
+    fn weight(&self, _: &Key, answer: &Hits) -> u64 {
+        let of_hit = |hit: &Hit| -> usize {
+            let of_field = |(name, value): (&String, &Value)| {
+                name.len() + value.iter().map(|text| text.len() + PART_BYTES).sum::<usize>()
+            };
+            PART_BYTES + hit.fields.iter().map(of_field).sum::<usize>()
+        };
+        let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
+        let facets: usize = buckets.map(|bucket| PART_BYTES + bucket.value.len()).sum();
+        let hits: usize = answer.hits.iter().map(of_hit).sum();
+        (ENTRY_BYTES + hits + facets) as u64
+    }
+}
+
+impl ResultCache {
+    pub(crate) fn new(bytes: u64) -> Self {
+        let answers = Cache::with_weighter(ENTRIES, bytes, Bytes);
+        ResultCache { answers, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+    }
+
+    /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
+    pub(super) fn answer(&self, search: SearchBuilder<'_>, started: Instant) -> Result<Hits> {
+        let (etag, query) = (search.searcher.etag(), search.query.clone());
+        let key = Key { etag, query, options: search.options_of_answer() };
+        if let Some(kept) = self.answers.get(&key) {
+            self.hits.fetch_add(1, Relaxed);
+            return Ok(Hits { took: started.elapsed(), from_cache: true, ..kept });
+        }
+        self.misses.fetch_add(1, Relaxed);
+        let answer = search.answer(started)?;
+        if answer.stopped.is_none() {
+            self.answers.insert(key, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    pub(crate) fn stats(&self) -> ResultCacheStats {
+        ResultCacheStats {
+            hits: self.hits.load(Relaxed),
+            misses: self.misses.load(Relaxed),
+            entries: self.answers.len(),
+            bytes: self.answers.weight(),
+        }
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Answers the query, unless the caller has the answer: `None` where the snapshot is the one that `known` was the
+    /// [etag](crate::Searcher::etag) of ("304 Not Modified" of HTTP). Costs nothing then.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let etag = searcher.etag().to_string(); // goes out with the answer, and comes back with the same question
+    /// let known = etag.parse().ok();
+    /// assert!(searcher.search(&query).run_unless(known)?.is_none());
+    /// assert!(searcher.search(&query).run_unless(None)?.is_some());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_unless(self, known: Option<Etag>) -> Result<Option<Hits>> {
+        if known == Some(self.searcher.etag()) {
+            return Ok(None);
+        }
+        self.run().map(Some)
+    }
+
+    /// All that an answer depends on beside the snapshot and the query. Budgets decide only whether there is one.
+    fn options_of_answer(&self) -> AnswerOptions {
+        // By name, so that none that is new is forgotten.
+        let SearchBuilder {
+            searcher: _,
+            query: _,
+            limit,
+            offset,
+            total,
+            count_only,
+            fields,
+            facets,
+            order,
+            after,
+            parameters,
+            pattern_terms,
+            statistics,
+            budget: _,
+            partial: _,
+        } = self.clone();
+        let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());
+        AnswerOptions {
+            limit,
+            offset,
+            total,
+            count_only,
+            fields,
+            facets,
+            order,
+            after: after.map(|(score, doc)| (score.to_bits(), doc)),
+            parameters: parameters.into_iter().map(|(field, of)| (field, bits(of))).collect(),
+            pattern_terms,
+            statistics,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Kept answers are those that a search would give, and none outlives its snapshot.
+
+use std::sync::Arc;
+use std::time::Duration;
+use treepie::storage::MemoryStorage;
+use treepie::{
+    Document, ErrorKind, Etag, Hits, Index, Order, Schema, SearchBuilder, Statistics, TotalMode,
+};
+
+const QUERIES: [&str; 8] =
+    ["even", "odd OR third", "even third", "\"even n4\"", "n*", "+even third^3", "n7", "nowhere"];
+
+/// Ways to ask, each of which may answer otherwise.
+fn ways<'s>(search: impl Fn() -> SearchBuilder<'s>) -> Vec<SearchBuilder<'s>> {
+    let first = search().limit(1).run().unwrap().hits.into_iter().next();
+    let mut ways = vec![
+        search(),
+        search().limit(3),
+        search().limit(3).offset(2),
+        search().total(TotalMode::UpTo(2)),
+        search().total(TotalMode::UpTo(7)),
+        search().total(TotalMode::Unknown).limit(2),
+        search().count_only(),
+        search().fields(["kind"]),
+        search().fields(Vec::<String>::new()),
+        search().facet("kind", 2),
+        search().facet("kind", 5),
+        search().facet("text", 5),
+        search().order(Order::Document),
+        search().bm25("text", 0.5, 0.1),
+        search().bm25("text", 2.0, 0.1),
+        search().bm25("text", 2.0, 0.9),
+        search().pattern_terms(5),
+        search().statistics(Statistics::Segment),
+    ];
+    if let Some((hit, score)) = first.and_then(|hit| Some((hit.doc, hit.score?))) {
+        ways.push(search().after(score, hit));
+        ways.push(search().after(score / 2.0, hit));
+    }
+    ways
+}
+
+/// All but how long it took.
+fn answer(hits: Hits) -> String {
+    let Hits { total, hits, facets, stopped, .. } = hits;
+    format!("{total:?} {hits:?} {facets:?} {stopped:?}")
+}
+
+#[test]
+fn kept_answers_are_what_a_search_gives_as_long_as_the_index_changes() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").keyword("kind").key("id").build().unwrap();
+    let plain = Index::options().create_in(storage.clone(), schema);
+    let mut writer = plain.writer().unwrap();
+    writer.commit().unwrap();
+    let index = Index::options().result_cache_bytes(32 << 20).open_storage(storage).unwrap();
+    let mut kept = 0;
+    for round in 0..4_u64 {
+        for n in round * 20..round * 30 + 25 {
+            let parity = if n % 2 == 0 { "even" } else { "odd" };
+            let third = if n % 3 == 0 { "third" } else { "" };
+            let document = Document::new().with("id", n.to_string());
+            let document = document.with("text", format!("{parity} n{n} {third} of {round}"));
+            writer.add(document.with("kind", format!("k{}", n % 7))).unwrap();
+        }
+        writer.commit().unwrap();
+        let (searcher, sound) = (index.searcher().unwrap(), plain.searcher().unwrap());
+        for text in QUERIES {
+            let query = searcher.parse(text).unwrap();
+            let asked = || ways(|| searcher.search(&query)).into_iter();
+            let expected = ways(|| sound.search(&query)).into_iter();
+            for ((first, again), expected) in asked().zip(asked()).zip(expected) {
+                let what = format!("{expected:?}");
+                let expected = answer(expected.run().unwrap());
+                assert_eq!(answer(first.run().unwrap()), expected, "{what}");
+                let again = again.run().unwrap();
+                assert!(again.from_cache, "{what}");
+                assert_eq!(answer(again), expected, "{what}");
+                kept += 1;
+            }
+        }
+    }
+    let stats = index.result_cache();
+    assert!(stats.hits >= kept && stats.entries > 0 && stats.bytes > 0, "{stats:?}");
+    assert_eq!(plain.result_cache().misses, 0);
+}
+
+#[test]
+fn what_was_stopped_is_not_kept_and_what_is_kept_needs_no_time() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").build().unwrap();
+    let index = Index::options().result_cache_bytes(1 << 20).create_in(storage, schema);
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("text", "one")).unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let searcher = reader.searcher();
+    let query = searcher.parse("one").unwrap();
+    let hurried = || searcher.search(&query).timeout(Duration::ZERO);
+    assert!(hurried().partial().run().unwrap().stopped.is_some());
+    assert_eq!(hurried().run().unwrap_err().kind(), ErrorKind::Timeout);
+    assert_eq!(index.result_cache().entries, 0);
+    assert_eq!(searcher.search(&query).run().unwrap().total.value, 1);
+    assert!(hurried().run().unwrap().from_cache);
+
+    writer.add(Document::new().with("text", "one more")).unwrap();
+    writer.flush().unwrap();
+    assert_eq!(reader.searcher().search(&query).run().unwrap().total.value, 2);
+    writer.rollback().unwrap();
+    assert_eq!(reader.searcher().search(&query).run().unwrap().total.value, 1);
+    assert!(searcher.search(&query).run().unwrap().from_cache);
+}
+
+#[test]
+fn a_cache_stays_as_small_as_it_was_told_to() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").build().unwrap();
+    let bytes = 64 << 10;
+    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..200 {
+        writer
+            .add(Document::new().with("text", format!("all n{n} {}", "long ".repeat(n))))
+            .unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for n in 0..1_000 {
+        let query = searcher.parse(&format!("n{n} OR all")).unwrap();
+        searcher.search(&query).limit(n % 50).run().unwrap();
+        let stats = index.result_cache();
+        assert!(stats.bytes <= bytes && stats.entries as u64 * 512 <= bytes, "{stats:?}");
+    }
+    let stats = index.result_cache();
+    assert_eq!(stats.misses, 1_000);
+    assert!(stats.entries > 2, "{stats:?}");
+}
+
+#[test]
+fn etags_are_read_as_they_were_printed_and_nothing_else_is() {
+    let index = Index::in_memory(Schema::builder().text("text").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.commit().unwrap();
+    let before = index.searcher().unwrap();
+    writer.add(Document::new().with("text", "one")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let etag: Etag = searcher.etag().to_string().parse().unwrap();
+    assert_eq!(etag, searcher.etag());
+    let query = searcher.parse("one").unwrap();
+    assert_eq!(searcher.search(&query).run_unless(Some(etag)).unwrap(), None);
+    let stale = searcher.search(&query).run_unless(Some(before.etag())).unwrap();
+    assert_eq!(stale.unwrap().total.value, 1);
+    for text in ["", "1", "1-", "-1", "x-1", "+1-0000000000000001", "1-1", "\"1-0\""] {
+        assert_eq!(text.parse::<Etag>().unwrap_err().kind(), ErrorKind::Usage, "{text}");
+    }
+}
