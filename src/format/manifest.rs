@@ -600,7 +600,7 @@ mod tests {
             };
             let segment = |n: u8| SegmentMeta {
                 id: SegmentId([n; 16]),
-                deletes: (n % 3 == 0).then_some(deletes),
+                deletes: n.is_multiple_of(3).then_some(deletes),
                 ..example().segments[0]
             };
             let segments = (0..100).map(segment).collect();
