@@ -102,7 +102,9 @@ impl IndexOptions {
     /// Has whole answers kept, up to so many bytes (default 0: none), for those who ask the same of the same snapshot again:
     /// the query, the page and everything else that an answer depends on. An answer is kept under the
     /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
-    /// search through this value, its clones and their readers; [`Index::result_cache`] says how much it helps.
+    /// search through this value, its clones and their readers, whatever their [limits](Index::with_limits), deadlines and
+    /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps. Answers of more than an eighth of the
+    /// room are not kept.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};

@@ -91,9 +91,11 @@ impl IndexReader {
         let known = published.newest();
         let generation = known.as_ref().map_or(0, |known| known.manifest.generation);
         if published.take_stale() {
+            // Before the look: what is flushed meanwhile is newer.
+            let flush = published.next_flush();
             let newest = Snapshot::open_after(&**storage, known.as_deref());
             let newest = newest.inspect_err(|_| published.set_stale())?;
-            published.publish(Arc::new(newest.instead_of_flush(published.next_flush())));
+            published.publish(Arc::new(newest.instead_of_flush(flush)));
             return Ok(true);
         }
         match snapshot::newest(&**storage) {

@@ -24,7 +24,7 @@ pub const DEFAULT_ANALYZER: &str = "default";
 pub const POSITION_GAP_DEFAULT: u16 = 100;
 
 /// The fields of an index, fixed when it is created.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     fields: Vec<Field>,
     default_fields: Vec<FieldId>,
@@ -32,7 +32,7 @@ pub struct Schema {
 }
 
 /// One field: its name, its kind, and what is kept of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Field {
     /// Letters, digits, `_`, `-` and `.`; not starting with a digit.

@@ -5,18 +5,28 @@
 //! the queue, commits, and tells the others. So while one commit waits for the disk the next group gathers, and a disk
 //! that can make a thousand commits a second serves any number of threads ("group commit": DeWitt et al.,
 //! "Implementation techniques for main memory database systems", 1984).
+//!
+//! By itself that makes two groups that take turns, each of half of the threads: whoever was told of a commit comes back
+//! just after the next has begun. So a leader waits for them, no longer than a part of what a commit takes, and
+//! where they do not come more and more seldom.
 
+use crate::budget::CancelToken;
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
-use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder};
+use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder, wait_within};
 use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What an operation in the queue takes beside its texts.
 const OPERATION_BYTES: usize = 128;
+
+/// Who leads a group waits for the others at most for this part of what the commit before took.
+const GATHERING_PART: u32 = 4;
+/// After so many waits in vain one in 2^n groups is waited for.
+const VAIN_MAX: u32 = 6;
 
 /// The [writer](IndexWriter) of an index for any number of threads, from [`IndexWriter::into_shared`].
 ///
@@ -45,6 +55,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// A commit has ended.
     ended: Condvar,
+    /// As many wait in the open group as were expected.
+    gathered: Condvar,
     writer: Mutex<IndexWriter>,
     /// The writer's, which may be at work for long.
     rules: Rules,
@@ -60,6 +72,59 @@ struct Queue {
     /// Those who wait for the next commit.
     open: Arc<Group>,
     is_led: bool,
+    gathering: Gathering,
+}
+
+/// How many commit at the same time, as far as the last commits show it.
+#[derive(Debug, Default)]
+struct Gathering {
+    /// Those who wait in the open group.
+    n_open: usize,
+    /// Those whom the last commit was for.
+    n_last: usize,
+    /// Those, and who came while it was made.
+    n_expected: usize,
+    /// What it took.
+    took: Duration,
+    /// Waits in vain since the last that was not.
+    n_vain: u32,
+    /// Groups that are not to be waited for.
+    n_skipped: u32,
+}
+
+impl Gathering {
+    fn is_complete(&self) -> bool {
+        self.n_open >= self.n_expected
+    }
+
+    /// How long the open group is worth waiting for; zero where it is not.
+    fn patience(&mut self) -> Duration {
+        if self.is_complete() {
+            return Duration::ZERO;
+        }
+        if self.n_skipped > 0 {
+            self.n_skipped -= 1;
+            return Duration::ZERO;
+        }
+        self.took / GATHERING_PART
+    }
+
+    /// A wait is over.
+    fn waited(&mut self) {
+        self.n_vain = if self.is_complete() { 0 } else { (self.n_vain + 1).min(VAIN_MAX) };
+        self.n_skipped = (1 << self.n_vain) - 1;
+    }
+
+    /// The open group is closed.
+    fn close(&mut self) {
+        self.n_last = std::mem::take(&mut self.n_open);
+    }
+
+    /// The commit of the group that was closed last is over.
+    fn ended(&mut self, took: Duration) {
+        self.took = took;
+        self.n_expected = self.n_last + self.n_open;
+    }
 }
 
 impl Queue {
@@ -98,6 +163,7 @@ impl IndexWriter {
         SharedWriter(Arc::new(Shared {
             queue: Mutex::default(),
             ended: Condvar::new(),
+            gathered: Condvar::new(),
             rules: self.rules().clone(),
             writer: Mutex::new(self),
             due_bytes: bytes_max / 4,
@@ -186,7 +252,8 @@ impl SharedWriter {
     }
 
     /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
-    /// one commit.
+    /// one commit. Where there is nothing new, as after the commit of somebody else who took it along, it returns what the
+    /// last commit made.
     ///
     /// # Errors
     ///
@@ -195,6 +262,10 @@ impl SharedWriter {
     pub fn commit(&self) -> Result<CommitInfo> {
         let mut queue = self.queue();
         let group = Arc::clone(&queue.open);
+        queue.gathering.n_open += 1;
+        if queue.gathering.is_complete() {
+            self.0.gathered.notify_one();
+        }
         loop {
             if let Some(outcome) = group.0.get() {
                 return outcome.clone();
@@ -204,11 +275,8 @@ impl SharedWriter {
                 continue;
             }
             queue.is_led = true;
-            drop(queue);
-            let leading = Leading(self);
-            let outcome = leading.commit(&group);
-            drop(leading);
-            return outcome;
+            drop(self.gather(queue));
+            return Leading { writer: self, group: &group, since: Instant::now() }.commit();
         }
     }
 
@@ -229,34 +297,44 @@ impl SharedWriter {
     /// As there.
     pub fn rollback(&self) -> Result<()> {
         let mut writer = self.writer();
-        {
-            let mut queue = self.queue();
-            queue.take();
-            let error = Error::new(ErrorKind::Cancelled, "committing")
-                .found("a rollback by somebody who shares the writer")
-                .outcome(CommitOutcome::NotCommitted);
-            // Who waits has added what is forgotten. Who has led a group to its end knows better.
-            let _ = std::mem::take(&mut queue.open).0.set(Err(error));
-        }
+        self.forget_queue();
         writer.rollback()
     }
 
+    /// Forgets what waits, and tells those who wait for it.
+    fn forget_queue(&self) {
+        let mut queue = self.queue();
+        queue.take();
+        let error = Error::new(ErrorKind::Cancelled, "committing")
+            .found("a rollback by somebody who shares the writer")
+            .outcome(CommitOutcome::NotCommitted);
+        // Who waits has added what is forgotten. Who has led a group to its end knows better.
+        let _ = std::mem::take(&mut queue.open).0.set(Err(error));
+        queue.gathering.close();
+    }
+
     /// Does something with the writer itself, once it has what was added so far. The others wait meanwhile, but for
-    /// those who [add](Self::add).
+    /// those who [add](Self::add). Where that rolls back, it is as [`rollback`](Self::rollback) for them.
     ///
     /// # Errors
     ///
     /// As [`IndexWriter::add`], and those of `work`.
     pub fn with<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
         let mut writer = self.writer();
+        let n_rollbacks = writer.n_rollbacks();
         let operations = self.queue().take();
-        apply(&mut writer, operations)?;
-        work(&mut writer)
+        let worked = apply(&mut writer, operations).and_then(|()| work(&mut writer));
+        if writer.n_rollbacks() != n_rollbacks {
+            self.forget_queue();
+        }
+        worked
     }
 
     /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
-    /// once more at the end. Then it [merges](IndexWriter::maintain) what is due. `told` gets what became of each commit,
-    /// and the error of a merge; while the writer is useless, that, each time.
+    /// once more at the end. After a commit it merges what is due, in nobody's way, as by
+    /// [`begin_merge`](IndexWriter::begin_merge); what is being merged at the end is given up. `told` gets what became of each
+    /// commit, and the error of a merge; while the writer is useless, that, each time. An interval of less than a
+    /// millisecond is one.
     ///
     /// # Errors
     ///
@@ -266,25 +344,39 @@ impl SharedWriter {
         interval: Duration,
         mut told: impl FnMut(Result<CommitInfo>) + Send + 'static,
     ) -> Result<PeriodicCommits> {
-        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let stop = Arc::new(Stop::default());
         let (writer, stopped) = (self.clone(), Arc::clone(&stop));
         let work = move || {
             let mut is_over = false;
             while !is_over {
-                is_over = wait_for(&stopped, interval);
-                if writer.has_changes() {
-                    let committed = writer.commit();
-                    let is_committed = committed.is_ok();
-                    told(committed);
-                    if is_committed && let Err(error) = writer.with(IndexWriter::maintain) {
-                        told(Err(error));
-                    }
+                is_over = stopped.wait(interval.max(INTERVAL_MIN));
+                if !writer.has_changes() {
+                    continue;
+                }
+                let committed = writer.commit();
+                let is_committed = committed.is_ok();
+                told(committed);
+                if is_committed
+                    && !is_over
+                    && let Err(error) = writer.merge_beside(&stopped.merging)
+                    && !stopped.merging.is_cancelled()
+                {
+                    told(Err(error));
                 }
             }
         };
         let thread = ThreadBuilder::new().name("treepie-commit".into()).spawn(work);
         let thread = thread.map_err(|error| Error::io("starting a thread that commits", error))?;
         Ok(PeriodicCommits { stop, thread: Some(thread) })
+    }
+
+    /// Merges what is due, on this thread, while others add and commit.
+    fn merge_beside(&self, cancel: &CancelToken) -> Result<()> {
+        while let Some(job) = self.with(IndexWriter::begin_merge)? {
+            let merged = job.run(cancel)?;
+            self.with(|writer| writer.finish_merge(merged))?;
+        }
+        Ok(())
     }
 
     /// Whether anything was added, deleted or set since the last commit.
@@ -307,6 +399,21 @@ impl SharedWriter {
         Ok(Buffered { bytes: queue.bytes, is_due: queue.bytes >= due_bytes })
     }
 
+    /// Waits for those who are expected in the open group.
+    fn gather<'w>(&'w self, mut queue: MutexGuard<'w, Queue>) -> MutexGuard<'w, Queue> {
+        let patience = queue.gathering.patience();
+        if patience.is_zero() {
+            return queue;
+        }
+        let (until, mut is_over) = (Instant::now() + patience, false);
+        while !is_over && !queue.gathering.is_complete() {
+            let rest = until.saturating_duration_since(Instant::now());
+            (queue, is_over) = wait_within(&self.0.gathered, &self.0.queue, queue, rest);
+        }
+        queue.gathering.waited();
+        queue
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Nothing in it is ever half changed.
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -319,29 +426,43 @@ impl SharedWriter {
 }
 
 /// Who leads the commit of a group; whatever happens to it, somebody else leads the next.
-struct Leading<'w>(&'w SharedWriter);
+struct Leading<'w> {
+    writer: &'w SharedWriter,
+    group: &'w Group,
+    since: Instant,
+}
 
 impl Leading<'_> {
-    fn commit(&self, group: &Group) -> Result<CommitInfo> {
-        let mut writer = self.0.writer();
-        if let Some(rolled_back) = group.0.get() {
+    fn commit(&self) -> Result<CommitInfo> {
+        let mut writer = self.writer.writer();
+        if let Some(rolled_back) = self.group.0.get() {
             return rolled_back.clone();
         }
         let operations = {
-            let mut queue = self.0.queue();
+            let mut queue = self.writer.queue();
+            queue.gathering.close();
             // Whoever comes from now on has added what this commit does not have.
             queue.open = Arc::default();
             queue.take()
         };
-        let outcome = apply(&mut writer, operations).and_then(|()| writer.commit());
-        group.0.get_or_init(|| outcome).clone()
+        let outcome = apply(&mut writer, operations).and_then(|()| writer.commit_changes());
+        self.group.0.get_or_init(|| outcome).clone()
     }
 }
 
 impl Drop for Leading<'_> {
     fn drop(&mut self) {
-        self.0.queue().is_led = false;
-        self.0.0.ended.notify_all();
+        // Without an outcome there was a panic, with which everything that was to be committed is gone.
+        self.group.0.get_or_init(|| {
+            let error =
+                Error::new(ErrorKind::Poisoned, "committing").found("a panic of who led it");
+            Err(error.outcome(CommitOutcome::Unknown))
+        });
+        let mut queue = self.writer.queue();
+        queue.is_led = false;
+        queue.gathering.ended(self.since.elapsed());
+        drop(queue);
+        self.writer.0.ended.notify_all();
     }
 }
 
@@ -356,18 +477,37 @@ fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
     writer.attempt(|writer| operations.into_iter().try_for_each(|operation| one(writer, operation)))
 }
 
-/// Waits for so long, or until the end is told; whether it was.
-fn wait_for(stop: &(Mutex<bool>, Condvar), interval: Duration) -> bool {
-    let until = Instant::now().checked_add(interval);
-    let mut is_over = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        let rest =
-            until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
-        if *is_over || rest.is_zero() {
-            return *is_over;
+/// Between two commits that come by themselves at least.
+const INTERVAL_MIN: Duration = Duration::from_millis(1);
+
+/// How the thread is stopped that commits every so often.
+#[derive(Debug, Default)]
+struct Stop {
+    is_over: Mutex<bool>,
+    told: Condvar,
+    merging: CancelToken,
+}
+
+impl Stop {
+    /// Waits for so long, or until the end is told; whether it was.
+    fn wait(&self, interval: Duration) -> bool {
+        let until = Instant::now().checked_add(interval);
+        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let now = Instant::now();
+            let rest = until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
+            if *is_over || rest.is_zero() {
+                return *is_over;
+            }
+            let woken = self.told.wait_timeout(is_over, rest.min(Duration::from_secs(3_600)));
+            is_over = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let woken = stop.1.wait_timeout(is_over, rest.min(Duration::from_secs(3_600)));
-        is_over = woken.unwrap_or_else(PoisonError::into_inner).0;
+    }
+
+    fn tell(&self) {
+        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.merging.cancel();
+        self.told.notify_all();
     }
 }
 
@@ -375,14 +515,13 @@ fn wait_for(stop: &(Mutex<bool>, Condvar), interval: Duration) -> bool {
 #[derive(Debug)]
 #[must_use = "the commits end when it is dropped"]
 pub struct PeriodicCommits {
-    stop: Arc<(Mutex<bool>, Condvar)>,
+    stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for PeriodicCommits {
     fn drop(&mut self) {
-        *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.stop.1.notify_all();
+        self.stop.tell();
         if let Some(thread) = self.thread.take() {
             // It ends by a panic only where `told` panics, which was reported then.
             let _ = thread.join();

@@ -4,6 +4,9 @@
 //! `shuttle`, which runs one thread at a time, decides at each of their calls who goes on, and so tries one schedule after
 //! the other, each of which can be repeated: the tests in `schedules` run the same code that everybody runs.
 
+use std::sync::PoisonError;
+use std::time::Duration;
+
 #[cfg(not(all(test, treepie_schedules)))]
 pub(crate) use std::{
     sync::{Condvar, Mutex, MutexGuard},
@@ -22,4 +25,28 @@ pub(crate) use shuttle::{
 pub(crate) fn step() {
     #[cfg(all(test, treepie_schedules))]
     let _ = shuttle::sync::atomic::AtomicBool::new(true).load(std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Waits until somebody tells, or for so long; whether that is over. Where schedules are tried it is over at once, and
+/// others may come first or not.
+pub(crate) fn wait_within<'m, T>(
+    told: &Condvar,
+    mutex: &'m Mutex<T>,
+    guard: MutexGuard<'m, T>,
+    timeout: Duration,
+) -> (MutexGuard<'m, T>, bool) {
+    #[cfg(all(test, treepie_schedules))]
+    {
+        let _ = (told, timeout);
+        drop(guard);
+        step();
+        (mutex.lock().unwrap_or_else(PoisonError::into_inner), true)
+    }
+    #[cfg(not(all(test, treepie_schedules)))]
+    {
+        let _ = mutex;
+        let (guard, result) =
+            told.wait_timeout(guard, timeout).unwrap_or_else(PoisonError::into_inner);
+        (guard, result.timed_out())
+    }
 }

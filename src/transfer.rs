@@ -146,12 +146,11 @@ impl IndexWriter {
     pub fn add_index(&mut self, other: &Searcher) -> Result<u64> {
         let what = "adding the documents of another index";
         let snapshot = other.snapshot();
-        let location = other.storage().location();
-        if self.is_of(snapshot.manifest.index_id, &location) {
+        if self.is_of(snapshot.manifest.index_id, other.storage()) {
             return Err(Error::new(ErrorKind::Usage, what)
                 .expected("another index")
                 .found("the same, of which every document would be there twice")
-                .in_file(location));
+                .in_file(other.storage().location()));
         }
         if snapshot.manifest.schema != *self.schema() {
             return Err(Error::new(ErrorKind::Schema, what)

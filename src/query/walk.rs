@@ -4,9 +4,10 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::mem::{discriminant, replace};
+use std::ops::Bound;
 use std::slice::from_ref;
 
-use super::{Place, Query};
+use super::{Boost, PhrasePart, Place, Query};
 
 impl Query {
     /// The queries that this one is made of, by the role they play in it.
@@ -85,6 +86,54 @@ impl Query {
             | Query::InSet { field, place, .. } => Some((field, place)),
             _ => None,
         }
+    }
+
+    /// About how many bytes of memory the whole tree takes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let (mut bytes, mut waiting) = (0, vec![self]);
+        while let Some(query) = waiting.pop() {
+            bytes += size_of::<Query>() + query.text_bytes();
+            waiting.extend(query.children());
+            if let Query::PhraseOf { parts, .. } = query {
+                waiting.extend(parts.iter().map(PhrasePart::query));
+            }
+        }
+        bytes
+    }
+
+    /// What the texts of a node take, its children aside.
+    fn text_bytes(&self) -> usize {
+        let of_text = |text: &String| size_of::<String>() + text.len();
+        let of_bound = |bound: &Bound<String>| match bound {
+            Bound::Included(text) | Bound::Excluded(text) => text.len(),
+            Bound::Unbounded => 0,
+        };
+        let of_field = self.field_of_terms().and_then(Option::as_ref).map_or(0, String::len);
+        of_field
+            + match self {
+                Query::Word { text, .. }
+                | Query::Phrase { text, .. }
+                | Query::Prefix { text, .. }
+                | Query::Fuzzy { text, .. }
+                | Query::Wildcard { pattern: text, .. }
+                | Query::Regex { pattern: text, .. }
+                | Query::Exists { field: text, .. } => text.len(),
+                Query::Range { lower, upper, .. } => of_bound(lower) + of_bound(upper),
+                Query::InSet { values, .. } => values.iter().map(of_text).sum(),
+                Query::Fields { fields, .. } => {
+                    fields.iter().map(|(name, _)| of_text(name) + size_of::<Boost>()).sum()
+                }
+                Query::All
+                | Query::Nothing
+                | Query::PhraseOf { .. }
+                | Query::And(_)
+                | Query::Or(_)
+                | Query::Not(_)
+                | Query::Group { .. }
+                | Query::DisMax { .. }
+                | Query::Boost { .. }
+                | Query::ConstantScore { .. } => 0,
+            }
     }
 
     /// Moves the children that have children themselves to `out`, which leaves this a shallow tree.

@@ -5,23 +5,30 @@ use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{OptionsBuilder, Weighter};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// What an answer is taken to hold beside its texts, its query among it.
+/// What an answer takes beside its parts and what it is kept under, in the cache, too.
 const ENTRY_BYTES: usize = 512;
-/// What a hit, a value or a bucket is.
-const PART_BYTES: usize = 96;
-/// Answers that room is made for at first.
-const ENTRIES: usize = 256;
+/// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
+const PART_BYTES: usize = 64;
+const TEXT_BYTES: usize = 40;
+const FIELDS_BYTES: usize = 640;
+/// What an answer mostly takes, by which the cache remembers how many are asked for again; and how many at most.
+const ANSWER_BYTES: u64 = 2_048;
+const ANSWERS_MAX: u64 = 1 << 16;
+/// The cache has so many parts, each with a lock of its own; an answer fits into one of them.
+const SHARDS: usize = 8;
 
 /// Whole answers, up to a number of bytes, each under the snapshot that gave it: none is ever old. Those of snapshots
 /// that nobody asks any more go with time, as do those that are seldom asked for.
 #[derive(Debug)]
 pub(crate) struct ResultCache {
-    answers: Cache<Key, Hits, Bytes>,
+    answers: Cache<Key, Arc<Hits>, Bytes>,
+    bytes_max: u64,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -67,25 +74,48 @@ pub struct ResultCacheStats {
 #[derive(Clone, Debug)]
 struct Bytes;
 
-impl Weighter<Key, Hits> for Bytes {
-    fn weight(&self, _: &Key, answer: &Hits) -> u64 {
-        let of_hit = |hit: &Hit| -> usize {
-            let of_field = |(name, value): (&String, &Value)| {
-                name.len() + value.iter().map(|text| text.len() + PART_BYTES).sum::<usize>()
-            };
-            PART_BYTES + hit.fields.iter().map(of_field).sum::<usize>()
-        };
-        let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
-        let facets: usize = buckets.map(|bucket| PART_BYTES + bucket.value.len()).sum();
-        let hits: usize = answer.hits.iter().map(of_hit).sum();
-        (ENTRY_BYTES + hits + facets) as u64
+impl Weighter<Key, Arc<Hits>> for Bytes {
+    fn weight(&self, key: &Key, answer: &Arc<Hits>) -> u64 {
+        weight(key, answer)
     }
+}
+
+/// About how many bytes of memory it takes to keep an answer.
+fn weight(key: &Key, answer: &Hits) -> u64 {
+    let of_text = |text: &str| TEXT_BYTES + text.len();
+    let of_field =
+        |(name, value): (&String, &Value)| of_text(name) + value.iter().map(of_text).sum::<usize>();
+    let of_hit = |hit: &Hit| -> usize {
+        let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
+        PART_BYTES + map + hit.fields.iter().map(of_field).sum::<usize>()
+    };
+    let AnswerOptions { fields, facets, parameters, .. } = &key.options;
+    let names = fields.iter().flatten().chain(facets.iter().map(|(name, _)| name));
+    let names = names.chain(parameters.iter().map(|(name, _)| name));
+    let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
+    let of_bucket = |text: &str| PART_BYTES + of_text(text);
+    let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
+    let facets: usize = buckets.map(|bucket| of_bucket(&bucket.value)).sum();
+    let hits: usize = answer.hits.iter().map(of_hit).sum();
+    (ENTRY_BYTES + asked + hits + facets) as u64
 }
 
 impl ResultCache {
     pub(crate) fn new(bytes: u64) -> Self {
-        let answers = Cache::with_weighter(ENTRIES, bytes, Bytes);
-        ResultCache { answers, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+        let n_answers = (bytes / ANSWER_BYTES).clamp(1, ANSWERS_MAX) as usize;
+        let answers = OptionsBuilder::new()
+            .estimated_items_capacity(n_answers)
+            .weight_capacity(bytes)
+            .shards(SHARDS)
+            .build()
+            .expect("all that is asked for is given");
+        let answers = Cache::with_options(answers, Bytes, <_>::default(), <_>::default());
+        ResultCache {
+            answers,
+            bytes_max: bytes,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
     }
 
     /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
@@ -94,12 +124,13 @@ impl ResultCache {
         let key = Key { etag, query, options: search.options_of_answer() };
         if let Some(kept) = self.answers.get(&key) {
             self.hits.fetch_add(1, Relaxed);
+            let kept = Hits::clone(&kept);
             return Ok(Hits { took: started.elapsed(), from_cache: true, ..kept });
         }
         self.misses.fetch_add(1, Relaxed);
         let answer = search.answer(started)?;
-        if answer.stopped.is_none() {
-            self.answers.insert(key, answer.clone());
+        if answer.stopped.is_none() && weight(&key, &answer) <= self.bytes_max / SHARDS as u64 {
+            self.answers.insert(key, Arc::new(answer.clone()));
         }
         Ok(answer)
     }

@@ -146,8 +146,8 @@ impl Searcher {
     }
 
     /// Where the index is.
-    pub(crate) fn storage(&self) -> &dyn Storage {
-        &*self.0.storage
+    pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.0.storage
     }
 
     /// The fields of the index.

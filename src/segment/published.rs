@@ -72,6 +72,7 @@ impl Published {
             }
         });
         if before.as_ref().is_none_or(is_newer) {
+            self.stale.store(false, Ordering::Release);
             *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
             self.changed.notify_all();
         }

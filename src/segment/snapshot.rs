@@ -223,11 +223,11 @@ impl Snapshot {
         Ok(Snapshot { manifest, flush, segments, deletes, _pin: pin })
     }
 
-    /// A number that no other snapshot has: of the names of its files, which are random, and of its number.
+    /// A number that no other snapshot has: of its schema, of the names of its files, which are random, and of its number.
     pub(crate) fn content(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.manifest.index_id, self.manifest.generation, &self.manifest.payload)
-            .hash(&mut hasher);
+        let Manifest { index_id, generation, payload, schema, .. } = &self.manifest;
+        (index_id, generation, payload, schema).hash(&mut hasher);
         let files = self.manifest.segments.iter().flat_map(SegmentMeta::files);
         files.for_each(|name| name.hash(&mut hasher));
         hasher.finish()

@@ -3,7 +3,7 @@
 use super::deletions;
 use super::staging::Counts;
 use super::{IndexWriter, before_publishing, report, told};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::events::Operation;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::Manifest;
@@ -207,11 +207,7 @@ impl IndexWriter {
         let before = self.published.newest();
         let opened = match self.committer.current() {
             Some(current) => Snapshot::of_commit(storage, current.clone(), before.as_deref()),
-            None => {
-                let nothing =
-                    Manifest { segments: vec![], ..self.committer.manifest(self.draft()) };
-                Snapshot::of_flush(storage, nothing, 0, None)
-            }
+            None => self.without_documents(),
         };
         // The commit stands. Readers who could not be told find it by looking for it.
         let Ok(snapshot) = opened else { return self.published.set_stale() };
@@ -225,7 +221,11 @@ impl IndexWriter {
     /// Shows what the disk has to the readers of this process, in the place of what was flushed and is lost.
     pub(super) fn publish_newest(&self) {
         let Some(before) = self.published.newest() else { return };
-        match Snapshot::open_after(&**self.committer.storage(), Some(&before)) {
+        let newest = match Snapshot::open_after(&**self.committer.storage(), Some(&before)) {
+            Err(error) if error.kind() == ErrorKind::NotAnIndex => self.without_documents(),
+            opened => opened,
+        };
+        match newest {
             Ok(newest) if newest.version() > before.version() => {
                 self.published.publish(Arc::new(newest));
             }
@@ -235,5 +235,11 @@ impl IndexWriter {
             }
             Err(_) => self.published.set_stale(),
         }
+    }
+
+    /// What there is before the first commit.
+    fn without_documents(&self) -> Result<Snapshot> {
+        let nothing = Manifest { segments: vec![], ..self.committer.manifest(self.draft()) };
+        Snapshot::of_flush(&**self.committer.storage(), nothing, 0, None)
     }
 }

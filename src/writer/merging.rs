@@ -123,6 +123,7 @@ fn write(
     on_progress: impl FnMut(Progress),
 ) -> Result<BuiltSegment> {
     let watch = observer.begin(Operation::Merge);
+    let mut unfinished = Unfinished(Some((&*storage, id)));
     let merged = merge_segments::merge(readers, schema, Arc::clone(&storage), id, on_progress);
     let written = merged.and_then(|mut built| {
         if waits {
@@ -131,10 +132,22 @@ fn write(
         Ok(built)
     });
     told::merge(observer, watch, readers, written.as_ref().err());
-    written.inspect_err(|_| {
-        // Best effort: what stays is cleared away by the next writer.
-        let _ = storage.delete(&FileName::Segment(id).to_string());
-    })
+    if written.is_ok() {
+        unfinished.0 = None;
+    }
+    written
+}
+
+/// A segment whose file goes where it does not come to its end, by an error or a panic of the host's code.
+struct Unfinished<'s>(Option<(&'s dyn Storage, SegmentId)>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some((storage, id)) = self.0 {
+            // Best effort: what stays is cleared away by the next writer.
+            let _ = storage.delete(&FileName::Segment(id).to_string());
+        }
+    }
 }
 
 impl MergeJob {
@@ -330,7 +343,7 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// As [`maintain`](Self::maintain).
     pub fn finish_merge(&mut self, mut merged: MergedSegment) -> Result<bool> {
         self.check()?;
         let is_known = |known: &Weak<Sources>| known.as_ptr() == Arc::as_ptr(&merged.sources);
@@ -340,19 +353,25 @@ impl IndexWriter {
         };
         let waits = self.staging.has_changes();
         let mut since = merged.deleted_since(&self.staging.segments()[range.clone()])?;
+        let Some(BuiltSegment { id, n_docs, .. }) = merged.built else { return Ok(false) };
+        // First, as long as nothing has changed: without them what was deleted would be there again.
+        let deletes = if since.len() > 0 && since.len() < u64::from(n_docs) {
+            let storage = self.committer.storage();
+            let written = deletes::write(&**storage, id, self.ids.next_number(), &mut since);
+            Some(written.map_err(before_publishing)?)
+        } else {
+            None
+        };
         let Some(built) = merged.built.take() else { return Ok(false) };
         known.map(|known| self.merges.running.swap_remove(known));
-        let (id, n_docs, at) = (built.id, built.n_docs, range.start);
+        let at = range.start;
         self.staging.replace(range, built);
-        if since.len() == u64::from(n_docs) {
+        if let Some((deletes, file)) = deletes {
+            self.staging.set_deletes(at, deletes, file);
+        } else if since.len() > 0 {
             let mut nothing_left_of = vec![false; self.staging.segments().len()];
             nothing_left_of[at] = true;
             self.staging.remove(&nothing_left_of);
-        } else if since.len() > 0 {
-            let storage = Arc::clone(self.committer.storage());
-            let written = deletes::write(&*storage, id, self.ids.next_number(), &mut since);
-            let (deletes, file) = self.keep_failure(written.map_err(before_publishing))?;
-            self.staging.set_deletes(at, deletes, file);
         }
         self.commit_merge(waits)?;
         Ok(true)
@@ -417,8 +436,7 @@ impl IndexWriter {
     /// Adds the documents of other segments of the same schema, which are open, as one new segment.
     pub(crate) fn add_segments(&mut self, readers: &[SegmentReader<'_>]) -> Result<u64> {
         self.check()?;
-        let staged = self.stage();
-        self.keep_failure(staged)?;
+        self.attempt(Self::stage)?;
         if readers.iter().all(|reader| reader.n_live() == 0) {
             return Ok(0);
         }
@@ -432,8 +450,7 @@ impl IndexWriter {
         let n_docs = u64::from(built.n_docs);
         self.staging.counts.added += n_docs;
         self.staging.add(built);
-        let replaced = self.carry_out_deletions(n_old);
-        self.keep_failure(replaced)?;
+        self.attempt(|writer| writer.carry_out_deletions(n_old))?;
         Ok(n_docs)
     }
 }

@@ -61,11 +61,10 @@ use options::IdSource;
 use pipeline::{OnProgress, Pipeline, Resources};
 pub(crate) use rules::Rules;
 use staging::Staging;
-use std::fmt;
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::{fmt, fs};
 use update::RecentKeys;
 
 /// What a writer does with the documents that are already there.
@@ -132,6 +131,7 @@ pub struct IndexWriter {
     merges: Merges,
     payload: Vec<u8>,
     failed: bool,
+    n_rollbacks: u64,
     /// Whether the first commit replaces what there is.
     replaces: bool,
 }
@@ -199,6 +199,7 @@ impl IndexWriter {
             merge_policy,
             merges: Merges::new(merge_bytes_per_second),
             failed: false,
+            n_rollbacks: 0,
             replaces: existing == Existing::Replace,
         })
     }
@@ -314,9 +315,12 @@ impl IndexWriter {
         &self.rules.analyzers
     }
 
-    /// Whether this is the index at `location`.
-    pub(crate) fn is_of(&self, index: SegmentId, location: &Path) -> bool {
-        self.committer.index_id() == index && self.committer.storage().location() == location
+    /// Whether this is the index in a storage, which may be another way to the same files.
+    pub(crate) fn is_of(&self, index: SegmentId, storage: &Arc<dyn Storage>) -> bool {
+        let own = self.committer.storage();
+        let place = |of: &Arc<dyn Storage>| fs::canonicalize(of.location()).ok();
+        let is_same_place = || place(own).is_some_and(|own| place(storage) == Some(own));
+        self.committer.index_id() == index && (Arc::ptr_eq(own, storage) || is_same_place())
     }
 
     /// What queries that say what to delete may be.
@@ -362,6 +366,15 @@ impl IndexWriter {
         let committed = self.prepare().and_then(PreparedCommit::publish);
         told::commit(&observer, watch, committed.as_ref().copied());
         committed
+    }
+
+    /// The same, where there is anything to commit; else tells of the last commit.
+    pub(crate) fn commit_changes(&mut self) -> Result<CommitInfo> {
+        self.check()?;
+        match self.committer.current() {
+            Some(current) if !self.replaces && !self.has_changes() => Ok(info(current)),
+            _ => self.commit(),
+        }
     }
 
     /// The first of two phases of a [commit](Self::commit): everything is durable then, and nothing is visible. What is
@@ -436,6 +449,7 @@ impl IndexWriter {
     fn start_again(&mut self) -> Result<()> {
         self.forget_changes();
         self.failed = true;
+        self.n_rollbacks += 1;
         let before = self.committer.generation();
         let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
         self.committer.start_again(older)?;
@@ -497,6 +511,8 @@ impl IndexWriter {
     fn try_finish(&mut self, prepared: Prepared) -> Result<Manifest> {
         let manifest = self.committer.finish(prepared)?;
         self.staging.set_committed();
+        // What was merged takes room on disk for as long as it is open.
+        self.open.take_if(|open| open.manifest.segments != self.staging.segments());
         self.replaces = false;
         self.published.established.store(true, Ordering::Relaxed);
         self.publish_commit();
@@ -567,13 +583,19 @@ impl IndexWriter {
         (self.resources.memory_bytes / 8).min(WAITING_BYTES_MAX)
     }
 
-    /// Whether the next commit would change anything.
+    /// Whether the next commit would change anything, or fail because what it was to change is lost.
     pub(crate) fn has_changes(&self) -> bool {
         let committed = self.committer.current().map_or(&[][..], |current| &current.payload);
-        self.pipeline_docs() + self.pending.n_docs > 0
+        self.failed
+            || self.pipeline_docs() + self.pending.n_docs > 0
             || !self.deletions.is_empty()
             || self.staging.has_changes()
             || self.payload != committed
+    }
+
+    /// How often what was added was forgotten.
+    pub(crate) fn n_rollbacks(&self) -> u64 {
+        self.n_rollbacks
     }
 
     fn check(&self) -> Result<()> {
@@ -694,9 +716,10 @@ impl Drop for Unwinding<'_> {
 /// What was flushed goes with the writer, if it was not committed.
 impl Drop for IndexWriter {
     fn drop(&mut self) {
-        // In a fork of the process the files are not ours to delete.
+        // In a fork of the process the files are not ours to delete, and a second panic would end it. Readers look for
+        // themselves when they refresh.
         if !self.committer.is_sole_writer() || std::thread::panicking() {
-            return;
+            return self.published.set_stale();
         }
         // After a failure a commit may name them.
         if self.check().is_err() {

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
+use crate::failing::Failing;
 use treepie::{
     CancelToken, CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter,
     Limits, Result, Schema, Searcher, WriterOptions,
@@ -429,74 +429,6 @@ fn an_unknown_facet() -> Error {
     let searcher = with_terms(Limits::default());
     let query = searcher.parse("abc").unwrap();
     searcher.facets(&query, "knid", 3).unwrap_err()
-}
-
-/// Files in memory of which one kind of call fails from some moment on.
-#[derive(Debug, Default)]
-struct Failing {
-    files: MemoryStorage,
-    fault: Mutex<Option<Fault>>,
-}
-
-#[derive(Debug)]
-struct Fault {
-    call: &'static str,
-    /// Calls that still work.
-    room: usize,
-    how: io::ErrorKind,
-}
-
-impl Failing {
-    fn fail(&self, call: &'static str, room: usize, how: io::ErrorKind) {
-        *self.fault.lock().unwrap() = Some(Fault { call, room, how });
-    }
-
-    fn check(&self, call: &str, name: &str) -> Result<()> {
-        match &mut *self.fault.lock().unwrap() {
-            Some(fault) if fault.call == call && fault.room > 0 => fault.room -= 1,
-            Some(fault) if fault.call == call => {
-                return Err(Error::io(format!("calling {call}"), fault.how.into()).in_file(name));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-impl Storage for Failing {
-    fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>> {
-        self.check("create", name)?;
-        self.files.create(name)
-    }
-    fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
-        self.check("open", name)?;
-        self.files.open(name)
-    }
-    fn list(&self) -> Result<Vec<Entry>> {
-        self.files.list()
-    }
-    fn delete(&self, name: &str) -> Result<()> {
-        self.files.delete(name)
-    }
-    fn publish(&self, from: &str, to: &str) -> Result<()> {
-        self.check("publish", to)?;
-        self.files.publish(from, to)
-    }
-    fn sync_names(&self) -> Result<()> {
-        self.files.sync_names()
-    }
-    fn lock_writer(&self) -> Result<WriterLock> {
-        self.files.lock_writer()
-    }
-    fn pin(&self, name: &str) -> Result<Pin> {
-        self.files.pin(name)
-    }
-    fn delete_unless_pinned(&self, name: &str) -> Result<bool> {
-        self.files.delete_unless_pinned(name)
-    }
-    fn location(&self) -> PathBuf {
-        PathBuf::from("(failing)")
-    }
 }
 
 /// An index of two segments; a document waits.

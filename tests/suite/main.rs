@@ -11,6 +11,7 @@ mod errors;
 mod events;
 mod expansions;
 mod facets;
+mod failing;
 mod fixtures;
 #[path = "../heap/mod.rs"]
 mod heap;

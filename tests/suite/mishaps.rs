@@ -1,11 +1,15 @@
 //! What goes wrong around a writer: code of the host's that panics, others who roll back, too much of something.
 
+use crate::failing::Failing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use treepie::{Document, ErrorKind, Index, IndexWriter, Progress, Schema, WriterOptions};
+use treepie::{
+    CancelToken, Document, ErrorKind, Index, IndexWriter, MergePolicy, Progress, Schema,
+    WriterOptions,
+};
 
 fn schema() -> Schema {
     Schema::builder().text("text").key("id").build().unwrap()
@@ -67,6 +71,168 @@ fn nobody_is_told_that_what_a_panic_lost_was_committed() {
 }
 
 #[test]
+fn nor_what_a_panic_lost_while_another_index_was_added() {
+    let other = Index::in_memory(schema());
+    let mut writer = other.writer().unwrap();
+    writer.add(document(9)).unwrap();
+    writer.commit().unwrap();
+    let index = Index::in_memory(schema());
+    let (mut writer, panics) = panicking_writer(&index);
+    writer.add(document(1)).unwrap();
+    panics.store(true, Ordering::SeqCst);
+    let searcher = other.searcher().unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.add_index(&searcher).map(drop))).is_err());
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    assert_eq!(writer.add_index(&searcher).unwrap(), 1);
+    assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+/// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
+#[test]
+fn who_waits_for_a_commit_that_panics_is_told() {
+    for id in 0..50 {
+        let index = Index::in_memory(schema());
+        let (writer, panics) = panicking_writer(&index);
+        let writer = writer.into_shared();
+        writer.commit().unwrap();
+        let pause = || std::thread::sleep(Duration::from_millis(2));
+        let threads = writer.with(|_| {
+            writer.add(document(id)).unwrap();
+            let commit = || {
+                let writer = writer.clone();
+                std::thread::spawn(move || writer.commit().map(drop))
+            };
+            let committing = [commit(), commit()];
+            pause();
+            let rolling_back = writer.clone();
+            let rolling_back = std::thread::spawn(move || rolling_back.rollback());
+            pause();
+            panics.store(true, Ordering::SeqCst);
+            Ok((committing, rolling_back))
+        });
+        let (committing, rolling_back) = threads.unwrap();
+        rolling_back.join().unwrap().unwrap();
+        let told = committing.map(std::thread::JoinHandle::join);
+        let n_docs = index.searcher().unwrap().n_docs();
+        // Where the rollback came first there was no panic.
+        for told in told.into_iter().flatten() {
+            assert!(told.is_err(), "{told:?}: {n_docs} documents");
+        }
+        assert_eq!(n_docs, 0);
+        panics.store(false, Ordering::SeqCst);
+        writer.add(document(id)).unwrap();
+        assert_eq!(writer.commit().unwrap().documents, 1);
+    }
+}
+
+#[test]
+fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
+    let index = Index::in_memory(schema());
+    let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
+    writer.commit().unwrap();
+    let told = std::thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        writer
+            .with(|own| {
+                // Taken along by the next who works with the writer, while its commit waits for that.
+                writer.add(document(1)).unwrap();
+                let committing = scope.spawn(|| writer.commit());
+                std::thread::sleep(Duration::from_millis(20));
+                tell.send(committing).unwrap();
+                own.rollback()
+            })
+            .unwrap();
+        told.recv().unwrap().join().unwrap()
+    });
+    assert_eq!(told.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(writer.commit().unwrap().documents, 0);
+}
+
+#[test]
+fn what_was_flushed_goes_with_a_writer_that_ends_in_a_panic() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(1)).unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let end = catch_unwind(AssertUnwindSafe(move || {
+        writer.add(document(2)).unwrap();
+        writer.flush().unwrap();
+        panic!("a mistake of the host's");
+    }));
+    assert!(end.is_err());
+    assert!(reader.refresh().unwrap());
+    assert_eq!(reader.searcher().n_docs(), 1);
+    assert!(!reader.refresh().unwrap());
+}
+
+/// Where what has to be deleted of a merged segment cannot be written nothing has changed, panic or not.
+#[test]
+fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
+    for panics in [false, true] {
+        let storage = Arc::new(Failing::default());
+        let index = Index::options().create_in(storage.clone(), schema());
+        let options =
+            WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
+        let mut writer = index.writer_with(options).unwrap();
+        for id in 0..4 {
+            writer.add(document(id)).unwrap();
+            writer.add(document(id + 10)).unwrap();
+            writer.commit().unwrap();
+        }
+        let job = writer.begin_merge().unwrap().expect("segments of a size");
+        let merged = job.run(&CancelToken::new()).unwrap();
+        writer.delete_key("1").unwrap();
+        writer.commit().unwrap();
+        if panics {
+            storage.panic("create", 0);
+            let taken_in = AssertUnwindSafe(|| writer.finish_merge(merged).map(drop));
+            assert!(catch_unwind(taken_in).is_err());
+        } else {
+            storage.fail("create", 0, std::io::ErrorKind::StorageFull);
+            let error = writer.finish_merge(merged).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NoSpace);
+        }
+        storage.mend();
+        writer.add(document(20)).unwrap();
+        assert_eq!(writer.commit().unwrap().documents, 8);
+        writer.maintain().unwrap();
+        let searcher = index.searcher().unwrap();
+        assert_eq!(searcher.count(&searcher.parse("id:1").unwrap()).unwrap(), 0);
+        assert_eq!(searcher.n_docs(), 8);
+    }
+}
+
+/// Also of what somebody else has lost, as long as it is lost.
+#[test]
+fn commits_that_come_by_themselves_tell_of_a_useless_writer_each_time() {
+    let index = Index::in_memory(schema());
+    let (writer, panics) = panicking_writer(&index);
+    let writer = writer.into_shared();
+    writer.commit().unwrap();
+    let n_told = Arc::new(AtomicU64::new(0));
+    let told = Arc::clone(&n_told);
+    let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+        assert_eq!(commit.unwrap_err().kind(), ErrorKind::Poisoned);
+        told.fetch_add(1, Ordering::Relaxed);
+    });
+    let lost = writer.with(|own| {
+        own.add(document(1)).unwrap();
+        panics.store(true, Ordering::SeqCst);
+        assert!(catch_unwind(AssertUnwindSafe(|| own.flush().map(drop))).is_err());
+        Ok(())
+    });
+    lost.unwrap();
+    while n_told.load(Ordering::Relaxed) < 3 {
+        std::thread::yield_now();
+    }
+    drop(commits);
+    writer.rollback().unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 0);
+}
+
+#[test]
 fn what_was_flushed_goes_with_a_writer_that_failed() {
     let index = Index::in_memory(schema());
     let (mut writer, panics) = panicking_writer(&index);
@@ -87,6 +253,26 @@ fn what_was_flushed_goes_with_a_writer_that_failed() {
     writer.add(document(5)).unwrap();
     writer.commit().unwrap();
     assert_eq!(reader.searcher().n_docs(), 2);
+}
+
+#[test]
+fn what_was_flushed_goes_with_a_failed_writer_that_had_committed_nothing() {
+    let index = Index::in_memory(schema());
+    let (mut writer, panics) = panicking_writer(&index);
+    writer.add(document(1)).unwrap();
+    writer.flush().unwrap();
+    let reader = index.reader().unwrap();
+    assert_eq!(reader.searcher().n_docs(), 1);
+    writer.add(document(2)).unwrap();
+    panics.store(true, Ordering::SeqCst);
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.commit().map(drop))).is_err());
+    drop(writer);
+    assert_eq!(reader.searcher().n_docs(), 0);
+    assert!(!reader.refresh().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(3)).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(reader.searcher().n_docs(), 1);
 }
 
 #[test]
@@ -124,12 +310,17 @@ fn who_waits_for_a_commit_is_told_of_a_rollback() {
                 })
                 .unwrap();
             rolling_back.join().unwrap().unwrap();
-            let Err(error) = committing.join().unwrap() else { return false };
+            let found = || {
+                let searcher = index.searcher().unwrap();
+                searcher.count(&searcher.parse(&format!("id:{id}")).unwrap()).unwrap()
+            };
+            let Err(error) = committing.join().unwrap() else {
+                assert_eq!(found(), 1);
+                return false;
+            };
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
             writer.commit().unwrap();
-            let searcher = index.searcher().unwrap();
-            let query = searcher.parse(&format!("id:{id}")).unwrap();
-            assert_eq!(searcher.count(&query).unwrap(), 0);
+            assert_eq!(found(), 0);
             true
         })
     });
@@ -178,6 +369,21 @@ fn an_index_is_not_added_to_itself() {
     let error = writer.add_index(&index.searcher().unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     assert_eq!(writer.commit().unwrap().documents, 1);
+    // By another name it is the same.
+    let place = Place::new("itself");
+    let mut other = Index::create(&place.0, schema()).unwrap().writer().unwrap();
+    other.add(document(1)).unwrap();
+    other.commit().unwrap();
+    let name = place.0.file_name().unwrap();
+    let again = Index::open(place.0.join("..").join(name)).unwrap();
+    let error = other.add_index(&again.searcher().unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    // A copy in memory is another, though it is in a place of the same name.
+    let copy = Arc::new(treepie::storage::MemoryStorage::new());
+    index.copy_to_storage(copy.clone()).unwrap();
+    let copy = Index::options().open_storage(copy).unwrap();
+    assert_eq!(writer.add_index(&copy.searcher().unwrap()).unwrap(), 1);
+    assert_eq!(writer.commit().unwrap().documents, 1, "by their keys");
 }
 
 /// Readers that are made while something is committed see it as soon as the commit has ended.

@@ -1,10 +1,13 @@
 //! Kept answers are those that a search would give, and none outlives its snapshot.
 
+use crate::heap::during;
 use std::sync::Arc;
 use std::time::Duration;
+use treepie::query::Query;
 use treepie::storage::MemoryStorage;
 use treepie::{
     Document, ErrorKind, Etag, Hits, Index, Order, Schema, SearchBuilder, Statistics, TotalMode,
+    WriterOptions,
 };
 
 const QUERIES: [&str; 8] =
@@ -134,6 +137,52 @@ fn a_cache_stays_as_small_as_it_was_told_to() {
     let stats = index.result_cache();
     assert_eq!(stats.misses, 1_000);
     assert!(stats.entries > 2, "{stats:?}");
+}
+
+/// What answers are kept under counts as they do: long queries that find nothing, lists, and short stored fields.
+#[test]
+fn a_cache_takes_no_more_memory_than_it_was_told_to() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+    let bytes: u64 = 1 << 20;
+    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema);
+    let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+    for n in 0..200 {
+        let document = Document::new().with("text", format!("all n{n}"));
+        writer.add(document.with("kind", format!("k{}", n % 7))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let long = |n: usize| format!("{} x{n}", "long ".repeat(1 + n % 4_000)).to_string();
+    let many = |n: usize| Query::any_of((0..500).map(|at| Query::word(format!("{at}x{n}"))));
+    let list = |n: usize| Query::in_set((0..500).map(|at| format!("{at}x{n}")).collect::<Vec<_>>());
+    let ask = |query: Query, limit| {
+        searcher.search(&query).limit(limit).facet("kind", 7).run().unwrap();
+    };
+    ask(searcher.parse("all").unwrap(), 10); // what a searcher keeps for the next search
+    let queries: [(&str, &dyn Fn(usize) -> (Query, u64)); 4] = [
+        ("long", &|n| (Query::phrase(long(n)), 10)),
+        ("many", &|n| (many(n), 10)),
+        ("list", &|n| (list(n), 10)),
+        ("hits", &|n| (searcher.parse(&format!("all OR x{n}")).unwrap(), 1 + n as u64 % 60)),
+    ];
+    let mut live = 0;
+    for (what, query) in queries {
+        let ((), heap) = during(|| {
+            for n in 0..1_000 {
+                let (query, limit) = query(n);
+                ask(query, limit);
+            }
+        });
+        live += heap.live;
+        let stats = index.result_cache();
+        assert!(stats.entries > 10 && stats.bytes > bytes / 2, "{what}: {stats:?}");
+        assert!(live < bytes as i64 * 3 / 2, "{what}: {live} bytes for {stats:?}");
+    }
+    // What would drive out all others is not kept.
+    let entries = index.result_cache();
+    ask(Query::any_of((0..1_000).map(|n| Query::word(format!("{n}{}", "x".repeat(200))))), 10);
+    assert_eq!(index.result_cache().bytes, entries.bytes);
 }
 
 #[test]

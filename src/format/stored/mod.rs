@@ -32,8 +32,9 @@
 //! ```
 //!
 //! A group of codec 1 is at most 64 rows: for each a varint, 0 where the document stores nothing, else
-//! coded length + 1; then the coded rows. A group of codec 2 is the varint length of its
-//! uncompressed form and that form in LZ4 block format: the same varints with plain lengths, then the rows.
+//! coded length + 1; then the coded rows. A group of codec 2 ends with the row that brings it to 16 KiB, and has at most 256; it is
+//! the varint length of its uncompressed form and that form in LZ4 block format: the same varints with plain
+//! lengths, then the rows.
 //!
 //! # Example
 //!
@@ -86,8 +87,9 @@ pub(crate) const CHUNK_DOCS_MAX: u32 = 65_536;
 pub(crate) const CHUNK_VALUE_BYTES: usize = 4 << 20;
 /// Rows that share one offset under symbols.
 const GROUP_DOCS: usize = 64;
-/// Bytes of rows that end a group under LZ4.
+/// Bytes of rows that end a group under LZ4, and rows: a row is found by the lengths of those before it.
 const GROUP_ROW_BYTES: usize = 16 << 10;
+const GROUP_ROWS: usize = 256;
 /// Mean row length from which LZ4 is the codec.
 const LONG_ROW_BYTES: usize = 256;
 /// Bytes of values below which LZ4 is the codec: a table of symbols takes more than it saves. Of titles it does up to some
@@ -197,11 +199,12 @@ impl ChunkWriter {
     }
 
     fn finish_lz4(&mut self, out: &mut Vec<u8>) {
-        let mut groups = vec![];
-        let mut group_start = 0;
-        for doc in 0..self.ends.len() {
-            if doc == 0 || self.ends[doc - 1].0 as usize - group_start >= GROUP_ROW_BYTES {
-                group_start = self.row_range(doc).0;
+        let mut groups = vec![0];
+        let (mut first, mut group_start) = (0, 0);
+        for doc in 1..self.ends.len() {
+            let start = self.row_range(doc).0;
+            if start - group_start >= GROUP_ROW_BYTES || doc - first >= GROUP_ROWS {
+                (first, group_start) = (doc, start);
                 groups.push(doc);
             }
         }
@@ -584,6 +587,22 @@ mod tests {
         );
         check(&(0..300).map(|i| Some(format!("long {i} ").repeat(i * 3).into_bytes())).collect());
         check(&vec![Some(vec![b'x'; 5 << 20]), None, Some(vec![]), Some(vec![b'y'; 100])]);
+    }
+
+    /// Where little is stored a row costs no more: each is found among few.
+    #[test]
+    fn documents_that_store_nothing_are_read_among_few() {
+        let rows: Rows = (0..65_536).map(|i| (i % 9_999 == 0).then(|| vec![b'x'; 10])).collect();
+        let (stored, index) = write(&rows);
+        assert!(stored.len() < 10_000, "{} bytes", stored.len());
+        let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
+        let (_, range) = reader.chunk(0).unwrap();
+        let chunk = ChunkView::read(&stored[..], range).ok().unwrap();
+        let firsts = (0..chunk.n_groups).map(|nth| chunk.group(nth).ok().unwrap().0);
+        let firsts: Vec<_> = firsts.chain([chunk.n_docs]).collect();
+        let rows_max = firsts.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert_eq!(rows_max, Some(GROUP_ROWS as u32));
+        check(&rows[..20_000].to_vec());
     }
 
     #[test]
