@@ -110,7 +110,7 @@ impl<'s> SegmentReader<'s> {
 
     /// The stored values of `doc` by field in schema order.
     pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, String)>> {
-        let Some(row) = self.stored_row(doc)? else { return Ok(vec![]) };
+        let Some(row) = self.stored_reader()?.row(doc)? else { return Ok(vec![]) };
         self.read_row(&row).ok_or_else(|| {
             Error::corrupt(format!("reading the stored fields of document {doc}"))
                 .expected("counts, lengths and UTF-8 values of the schema's fields")
@@ -121,19 +121,21 @@ impl<'s> SegmentReader<'s> {
 
     /// Reads every stored row, and everything that leads to it.
     pub(crate) fn verify_stored(self) -> Result<()> {
+        self.for_each_stored_row(|_, _| Ok(()))
+    }
+
+    /// Calls `visit` with the stored row of every document as it is, for copying into another segment of the same schema.
+    pub(crate) fn for_each_stored_row(
+        self,
+        visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
+    ) -> Result<()> {
         let reader = self.stored_reader()?;
-        reader.verify()?;
         if reader.n_docs() != self.n_docs {
             return Err(Error::corrupt("counting the rows of a segment")
                 .expected(self.n_docs.to_string())
                 .found(reader.n_docs().to_string()));
         }
-        Ok(())
-    }
-
-    /// The stored row of `doc` as it is, for copying into another segment of the same schema.
-    pub(crate) fn stored_row(self, doc: u32) -> Result<Option<Vec<u8>>> {
-        self.stored_reader()?.row(doc)
+        reader.for_each(visit)
     }
 
     fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, String)>> {

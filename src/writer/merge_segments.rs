@@ -103,16 +103,19 @@ fn copy_rows(parts: &[Part<'_>], builder: &mut SegmentBuilder) -> Result<()> {
         }
     };
     for part in parts {
-        for doc in part.docs() {
-            let row = part.reader.stored_row(doc)?;
-            chunk.add(row.as_deref());
+        part.reader.for_each_stored_row(|doc, row| {
+            if part.numbers.get(doc).is_none() {
+                return Ok(());
+            }
+            chunk.add(row);
             next_doc += 1;
-            row_bytes += row.map_or(0, |row| row.len());
+            row_bytes += row.map_or(0, <[u8]>::len);
             if ChunkWriter::ends_chunk(next_doc, row_bytes) {
                 end_chunk(&mut chunk)?;
                 row_bytes = 0;
             }
-        }
+            Ok(())
+        })?;
     }
     end_chunk(&mut chunk)
 }

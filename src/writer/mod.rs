@@ -512,7 +512,9 @@ impl IndexWriter {
         let manifest = self.committer.finish(prepared)?;
         self.staging.set_committed();
         // What was merged takes room on disk for as long as it is open.
-        self.open.take_if(|open| open.manifest.segments != self.staging.segments());
+        let segments = self.staging.segments();
+        let is_left = |segment: &SegmentMeta| segments.iter().any(|left| left.id == segment.id);
+        self.open.take_if(|open| !open.manifest.segments.iter().all(is_left));
         self.replaces = false;
         self.published.established.store(true, Ordering::Relaxed);
         self.publish_commit();

@@ -31,7 +31,12 @@ const TITLES: u64 = 400_000;
 /// Documents between two commits of updates.
 const UPDATES_A_COMMIT: u64 = 5_000;
 
-const PHASES: [&str; 5] = ["lines", "documents", "updates", "merge", "queries"];
+/// Documents between two flushes, and partial updates between two commits, each of which looks up a document.
+const DOCUMENTS_A_FLUSH: u64 = 1_000;
+const PARTIAL_UPDATES: u64 = 20_000;
+
+const PHASES: [&str; 8] =
+    ["lines", "documents", "updates", "flushes", "partial", "beside", "merge", "queries"];
 const QUERIES: [&str; 12] = [
     "the",
     "of the",
@@ -162,6 +167,69 @@ fn run(phase: &str, place: &Path) -> Result<String> {
                 "{updates} updates, {deleted} deleted, {merges} merges; {} more",
                 once.deleted
             ))
+        }
+        "flushes" => {
+            // Made visible and taken back, then made visible and kept, with somebody who looks.
+            let index = Index::open(&keyed)?;
+            let mut writer = index.writer_with(options())?;
+            let (reader, mut flushes) = (index.reader()?, 0);
+            for keeps in [false, true] {
+                for n in 0..titles() / 10 {
+                    writer.add(keyed_title(noise(n) % titles(), n + 3))?;
+                    if n % DOCUMENTS_A_FLUSH == DOCUMENTS_A_FLUSH - 1 {
+                        let searcher = reader.searcher();
+                        assert!(searcher.count(&searcher.parse("the OR of OR a")?)? > 0);
+                        assert_eq!(writer.flush()?.documents, titles());
+                        flushes += 1;
+                    }
+                }
+                if keeps { writer.commit().map(drop)? } else { writer.rollback()? }
+            }
+            Ok(format!("{flushes} flushes, {} segments", writer.commit()?.segments))
+        }
+        "partial" => {
+            // What each finds, changes and writes anew; and deletes of a query and of many keys at once, put back.
+            let mut writer = Index::open(&keyed)?.writer_with(options())?;
+            for n in 0..PARTIAL_UPDATES {
+                let key = format!("{:08}", noise(n) % titles());
+                let updated = writer.update(&key, |document| document.set("title", title(n)))?;
+                assert!(updated, "{key}");
+                if n % UPDATES_A_COMMIT == UPDATES_A_COMMIT - 1 {
+                    writer.commit()?;
+                    writer.maintain()?;
+                }
+            }
+            let half = titles() / 2;
+            (0..half).try_for_each(|n| writer.delete_key(&format!("{n:08}")))?;
+            writer.flush()?;
+            assert_eq!(writer.commit()?.documents, titles() - half);
+            (0..half).try_for_each(|n| writer.add(keyed_title(n, n)))?;
+            assert_eq!(writer.commit()?.documents, titles());
+            Ok(format!("{PARTIAL_UPDATES} partial updates, {half} deleted by key and put back"))
+        }
+        "beside" => {
+            // Threads that share the writer, commits that come by themselves, and merges beside them.
+            let index = Index::open(&keyed)?;
+            let writer = index.writer_with(options())?.into_shared();
+            let (reader, updates) = (index.reader()?, titles() / 10);
+            let commits = writer.commit_every(Duration::from_millis(20), |commit| {
+                commit.map(drop).expect("commits and merges work");
+            })?;
+            thread::scope(|scope| {
+                for first in 0..2 {
+                    let writer = writer.clone();
+                    scope.spawn(move || {
+                        for n in (first..updates).step_by(2) {
+                            let document = keyed_title(noise(n) % titles(), n + 4);
+                            writer.add_and_process(document).expect("there is room");
+                        }
+                    });
+                }
+            });
+            drop(commits);
+            assert_eq!(reader.searcher().n_docs(), titles());
+            let commit = writer.commit()?;
+            Ok(format!("{updates} updates, {} commits so far", commit.generation))
         }
         "merge" => {
             let merged = Index::open(&keyed)?.writer_with(options())?.merge()?;

@@ -1,52 +1,65 @@
-//! A storage of a host's, which may fail or have mistakes.
+//! A storage of a host's, which may fail, have mistakes, or take its time.
 
-use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::{fmt, io};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use treepie::{Error, Result};
 
-/// Files in memory of which one kind of call fails from some moment on, or panics.
-#[derive(Debug, Default)]
+/// What is done before a call, given its name and that of the file.
+type Before = Arc<dyn Fn(&str, &str) -> Result<()> + Send + Sync>;
+
+/// Files in memory; something else may come before each call that has to do with names.
+#[derive(Default)]
 pub(crate) struct Failing {
     files: MemoryStorage,
-    fault: Mutex<Option<Fault>>,
-}
-
-#[derive(Debug)]
-struct Fault {
-    call: &'static str,
-    /// Calls that still work.
-    room: usize,
-    /// A panic where it is none.
-    how: Option<io::ErrorKind>,
+    before: Mutex<Option<Before>>,
 }
 
 impl Failing {
-    pub(crate) fn fail(&self, call: &'static str, room: usize, how: io::ErrorKind) {
-        *self.fault.lock().unwrap() = Some(Fault { call, room, how: Some(how) });
+    /// Does this before each call.
+    pub(crate) fn before(&self, work: impl Fn(&str, &str) -> Result<()> + Send + Sync + 'static) {
+        *self.before.lock().unwrap() = Some(Arc::new(work));
     }
 
-    pub(crate) fn panic(&self, call: &'static str, room: usize) {
-        *self.fault.lock().unwrap() = Some(Fault { call, room, how: None });
+    /// Fails all calls of a kind, but for so many.
+    pub(crate) fn fail(&self, call: &'static str, room: usize, how: io::ErrorKind) {
+        let room = AtomicUsize::new(room);
+        self.before(move |called, name| {
+            let is_met = called == call && is_used_up(&room);
+            let error = || Error::io(format!("calling {call}"), how.into()).in_file(name);
+            if is_met { Err(error()) } else { Ok(()) }
+        });
+    }
+
+    /// Panics in all calls of a kind.
+    pub(crate) fn panic(&self, call: &'static str) {
+        self.before(move |called, _| {
+            assert!(called != call, "a mistake of the host's in {call}");
+            Ok(())
+        });
     }
 
     /// All calls work again.
     pub(crate) fn mend(&self) {
-        *self.fault.lock().unwrap() = None;
+        *self.before.lock().unwrap() = None;
     }
 
     fn check(&self, call: &str, name: &str) -> Result<()> {
-        let how = match &mut *self.fault.lock().unwrap() {
-            Some(fault) if fault.call == call && fault.room > 0 => {
-                fault.room -= 1;
-                return Ok(());
-            }
-            Some(fault) if fault.call == call => fault.how,
-            _ => return Ok(()),
-        };
-        let how = how.unwrap_or_else(|| panic!("a mistake of the host's in {call}"));
-        Err(Error::io(format!("calling {call}"), how.into()).in_file(name))
+        let before = self.before.lock().unwrap().clone();
+        before.map_or(Ok(()), |before| before(call, name))
+    }
+}
+
+/// Takes one of what is left; whether there was none.
+fn is_used_up(room: &AtomicUsize) -> bool {
+    room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
+}
+
+impl fmt::Debug for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failing").field("files", &self.files).finish_non_exhaustive()
     }
 }
 
@@ -60,9 +73,11 @@ impl Storage for Failing {
         self.files.open(name)
     }
     fn list(&self) -> Result<Vec<Entry>> {
+        self.check("list", "")?;
         self.files.list()
     }
     fn delete(&self, name: &str) -> Result<()> {
+        self.check("delete", name)?;
         self.files.delete(name)
     }
     fn publish(&self, from: &str, to: &str) -> Result<()> {
@@ -70,15 +85,18 @@ impl Storage for Failing {
         self.files.publish(from, to)
     }
     fn sync_names(&self) -> Result<()> {
+        self.check("sync_names", "")?;
         self.files.sync_names()
     }
     fn lock_writer(&self) -> Result<WriterLock> {
         self.files.lock_writer()
     }
     fn pin(&self, name: &str) -> Result<Pin> {
+        self.check("pin", name)?;
         self.files.pin(name)
     }
     fn delete_unless_pinned(&self, name: &str) -> Result<bool> {
+        self.check("delete_unless_pinned", name)?;
         self.files.delete_unless_pinned(name)
     }
     fn location(&self) -> PathBuf {

@@ -1,7 +1,8 @@
 //! Following an index while it changes: flushes, commits in two phases, readers that never wait.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::failing::Failing;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
@@ -195,6 +196,64 @@ fn readers_on_other_threads_see_whole_snapshots_in_order() {
     assert_eq!(count(&reader.searcher(), "round59"), 10);
 }
 
+/// Wherever a writer stands still in a commit, with all the locks that it holds there, readers answer, follow, are opened
+/// and look for news.
+#[test]
+fn readers_wait_for_no_writer() {
+    let schema = || Schema::builder().text("text").key("id").build().unwrap();
+    let mut calls = 0;
+    for nth in 0.. {
+        let storage = Arc::new(Failing::default());
+        let index = Index::options().create_in(storage.clone(), schema());
+        let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+        put(&mut writer, 1, "first");
+        writer.commit().unwrap();
+        let reader = index.reader().unwrap();
+        put(&mut writer, 2, "second");
+        put(&mut writer, 1, "first again");
+        let (halts, halted) = mpsc::channel();
+        let (go_on, goes_on) = mpsc::channel::<()>();
+        let goes_on = Mutex::new(goes_on);
+        let seen = AtomicU64::new(0);
+        let writing = std::thread::spawn(move || {
+            let this = std::thread::current().id();
+            storage.before(move |_, _| {
+                if std::thread::current().id() == this && seen.fetch_add(1, Ordering::SeqCst) == nth
+                {
+                    halts.send(()).unwrap();
+                    let _ = goes_on.lock().unwrap().recv();
+                }
+                Ok(())
+            });
+            writer.flush()?;
+            writer.commit()?;
+            storage.mend(); // and what halts is gone
+            Ok::<_, treepie::Error>(writer)
+        });
+        let is_halted = halted.recv().is_ok();
+        let (answers, answered) = mpsc::channel();
+        let reading = std::thread::spawn(move || {
+            let searcher = reader.searcher();
+            reader.refresh().unwrap();
+            let opened = index.searcher().unwrap();
+            for searcher in [&searcher, &reader.searcher(), &opened] {
+                assert_eq!(count(searcher, "first"), 1);
+                assert_eq!(count(searcher, "second"), searcher.n_docs() - 1);
+            }
+            answers.send(()).unwrap();
+        });
+        answered.recv_timeout(Duration::from_secs(60)).expect("an answer in a minute");
+        reading.join().unwrap();
+        drop(go_on);
+        drop(writing.join().unwrap().unwrap());
+        if !is_halted {
+            break;
+        }
+        calls += 1;
+    }
+    assert!(calls > 5, "a flush and a commit make {calls} calls");
+}
+
 #[test]
 fn a_delete_that_is_too_much_is_refused_when_it_is_asked_for() {
     let mut limits = treepie::Limits::default();
@@ -375,7 +434,7 @@ fn commits_come_by_themselves_where_that_is_asked_for() {
     let writer = index.writer().unwrap().into_shared();
     writer.commit().unwrap();
     let mut changes = index.reader().unwrap().subscribe();
-    let n_told = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let n_told = Arc::new(AtomicU64::new(0));
     let told = Arc::clone(&n_told);
     let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
         told.fetch_add(commit.unwrap().added, Ordering::Relaxed);

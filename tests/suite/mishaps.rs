@@ -186,7 +186,7 @@ fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
         writer.delete_key("1").unwrap();
         writer.commit().unwrap();
         if panics {
-            storage.panic("create", 0);
+            storage.panic("create");
             let taken_in = AssertUnwindSafe(|| writer.finish_merge(merged).map(drop));
             assert!(catch_unwind(taken_in).is_err());
         } else {

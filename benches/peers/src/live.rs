@@ -3,7 +3,9 @@
 //! Every engine runs in a process of its own, one after the other, so that the kernel's account of what it wrote is
 //! its own.
 
-use std::{collections::HashMap, fs, path::Path, process::Command, time::Instant};
+use std::{
+    collections::HashMap, fs, path::Path, process::Command, thread::JoinHandle, time::Instant,
+};
 
 use tantivy::{
     TantivyDocument, Term,
@@ -11,7 +13,9 @@ use tantivy::{
         Field, IndexRecordOption, STORED, STRING, SchemaBuilder, TextFieldIndexing, TextOptions,
     },
 };
-use treepie::{Document, Index, IndexWriter, Schema, Searcher, WriterOptions};
+use treepie::{
+    CancelToken, Document, Index, IndexWriter, MergedSegment, Schema, Searcher, WriterOptions,
+};
 
 use crate::{Result, build::create_tantivy, measure};
 
@@ -209,6 +213,8 @@ impl Engine for Tantivy {
 
 struct Treepie {
     writer: IndexWriter,
+    /// The merge that is on its way on a thread of its own, as tantivy's are.
+    merging: Option<JoinHandle<treepie::Result<MergedSegment>>>,
 }
 
 fn schema() -> treepie::Result<Schema> {
@@ -219,7 +225,17 @@ impl Treepie {
     fn create(dir: &Path) -> Result<Self> {
         let options = WriterOptions::new().threads(THREADS).memory_bytes(MEMORY);
         let writer = Index::create(dir, schema()?)?.writer_with(options)?;
-        Ok(Treepie { writer })
+        Ok(Treepie { writer, merging: None })
+    }
+}
+
+impl Treepie {
+    fn take_in(&mut self) -> Result<()> {
+        if let Some(merging) = self.merging.take() {
+            let merged = merging.join().map_err(|_| "a merge panicked")??;
+            self.writer.finish_merge(merged)?;
+        }
+        Ok(())
     }
 }
 
@@ -230,12 +246,16 @@ impl Engine for Treepie {
 
     fn commit(&mut self) -> Result<()> {
         self.writer.commit()?;
-        // tantivy does the same on threads of its own.
-        self.writer.maintain()?;
+        if self.merging.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.take_in()?;
+            let job = self.writer.begin_merge()?;
+            self.merging = job.map(|job| std::thread::spawn(move || job.run(&CancelToken::new())));
+        }
         Ok(())
     }
 
     fn settle(&mut self) -> Result<()> {
+        self.take_in()?;
         Ok(self.writer.maintain().map(drop)?)
     }
 }

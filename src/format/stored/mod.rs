@@ -340,35 +340,58 @@ impl<'s, S: Source<'s>> StoredReader<S> {
         header.row(doc - first).map_err(|error| error.unwrap_or_else(damaged))
     }
 
-    /// Calls `visit` with every row in document order.
+    /// Calls `visit` with every row in document order, group by group: each is decoded once. Checks that chunks and
+    /// groups follow each other (S1).
     pub(crate) fn for_each(
         &self,
         mut visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
-        for doc in 0..self.n_docs {
-            let row = self.row(doc)?;
-            visit(doc, row.as_deref())?;
-        }
-        Ok(())
-    }
-
-    /// Reads every row, and checks the order of chunks (S1).
-    pub(crate) fn verify(&self) -> Result<()> {
-        let mut next = (0, 0);
+        let (mut rows, mut next) = (Rows::default(), (0, 0));
         for nth in 0..self.n_chunks {
             let (first, range) = self.chunk(nth)?;
-            if (first, range.start) != next && nth == 0 || first < next.0 || range.start < next.1 {
-                let error = Error::corrupt("verifying the index of stored fields")
+            let end = if nth + 1 < self.n_chunks { self.entry(nth + 1)?.0 } else { self.n_docs };
+            if (first, range.start) != next || end <= first {
+                let error = Error::corrupt("reading the index of stored fields")
                     .expected(format!(
                         "chunk {nth} to begin at document {} and byte {}",
                         next.0, next.1
                     ))
-                    .found(format!("document {first} and byte {}", range.start));
+                    .found(format!("documents {first} to {end} and byte {}", range.start));
                 return Err(self.index.locate(0, error));
             }
-            next = (first + 1, range.end);
+            next = (end, range.end);
+            let at = range.start;
+            let damaged = || {
+                let error = Error::corrupt("reading the stored fields of all documents")
+                    .expected(format!("a chunk of documents {first} to {end}"))
+                    .found("lengths or codes that do not fit");
+                self.stored.locate(at, error)
+            };
+            let locate = |error: Option<Error>| error.unwrap_or_else(damaged);
+            let chunk = ChunkView::read(self.stored, range).map_err(locate)?;
+            let table = chunk.table().map_err(locate)?;
+            let mut doc = first;
+            for nth in 0..chunk.n_groups {
+                let begins_at = chunk.rows_of(nth, &table, &mut rows).map_err(locate)?;
+                if begins_at.checked_add(first) != Some(doc) {
+                    return Err(damaged());
+                }
+                for nth in 0..rows.ends.len() {
+                    visit(doc, rows.get(nth))?;
+                    doc += 1;
+                }
+            }
+            if doc != end {
+                return Err(damaged());
+            }
         }
-        self.for_each(|_, _| Ok(()))
+        if next.0 == self.n_docs {
+            return Ok(());
+        }
+        let error = Error::corrupt("reading the index of stored fields")
+            .expected(format!("chunks of {} documents", self.n_docs))
+            .found(next.0.to_string());
+        Err(self.index.locate(0, error))
     }
 
     fn entry(&self, nth: u32) -> Result<(u32, u64)> {
@@ -474,22 +497,53 @@ impl<'s, S: Source<'s>> ChunkView<S> {
             if self.group(middle)?.0 <= doc { low = middle + 1 } else { high = middle }
         }
         let nth = low.checked_sub(1).ok_or(None)?;
+        let (first, n_rows, bytes) = self.group_bytes(nth)?;
+        let nth = (doc - first) as usize;
+        match self.codec {
+            CODEC_SYMBOLS => self.symbol_row(&bytes, nth, n_rows),
+            _ => {
+                let mut plain = vec![];
+                lz4_group(&bytes, &mut plain).ok_or(None)?;
+                Ok(row_in(&plain, nth, n_rows).ok_or(None)?.map(<[u8]>::to_vec))
+            }
+        }
+    }
+
+    /// The first document of a group, how many it has, and its bytes.
+    fn group_bytes(&self, nth: u32) -> ChunkResult<(u32, usize, Bytes<'s>)> {
         let (first, start) = self.group(nth)?;
         let (next_first, end) =
             if nth + 1 < self.n_groups { self.group(nth + 1)? } else { (self.n_docs, self.len()) };
-        let bytes = self.bytes(start..end)?;
-        let (nth, n_rows) =
-            ((doc - first) as usize, next_first.checked_sub(first).ok_or(None)? as usize);
-        match self.codec {
-            CODEC_SYMBOLS => self.symbol_row(&bytes, nth, n_rows),
-            _ => lz4_row(&bytes, nth, n_rows).ok_or(None),
-        }
+        let n_rows = next_first.checked_sub(first).ok_or(None)? as usize;
+        Ok((first, n_rows, self.bytes(start..end)?))
+    }
+
+    /// The bytes of the table of symbols; none for the other codec.
+    fn table(&self) -> ChunkResult<Bytes<'s>> {
+        self.bytes(CHUNK_HEADER_LEN as u64..self.groups_at())
+    }
+
+    /// Decodes a group, given the chunk's table; its first document.
+    fn rows_of(&self, nth: u32, table: &[u8], rows: &mut Rows) -> ChunkResult<u32> {
+        let (first, n_rows, bytes) = self.group_bytes(nth)?;
+        let decoded = match self.codec {
+            CODEC_SYMBOLS => SymbolTable::parse(table, self.n_symbols)
+                .and_then(|table| rows.read(&bytes, n_rows, |coded, out| table.decode(coded, out))),
+            _ => {
+                let mut plain = std::mem::take(&mut rows.plain);
+                let read = lz4_group(&bytes, &mut plain).and_then(|()| {
+                    rows.read(&plain, n_rows, |row, out| Some(out.extend_from_slice(row)))
+                });
+                rows.plain = plain;
+                read
+            }
+        };
+        decoded.ok_or(None).map(|()| first)
     }
 
     fn symbol_row(&self, group: &[u8], nth: usize, n_rows: usize) -> ChunkResult<Option<Vec<u8>>> {
         let Some(coded) = row_in(group, nth, n_rows).ok_or(None)? else { return Ok(None) };
-        let table_at = CHUNK_HEADER_LEN as u64;
-        let table = self.bytes(table_at..self.groups_at())?;
+        let table = self.table()?;
         let table = SymbolTable::parse(&table, self.n_symbols).ok_or(None)?;
         let mut row = Vec::with_capacity(coded.len() * 3);
         table.decode(coded, &mut row).ok_or(None)?;
@@ -497,7 +551,48 @@ impl<'s, S: Source<'s>> ChunkView<S> {
     }
 }
 
-fn lz4_row(group: &[u8], nth: usize, n_rows: usize) -> Option<Option<Vec<u8>>> {
+/// The rows of a group, decoded.
+#[derive(Default)]
+struct Rows {
+    bytes: Vec<u8>,
+    /// End of each in `bytes`, and whether there is one.
+    ends: Vec<(usize, bool)>,
+    plain: Vec<u8>,
+}
+
+impl Rows {
+    fn get(&self, nth: usize) -> Option<&[u8]> {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        let (end, is_there) = self.ends[nth];
+        is_there.then(|| &self.bytes[start..end])
+    }
+
+    /// Takes over a group's rows: their lengths + 1 as varints, then they themselves.
+    fn read(
+        &mut self,
+        group: &[u8],
+        n_rows: usize,
+        mut decode: impl FnMut(&[u8], &mut Vec<u8>) -> Option<()>,
+    ) -> Option<()> {
+        self.bytes.clear();
+        self.ends.clear();
+        let mut reader = ByteReader::new(group);
+        for _ in 0..n_rows {
+            let len = usize::try_from(reader.varint()?).ok()?;
+            self.ends.push((len.saturating_sub(1), len > 0));
+        }
+        for (end, is_there) in &mut self.ends {
+            if *is_there {
+                decode(reader.take(*end)?, &mut self.bytes)?;
+            }
+            *end = self.bytes.len();
+        }
+        Some(())
+    }
+}
+
+/// Decompresses a group into `plain`.
+fn lz4_group(group: &[u8], plain: &mut Vec<u8>) -> Option<()> {
     let mut reader = ByteReader::new(group);
     let plain_len = usize::try_from(reader.varint()?).ok()?;
     // LZ4 cannot expand a byte to more than 255; a larger claim is a lie that would only cost memory.
@@ -505,8 +600,10 @@ fn lz4_row(group: &[u8], nth: usize, n_rows: usize) -> Option<Option<Vec<u8>>> {
     if plain_len > possible || plain_len > 2 * ROW_BYTES_MAX {
         return None;
     }
-    let plain = lz4_flex::block::decompress(reader.remaining(), plain_len).ok()?;
-    Some(row_in(&plain, nth, n_rows)?.map(<[u8]>::to_vec))
+    plain.resize(plain_len, 0);
+    let len = lz4_flex::block::decompress_into(reader.remaining(), plain).ok()?;
+    plain.truncate(len);
+    Some(())
 }
 
 /// Row `nth` of a group: `n_rows` varints of length + 1, then the rows.
@@ -558,7 +655,14 @@ mod tests {
             assert_eq!(&reader.row(doc as u32).unwrap(), row, "document {doc}");
         }
         assert!(reader.row(rows.len() as u32).is_err());
-        reader.verify().unwrap();
+        let mut next = 0;
+        let visited = reader.for_each(|doc, row| {
+            assert_eq!((doc, row), (next, rows[doc as usize].as_deref()));
+            next += 1;
+            Ok(())
+        });
+        visited.unwrap();
+        assert_eq!(next as usize, rows.len());
     }
 
     #[test]
@@ -626,6 +730,7 @@ mod tests {
                     let mut bad = stored.clone();
                     bad[at] ^= flip;
                     let reader = StoredReader::open(&bad[..], &index[..]).unwrap();
+                    let _ = reader.for_each(|_, _| Ok(()));
                     for doc in [0, 64, 129] {
                         let _ =
                             reader.row(doc).map_err(|error| assert!(!error.to_string().is_empty()));
@@ -640,6 +745,7 @@ mod tests {
                 bad[at] ^= 0xFF;
                 if let Ok(reader) = StoredReader::open(&stored[..], &bad[..]) {
                     let _ = reader.row(64);
+                    assert!(reader.for_each(|_, _| Ok(())).is_err(), "byte {at}");
                 }
             }
         }

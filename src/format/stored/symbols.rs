@@ -170,7 +170,10 @@ impl<'a> SymbolTable<'a> {
             } else {
                 let symbol = self.symbols.get(usize::from(code))?;
                 let len = usize::from(*self.lengths.get(usize::from(code))?);
-                text.extend_from_slice(symbol.get(..len)?);
+                // All eight bytes at once are one store; those that are not the symbol's go again.
+                let end = text.len() + len;
+                text.extend_from_slice(symbol);
+                text.truncate(end);
             }
         }
         Some(())
