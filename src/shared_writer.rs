@@ -528,3 +528,48 @@ impl Drop for PeriodicCommits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A group that so many join, of which the first leads; whether the leader would wait for the others.
+    fn lead(gathering: &mut Gathering, n_before: usize, n_in_time: usize, n_behind: usize) -> bool {
+        gathering.n_open = n_before.max(1);
+        let waits = !gathering.patience().is_zero();
+        if waits {
+            gathering.n_open = n_before.max(1) + n_in_time;
+            gathering.waited();
+        }
+        gathering.close();
+        gathering.n_open = n_behind;
+        gathering.ended(Duration::from_millis(8));
+        waits
+    }
+
+    #[test]
+    fn those_who_come_back_are_waited_for() {
+        let mut gathering = Gathering::default();
+        assert!(!lead(&mut gathering, 1, 0, 15), "nobody is known of");
+        // One was told and fifteen wait: he is waited for, then all sixteen at once.
+        assert!(lead(&mut gathering, 15, 1, 0));
+        assert_eq!(gathering.patience(), Duration::from_millis(2));
+        (0..100).for_each(|_| assert!(lead(&mut gathering, 1, 15, 0)));
+        // Eight have gone for good.
+        assert!(lead(&mut gathering, 1, 7, 0));
+        assert_eq!(gathering.n_expected, 8);
+    }
+
+    #[test]
+    fn who_is_alone_or_waits_in_vain_waits_seldom() {
+        let mut gathering = Gathering::default();
+        assert!((0..100).all(|_| !lead(&mut gathering, 1, 0, 0)), "alone");
+        // Somebody always comes while a commit is made, and the one before never comes back in time.
+        let waits = (0..1_000).filter(|_| lead(&mut gathering, 1, 0, 1)).count();
+        assert!((10..40).contains(&waits), "{waits} waits");
+        // Once they do, it is waited for them again.
+        gathering.n_skipped = 0;
+        assert!(lead(&mut gathering, 1, 1, 0));
+        assert_eq!((gathering.n_vain, gathering.n_skipped), (0, 0));
+    }
+}

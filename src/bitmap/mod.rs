@@ -109,6 +109,7 @@ mod owned;
 mod runs;
 mod set_ops;
 mod view;
+mod without;
 mod words;
 mod write;
 
@@ -128,6 +129,7 @@ pub use view::{Iter, RoaringView};
 pub use write::{write_containers, write_sorted};
 
 pub(crate) use header::{RoaringHeader, container_from};
+pub(crate) use without::{and_count_without, or_count_without};
 
 #[cfg(test)]
 mod tests {

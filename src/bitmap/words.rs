@@ -27,6 +27,29 @@ pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
     n as u32
 }
 
+/// How many of `values` are in the set and not in the other.
+#[inline(never)]
+pub(super) fn count_values_without(of: &Words, values: &[[u8; 2]], without: &Words) -> u32 {
+    count_bits(of, values, without, |of, without| of & !without)
+}
+
+/// How many of `values` are in neither set.
+#[inline(never)]
+pub(super) fn count_values_in_neither(a: &Words, values: &[[u8; 2]], b: &Words) -> u32 {
+    count_bits(a, values, b, |a, b| !(a | b))
+}
+
+#[inline(always)]
+fn count_bits(a: &Words, values: &[[u8; 2]], b: &Words, of: impl Fn(u64, u64) -> u64) -> u32 {
+    let mut n = 0;
+    for &value in values {
+        let value = u16::from_le_bytes(value);
+        let at = usize::from(value >> 6);
+        n += of(u64::from_le_bytes(a[at]), u64::from_le_bytes(b[at])) >> (value & 63) & 1;
+    }
+    n as u32
+}
+
 /// The words that a range of values touches, each with the bits of the range. Values beyond
 /// 65,535 have none.
 pub(super) fn masks(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {

@@ -29,6 +29,7 @@ use crate::recycle::recycled;
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory};
 use pair::Pair;
+pub(crate) use pair::count_live;
 pub(crate) use profile::{NodeProfile, Profile};
 pub(crate) use result::{MatchSet, MatchWindows, Matches};
 use std::ops::Range;

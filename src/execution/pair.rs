@@ -9,8 +9,12 @@ use super::lists::{Fetched, Lists};
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::Result;
+use crate::format::postings::SHORT_DOCS_MAX;
+use crate::format::terms::{PostingsAt, TermInfo};
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
+use crate::segment::deletes::DeletedDocs;
+use crate::segment::reader::FieldReader;
 
 /// One list, or two, in one or both of which documents must be, and what of it is deleted.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +94,7 @@ impl Pair {
         }
     }
 
-    /// The same without deleted documents: by the sizes of both lists, of what they share, and of what each of
-    /// these shares with what is deleted.
+    /// The same without deleted documents.
     fn count_without<'s>(
         self,
         deleted: LeafId,
@@ -130,28 +133,56 @@ impl Pair {
             };
             let (a, b, deleted) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
             let (n_a, n_b, n_deleted) = (n_a.unwrap_or(0), n_b.unwrap_or(0), gone.unwrap_or(0));
-            let mut n_shared = 0;
-            let mut shared_gone = 0;
-            if n_a > 0 && n_b > 0 {
-                bitmap::and(a, b, shared);
-                n_shared = shared.cardinality();
-                shared_gone =
-                    bitmap::and_count(shared.as_container(), n_shared, deleted, n_deleted);
-            }
-            let of_both = match self.b.is_some() && !self.is_union {
-                true => u64::from(n_shared.saturating_sub(shared_gone)),
-                false => {
-                    let a_gone = bitmap::and_count(a, n_a, deleted, n_deleted);
-                    let b_gone = bitmap::and_count(b, n_b, deleted, n_deleted);
-                    let all = u64::from(n_a) + u64::from(n_b) + u64::from(shared_gone);
-                    // What crafted lists say of themselves may be anything.
-                    all.saturating_sub(u64::from(a_gone) + u64::from(b_gone) + u64::from(n_shared))
-                }
-            };
-            total += of_both;
+            let (a, b, deleted) = ((a, n_a), (b, n_b), (deleted, n_deleted));
+            total += u64::from(match self.b.is_some() && !self.is_union {
+                true => bitmap::and_count_without(a, b, deleted, shared),
+                false => bitmap::or_count_without(a, b, deleted, shared),
+            });
             key = next + 1;
         }
     }
+}
+
+/// How many documents of a term are not deleted, without a plan: those of the dictionary less what both lists share.
+pub(crate) fn count_live(
+    field: FieldReader<'_>,
+    info: &TermInfo,
+    deleted: &DeletedDocs,
+) -> Result<u64> {
+    let mut gone = 0;
+    match info.postings {
+        PostingsAt::Section { offset, len, .. } if info.df as usize > SHORT_DOCS_MAX => {
+            let (list, deleted) = (field.long_postings(info, offset, len)?, deleted.list()?);
+            let mut at = 0;
+            for nth in 0..list.n_containers() {
+                let key = list.key(nth);
+                at = (at..deleted.n_containers())
+                    .find(|at| deleted.key(*at) >= key)
+                    .unwrap_or(deleted.n_containers());
+                if at < deleted.n_containers() && deleted.key(at) == key {
+                    budget::work(WINDOW_NS)?;
+                    let (ours, theirs) = (list.payload(nth)?, deleted.payload(at)?);
+                    let shared = bitmap::and_count(
+                        list.container(nth, &ours)?,
+                        list.container_cardinality(nth),
+                        deleted.container(at, &theirs)?,
+                        deleted.container_cardinality(at),
+                    );
+                    gone += u64::from(shared);
+                }
+            }
+        }
+        _ => {
+            let (mut failed, mut lookup) = (Ok(()), deleted.lookup()?);
+            field.short_postings(info, |doc| match lookup.contains(doc) {
+                Ok(is_deleted) => gone += u64::from(is_deleted),
+                Err(error) => failed = Err(error),
+            })?;
+            failed?;
+        }
+    }
+    // What crafted lists say of themselves may be anything.
+    Ok(u64::from(info.df).saturating_sub(gone))
 }
 
 /// The leaf of an input, where it reads one list.

@@ -26,7 +26,7 @@ pub use search::{Order, SearchBuilder, Statistics};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, ExecutionScratch, Matches};
+use crate::execution::{Execution, ExecutionScratch, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
@@ -349,12 +349,16 @@ impl Searcher {
     fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
         let _scope = self.enter(&Budget::new());
         let normal = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?.normal;
-        let has_deletes = self.segments().any(|segment| segment.deleted().is_some());
-        if let (Normal::Term { field, term }, false) = (&normal, has_deletes) {
+        if let Normal::Term { field, term } = &normal {
             // What the plan would say, without one.
             return self.segments().try_for_each(|segment| {
-                let info = segment.field(*field).terms()?.get(term)?;
-                *total += info.map_or(0, |info| u64::from(info.df));
+                let field = segment.field(*field);
+                if let Some(info) = field.terms()?.get(term)? {
+                    *total += match segment.deleted() {
+                        None => u64::from(info.df),
+                        Some(deleted) => count_live(field, &info, deleted)?,
+                    };
+                }
                 Ok(())
             });
         }

@@ -30,6 +30,31 @@ pub(crate) fn write(
     Ok((DeletesMeta { number, seal, n_docs }, file))
 }
 
+/// Asks whether documents are deleted.
+pub(crate) struct Lookup<'d> {
+    list: LongList<'d, Section<'d>>,
+    /// The last one that was asked for: its upper half, and its container, if anything is deleted there.
+    window: Option<(u32, Option<(usize, Bytes<'d>)>)>,
+}
+
+impl Lookup<'_> {
+    pub(crate) fn contains(&mut self, doc: u32) -> Result<bool> {
+        let key = doc >> 16;
+        if self.window.as_ref().is_none_or(|window| window.0 != key) {
+            let nth = self.list.seek(key as u16);
+            let is_there = nth < self.list.n_containers() && u32::from(self.list.key(nth)) == key;
+            let container = is_there.then(|| self.list.payload(nth)).transpose()?;
+            self.window = Some((key, container.map(|payload| (nth, payload))));
+        }
+        match &self.window {
+            Some((_, Some((nth, payload)))) => {
+                Ok(self.list.container(*nth, payload)?.contains(doc as u16))
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
 /// The documents of a segment that are deleted.
 #[derive(Debug)]
 pub(crate) struct DeletedDocs {
@@ -97,13 +122,12 @@ impl DeletedDocs {
 
     /// Whether a document is deleted: halving over the windows, then inside one.
     pub(crate) fn contains(&self, doc: u32) -> Result<bool> {
-        let list = self.list()?;
-        let nth = list.seek((doc >> 16) as u16);
-        if nth >= list.n_containers() || u32::from(list.key(nth)) != doc >> 16 {
-            return Ok(false);
-        }
-        let payload = list.payload(nth)?;
-        Ok(list.container(nth, &payload)?.contains(doc as u16))
+        self.lookup()?.contains(doc)
+    }
+
+    /// The same for many documents one after the other; those that share a window find it once.
+    pub(crate) fn lookup(&self) -> Result<Lookup<'_>> {
+        Ok(Lookup { list: self.list()?, window: None })
     }
 
     /// Takes what is deleted out of ascending documents of a window, given their upper half.

@@ -109,6 +109,18 @@ kernel! {
 }
 
 kernel! {
+    /// How many bits the combination has that a third set has not.
+    combine_count_without<O>(a: &Words, b: &Words, without: &Words) {
+        let mut n = 0;
+        for ((&a, &b), &without) in a.iter().zip(b).zip(without) {
+            let word = O::apply(u64::from_le_bytes(a), u64::from_le_bytes(b));
+            n += u64::from((word & !u64::from_le_bytes(without)).count_ones());
+        }
+        n as u32
+    }
+}
+
+kernel! {
     /// Writes the combination to `out` and returns how many bits it has.
     combine<O>(a: &Words, b: &Words, out: &mut Words) {
         let mut n = 0;
@@ -226,6 +238,18 @@ mod tests {
                 let mut out = *a;
                 assert_eq!(combine_in_place(&mut out, b), n);
                 assert_eq!(out, expected);
+            }
+            for without in &sets {
+                let left = naive(&expected, without, |a, b| a & !b).1;
+                assert_eq!(combine_count_without::<O>(a, b, without), left);
+                assert_eq!(combine_count_without::portable::<O>(a, b, without), left);
+                #[cfg(target_arch = "x86_64")]
+                if has_avx2() {
+                    #[expect(unsafe_code, reason = "tests the AVX2 twin by itself")]
+                    // SAFETY: the features are available.
+                    let counted = unsafe { combine_count_without::avx2::<O>(a, b, without) };
+                    assert_eq!(counted, left);
+                }
             }
         }
     }

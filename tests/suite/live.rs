@@ -360,6 +360,26 @@ fn commits_of_many_threads_are_shared_and_everyone_sees_his_own() {
     assert!(is_shared, "each has made a commit of its own");
 }
 
+/// Somebody else's commit may have taken it along.
+#[test]
+fn a_shared_commit_of_nothing_new_is_the_last_one() {
+    let (storage, index) = index();
+    let writer = index.writer().unwrap().into_shared();
+    let first = writer.commit().unwrap();
+    assert_eq!((first.generation, first.documents), (1, 0), "that makes an index");
+    writer.add(Document::new().with("id", "1").with("text", "one")).unwrap();
+    let second = writer.commit().unwrap();
+    assert_eq!((second.generation, second.added), (2, 1));
+    let files = storage.list().unwrap();
+    let again = writer.commit().unwrap();
+    assert_eq!((again.generation, again.documents, again.added), (2, 1, 0));
+    assert_eq!(storage.list().unwrap(), files);
+    writer.set_payload("up to here").unwrap();
+    assert_eq!(writer.commit().unwrap().generation, 3);
+    writer.delete_key("1").unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 0);
+}
+
 #[test]
 fn what_waits_is_bounded_and_nothing_of_it_is_lost() {
     let (_, index) = index();

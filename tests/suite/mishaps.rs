@@ -167,6 +167,28 @@ fn what_was_flushed_goes_with_a_writer_that_ends_in_a_panic() {
     assert!(!reader.refresh().unwrap());
 }
 
+/// Where somebody has flushed since, a look at the disk takes nothing back.
+#[test]
+fn who_looks_late_takes_nothing_back_that_was_flushed_meanwhile() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(1)).unwrap();
+    writer.commit().unwrap();
+    let reader = index.reader().unwrap();
+    let end = catch_unwind(AssertUnwindSafe(move || {
+        writer.add(document(2)).unwrap();
+        writer.flush().unwrap();
+        panic!("a mistake of the host's");
+    }));
+    assert!(end.is_err());
+    let mut writer = index.writer().unwrap();
+    writer.add(document(3)).unwrap();
+    writer.add(document(4)).unwrap();
+    writer.flush().unwrap();
+    assert!(!reader.refresh().unwrap());
+    assert_eq!(reader.searcher().n_docs(), 3);
+}
+
 /// Where what has to be deleted of a merged segment cannot be written nothing has changed, panic or not.
 #[test]
 fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
