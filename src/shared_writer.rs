@@ -530,8 +530,83 @@ impl Drop for PeriodicCommits {
 }
 
 #[cfg(test)]
+#[cfg(not(treepie_schedules))] // which would have to know of these threads
 mod tests {
     use super::*;
+    use crate::index::Index;
+    use crate::schema::Schema;
+    use crate::writer::{Progress, WriterOptions};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    fn index() -> Index {
+        Index::in_memory(Schema::builder().text("text").build().unwrap())
+    }
+
+    fn document() -> Document {
+        Document::new().with("text", "text")
+    }
+
+    /// Starts so many threads that commit, and waits until they wait.
+    fn commit_by(n: usize, writer: &SharedWriter) -> Vec<thread::JoinHandle<Result<CommitInfo>>> {
+        let commit = |_| {
+            let writer = writer.clone();
+            thread::spawn(move || writer.commit())
+        };
+        let committing = (0..n).map(commit).collect();
+        while writer.queue().gathering.n_open < n {
+            thread::yield_now();
+        }
+        committing
+    }
+
+    /// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
+    #[test]
+    fn who_waits_for_a_commit_that_panics_is_told() {
+        for _ in 0..50 {
+            let (index, panics) = (index(), Arc::new(AtomicBool::new(false)));
+            let asked = Arc::clone(&panics);
+            let options = WriterOptions::new().threads(1).on_progress(move |progress| {
+                let is_late = matches!(progress, Progress::Merging { .. });
+                assert!(!(is_late && asked.swap(false, Ordering::SeqCst)), "the host's mistake");
+            });
+            let writer = index.writer_with(options).unwrap().into_shared();
+            writer.commit().unwrap();
+            let held = writer.writer();
+            writer.add(document()).unwrap();
+            let committing = commit_by(2, &writer);
+            let other = writer.clone();
+            let rolling_back = thread::spawn(move || other.rollback());
+            thread::sleep(Duration::from_millis(2));
+            panics.store(true, Ordering::SeqCst);
+            drop(held);
+            rolling_back.join().unwrap().unwrap();
+            for told in committing.into_iter().filter_map(|thread| thread.join().ok()) {
+                assert!(told.is_err(), "{told:?}");
+            }
+            assert_eq!(index.searcher().unwrap().n_docs(), 0);
+            panics.store(false, Ordering::SeqCst);
+            writer.add(document()).unwrap();
+            assert_eq!(writer.commit().unwrap().documents, 1);
+        }
+    }
+
+    #[test]
+    fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
+        let index = index();
+        let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
+        writer.commit().unwrap();
+        let committing = writer.with(|own| {
+            // Forgotten with the rest, while its commit waits for the writer.
+            writer.add(document())?;
+            let committing = commit_by(1, &writer);
+            own.rollback().map(|()| committing)
+        });
+        for told in committing.unwrap() {
+            assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+        }
+        assert_eq!(writer.commit().unwrap().documents, 0);
+    }
 
     /// A group that so many join, of which the first leads; whether the leader would wait for the others.
     fn lead(gathering: &mut Gathering, n_before: usize, n_in_time: usize, n_behind: usize) -> bool {

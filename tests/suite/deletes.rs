@@ -394,3 +394,34 @@ fn a_key_is_one_value_that_every_document_has() {
     let other = Index::in_memory(Schema::builder().text("text").build().unwrap());
     assert_eq!(other.writer().unwrap().delete_key("1").unwrap_err().kind(), ErrorKind::Usage);
 }
+
+/// Lists of every kind, over more documents than a window of a list has.
+#[test]
+fn words_and_pairs_of_them_are_counted_without_what_is_deleted_in_every_window() {
+    const WORDS: [(&str, u32); 5] =
+        [("two", 2), ("three", 3), ("forty", 40), ("rare", 997), ("few", 40_009)];
+    let schema = Schema::builder().text("text").keyword("lot").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    let n_docs = 150_000;
+    let words = |n: u32| WORDS.iter().filter(move |(_, modulus)| n.is_multiple_of(*modulus));
+    for n in 0..n_docs {
+        let text = words(n).map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
+        writer.add(Document::new().with("text", text).with("lot", (n % 7).to_string())).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.delete_value("lot", "3").unwrap();
+    writer.delete_value("lot", "4").unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let count = |text: &str| searcher.count(&searcher.parse(text).unwrap()).unwrap();
+    let live = || (0..n_docs).filter(|n| n % 7 != 3 && n % 7 != 4);
+    for (a, x) in WORDS {
+        assert_eq!(count(a), live().filter(|n| n.is_multiple_of(x)).count() as u64, "{a}");
+        for (b, y) in WORDS {
+            let both = live().filter(|n| n.is_multiple_of(x) && n.is_multiple_of(y)).count() as u64;
+            let any = live().filter(|n| n.is_multiple_of(x) || n.is_multiple_of(y)).count() as u64;
+            assert_eq!((count(&format!("+{a} +{b}")), count(&format!("{a} {b}"))), (both, any));
+        }
+    }
+}

@@ -3,9 +3,9 @@
 use crate::failing::Failing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use treepie::{
     CancelToken, Document, ErrorKind, Index, IndexWriter, MergePolicy, Progress, Schema,
     WriterOptions,
@@ -86,67 +86,6 @@ fn nor_what_a_panic_lost_while_another_index_was_added() {
     writer.rollback().unwrap();
     assert_eq!(writer.add_index(&searcher).unwrap(), 1);
     assert_eq!(writer.commit().unwrap().documents, 1);
-}
-
-/// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
-#[test]
-fn who_waits_for_a_commit_that_panics_is_told() {
-    for id in 0..50 {
-        let index = Index::in_memory(schema());
-        let (writer, panics) = panicking_writer(&index);
-        let writer = writer.into_shared();
-        writer.commit().unwrap();
-        let pause = || std::thread::sleep(Duration::from_millis(2));
-        let threads = writer.with(|_| {
-            writer.add(document(id)).unwrap();
-            let commit = || {
-                let writer = writer.clone();
-                std::thread::spawn(move || writer.commit().map(drop))
-            };
-            let committing = [commit(), commit()];
-            pause();
-            let rolling_back = writer.clone();
-            let rolling_back = std::thread::spawn(move || rolling_back.rollback());
-            pause();
-            panics.store(true, Ordering::SeqCst);
-            Ok((committing, rolling_back))
-        });
-        let (committing, rolling_back) = threads.unwrap();
-        rolling_back.join().unwrap().unwrap();
-        let told = committing.map(std::thread::JoinHandle::join);
-        let n_docs = index.searcher().unwrap().n_docs();
-        // Where the rollback came first there was no panic.
-        for told in told.into_iter().flatten() {
-            assert!(told.is_err(), "{told:?}: {n_docs} documents");
-        }
-        assert_eq!(n_docs, 0);
-        panics.store(false, Ordering::SeqCst);
-        writer.add(document(id)).unwrap();
-        assert_eq!(writer.commit().unwrap().documents, 1);
-    }
-}
-
-#[test]
-fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
-    let index = Index::in_memory(schema());
-    let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
-    writer.commit().unwrap();
-    let told = std::thread::scope(|scope| {
-        let (tell, told) = mpsc::channel();
-        writer
-            .with(|own| {
-                // Taken along by the next who works with the writer, while its commit waits for that.
-                writer.add(document(1)).unwrap();
-                let committing = scope.spawn(|| writer.commit());
-                std::thread::sleep(Duration::from_millis(20));
-                tell.send(committing).unwrap();
-                own.rollback()
-            })
-            .unwrap();
-        told.recv().unwrap().join().unwrap()
-    });
-    assert_eq!(told.unwrap_err().kind(), ErrorKind::Cancelled);
-    assert_eq!(writer.commit().unwrap().documents, 0);
 }
 
 #[test]
@@ -246,7 +185,9 @@ fn commits_that_come_by_themselves_tell_of_a_useless_writer_each_time() {
         Ok(())
     });
     lost.unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
     while n_told.load(Ordering::Relaxed) < 3 {
+        assert!(Instant::now() < until, "it is told each time");
         std::thread::yield_now();
     }
     drop(commits);
@@ -336,9 +277,13 @@ fn who_waits_for_a_commit_is_told_of_a_rollback() {
                 let searcher = index.searcher().unwrap();
                 searcher.count(&searcher.parse(&format!("id:{id}")).unwrap()).unwrap()
             };
-            let Err(error) = committing.join().unwrap() else {
-                assert_eq!(found(), 1);
-                return false;
+            let error = match committing.join().unwrap() {
+                Err(error) => error,
+                Ok(commit) => {
+                    // It came first, or so late that nobody knew of it.
+                    assert_eq!(found(), commit.added);
+                    return false;
+                }
             };
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
             writer.commit().unwrap();

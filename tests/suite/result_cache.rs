@@ -160,7 +160,8 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
         searcher.search(&query).limit(limit).facet("kind", 7).run().unwrap();
     };
     ask(searcher.parse("all").unwrap(), 10); // what a searcher keeps for the next search
-    let queries: [(&str, &dyn Fn(usize) -> (Query, u64)); 4] = [
+    type Make<'m> = &'m dyn Fn(usize) -> (Query, u64);
+    let queries: [(&str, Make<'_>); 4] = [
         ("long", &|n| (Query::phrase(long(n)), 10)),
         ("many", &|n| (many(n), 10)),
         ("list", &|n| (list(n), 10)),
@@ -183,6 +184,21 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
     let entries = index.result_cache();
     ask(Query::any_of((0..1_000).map(|n| Query::word(format!("{n}{}", "x".repeat(200))))), 10);
     assert_eq!(index.result_cache().bytes, entries.bytes);
+}
+
+/// An index may be overwritten by one of other fields, of which nothing is committed yet.
+#[test]
+fn snapshots_of_other_fields_have_other_etags() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = |field: &str| Schema::builder().text(field).build().unwrap();
+    let index = Index::options().create_in(storage.clone(), schema("text"));
+    index.writer().unwrap().commit().unwrap();
+    let etag = index.searcher().unwrap().etag();
+    assert_eq!(index.searcher().unwrap().etag(), etag);
+    let index = Index::options().overwrite_in(storage, schema("title"));
+    let mut writer = index.writer().unwrap();
+    writer.flush().unwrap();
+    assert_ne!(index.reader().unwrap().searcher().etag(), etag);
 }
 
 #[test]

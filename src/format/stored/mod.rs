@@ -532,7 +532,10 @@ impl<'s, S: Source<'s>> ChunkView<S> {
             _ => {
                 let mut plain = std::mem::take(&mut rows.plain);
                 let read = lz4_group(&bytes, &mut plain).and_then(|()| {
-                    rows.read(&plain, n_rows, |row, out| Some(out.extend_from_slice(row)))
+                    rows.read(&plain, n_rows, |row, out| {
+                        out.extend_from_slice(row);
+                        Some(())
+                    })
                 });
                 rows.plain = plain;
                 read
