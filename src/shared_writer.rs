@@ -528,3 +528,48 @@ impl Drop for PeriodicCommits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
+    fn after(n_last: usize, n_open: usize) -> Gathering {
+        let mut gathering = Gathering { n_open: n_last, ..Gathering::default() };
+        gathering.close();
+        gathering.n_open += n_open;
+        gathering.ended(Duration::from_millis(8));
+        gathering
+    }
+
+    #[test]
+    fn a_group_is_waited_for_until_as_many_have_come_as_the_last_time() {
+        assert!(Gathering::default().patience().is_zero(), "nobody is expected before a commit");
+        let mut gathering = after(3, 1);
+        for n_open in 1..4 {
+            gathering.n_open = n_open;
+            assert_eq!(gathering.patience(), Duration::from_millis(2), "{n_open} of 3 + 1");
+        }
+        for n_open in 4..6 {
+            gathering.n_open = n_open;
+            assert!(gathering.patience().is_zero(), "{n_open} of 3 + 1");
+        }
+    }
+
+    /// Whoever commits alone after others have gone pays for a few waits, and not with each of his commits.
+    #[test]
+    fn waits_in_vain_come_more_and_more_seldom_until_one_was_not() {
+        let mut gathering = after(3, 1);
+        for n_between in [0, 1, 3, 7, 15, 31, 63, 63] {
+            for _ in 0..n_between {
+                assert!(gathering.patience().is_zero(), "one of {n_between}");
+            }
+            assert!(!gathering.patience().is_zero(), "behind {n_between}");
+            gathering.waited();
+        }
+        gathering.n_open = 4;
+        gathering.waited();
+        gathering.n_open = 1;
+        assert!(!gathering.patience().is_zero(), "they are back");
+    }
+}
