@@ -533,14 +533,21 @@ impl Drop for PeriodicCommits {
 #[cfg(not(treepie_schedules))] // which would have to know of these threads
 mod tests {
     use super::*;
-    use crate::index::Index;
     use crate::schema::Schema;
-    use crate::writer::{Progress, WriterOptions};
+    use crate::storage::MemoryStorage;
+    use crate::writer::{Existing, Progress, WriterOptions};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    fn index() -> Index {
-        Index::in_memory(Schema::builder().text("text").build().unwrap())
+    /// The writer of an index without documents.
+    fn writer(options: WriterOptions) -> SharedWriter {
+        let schema = Schema::builder().text("text").build().unwrap();
+        let (storage, none) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
+        let (analyzers, published) = (Arc::default(), Arc::default());
+        let writer = IndexWriter::open(storage, Some(schema), analyzers, none, published, options);
+        let writer = writer.unwrap().into_shared();
+        writer.commit().unwrap();
+        writer
     }
 
     fn document() -> Document {
@@ -564,14 +571,13 @@ mod tests {
     #[test]
     fn who_waits_for_a_commit_that_panics_is_told() {
         for _ in 0..50 {
-            let (index, panics) = (index(), Arc::new(AtomicBool::new(false)));
+            let panics = Arc::new(AtomicBool::new(false));
             let asked = Arc::clone(&panics);
             let options = WriterOptions::new().threads(1).on_progress(move |progress| {
                 let is_late = matches!(progress, Progress::Merging { .. });
                 assert!(!(is_late && asked.swap(false, Ordering::SeqCst)), "the host's mistake");
             });
-            let writer = index.writer_with(options).unwrap().into_shared();
-            writer.commit().unwrap();
+            let writer = writer(options);
             let held = writer.writer();
             writer.add(document()).unwrap();
             let committing = commit_by(2, &writer);
@@ -584,7 +590,6 @@ mod tests {
             for told in committing.into_iter().filter_map(|thread| thread.join().ok()) {
                 assert!(told.is_err(), "{told:?}");
             }
-            assert_eq!(index.searcher().unwrap().n_docs(), 0);
             panics.store(false, Ordering::SeqCst);
             writer.add(document()).unwrap();
             assert_eq!(writer.commit().unwrap().documents, 1);
@@ -593,9 +598,7 @@ mod tests {
 
     #[test]
     fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
-        let index = index();
-        let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
-        writer.commit().unwrap();
+        let writer = writer(WriterOptions::new().threads(1));
         let committing = writer.with(|own| {
             // Forgotten with the rest, while its commit waits for the writer.
             writer.add(document())?;
@@ -608,43 +611,43 @@ mod tests {
         assert_eq!(writer.commit().unwrap().documents, 0);
     }
 
-    /// A group that so many join, of which the first leads; whether the leader would wait for the others.
-    fn lead(gathering: &mut Gathering, n_before: usize, n_in_time: usize, n_behind: usize) -> bool {
-        gathering.n_open = n_before.max(1);
-        let waits = !gathering.patience().is_zero();
-        if waits {
-            gathering.n_open = n_before.max(1) + n_in_time;
+    /// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
+    fn after(n_last: usize, n_open: usize) -> Gathering {
+        let mut gathering = Gathering { n_open: n_last, ..Gathering::default() };
+        gathering.close();
+        gathering.n_open += n_open;
+        gathering.ended(Duration::from_millis(8));
+        gathering
+    }
+
+    #[test]
+    fn a_group_is_waited_for_until_as_many_have_come_as_the_last_time() {
+        assert!(Gathering::default().patience().is_zero(), "nobody is expected before a commit");
+        let mut gathering = after(3, 1);
+        for n_open in 1..4 {
+            gathering.n_open = n_open;
+            assert_eq!(gathering.patience(), Duration::from_millis(2), "{n_open} of 3 + 1");
+        }
+        for n_open in 4..6 {
+            gathering.n_open = n_open;
+            assert!(gathering.patience().is_zero(), "{n_open} of 3 + 1");
+        }
+    }
+
+    /// Whoever commits alone after others have gone pays for a few waits, and not with each of his commits.
+    #[test]
+    fn waits_in_vain_come_more_and_more_seldom_until_one_was_not() {
+        let mut gathering = after(3, 1);
+        for n_between in [0, 1, 3, 7, 15, 31, 63, 63] {
+            for _ in 0..n_between {
+                assert!(gathering.patience().is_zero(), "one of {n_between}");
+            }
+            assert!(!gathering.patience().is_zero(), "behind {n_between}");
             gathering.waited();
         }
-        gathering.close();
-        gathering.n_open = n_behind;
-        gathering.ended(Duration::from_millis(8));
-        waits
-    }
-
-    #[test]
-    fn those_who_come_back_are_waited_for() {
-        let mut gathering = Gathering::default();
-        assert!(!lead(&mut gathering, 1, 0, 15), "nobody is known of");
-        // One was told and fifteen wait: he is waited for, then all sixteen at once.
-        assert!(lead(&mut gathering, 15, 1, 0));
-        assert_eq!(gathering.patience(), Duration::from_millis(2));
-        (0..100).for_each(|_| assert!(lead(&mut gathering, 1, 15, 0)));
-        // Eight have gone for good.
-        assert!(lead(&mut gathering, 1, 7, 0));
-        assert_eq!(gathering.n_expected, 8);
-    }
-
-    #[test]
-    fn who_is_alone_or_waits_in_vain_waits_seldom() {
-        let mut gathering = Gathering::default();
-        assert!((0..100).all(|_| !lead(&mut gathering, 1, 0, 0)), "alone");
-        // Somebody always comes while a commit is made, and the one before never comes back in time.
-        let waits = (0..1_000).filter(|_| lead(&mut gathering, 1, 0, 1)).count();
-        assert!((10..40).contains(&waits), "{waits} waits");
-        // Once they do, it is waited for them again.
-        gathering.n_skipped = 0;
-        assert!(lead(&mut gathering, 1, 1, 0));
-        assert_eq!((gathering.n_vain, gathering.n_skipped), (0, 0));
+        gathering.n_open = 4;
+        gathering.waited();
+        gathering.n_open = 1;
+        assert!(!gathering.patience().is_zero(), "they are back");
     }
 }

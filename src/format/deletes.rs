@@ -131,4 +131,16 @@ mod tests {
         let found: Vec<_> = RoaringView::new(&bytes).unwrap().iter().collect();
         assert!(found == expected);
     }
+
+    #[test]
+    fn neighbours_are_taken_in_any_order_and_windows_without_any_are_left_out() {
+        let (mut set, mut same) = (DeletedSet::default(), DeletedSet::default());
+        [9, 7, 8, 7, 70_000, 8, 3].into_iter().for_each(|doc| set.add(doc));
+        set.add_window(5, Container::Array(&[]));
+        [3, 7, 8, 9, 70_000].into_iter().for_each(|doc| same.add(doc));
+        assert_eq!((set.len(), same.len()), (5, 5));
+        assert_eq!(set.encode(), same.encode());
+        set.add(4);
+        assert_eq!(RoaringView::new(&set.encode()).unwrap().iter().nth(1), Some(4), "added since");
+    }
 }

@@ -705,6 +705,8 @@ mod tests {
             let keys: Vec<_> = envelope.sections().iter().map(SectionEntry::key).collect();
             assert_eq!(keys, [0x3_0001, 0x3_0006, 0xFFFF_0007]);
             assert_eq!(envelope.sections()[0].codec, 9);
+            let fields: Vec<_> = envelope.sections().iter().map(|entry| entry.field).collect();
+            assert_eq!(fields, [Some(FieldId(3)), Some(FieldId(3)), None]);
         }
     }
 
@@ -767,6 +769,106 @@ mod tests {
                 }
                 assert!(envelope.covered_len() < file.len() as u64);
             }
+        }
+    }
+
+    /// A checksum more than there are blocks would make a file that nobody can open.
+    #[test]
+    fn a_file_that_ends_with_a_whole_block_and_one_without_sections_are_opened() {
+        for len in [4_095, 4_096, 4_097, 2 * 4_096].map(|end| end - HEADER_LEN - 64) {
+            let mut writer =
+                EnvelopeWriter::with_block_shift(FileKind::Segment, ID, vec![], 12).unwrap();
+            writer.section(None, SectionKind::STORED, &vec![7; len]).unwrap();
+            let (seal, file) = writer.finish().unwrap();
+            let envelope = open(&file, Some((ID, seal))).unwrap();
+            assert_eq!(envelope.section(None, SectionKind::STORED).unwrap().len, len as u64);
+        }
+        let writer = EnvelopeWriter::new(FileKind::Segment, ID, vec![]).unwrap();
+        let (seal, file) = writer.finish().unwrap();
+        assert!(open(&file, Some((ID, seal))).unwrap().sections().is_empty());
+    }
+
+    #[test]
+    fn the_header_of_another_segment_is_refused() {
+        let (mut file, seal) = example();
+        let other = Header::encode(FileKind::Segment, SegmentId([9; 16]), 0);
+        file[..HEADER_LEN].copy_from_slice(&other);
+        for expected in [None, Some((ID, seal)), Some((SegmentId([9; 16]), seal))] {
+            assert_eq!(open(&file, expected).unwrap_err().kind(), ErrorKind::Corrupt);
+        }
+    }
+
+    /// Each of these is seen by one check alone.
+    #[test]
+    fn places_that_contradict_each_other_are_refused_though_the_checksums_are_right() {
+        let (file, _) = example();
+        let footer_at = file.len() - FOOTER_LEN;
+        let refused = |what: &str, change: fn(&mut Footer)| {
+            let mut footer = Footer::decode(&array_at(&file, footer_at).unwrap()).unwrap();
+            change(&mut footer);
+            let bad = [&file[..footer_at], &footer.encode()].concat();
+            let error = open(&with_right_checksums(bad), None).unwrap_err().to_string();
+            assert!(error.contains("places that fit"), "{what}: {error}");
+        };
+        refused("blocks of 2 KiB", |footer| footer.block_shift = 11);
+        refused("blocks of 128 KiB", |footer| footer.block_shift = 17);
+        refused("another length", |footer| footer.file_len += 8);
+        refused("checksums in the header", |f| (f.checksums_at, f.table_at) = (40, 48));
+        refused("checksums off their place", |footer| footer.checksums_at += 1);
+        refused("a table behind its place", |footer| footer.table_at += ENTRY_LEN as u64);
+        refused("half an entry", |f| (f.checksums_at, f.table_at) = (128, 136));
+    }
+
+    #[test]
+    fn sections_out_of_place_or_out_of_order_are_refused_though_the_checksums_are_right() {
+        let mut writer = EnvelopeWriter::new(FileKind::Segment, ID, vec![]).unwrap();
+        writer.section(None, SectionKind::TERMS, b"abc").unwrap();
+        writer.section(None, SectionKind::STORED, b"def").unwrap();
+        let (_, file) = writer.finish().unwrap();
+        let table_at = file.len() - FOOTER_LEN - 2 * ENTRY_LEN;
+        let with_table = |entries: [SectionEntry; 2]| {
+            let (mut bad, mut table) = (file.clone(), vec![]);
+            entries.iter().for_each(|entry| entry.encode(&mut table));
+            bad[table_at..][..table.len()].copy_from_slice(&table);
+            open(&with_right_checksums(bad), None)
+        };
+        let envelope = open(&file, None).unwrap();
+        let [one, two] = [envelope.sections()[0], envelope.sections()[1]];
+        with_table([one, two]).unwrap();
+        assert!(with_table([two, one]).is_err(), "descending");
+        assert!(with_table([one, one]).is_err(), "one twice");
+        assert!(with_table([SectionEntry { offset: one.offset + 1, ..one }, two]).is_err(), "odd");
+        assert!(with_table([SectionEntry { offset: 56, ..one }, two]).is_err(), "in the header");
+        let room = envelope.covered_len() - two.offset - SECTION_PADDING;
+        with_table([one, SectionEntry { len: room, ..two }]).unwrap();
+        assert!(with_table([one, SectionEntry { len: room + 1, ..two }]).is_err(), "too long");
+    }
+
+    #[test]
+    fn sections_are_begun_and_ended_in_turn_and_each_once() {
+        let (kind, other) = (SectionKind::TERMS, SectionKind::STORED);
+        type Slip = fn(EnvelopeWriter<Vec<u8>>, [SectionKind; 2]) -> Result<()>;
+        let slips: [(&str, Slip); 5] = [
+            ("written to none", |mut writer, _| writer.write(b"abc")),
+            ("ended none", |mut writer, _| writer.end_section().map(|_| ())),
+            ("began another", |mut writer, [kind, other]| {
+                writer.start_section(None, kind, 0)?;
+                writer.start_section(None, other, 0)
+            }),
+            ("one twice", |mut writer, [kind, _]| {
+                writer.section(None, kind, b"abc")?;
+                writer.section(None, kind, b"def")
+            }),
+            ("not ended", |mut writer, [kind, _]| {
+                writer.start_section(None, kind, 0)?;
+                writer.finish().map(|_| ())
+            }),
+        ];
+        for (what, slip) in slips {
+            let slipped = std::panic::catch_unwind(|| {
+                slip(EnvelopeWriter::new(FileKind::Segment, ID, vec![]).unwrap(), [kind, other])
+            });
+            assert!(slipped.is_err(), "{what}");
         }
     }
 }

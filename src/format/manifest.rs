@@ -628,6 +628,14 @@ mod tests {
     }
 
     #[test]
+    fn a_manifest_says_which_version_wrote_it() {
+        assert_eq!(
+            writer_version().map(|part| part.to_string()).join("."),
+            env!("CARGO_PKG_VERSION")
+        );
+    }
+
+    #[test]
     fn a_renamed_manifest_is_refused() {
         let error = Manifest::decode(&example().encode().unwrap(), 3).unwrap_err().to_string();
         assert!(error.contains("generation 3") && error.contains("found 2"), "{error}");
@@ -666,6 +674,11 @@ mod tests {
         let end = sound.len() - CRC_LEN;
         assert_eq!(Manifest::decode(&spliced(end..end, &[]), 2).unwrap(), example());
         assert!(Manifest::decode(&spliced(end..end, &[0; 4]), 2).is_err(), "bytes behind the last");
+        for len in [sound.len() as u64 - 1, sound.len() as u64 + 1] {
+            let mut bytes = sound.clone();
+            bytes[HEADER_LEN..HEADER_LEN + 8].copy_from_slice(&len.to_le_bytes());
+            assert!(Manifest::decode(&with_right_checksum(bytes), 2).is_err(), "a length of {len}");
+        }
 
         // Positions without frequencies: the flags lie behind the number of fields and the kind.
         let flags = FIXED_LEN + SEGMENT_LEN + 3;
@@ -686,6 +699,56 @@ mod tests {
         };
         assert_eq!(with_segments(SEGMENTS_MAX).unwrap().segments.len(), SEGMENTS_MAX);
         assert!(with_segments(SEGMENTS_MAX + 1).is_err(), "more segments than are allowed");
+    }
+
+    /// A build that did not know one of them would give wrong answers.
+    #[test]
+    fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
+        let body = Field::new("body", FieldKind::Text).offsets(true);
+        let offsets = Schema::builder().field(body).build().unwrap();
+        let keyed = Schema::builder().text("t").key("id").build().unwrap();
+        let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
+        let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
+        let cases = [
+            (example(), 0),
+            (Manifest { schema: offsets, ..example() }, OFFSETS),
+            (Manifest { segments: vec![segment], ..example() }, DELETES),
+            (Manifest { schema: keyed, ..example() }, KEY),
+        ];
+        for (manifest, needed) in cases {
+            let bytes = manifest.encode().unwrap();
+            let stated =
+                |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
+            assert_eq!(stated(&bytes), needed);
+            for others in [OFFSETS, DELETES, KEY] {
+                let mut other = bytes.clone();
+                let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
+                other[..HEADER_LEN].copy_from_slice(&header);
+                assert_eq!(stated(&other), needed ^ others);
+                let error = Manifest::decode(&with_right_checksum(other), 2).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{needed} and {others}");
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_documents_are_deleted_as_a_segment_has_and_at_least_one() {
+        let with = |n_docs: u32| {
+            let deletes = DeletesMeta { number: 3, n_docs, seal: example().segments[0].seal };
+            let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
+            let manifest = Manifest { segments: vec![segment], ..example() };
+            Manifest::decode(&manifest.encode().unwrap(), 2).map(|manifest| manifest.n_docs())
+        };
+        assert_eq!((with(1).unwrap(), with(9).unwrap()), (8, 0));
+        assert!([0, 10, u32::MAX].into_iter().all(|n_docs| with(n_docs).is_err()));
+    }
+
+    #[test]
+    fn a_schema_may_have_as_many_fields_as_are_allowed() {
+        let fields = (0..FIELDS_MAX).map(|n| Field::new(format!("f{n}"), FieldKind::Keyword));
+        let schema = fields.fold(Schema::builder(), |builder, field| builder.field(field));
+        let manifest = Manifest { schema: schema.build().unwrap(), ..example() };
+        assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
     }
 
     #[test]

@@ -207,3 +207,110 @@ impl DeletedDocs {
         self.file.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::format::envelope::Seal;
+    use crate::storage::MemoryStorage;
+
+    const DOCS: [u32; 5] = [3, 65_535, 65_536, 70_000, 200_000];
+
+    /// A segment that ends behind the last document that is deleted of it.
+    fn segment() -> SegmentMeta {
+        let seal = Seal { file_len: 0, footer_crc: 0 };
+        SegmentMeta { id: SegmentId([5; 16]), seal, n_docs: 200_001, deletes: None }
+    }
+
+    fn written(storage: &MemoryStorage, number: u64, docs: &[u32]) -> DeletesMeta {
+        let mut set = DeletedSet::default();
+        docs.iter().for_each(|doc| set.add(*doc));
+        let (meta, mut file) = write(storage, segment().id, number, &mut set).unwrap();
+        file.sync().unwrap();
+        meta
+    }
+
+    #[test]
+    fn what_was_written_is_found_again_by_every_way_to_ask() {
+        let storage = MemoryStorage::new();
+        let meta = written(&storage, 1, &DOCS);
+        let deleted = DeletedDocs::open(&storage, &segment(), &meta).unwrap();
+        assert_eq!((deleted.n_docs(), meta.n_docs), (5, 5));
+        let is_deleted = |doc: &u32| deleted.contains(*doc).unwrap();
+        assert!(DOCS.iter().all(is_deleted));
+        // Neighbours; a window without any between two that have some; one behind all.
+        let others =
+            [0, 2, 4, 65_534, 65_537, 131_072 + 3_392, 199_999, 200_001, 262_144 + 3, u32::MAX];
+        assert!(!others.iter().any(is_deleted));
+        for (key, left) in [
+            (0, vec![2, 4]),
+            (1, vec![2, 3]),
+            (2, vec![2, 3, 3_392, 65_535]),
+            (9, vec![3]),
+            (1 << 16, vec![3]),
+        ] {
+            let mut lows: Vec<u16> = left.clone();
+            lows.extend(DOCS.iter().filter(|doc| **doc >> 16 == key).map(|doc| *doc as u16));
+            lows.sort_unstable();
+            deleted.leave_out(key, &mut lows).unwrap();
+            assert_eq!(lows, left, "window {key}");
+        }
+        let (mut all, mut set) = (vec![], DeletedSet::default());
+        deleted.for_each(segment().n_docs, |doc| all.push(doc)).unwrap();
+        assert_eq!(all, DOCS);
+        set.add(7);
+        deleted.add_to(&mut set).unwrap();
+        assert_eq!(set.len(), 6);
+        assert_eq!(deleted.verify(segment().n_docs, |error| panic!("{error}")), 0);
+        let len = storage.open(&FileName::Deletes { segment: segment().id, number: 1 }.to_string());
+        let len = len.unwrap().len();
+        assert_eq!((deleted.len(), deleted.file_len(), meta.seal.file_len), (len, len, len));
+    }
+
+    #[test]
+    fn deletes_that_do_not_fit_the_manifest_are_refused() {
+        let storage = MemoryStorage::new();
+        let meta = written(&storage, 1, &DOCS);
+        let refused = |segment: SegmentMeta, meta: DeletesMeta| {
+            DeletedDocs::open(&storage, &segment, &meta)
+                .map_or_else(|error| error.kind() == ErrorKind::Corrupt, |_| false)
+        };
+        assert!(!refused(segment(), meta));
+        for n_docs in [meta.n_docs - 1, meta.n_docs + 1] {
+            assert!(refused(segment(), DeletesMeta { n_docs, ..meta }), "{n_docs} documents");
+        }
+        let seal = Seal { footer_crc: meta.seal.footer_crc ^ 1, ..meta.seal };
+        assert!(refused(segment(), DeletesMeta { seal, ..meta }), "another content");
+        // The last of them is in the window that begins at 196,608.
+        assert!(refused(SegmentMeta { n_docs: 3 << 16, ..segment() }, meta));
+        let inside = SegmentMeta { n_docs: (3 << 16) + 1, ..segment() };
+        assert!(!refused(inside, meta), "opening reads no further than the windows");
+    }
+
+    /// Opening does not look at each document, so whoever takes them does.
+    #[test]
+    fn a_deleted_document_behind_the_segment_is_damage() {
+        let storage = MemoryStorage::new();
+        let meta = written(&storage, 1, &DOCS);
+        let segment = SegmentMeta { n_docs: 200_000, ..segment() };
+        let deleted = DeletedDocs::open(&storage, &segment, &meta).unwrap();
+        let error = deleted.for_each(segment.n_docs, |_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        let mut told = vec![];
+        assert_eq!(deleted.verify(segment.n_docs, |error| told.push(error.kind())), 1);
+        assert_eq!(told, [ErrorKind::Corrupt]);
+    }
+
+    /// Else a reader would go on with what an earlier commit says.
+    #[test]
+    fn deletes_are_known_again_by_number_and_content() {
+        let storage = MemoryStorage::new();
+        let [first, second] = [written(&storage, 1, &DOCS), written(&storage, 2, &DOCS[1..])];
+        let deleted = DeletedDocs::open(&storage, &segment(), &first).unwrap();
+        assert!(deleted.is(&first));
+        assert!(!deleted.is(&second));
+        assert!(!deleted.is(&DeletesMeta { number: 2, ..first }));
+        assert!(!deleted.is(&DeletesMeta { seal: second.seal, ..first }));
+    }
+}

@@ -160,4 +160,62 @@ mod tests {
             assert_eq!(published.n_changes(), (ordered.len() - nth) as u64);
         }
     }
+
+    /// A writer that believes that nobody asks does not open what it has committed.
+    #[test]
+    fn whoever_asks_once_or_finds_something_is_told_of_commits() {
+        let storage = MemoryStorage::new();
+        let asked = Published::default();
+        asked.want();
+        assert!(asked.is_wanted());
+        let filled = Published::default();
+        filled.publish(snapshot(&storage, 1, 0));
+        assert!(filled.is_wanted());
+    }
+
+    /// It would be answered from for ever, or each reader would read the disk each time.
+    #[test]
+    fn what_is_no_more_is_looked_up_once_unless_something_newer_comes() {
+        let storage = MemoryStorage::new();
+        let published = Published::default();
+        assert!(!published.take_stale());
+        let one = snapshot(&storage, 1, 0);
+        published.publish(Arc::clone(&one));
+        published.set_stale();
+        assert!(published.take_stale() && !published.take_stale());
+        published.set_stale();
+        published.publish(one);
+        assert!(published.take_stale(), "the same again is no news");
+        published.set_stale();
+        published.publish(snapshot(&storage, 2, 0));
+        assert!(!published.take_stale());
+    }
+
+    #[test]
+    fn no_two_flushes_have_the_same_number_nor_that_of_a_commit() {
+        let published = Published::default();
+        assert_eq!([(); 3].map(|()| published.next_flush()), [1, 2, 3]);
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_by_what_is_published_and_not_before() {
+        let storage = MemoryStorage::new();
+        let published = Published::default();
+        let began = Instant::now();
+        let short = Duration::from_millis(20);
+        assert_eq!(published.wait(0, Some(short)), 0);
+        assert!(began.elapsed() >= short);
+        let long = Some(Duration::from_secs(60));
+        for (generation, timeout) in [(1, None), (2, long)] {
+            let woken = std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| published.wait(generation - 1, timeout));
+                std::thread::sleep(short);
+                published.publish(snapshot(&storage, generation, 0));
+                waiting.join().unwrap()
+            });
+            assert_eq!(woken, generation);
+        }
+        assert_eq!(published.wait(1, None), 2, "nobody waits for what has been");
+        assert!(began.elapsed() < Duration::from_secs(30), "woken by the time alone");
+    }
 }

@@ -337,9 +337,13 @@ mod tests {
     use super::*;
     use crate::analysis::TermVersions;
     use crate::bytes::Source;
+    use crate::checksum::crc32c;
+    use crate::format::FORMAT_VERSION;
+    use crate::format::deletes::DeletedSet;
     use crate::format::envelope::SectionKind;
+    use crate::format::header::Header;
     use crate::schema::Schema;
-    use crate::segment::file;
+    use crate::segment::{deletes, file};
 
     fn put(storage: &dyn Storage, name: &str, bytes: &[u8]) {
         storage.create(name).unwrap().write_all(bytes).unwrap();
@@ -429,6 +433,24 @@ mod tests {
         assert!(Arc::ptr_eq(&before.segments[0], &after.segments[0]));
         drop(before);
         assert!(storage.delete_unless_pinned(&name).unwrap());
+        // The writer's own, of what it has just committed, keeps it too.
+        let name = FileName::Manifest(2).to_string();
+        let committed =
+            Snapshot::of_commit(&storage, after.manifest.clone(), Some(&after)).unwrap();
+        drop(after);
+        assert!(!storage.delete_unless_pinned(&name).unwrap());
+        drop(committed);
+        assert!(storage.delete_unless_pinned(&name).unwrap());
+    }
+
+    #[test]
+    fn what_a_flush_that_is_taken_back_leaves_is_newer_than_it() {
+        let storage = MemoryStorage::new();
+        manifest(&storage, 1, &[]);
+        let commit = Snapshot::open(&storage).unwrap();
+        let flushed = Snapshot::of_flush(&storage, commit.manifest.clone(), 1, None).unwrap();
+        assert!(flushed.version() > commit.version());
+        assert!(commit.instead_of_flush(2).version() > flushed.version());
     }
 
     #[test]
@@ -453,25 +475,32 @@ mod tests {
         assert_eq!(image_storage(&b"rubbish"[..]).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 
-    /// A storage where the newest commit is collected each time somebody is about to pin it, as long
+    /// A storage where the newest commit is collected each time somebody is about to pin or read it, as long
     /// as there is a newer one to come.
     #[derive(Debug)]
     struct Moving(MemoryStorage, std::sync::atomic::AtomicU64);
 
-    impl Storage for Moving {
-        fn pin(&self, name: &str) -> Result<Pin> {
+    impl Moving {
+        fn go_on(&self) {
             let generation = self.1.load(std::sync::atomic::Ordering::Relaxed);
             if generation < 5 {
                 manifest(&self.0, generation + 1, &[]);
-                self.0.delete(&FileName::Manifest(generation).to_string())?;
+                self.0.delete(&FileName::Manifest(generation).to_string()).unwrap();
                 self.1.store(generation + 1, std::sync::atomic::Ordering::Relaxed);
             }
+        }
+    }
+
+    impl Storage for Moving {
+        fn pin(&self, name: &str) -> Result<Pin> {
+            self.go_on();
             self.0.pin(name)
         }
         fn create(&self, name: &str) -> Result<Box<dyn crate::storage::StorageWrite>> {
             self.0.create(name)
         }
         fn open(&self, name: &str) -> Result<Arc<dyn crate::storage::StorageRead>> {
+            self.go_on();
             self.0.open(name)
         }
         fn list(&self) -> Result<Vec<crate::storage::Entry>> {
@@ -499,9 +528,132 @@ mod tests {
 
     #[test]
     fn a_reader_follows_as_long_as_the_index_moves_forward() {
+        let moving = || {
+            let storage = MemoryStorage::new();
+            manifest(&storage, 1, &[]);
+            Moving(storage, 1.into())
+        };
+        assert_eq!(Snapshot::open(&moving()).unwrap().manifest.generation, 5);
+        assert_eq!(Snapshot::manifest(&moving()).unwrap().generation, 5);
+    }
+
+    /// Results that were kept for one snapshot would be given for another.
+    #[test]
+    fn snapshots_of_different_content_are_told_apart() {
         let storage = MemoryStorage::new();
-        manifest(&storage, 1, &[]);
-        let moving = Moving(storage, 1.into());
-        assert_eq!(Snapshot::open(&moving).unwrap().manifest.generation, 5);
+        let segments = [segment(&storage, 1), segment(&storage, 2)];
+        manifest(&storage, 1, &segments);
+        let first = Snapshot::open(&storage).unwrap().manifest;
+        let content = |manifest: &Manifest| {
+            Snapshot::of_flush(&storage, manifest.clone(), 1, None).unwrap().content()
+        };
+        let set = &mut DeletedSet::default();
+        set.add(0);
+        let (meta, _file) = deletes::write(&storage, segments[1].id, 7, set).unwrap();
+        let deleted = SegmentMeta { deletes: Some(meta), ..segments[1] };
+        let others = [
+            Manifest { index_id: SegmentId([9; 16]), ..first.clone() },
+            Manifest { generation: 2, ..first.clone() },
+            Manifest { payload: vec![0], ..first.clone() },
+            Manifest { schema: Schema::builder().text("t").build().unwrap(), ..first.clone() },
+            Manifest { segments: vec![segments[0]], ..first.clone() },
+            Manifest { segments: vec![segments[0], deleted], ..first.clone() },
+        ];
+        assert_eq!(content(&first), content(&first));
+        for (nth, other) in others.iter().enumerate() {
+            assert_ne!(content(&first), content(other), "{nth}");
+        }
+    }
+
+    /// A name may come back with other bytes, as where an index was deleted and restored from a copy.
+    #[test]
+    fn only_what_is_the_same_is_taken_over_from_the_snapshot_before() {
+        let storage = MemoryStorage::new();
+        let (one, two) = (segment(&storage, 1), segment(&storage, 2));
+        let deletes_of = |meta: SegmentMeta, number: u64, doc: u32| {
+            let set = &mut DeletedSet::default();
+            set.add(doc);
+            let (deletes, _file) = deletes::write(&storage, meta.id, number, set).unwrap();
+            SegmentMeta { deletes: Some(deletes), ..meta }
+        };
+        let (one, two) = (deletes_of(one, 7, 0), deletes_of(two, 7, 1));
+        manifest(&storage, 1, &[one, two]);
+        let before = Snapshot::open(&storage).unwrap();
+        let other = deletes_of(two, 8, 0);
+        manifest(&storage, 2, &[other]);
+        let after = Snapshot::open_after(&storage, Some(&before)).unwrap();
+        assert!(Arc::ptr_eq(&before.segments[1], &after.segments[0]));
+        assert!(after.deletes[0].as_ref().unwrap().contains(0).unwrap(), "those of now");
+        assert_eq!(after.readers().map(|reader| reader.n_live()).sum::<u32>(), 1);
+
+        manifest(&storage, 3, &[two, one]);
+        let again = Snapshot::open_after(&storage, Some(&before)).unwrap();
+        for (now, then) in [(0, 1), (1, 0)] {
+            let [now, then] = [again.deletes[now].as_ref(), before.deletes[then].as_ref()];
+            assert!(Arc::ptr_eq(now.unwrap(), then.unwrap()));
+        }
+
+        let name = FileName::Segment(one.id).to_string();
+        storage.delete(&name).unwrap();
+        let mut writer = file::create(&storage, one.id).unwrap();
+        writer.section(None, SectionKind::STATISTICS, &[9; 10]).unwrap();
+        let exchanged = SegmentMeta { seal: file::seal(writer).unwrap(), deletes: None, ..one };
+        manifest(&storage, 4, &[exchanged]);
+        let after = Snapshot::open_after(&storage, Some(&again)).unwrap();
+        let section = after.segments[0].require(None, SectionKind::STATISTICS).unwrap();
+        assert_eq!(*section.bytes(0..10).unwrap(), [9; 10]);
+    }
+
+    #[test]
+    fn no_image_is_made_of_an_index_with_damage() {
+        let storage = MemoryStorage::new();
+        let one = SegmentMeta { n_docs: 3 << 16, ..segment(&storage, 1) };
+        let set = &mut DeletedSet::default();
+        (0..one.n_docs).step_by(2).for_each(|doc| set.add(doc));
+        let (meta, _file) = deletes::write(&storage, one.id, 7, set).unwrap();
+        manifest(&storage, 1, &[SegmentMeta { deletes: Some(meta), ..one }]);
+        to_image(&storage).unwrap();
+        // Where opening does not look: behind the first block of the deletes, and in a section.
+        let deletes = (FileName::Deletes { segment: one.id, number: 7 }, 20_000);
+        for (name, at) in [deletes, (FileName::Segment(one.id), HEADER_LEN + 9)] {
+            let name = name.to_string();
+            let file = storage.open(&name).unwrap();
+            let mut bytes = vec![0; file.len() as usize];
+            file.read_at(0, &mut bytes).unwrap();
+            for flip in [1, 0] {
+                bytes[at] ^= flip;
+                storage.delete(&name).unwrap();
+                put(&storage, &name, &bytes);
+                bytes[at] ^= flip;
+                Snapshot::open(&storage).unwrap();
+                assert_eq!(to_image(&storage).is_err(), flip == 1, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_of_its_format_is_of_no_older_one() {
+        let storage = MemoryStorage::new();
+        let mut older = Header::encode(FileKind::Manifest, SegmentId([0; 16]), 0);
+        older[10..12].copy_from_slice(&(FORMAT_VERSION.0 - 1).to_le_bytes());
+        let crc = crc32c(&older[..60]);
+        older[60..].copy_from_slice(&crc.to_le_bytes());
+        for (generation, len) in [0, 1, HEADER_LEN - 1, HEADER_LEN].into_iter().enumerate() {
+            let name = FileName::Manifest(generation as u64);
+            put(&storage, &name.to_string(), &older[..len]);
+            let is_older = is_of_older_format(&storage, name).unwrap();
+            assert_eq!(is_older, len == HEADER_LEN, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_is_too_long_is_not_read() {
+        let storage = MemoryStorage::new();
+        for (generation, len) in [(1, MANIFEST_BYTES_MAX), (2, MANIFEST_BYTES_MAX + 1)] {
+            let name = FileName::Manifest(generation).to_string();
+            put(&storage, &name, &vec![0; len as usize]);
+        }
+        assert_eq!(read_manifest_bytes(&storage, 1).unwrap().len() as u64, MANIFEST_BYTES_MAX);
+        assert_eq!(read_manifest_bytes(&storage, 2).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }

@@ -590,6 +590,8 @@ mod tests {
             write(&storage, 1..=2).unwrap();
             let reader = Snapshot::open(&*storage).unwrap();
             write(&storage, 3..=5).unwrap();
+            // The next writer finds it among the old ones, and looks at every file.
+            write(&storage, 6..=6).unwrap();
             let pinned = FileName::Manifest(2);
             assert!(names(&*storage).contains(&pinned));
             for meta in &reader.manifest.segments {
@@ -600,8 +602,108 @@ mod tests {
             drop(reader);
             Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
             assert!(!names(&*storage).contains(&pinned));
-            assert_eq!(commit_found(&*storage), 5);
+            assert_eq!(commit_found(&*storage), 6);
         }
+    }
+
+    /// What a writer supersedes it deletes itself, and not only the next one.
+    #[test]
+    fn the_files_of_older_commits_go_while_those_of_the_next_are_written() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let mut committer = Committer::open(Arc::clone(&storage), OlderFormat::Refuse).unwrap();
+        let next = FileName::Segment(segment(&*storage, 100).unwrap().id);
+        let run = FileName::Run { build: SegmentId([1; 16]), number: 3 };
+        drop(storage.create(&run.to_string()).unwrap());
+        let mut before = vec![];
+        for n in 1..=6 {
+            let meta = segment(&*storage, n).unwrap();
+            let prepared = committer.prepare(draft(vec![meta])).unwrap();
+            committer.finish(prepared).unwrap();
+            let given_up = committer.prepare(draft(vec![])).unwrap();
+            committer.abandon(given_up);
+            before.insert(0, [FileName::Manifest(n.into()), FileName::Segment(meta.id)]);
+            before.truncate(COMMITS_KEPT);
+            let expected: HashSet<_> =
+                before.iter().flatten().copied().chain([next, run]).collect();
+            assert_eq!(
+                names(&*storage).into_iter().collect::<HashSet<_>>(),
+                expected,
+                "commit {n}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_first_build_left_is_cleared_away() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        segment(&*storage, 1).unwrap();
+        drop(storage.create(&FileName::Temporary(SegmentId([1; 16])).to_string()).unwrap());
+        drop(Committer::open(Arc::clone(&storage), OlderFormat::Refuse).unwrap());
+        assert_eq!(names(&*storage), []);
+    }
+
+    #[test]
+    fn a_generation_that_somebody_took_is_no_commit_of_ours() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let mut committer = Committer::open(Arc::clone(&storage), OlderFormat::Refuse).unwrap();
+        let prepared = committer.prepare(draft(vec![segment(&*storage, 1).unwrap()])).unwrap();
+        drop(storage.create(&FileName::Manifest(1).to_string()).unwrap());
+        let error = committer.finish(prepared).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert_ne!(error.commit_outcome(), Some(CommitOutcome::Unknown), "{error}");
+        assert_eq!(committer.generation(), 0);
+        let error = committer.prepare(draft(vec![])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Poisoned, "what was built on it is lost");
+    }
+
+    /// Two writers would make the next commit, of which one is told that it failed.
+    #[test]
+    fn whoever_lost_the_lock_does_not_publish_what_it_has_prepared() {
+        let directory = TestDirectory::new();
+        let storage = Arc::new(FsStorage::create(directory.path(), ReadMode::Mmap).unwrap());
+        let mut first = Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
+        let prepared = first.prepare(draft(vec![segment(&*storage, 1).unwrap()])).unwrap();
+        assert!(first.is_sole_writer());
+        storage.delete("write.lock").unwrap();
+        let _second = Committer::open(storage.clone(), OlderFormat::Refuse).unwrap();
+        assert!(!first.is_sole_writer());
+        assert_eq!(first.finish(prepared).unwrap_err().kind(), ErrorKind::Locked);
+        assert_eq!(contents(&*storage).unwrap(), Contents::NoCommit);
+        assert_eq!(first.start_again(OlderFormat::Refuse).unwrap_err().kind(), ErrorKind::Locked);
+        assert_eq!(first.check().unwrap_err().kind(), ErrorKind::Poisoned);
+    }
+
+    #[test]
+    fn where_damaged_commits_were_passed_over_the_next_says_from_which_it_was_made() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        write(&storage, 1..=3).unwrap();
+        let whole = read_manifest(&*storage, 2).unwrap();
+        let lock = storage.lock_writer().unwrap();
+        let mut committer = Committer::going_back(Arc::clone(&storage), lock, whole, 3);
+        let committed = committer.commit_and_keep(draft(vec![])).unwrap();
+        assert_eq!((committed.generation, committed.previous), (4, 2));
+    }
+
+    /// As after a failure whose outcome nobody knew, where it had happened.
+    #[test]
+    fn who_starts_again_goes_on_from_the_newest_commit() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let mut committer = Committer::open(Arc::clone(&storage), OlderFormat::Refuse).unwrap();
+        let meta = segment(&*storage, 1).unwrap();
+        let committed = committer.manifest(draft(vec![meta]));
+        let committed = Manifest { index_id: SegmentId([7; 16]), generation: 1, ..committed };
+        let mut file = storage.create(&FileName::Manifest(1).to_string()).unwrap();
+        file.write_all(&committed.encode().unwrap()).unwrap();
+        let orphan = FileName::Segment(segment(&*storage, 2).unwrap().id);
+        let prepared = committer.prepare(draft(vec![])).unwrap();
+        committer.poison(&Error::new(ErrorKind::Io, "testing"));
+        assert_eq!(committer.finish(prepared).unwrap_err().kind(), ErrorKind::Poisoned);
+        committer.start_again(OlderFormat::Refuse).unwrap();
+        committer.check().unwrap();
+        assert_eq!((committer.generation(), committer.current()), (1, Some(&committed)));
+        assert_eq!(committer.index_id(), committed.index_id);
+        assert!(!names(&*storage).contains(&orphan), "what was to be committed is forgotten");
+        assert_eq!(committer.commit(draft(vec![meta])).unwrap().index_id, committed.index_id);
     }
 
     #[test]
@@ -741,9 +843,15 @@ mod tests {
             "only what a crash left is gone before there is a commit"
         );
         let new = segment(&*storage, 9).unwrap();
+        let next = segment(&*storage, 10).unwrap();
+        let run = FileName::Run { build: SegmentId([1; 16]), number: 3 };
+        drop(storage.create(&run.to_string()).unwrap());
         let manifest = committer.commit(draft(vec![new])).unwrap();
         assert_eq!((manifest.generation, manifest.previous), (5, 4));
-        let all = [FileName::Manifest(5), FileName::Segment(new.id)];
+        assert!(names(&*storage).contains(&FileName::Segment(next.id)), "it is for the next one");
+        assert!(names(&*storage).contains(&run), "so is this");
+        let segments = [new, next].map(|meta| FileName::Segment(meta.id));
+        let all = [FileName::Manifest(5), segments[0], segments[1], run];
         assert!(names(&*storage).iter().all(|name| all.contains(name)), "{:?}", names(&*storage));
         committer.commit(draft(vec![new])).unwrap();
         drop(committer);
@@ -758,10 +866,15 @@ mod tests {
         };
         let newer = crate::format::FORMAT_VERSION.0 + 1;
         type Change = Box<dyn Fn(&mut [u8], FileName)>;
-        let changes: [(Change, ErrorKind); 5] = [
+        let changes: [(Change, ErrorKind); 6] = [
             (Box::new(major(newer)), ErrorKind::UnsupportedVersion),
             // A feature that forbids reading.
             (Box::new(|bytes, _| bytes[27] = 0x80), ErrorKind::UnsupportedVersion),
+            // One that forbids writing; segments do not say it.
+            (
+                Box::new(|bytes, name| bytes[20] = u8::from(matches!(name, FileName::Manifest(_)))),
+                ErrorKind::UnsupportedVersion,
+            ),
             (Box::new(|bytes, _| bytes[0] = 0), ErrorKind::Corrupt),
             // A segment under the name of a manifest, of an older format.
             (

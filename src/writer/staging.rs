@@ -153,3 +153,117 @@ impl Staging {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::deletes::DeletedSet;
+    use crate::ids::SegmentId;
+    use crate::segment::{deletes, file};
+    use crate::storage::MemoryStorage;
+
+    /// A new segment without sections.
+    fn built(storage: &dyn Storage, n: u8) -> BuiltSegment {
+        let id = SegmentId([n; 16]);
+        let (seal, file) = file::finish(file::create(storage, id).unwrap()).unwrap();
+        BuiltSegment { id, seal, n_docs: n.into(), file }
+    }
+
+    /// On top of a commit of these segments.
+    fn beyond(committed: impl IntoIterator<Item = u8>) -> Staging {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let metas = committed.into_iter().map(|n| {
+            let BuiltSegment { id, seal, n_docs, .. } = built(&*storage, n);
+            SegmentMeta { id, seal, n_docs, deletes: None }
+        });
+        let metas = metas.collect();
+        Staging::new(storage, metas)
+    }
+
+    fn add(staging: &mut Staging, n: u8) {
+        let built = built(&*staging.storage, n);
+        staging.add(built);
+    }
+
+    fn replace(staging: &mut Staging, range: Range<usize>, n: u8) {
+        let built = built(&*staging.storage, n);
+        staging.replace(range, built);
+    }
+
+    fn delete(staging: &mut Staging, at: usize, number: u64) -> FileName {
+        let segment = staging.segments[at].id;
+        let mut set = DeletedSet::default();
+        set.add(0);
+        let (meta, file) = deletes::write(&*staging.storage, segment, number, &mut set).unwrap();
+        staging.set_deletes(at, meta, file);
+        FileName::Deletes { segment, number }
+    }
+
+    /// What the next commit consists of, and how much of it the last one has.
+    fn state(staging: &Staging) -> (Vec<u8>, usize) {
+        assert_eq!(staging.unsettled(), staging.n_settled..staging.segments.len());
+        (staging.segments.iter().map(|segment| segment.id.0[0]).collect(), staging.n_settled)
+    }
+
+    fn assert_files(staging: &Staging, segments: &[u8], deletes: &[FileName]) {
+        let segments = segments.iter().map(|n| FileName::Segment(SegmentId([*n; 16])));
+        let mut expected: Vec<_> =
+            segments.chain(deletes.iter().copied()).map(|name| name.to_string()).collect();
+        expected.sort();
+        let mut names: Vec<_> =
+            staging.storage.list().unwrap().into_iter().map(|entry| entry.name).collect();
+        names.sort();
+        assert_eq!(names, expected);
+    }
+
+    /// Else documents that no commit has would be merged with those that it has, or never.
+    #[test]
+    fn what_took_the_place_of_a_committed_segment_counts_as_committed() {
+        let mut staging = beyond(1..=3);
+        add(&mut staging, 4);
+        add(&mut staging, 5);
+        assert_eq!(state(&staging), (vec![1, 2, 3, 4, 5], 3));
+        replace(&mut staging, 0..2, 6);
+        assert_eq!(state(&staging), (vec![6, 3, 4, 5], 2));
+        replace(&mut staging, 1..3, 7);
+        assert_eq!(state(&staging), (vec![6, 7, 5], 2));
+        replace(&mut staging, 2..3, 8);
+        assert_eq!(state(&staging), (vec![6, 7, 8], 2), "behind them nothing is committed");
+        assert_files(&staging, &[1, 2, 3, 6, 7, 8], &[]);
+        staging.remove(&[false, false, true]);
+        assert_eq!(state(&staging), (vec![6, 7], 2));
+        staging.remove(&[true]);
+        assert_eq!(state(&staging), (vec![7], 1));
+        assert_files(&staging, &[1, 2, 3, 7], &[]);
+    }
+
+    #[test]
+    fn what_is_given_up_is_deleted_unless_a_commit_names_it() {
+        let mut staging = beyond(1..=2);
+        assert!(!staging.has_changes());
+        let committed = delete(&mut staging, 0, 1);
+        assert!(staging.has_changes());
+        add(&mut staging, 3);
+        staging.counts.added = 3;
+        staging.sync().unwrap();
+        staging.set_committed();
+        assert!(!staging.has_changes());
+        assert_eq!(state(&staging), (vec![1, 2, 3], 3));
+
+        add(&mut staging, 4);
+        delete(&mut staging, 0, 2);
+        delete(&mut staging, 3, 3);
+        let [first, fourth] = [delete(&mut staging, 0, 4), delete(&mut staging, 3, 5)];
+        assert_files(&staging, &[1, 2, 3, 4], &[committed, first, fourth]);
+        let BuiltSegment { id, seal, n_docs, .. } = built(&*staging.storage, 5);
+        staging.add_durable(SegmentMeta { id, seal, n_docs, deletes: None });
+        staging.counts.added = 4;
+        staging.discard();
+        assert_eq!(state(&staging), (vec![], 0));
+        assert!(!staging.has_changes());
+        assert_files(&staging, &[1, 2, 3], &[committed]);
+        // Documents that are in no segment yet.
+        staging.counts.added = 1;
+        assert!(staging.has_changes());
+    }
+}

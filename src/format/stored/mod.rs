@@ -753,4 +753,74 @@ mod tests {
             }
         }
     }
+
+    /// Chunks of these rows, and the entries of their index.
+    fn chunks(rows: &[Rows]) -> (Vec<u8>, Vec<(u32, u64)>) {
+        let (mut stored, mut entries, mut n_docs) = (vec![], vec![], 0);
+        for rows in rows {
+            let mut chunk = ChunkWriter::default();
+            rows.iter().for_each(|row| chunk.add(row.as_deref()));
+            entries.push((n_docs, stored.len() as u64));
+            n_docs += chunk.n_docs();
+            chunk.finish(&mut stored);
+        }
+        (stored, entries)
+    }
+
+    fn index(entries: &[(u32, u64)], n_docs: u32) -> Vec<u8> {
+        let mut index = [(entries.len() as u32).to_le_bytes(), n_docs.to_le_bytes()].concat();
+        for (first, offset) in entries {
+            index.extend(first.to_le_bytes());
+            index.extend(offset.to_le_bytes());
+        }
+        index
+    }
+
+    /// Each of these is seen by one check alone; without it documents would have the rows of others, or none.
+    #[test]
+    fn an_index_that_contradicts_itself_or_its_chunks_is_refused() {
+        let rows: Rows = (0..5).map(|n| Some(vec![b'a' + n; 9])).collect();
+        let (stored, entries) = chunks(&[rows[..3].to_vec(), rows[3..].to_vec()]);
+        let read = |stored: &[u8], index: &[u8]| {
+            StoredReader::open(stored, index)?.for_each(|_, _| Ok(()))
+        };
+        read(&stored, &index(&entries, 5)).unwrap();
+        let longer = [&index(&entries, 5)[..], &[0; 12]].concat();
+        assert!(read(&stored, &longer).is_err(), "an entry that is not counted");
+        assert!(read(&stored, &index(&[], 5)).is_err(), "documents without chunks");
+        let later: Vec<_> = entries.iter().map(|(first, at)| (first + 1, *at)).collect();
+        assert!(read(&stored, &index(&later, 6)).is_err(), "nothing of the first document");
+        let mut none = [CODEC_LZ4, 0, 0, 0].to_vec();
+        none.extend([0; CHUNK_HEADER_LEN - 4]);
+        let later = entries.iter().map(|(first, at)| (*first, at + none.len() as u64));
+        let with_none: Vec<_> = [(0, 0)].into_iter().chain(later).collect();
+        let stored_with_none = [&none[..], &stored].concat();
+        assert!(read(&stored_with_none, &index(&with_none, 5)).is_err(), "a chunk of no document");
+        let backwards = index(&[(0, entries[1].1), (3, 0)], 5);
+        assert!(StoredReader::open(&stored[..], &backwards[..]).unwrap().row(0).is_err());
+    }
+
+    #[test]
+    fn chunks_of_an_unknown_codec_are_refused() {
+        let (mut stored, entries) = chunks(&[vec![Some(b"abc".to_vec())]]);
+        let index = index(&entries, 1);
+        assert_eq!(stored[0], CODEC_LZ4);
+        for codec in [0, 3, 0xFF] {
+            stored[0] = codec;
+            let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
+            assert!(reader.row(0).is_err() && reader.for_each(|_, _| Ok(())).is_err(), "{codec}");
+        }
+    }
+
+    #[test]
+    fn no_memory_is_taken_for_what_a_group_cannot_hold() {
+        for (claimed, len) in [(100 << 20, 1_000), (2 * ROW_BYTES_MAX + 1, 1 << 20)] {
+            let mut group = vec![];
+            write_varint(&mut group, claimed as u64);
+            group.resize(len, 0);
+            let mut plain = vec![];
+            assert_eq!(lz4_group(&group, &mut plain), None);
+            assert_eq!(plain.capacity(), 0, "{claimed} of {len} bytes");
+        }
+    }
 }
