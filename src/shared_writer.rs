@@ -16,7 +16,11 @@ use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
 use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder, wait_within};
-use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
+use crate::writer::{
+    CommitInfo, FlushInfo, IndexWriter, MergeJob, MergedSegment, Rules, check_payload,
+};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +29,8 @@ const OPERATION_BYTES: usize = 128;
 
 /// Who leads a group waits for the others at most for this part of what the commit before took.
 const GATHERING_PART: u32 = 4;
+/// And no longer than this: it may have been a large one.
+const GATHERING_MAX: Duration = Duration::from_millis(5);
 /// After so many waits in vain one in 2^n groups is waited for.
 const VAIN_MAX: u32 = 6;
 
@@ -84,7 +90,7 @@ struct Gathering {
     n_last: usize,
     /// Those, and who came while it was made.
     n_expected: usize,
-    /// What it took.
+    /// What it took, without the wait for the writer.
     took: Duration,
     /// Waits in vain since the last that was not.
     n_vain: u32,
@@ -106,7 +112,7 @@ impl Gathering {
             self.n_skipped -= 1;
             return Duration::ZERO;
         }
-        self.took / GATHERING_PART
+        (self.took / GATHERING_PART).min(GATHERING_MAX)
     }
 
     /// A wait is over.
@@ -252,8 +258,9 @@ impl SharedWriter {
     }
 
     /// Makes everything added so far durable and visible, as [`IndexWriter::commit`] does; those who ask at the same time share
-    /// one commit. Where there is nothing new, as after the commit of somebody else who took it along, it returns what the
-    /// last commit made.
+    /// one commit, for which those who shared the last one are waited for, a fourth of the time of a commit and 5 ms at
+    /// most. Where there is nothing new, as after the commit of somebody else who took it along, it returns the last commit
+    /// as one that added and deleted nothing.
     ///
     /// # Errors
     ///
@@ -276,7 +283,7 @@ impl SharedWriter {
             }
             queue.is_led = true;
             drop(self.gather(queue));
-            return Leading { writer: self, group: &group, since: Instant::now() }.commit();
+            return Leading { writer: self, group: &group, took: Cell::default() }.commit();
         }
     }
 
@@ -320,18 +327,15 @@ impl SharedWriter {
     ///
     /// As [`IndexWriter::add`], and those of `work`.
     pub fn with<T>(&self, work: impl FnOnce(&mut IndexWriter) -> Result<T>) -> Result<T> {
-        let mut writer = self.writer();
-        let n_rollbacks = writer.n_rollbacks();
+        let writer = self.writer();
+        let mut at_work = AtWork { shared: self, n_rollbacks: writer.n_rollbacks(), writer };
         let operations = self.queue().take();
-        let worked = apply(&mut writer, operations).and_then(|()| work(&mut writer));
-        if writer.n_rollbacks() != n_rollbacks {
-            self.forget_queue();
-        }
-        worked
+        apply(&mut at_work.writer, operations)?;
+        work(&mut at_work.writer)
     }
 
     /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
-    /// once more at the end. After a commit it merges what is due, in nobody's way, as by
+    /// once more at the end. What is due is merged on one more thread, in nobody's way, as by
     /// [`begin_merge`](IndexWriter::begin_merge); what is being merged at the end is given up. `told` gets what became of each
     /// commit, and the error of a merge; while the writer is useless, that, each time. An interval of less than a
     /// millisecond is one.
@@ -347,22 +351,25 @@ impl SharedWriter {
         let stop = Arc::new(Stop::default());
         let (writer, stopped) = (self.clone(), Arc::clone(&stop));
         let work = move || {
-            let mut is_over = false;
+            let (mut is_over, mut merging) = (false, None);
             while !is_over {
                 is_over = stopped.wait(interval.max(INTERVAL_MIN));
-                if !writer.has_changes() {
-                    continue;
+                let mut is_committed = false;
+                if writer.has_changes() {
+                    let committed = writer.commit();
+                    is_committed = committed.is_ok();
+                    told(committed);
                 }
-                let committed = writer.commit();
-                let is_committed = committed.is_ok();
-                told(committed);
-                if is_committed
-                    && !is_over
-                    && let Err(error) = writer.merge_beside(&stopped.merging)
+                let merged = writer.merge_beside(&mut merging, is_committed, &stopped.merging);
+                if let Err(error) = merged
                     && !stopped.merging.is_cancelled()
                 {
                     told(Err(error));
                 }
+            }
+            if let Some(Merging { thread, .. }) = merging {
+                // What it made goes with it.
+                drop(thread.join());
             }
         };
         let thread = ThreadBuilder::new().name("treepie-commit".into()).spawn(work);
@@ -370,11 +377,25 @@ impl SharedWriter {
         Ok(PeriodicCommits { stop, thread: Some(thread) })
     }
 
-    /// Merges what is due, on this thread, while others add and commit.
-    fn merge_beside(&self, cancel: &CancelToken) -> Result<()> {
-        while let Some(job) = self.with(IndexWriter::begin_merge)? {
-            let merged = job.run(cancel)?;
-            self.with(|writer| writer.finish_merge(merged))?;
+    /// Takes in what was merged, and begins the next merge where one may be due.
+    fn merge_beside(
+        &self,
+        merging: &mut Option<Merging>,
+        mut is_due: bool,
+        cancel: &CancelToken,
+    ) -> Result<()> {
+        if let Some(done) = merging.take_if(|merging| merging.is_done.load(Ordering::Acquire)) {
+            let panicked =
+                |_| Err(Error::new(ErrorKind::Poisoned, "merging segments").found("a panic"));
+            let merged = done.thread.join().unwrap_or_else(panicked)?;
+            is_due |= self.with(|writer| writer.finish_merge(merged))?;
+        }
+        if is_due
+            && merging.is_none()
+            && !cancel.is_cancelled()
+            && let Some(job) = self.with(IndexWriter::begin_merge)?
+        {
+            *merging = Some(Merging::start(job, cancel.clone())?);
         }
         Ok(())
     }
@@ -425,11 +446,26 @@ impl SharedWriter {
     }
 }
 
+/// Somebody's work with the writer. Whatever becomes of it, those who wait are told where it rolled back.
+struct AtWork<'w> {
+    shared: &'w SharedWriter,
+    n_rollbacks: u64,
+    writer: MutexGuard<'w, IndexWriter>,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        if self.writer.n_rollbacks() != self.n_rollbacks {
+            self.shared.forget_queue();
+        }
+    }
+}
+
 /// Who leads the commit of a group; whatever happens to it, somebody else leads the next.
 struct Leading<'w> {
     writer: &'w SharedWriter,
     group: &'w Group,
-    since: Instant,
+    took: Cell<Duration>,
 }
 
 impl Leading<'_> {
@@ -445,7 +481,9 @@ impl Leading<'_> {
             queue.open = Arc::default();
             queue.take()
         };
+        let started = Instant::now();
         let outcome = apply(&mut writer, operations).and_then(|()| writer.commit_changes());
+        self.took.set(started.elapsed());
         self.group.0.get_or_init(|| outcome).clone()
     }
 }
@@ -460,7 +498,7 @@ impl Drop for Leading<'_> {
         });
         let mut queue = self.writer.queue();
         queue.is_led = false;
-        queue.gathering.ended(self.since.elapsed());
+        queue.gathering.ended(self.took.get());
         drop(queue);
         self.writer.0.ended.notify_all();
     }
@@ -479,6 +517,35 @@ fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
 
 /// Between two commits that come by themselves at least.
 const INTERVAL_MIN: Duration = Duration::from_millis(1);
+
+/// A merge on a thread of its own.
+struct Merging {
+    thread: JoinHandle<Result<MergedSegment>>,
+    is_done: Arc<AtomicBool>,
+}
+
+impl Merging {
+    fn start(job: MergeJob, cancel: CancelToken) -> Result<Self> {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = IsDone(Arc::clone(&is_done));
+        let work = move || {
+            let _done = done;
+            job.run(&cancel)
+        };
+        let thread = ThreadBuilder::new().name("treepie-merge".into()).spawn(work);
+        let thread = thread.map_err(|error| Error::io("starting a thread that merges", error))?;
+        Ok(Merging { thread, is_done })
+    }
+}
+
+/// Says so when it ends, by a panic too.
+struct IsDone(Arc<AtomicBool>);
+
+impl Drop for IsDone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
 
 /// How the thread is stopped that commits every so often.
 #[derive(Debug, Default)]
@@ -536,12 +603,15 @@ mod tests {
     use crate::schema::Schema;
     use crate::storage::MemoryStorage;
     use crate::writer::{Existing, Progress, WriterOptions};
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::thread;
 
     /// The writer of an index without documents.
     fn writer(options: WriterOptions) -> SharedWriter {
-        let schema = Schema::builder().text("text").build().unwrap();
+        of_schema(Schema::builder().text("text").build().unwrap(), options)
+    }
+
+    fn of_schema(schema: Schema, options: WriterOptions) -> SharedWriter {
         let (storage, none) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
         let (analyzers, published) = (Arc::default(), Arc::default());
         let writer = IndexWriter::open(storage, Some(schema), analyzers, none, published, options);
@@ -588,7 +658,8 @@ mod tests {
             drop(held);
             rolling_back.join().unwrap().unwrap();
             for told in committing.into_iter().filter_map(|thread| thread.join().ok()) {
-                assert!(told.is_err(), "{told:?}");
+                let outcome = told.expect_err("it is lost").commit_outcome();
+                assert!(outcome.is_some_and(|of| of != CommitOutcome::Committed), "{outcome:?}");
             }
             panics.store(false, Ordering::SeqCst);
             writer.add(document()).unwrap();
@@ -609,6 +680,77 @@ mod tests {
             assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
         }
         assert_eq!(writer.commit().unwrap().documents, 0);
+        // The same where a panic comes behind it.
+        let mut committing = vec![];
+        let work = AssertUnwindSafe(|| {
+            writer.with(|own| {
+                writer.add(document())?;
+                committing = commit_by(1, &writer);
+                own.rollback()?;
+                panic!("the host's mistake") as Result<()>
+            })
+        });
+        assert!(catch_unwind(work).is_err());
+        for told in committing {
+            assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+        }
+    }
+
+    /// Texts count with all their bytes, whatever they are for: from a quarter of the room on it is time, and when it is
+    /// full nothing is taken.
+    #[test]
+    fn what_waits_is_counted_and_work_is_asked_for_in_time() {
+        let schema = Schema::builder().text("text").key("id").build().unwrap();
+        let writer = of_schema(schema, WriterOptions::new().threads(1).memory_bytes(16 << 20));
+        let room = 2 << 20; // an eighth
+        let long = "x".repeat(1_000);
+        let pushes: [&dyn Fn() -> Result<Buffered>; 4] = [
+            &|| writer.add(Document::new().with("id", "1").with("text", &*long)),
+            &|| writer.delete_key(&long),
+            &|| writer.delete_value("id", &long),
+            &|| writer.set_payload(long.as_bytes()),
+        ];
+        for push in pushes {
+            let mut before = Buffered { bytes: 0, is_due: false };
+            let error = loop {
+                match push() {
+                    Ok(now) => {
+                        assert!((1_000..1_500).contains(&(now.bytes - before.bytes)), "{now:?}");
+                        assert_eq!(now.is_due, now.bytes >= room / 4);
+                        before = now;
+                    }
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.kind(), ErrorKind::Busy);
+            assert!((room - 1_500..=room + OPERATION_BYTES).contains(&before.bytes), "{before:?}");
+            writer.process().unwrap();
+            assert_eq!(writer.queue().bytes, 0);
+        }
+        // Who has time works on it by himself.
+        let mut most = 0;
+        for n in 0..4_000 {
+            let document = Document::new().with("id", n.to_string()).with("text", &*long);
+            writer.add_and_process(document).unwrap();
+            most = most.max(writer.queue().bytes);
+        }
+        assert!((room / 8..room / 4).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn commits_that_come_by_themselves_come_only_where_something_is_new() {
+        let writer = writer(WriterOptions::new().threads(1));
+        let (tell, told) = std::sync::mpsc::channel();
+        let commits = writer.commit_every(Duration::ZERO, move |commit| {
+            tell.send(commit.unwrap().generation).unwrap();
+        });
+        thread::sleep(Duration::from_millis(30));
+        assert!(told.try_recv().is_err(), "nothing was added");
+        writer.add(document()).unwrap();
+        assert_eq!(told.recv().unwrap(), 2);
+        thread::sleep(Duration::from_millis(5));
+        drop(commits);
+        assert!(told.recv().is_err(), "nor since");
     }
 
     /// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
@@ -624,6 +766,9 @@ mod tests {
     fn a_group_is_waited_for_until_as_many_have_come_as_the_last_time() {
         assert!(Gathering::default().patience().is_zero(), "nobody is expected before a commit");
         let mut gathering = after(3, 1);
+        gathering.took = Duration::from_secs(60);
+        assert_eq!(gathering.patience(), GATHERING_MAX, "however long it took");
+        gathering.took = Duration::from_millis(8);
         for n_open in 1..4 {
             gathering.n_open = n_open;
             assert_eq!(gathering.patience(), Duration::from_millis(2), "{n_open} of 3 + 1");

@@ -87,6 +87,9 @@ impl Content {
 }
 
 impl MemoryStorage {
+    /// Where each of them says that it is.
+    pub(crate) const LOCATION: &str = "(memory)";
+
     /// A storage without files.
     pub fn new() -> Self {
         Self::default()
@@ -194,7 +197,7 @@ impl Storage for MemoryStorage {
     }
 
     fn location(&self) -> PathBuf {
-        PathBuf::from("(memory)")
+        PathBuf::from(Self::LOCATION)
     }
 }
 

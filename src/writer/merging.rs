@@ -427,8 +427,6 @@ impl IndexWriter {
         if waits {
             return Ok(());
         }
-        // What was merged takes room on disk for as long as it is open.
-        self.open = None;
         let committed = self.commit_staging().map_err(before_publishing);
         self.keep_failure(committed).map(drop)
     }

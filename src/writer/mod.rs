@@ -51,7 +51,7 @@ use crate::limits::Limits;
 use crate::schema::Schema;
 use crate::segment::published::Published;
 use crate::segment::snapshot::Snapshot;
-use crate::storage::Storage;
+use crate::storage::{MemoryStorage, Storage};
 use batch::{Batch, DocumentBatch};
 use commit::{Committer, Draft, OlderFormat, Prepared};
 use deletions::Deletions;
@@ -318,8 +318,15 @@ impl IndexWriter {
     /// Whether this is the index in a storage, which may be another way to the same files.
     pub(crate) fn is_of(&self, index: SegmentId, storage: &Arc<dyn Storage>) -> bool {
         let own = self.committer.storage();
-        let place = |of: &Arc<dyn Storage>| fs::canonicalize(of.location()).ok();
-        let is_same_place = || place(own).is_some_and(|own| place(storage) == Some(own));
+        // All that are in memory say that they are at the same place.
+        let place = |of: &Arc<dyn Storage>| {
+            let location = of.location();
+            fs::canonicalize(&location).unwrap_or(location)
+        };
+        let is_same_place = || {
+            let own = place(own);
+            own == place(storage) && own.as_os_str() != MemoryStorage::LOCATION
+        };
         self.committer.index_id() == index && (Arc::ptr_eq(own, storage) || is_same_place())
     }
 
@@ -511,14 +518,22 @@ impl IndexWriter {
     fn try_finish(&mut self, prepared: Prepared) -> Result<Manifest> {
         let manifest = self.committer.finish(prepared)?;
         self.staging.set_committed();
-        // What was merged takes room on disk for as long as it is open.
-        let segments = self.staging.segments();
-        let is_left = |segment: &SegmentMeta| segments.iter().any(|left| left.id == segment.id);
-        self.open.take_if(|open| !open.manifest.segments.iter().all(is_left));
         self.replaces = false;
         self.published.established.store(true, Ordering::Relaxed);
         self.publish_commit();
+        self.close_what_is_gone();
         Ok(manifest)
+    }
+
+    /// Files take room on disk for as long as they are open: of those that are open only what is still part of the index stays so.
+    fn close_what_is_gone(&mut self) {
+        let segments = self.staging.segments();
+        let is_left = |segment: &SegmentMeta| segments.iter().any(|left| left.id == segment.id);
+        let has_gone = |open: &Arc<Snapshot>| !open.manifest.segments.iter().all(is_left);
+        if self.open.as_ref().is_some_and(has_gone) && self.open_staging(0).is_err() {
+            // Whoever needs them next is told.
+            self.open = None;
+        }
     }
 
     /// What made the terms of the index. Those of another build stay in it with what made them.

@@ -212,8 +212,10 @@ fn run(phase: &str, place: &Path) -> Result<String> {
             let index = Index::open(&keyed)?;
             let writer = index.writer_with(options())?.into_shared();
             let (reader, updates) = (index.reader()?, titles() / 10);
-            let commits = writer.commit_every(Duration::from_millis(20), |commit| {
-                commit.map(drop).expect("commits and merges work");
+            let before = reader.searcher().generation();
+            let (tell, told) = std::sync::mpsc::channel();
+            let commits = writer.commit_every(Duration::from_millis(20), move |commit| {
+                tell.send(commit).expect("somebody hears");
             })?;
             thread::scope(|scope| {
                 for first in 0..2 {
@@ -227,9 +229,14 @@ fn run(phase: &str, place: &Path) -> Result<String> {
                 }
             });
             drop(commits);
-            assert_eq!(reader.searcher().n_docs(), titles());
-            let commit = writer.commit()?;
-            Ok(format!("{updates} updates, {} commits so far", commit.generation))
+            let added: u64 =
+                told.into_iter().map(|told| told.map(|commit| commit.added)).sum::<Result<_>>()?;
+            assert_eq!(added, updates, "all are committed by themselves");
+            let searcher = reader.searcher();
+            assert_eq!(searcher.n_docs(), titles());
+            let commits = searcher.generation() - before;
+            assert!(commits > 1, "{commits} commits");
+            Ok(format!("{updates} updates, {commits} commits and merges"))
         }
         "merge" => {
             let merged = Index::open(&keyed)?.writer_with(options())?.merge()?;

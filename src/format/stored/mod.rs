@@ -369,11 +369,15 @@ impl<'s, S: Source<'s>> StoredReader<S> {
             };
             let locate = |error: Option<Error>| error.unwrap_or_else(damaged);
             let chunk = ChunkView::read(self.stored, range).map_err(locate)?;
+            if chunk.n_docs != end - first {
+                return Err(damaged());
+            }
             let table = chunk.table().map_err(locate)?;
             let mut doc = first;
             for nth in 0..chunk.n_groups {
                 let begins_at = chunk.rows_of(nth, &table, &mut rows).map_err(locate)?;
-                if begins_at.checked_add(first) != Some(doc) {
+                let is_inside = rows.ends.len() <= (end - doc) as usize;
+                if begins_at.checked_add(first) != Some(doc) || !is_inside {
                     return Err(damaged());
                 }
                 for nth in 0..rows.ends.len() {
@@ -514,8 +518,11 @@ impl<'s, S: Source<'s>> ChunkView<S> {
         let (first, start) = self.group(nth)?;
         let (next_first, end) =
             if nth + 1 < self.n_groups { self.group(nth + 1)? } else { (self.n_docs, self.len()) };
-        let n_rows = next_first.checked_sub(first).ok_or(None)? as usize;
-        Ok((first, n_rows, self.bytes(start..end)?))
+        let n_rows = next_first.checked_sub(first).ok_or(None)?;
+        if n_rows > CHUNK_DOCS_MAX {
+            return Err(None);
+        }
+        Ok((first, n_rows as usize, self.bytes(start..end)?))
     }
 
     /// The bytes of the table of symbols; none for the other codec.
@@ -627,200 +634,4 @@ fn row_in(group: &[u8], nth: usize, n_rows: usize) -> Option<Option<&[u8]>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::doc_check;
-
-    type Rows = Vec<Option<Vec<u8>>>;
-
-    fn write(rows: &Rows) -> (Vec<u8>, Vec<u8>) {
-        let (mut stored, mut index) = (vec![], StoredIndexWriter::default());
-        let mut chunk = ChunkWriter::default();
-        let mut bytes = 0;
-        for (doc, row) in rows.iter().enumerate() {
-            chunk.add(row.as_deref());
-            bytes += row.as_ref().map_or(0, Vec::len);
-            if ChunkWriter::ends_chunk(doc as u32 + 1, bytes) || doc + 1 == rows.len() {
-                let (from, n_docs) = (stored.len(), chunk.n_docs());
-                chunk.finish(&mut stored);
-                index.add(n_docs, (stored.len() - from) as u64);
-                bytes = 0;
-            }
-        }
-        (stored, index.finish())
-    }
-
-    fn check(rows: &Rows) {
-        let (stored, index) = write(rows);
-        let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
-        assert_eq!(reader.n_docs() as usize, rows.len());
-        for (doc, row) in rows.iter().enumerate() {
-            assert_eq!(&reader.row(doc as u32).unwrap(), row, "document {doc}");
-        }
-        assert!(reader.row(rows.len() as u32).is_err());
-        let mut next = 0;
-        let visited = reader.for_each(|doc, row| {
-            assert_eq!((doc, row), (next, rows[doc as usize].as_deref()));
-            next += 1;
-            Ok(())
-        });
-        visited.unwrap();
-        assert_eq!(next as usize, rows.len());
-    }
-
-    #[test]
-    fn the_example_in_the_docs_is_what_we_write() {
-        let (mut writer, mut stored) = (ChunkWriter::default(), vec![]);
-        writer.rows.extend(b"ab");
-        writer.ends.extend([(2, true), (2, false), (2, true)]);
-        writer.finish_symbols(&mut stored);
-        let documented = doc_check::hex_dump(include_str!("mod.rs"));
-        assert_eq!(documented, stored, "{}", doc_check::render(&stored));
-    }
-
-    #[test]
-    fn the_layout_table_in_the_docs_matches_the_constants() {
-        let fields = doc_check::layout(include_str!("mod.rs"));
-        assert_eq!(fields["entries"], INDEX_HEADER_LEN);
-    }
-
-    #[test]
-    fn short_and_long_rows_come_back_one_by_one() {
-        check(&vec![]);
-        check(
-            &(0..1000)
-                .map(|i| (i % 7 != 0).then(|| format!("title number {i}").into_bytes()))
-                .collect(),
-        );
-        check(&(0..300).map(|i| Some(format!("long {i} ").repeat(i * 3).into_bytes())).collect());
-        check(&vec![Some(vec![b'x'; 5 << 20]), None, Some(vec![]), Some(vec![b'y'; 100])]);
-    }
-
-    /// Where little is stored a row costs no more: each is found among few.
-    #[test]
-    fn documents_that_store_nothing_are_read_among_few() {
-        let rows: Rows = (0..65_536).map(|i| (i % 9_999 == 0).then(|| vec![b'x'; 10])).collect();
-        let (stored, index) = write(&rows);
-        assert!(stored.len() < 10_000, "{} bytes", stored.len());
-        let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
-        let (_, range) = reader.chunk(0).unwrap();
-        let chunk = ChunkView::read(&stored[..], range).ok().unwrap();
-        let firsts = (0..chunk.n_groups).map(|nth| chunk.group(nth).ok().unwrap().0);
-        let firsts: Vec<_> = firsts.chain([chunk.n_docs]).collect();
-        let rows_max = firsts.windows(2).map(|pair| pair[1] - pair[0]).max();
-        assert_eq!(rows_max, Some(GROUP_ROWS as u32));
-        check(&rows[..20_000].to_vec());
-    }
-
-    #[test]
-    fn chunks_end_at_the_documents_they_must() {
-        let rows: Rows = (0..70_000).map(|i| Some(format!("t{i}").into_bytes())).collect();
-        let (stored, index) = write(&rows);
-        let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
-        assert_eq!(reader.n_chunks, 2);
-        for doc in [0, 1, 65_535, 65_536, 69_999] {
-            assert_eq!(&reader.row(doc).unwrap(), &rows[doc as usize]);
-        }
-    }
-
-    #[test]
-    fn damage_is_an_error_or_a_row_never_a_panic() {
-        for mean in [10, 40, 400] {
-            let rows: Rows = (0..130).map(|i| Some(vec![b'a' + (i % 26) as u8; mean])).collect();
-            let (stored, index) = write(&rows);
-            for at in 0..stored.len() {
-                for flip in [1, 0x80, 0xFF] {
-                    let mut bad = stored.clone();
-                    bad[at] ^= flip;
-                    let reader = StoredReader::open(&bad[..], &index[..]).unwrap();
-                    let _ = reader.for_each(|_, _| Ok(()));
-                    for doc in [0, 64, 129] {
-                        let _ =
-                            reader.row(doc).map_err(|error| assert!(!error.to_string().is_empty()));
-                    }
-                }
-            }
-            for len in 0..index.len() {
-                assert!(StoredReader::open(&stored[..], &index[..len]).is_err());
-            }
-            for at in 0..index.len() {
-                let mut bad = index.clone();
-                bad[at] ^= 0xFF;
-                if let Ok(reader) = StoredReader::open(&stored[..], &bad[..]) {
-                    let _ = reader.row(64);
-                    assert!(reader.for_each(|_, _| Ok(())).is_err(), "byte {at}");
-                }
-            }
-        }
-    }
-
-    /// Chunks of these rows, and the entries of their index.
-    fn chunks(rows: &[Rows]) -> (Vec<u8>, Vec<(u32, u64)>) {
-        let (mut stored, mut entries, mut n_docs) = (vec![], vec![], 0);
-        for rows in rows {
-            let mut chunk = ChunkWriter::default();
-            rows.iter().for_each(|row| chunk.add(row.as_deref()));
-            entries.push((n_docs, stored.len() as u64));
-            n_docs += chunk.n_docs();
-            chunk.finish(&mut stored);
-        }
-        (stored, entries)
-    }
-
-    fn index(entries: &[(u32, u64)], n_docs: u32) -> Vec<u8> {
-        let mut index = [(entries.len() as u32).to_le_bytes(), n_docs.to_le_bytes()].concat();
-        for (first, offset) in entries {
-            index.extend(first.to_le_bytes());
-            index.extend(offset.to_le_bytes());
-        }
-        index
-    }
-
-    /// Each of these is seen by one check alone; without it documents would have the rows of others, or none.
-    #[test]
-    fn an_index_that_contradicts_itself_or_its_chunks_is_refused() {
-        let rows: Rows = (0..5).map(|n| Some(vec![b'a' + n; 9])).collect();
-        let (stored, entries) = chunks(&[rows[..3].to_vec(), rows[3..].to_vec()]);
-        let read = |stored: &[u8], index: &[u8]| {
-            StoredReader::open(stored, index)?.for_each(|_, _| Ok(()))
-        };
-        read(&stored, &index(&entries, 5)).unwrap();
-        let longer = [&index(&entries, 5)[..], &[0; 12]].concat();
-        assert!(read(&stored, &longer).is_err(), "an entry that is not counted");
-        assert!(read(&stored, &index(&[], 5)).is_err(), "documents without chunks");
-        let later: Vec<_> = entries.iter().map(|(first, at)| (first + 1, *at)).collect();
-        assert!(read(&stored, &index(&later, 6)).is_err(), "nothing of the first document");
-        let mut none = [CODEC_LZ4, 0, 0, 0].to_vec();
-        none.extend([0; CHUNK_HEADER_LEN - 4]);
-        let later = entries.iter().map(|(first, at)| (*first, at + none.len() as u64));
-        let with_none: Vec<_> = [(0, 0)].into_iter().chain(later).collect();
-        let stored_with_none = [&none[..], &stored].concat();
-        assert!(read(&stored_with_none, &index(&with_none, 5)).is_err(), "a chunk of no document");
-        let backwards = index(&[(0, entries[1].1), (3, 0)], 5);
-        assert!(StoredReader::open(&stored[..], &backwards[..]).unwrap().row(0).is_err());
-    }
-
-    #[test]
-    fn chunks_of_an_unknown_codec_are_refused() {
-        let (mut stored, entries) = chunks(&[vec![Some(b"abc".to_vec())]]);
-        let index = index(&entries, 1);
-        assert_eq!(stored[0], CODEC_LZ4);
-        for codec in [0, 3, 0xFF] {
-            stored[0] = codec;
-            let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
-            assert!(reader.row(0).is_err() && reader.for_each(|_, _| Ok(())).is_err(), "{codec}");
-        }
-    }
-
-    #[test]
-    fn no_memory_is_taken_for_what_a_group_cannot_hold() {
-        for (claimed, len) in [(100 << 20, 1_000), (2 * ROW_BYTES_MAX + 1, 1 << 20)] {
-            let mut group = vec![];
-            write_varint(&mut group, claimed as u64);
-            group.resize(len, 0);
-            let mut plain = vec![];
-            assert_eq!(lz4_group(&group, &mut plain), None);
-            assert_eq!(plain.capacity(), 0, "{claimed} of {len} bytes");
-        }
-    }
-}
+mod tests;
