@@ -195,3 +195,48 @@ fn no_memory_is_taken_for_what_a_group_cannot_hold() {
         assert_eq!(plain.capacity(), 0, "{claimed} of {len} bytes");
     }
 }
+
+/// A chunk without values, of groups that each begin with a document and have so many rows.
+fn chunk_of(n_docs: u32, groups: &[(u32, usize)]) -> Vec<u8> {
+    let mut chunk = vec![CODEC_LZ4, 0, 0, 0];
+    chunk.extend(n_docs.to_le_bytes());
+    chunk.extend((groups.len() as u32).to_le_bytes());
+    let mut data = vec![];
+    for &(first, n_rows) in groups {
+        let at = CHUNK_HEADER_LEN + 8 * groups.len() + data.len();
+        chunk.extend(first.to_le_bytes());
+        chunk.extend((at as u32).to_le_bytes());
+        write_varint(&mut data, n_rows as u64);
+        data.extend(lz4_flex::block::compress(&vec![0; n_rows]));
+    }
+    chunk.extend(data);
+    chunk
+}
+
+/// Whoever visits all rows has room for those that the index says, and a file says nothing of what it costs to read it.
+#[test]
+fn chunks_and_groups_have_no_more_rows_than_the_index_says() {
+    let visit = |n_docs: u32, chunk: Vec<u8>| {
+        let mut index = StoredIndexWriter::default();
+        index.add(n_docs, chunk.len() as u64);
+        let index = index.finish();
+        let mut n_visited = 0;
+        let reader = StoredReader::open(&chunk[..], &index[..]).unwrap();
+        let visited = reader.for_each(|doc, row| {
+            assert!(doc < n_docs && row.is_none(), "document {doc} of {n_docs}");
+            n_visited += 1;
+            Ok(())
+        });
+        visited.map(|()| n_visited)
+    };
+    assert_eq!(visit(100, chunk_of(100, &[(0, 60), (60, 40)])).unwrap(), 100);
+    for (n_docs, chunk) in [
+        (100, chunk_of(200, &[(0, 200)])),
+        (100, chunk_of(50, &[(0, 50)])),
+        (100, chunk_of(100, &[(0, 200), (200, 0)])),
+        (100, chunk_of(100, &[(10, 90)])),
+        (CHUNK_DOCS_MAX + 1, chunk_of(CHUNK_DOCS_MAX + 1, &[(0, CHUNK_DOCS_MAX as usize + 1)])),
+    ] {
+        assert_eq!(visit(n_docs, chunk).unwrap_err().kind(), crate::error::ErrorKind::Corrupt);
+    }
+}
