@@ -92,7 +92,8 @@ pub enum CommitOutcome {
     /// Nothing was committed, and no restart will change that: the commit before is the index.
     NotCommitted,
     /// One of the last two steps failed, publishing the commit or making its name durable. Opening the
-    /// index shows whether it happened: its generation is one higher then.
+    /// index shows whether it happened: its generation is one higher then. Or somebody who shares a writer
+    /// [rolled back](crate::SharedWriter::rollback) what others waited to see committed.
     Unknown,
     /// Everything that was added is committed; what failed is only the merge after it.
     Committed,

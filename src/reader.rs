@@ -90,13 +90,9 @@ impl IndexReader {
         let Inner { storage, published, .. } = &*self.0;
         let known = published.newest();
         let generation = known.as_ref().map_or(0, |known| known.manifest.generation);
-        if published.take_stale() {
-            // Before the look: what is flushed meanwhile is newer.
-            let flush = published.next_flush();
-            let newest = Snapshot::open_after(&**storage, known.as_deref());
-            let newest = newest.inspect_err(|_| published.set_stale())?;
-            published.publish(Arc::new(newest.instead_of_flush(flush)));
-            return Ok(true);
+        if let Some(stale) = known.as_ref().filter(|known| published.is_stale(known)) {
+            let newest = Snapshot::open_after(&**storage, Some(stale))?;
+            return Ok(published.publish_instead(stale, newest));
         }
         match snapshot::newest(&**storage) {
             Ok(newest) if newest <= generation => return Ok(false),

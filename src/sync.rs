@@ -10,14 +10,25 @@ use std::time::Duration;
 #[cfg(not(all(test, treepie_schedules)))]
 pub(crate) use std::{
     sync::{Condvar, Mutex, MutexGuard},
-    thread::{Builder as ThreadBuilder, JoinHandle},
+    thread::{Builder as ThreadBuilder, JoinHandle, ThreadId},
 };
 
 #[cfg(all(test, treepie_schedules))]
 pub(crate) use shuttle::{
     sync::{Condvar, Mutex, MutexGuard},
-    thread::{Builder as ThreadBuilder, JoinHandle},
+    thread::{Builder as ThreadBuilder, JoinHandle, ThreadId},
 };
+
+/// Which thread this is.
+pub(crate) fn current_thread() -> ThreadId {
+    #[cfg(not(all(test, treepie_schedules)))]
+    use std::thread::current;
+
+    #[cfg(all(test, treepie_schedules))]
+    use shuttle::thread::current;
+
+    current().id()
+}
 
 /// A step on what threads share without a lock, such as a cell of `arc-swap`: where schedules are tried, another thread
 /// may come first here.

@@ -20,8 +20,8 @@ pub(crate) struct Published {
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
     pub(crate) established: AtomicBool,
-    /// Whether what was published last is no more, and nothing could be published in its place.
-    stale: AtomicBool,
+    /// What was published and is no more, where nothing could be published in its place.
+    stale: ArcSwapOption<Snapshot>,
     /// For whoever waits for the next one; neither publishing's store nor a reader's load needs it.
     n_changes: Mutex<u64>,
     changed: Condvar,
@@ -48,40 +48,62 @@ impl Published {
 
     /// What was published last is not what there is: the next who looks has to look at the disk.
     pub(crate) fn set_stale(&self) {
-        self.stale.store(true, Ordering::Release);
+        self.stale.store(self.newest.load_full());
     }
 
-    /// Whether it is; to be put right by whoever asks.
-    pub(crate) fn take_stale(&self) -> bool {
-        self.stale.swap(false, Ordering::AcqRel)
+    /// Whether this is no more. It stays so until something else is published, so that whoever fails to look leaves it to
+    /// the next; and says nothing of what is published meanwhile.
+    pub(crate) fn is_stale(&self, snapshot: &Arc<Snapshot>) -> bool {
+        self.stale.load().as_ref().is_some_and(|stale| Arc::ptr_eq(stale, snapshot))
     }
 
-    /// A number for the next snapshot of what no commit has.
+    /// A number for the next snapshot of what no commit has: even, so that there is one between each and the next for
+    /// what is [published in its place](Self::publish_instead).
     pub(crate) fn next_flush(&self) -> u64 {
-        self.n_flushes.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    /// Publishes what the writer has made: what was stale before it is put right.
-    pub(crate) fn publish_written(&self, snapshot: Arc<Snapshot>) {
-        // Before it is there: there is one writer, and nothing that it makes stale is made so in between.
-        self.stale.store(false, Ordering::Release);
-        self.publish(snapshot);
+        self.n_flushes.fetch_add(2, Ordering::Relaxed) + 2
     }
 
     /// Publishes `snapshot`, unless there is a newer one.
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
-        let is_newer = |than: &Arc<Snapshot>| snapshot.version() > than.version();
+        self.publish_where(&snapshot, |now| snapshot.version() > now.version());
+    }
+
+    /// Publishes what the disk has instead of what is no more, unless somebody has published anything meanwhile. Whatever a
+    /// writer flushes or commits, then or later, is newer. Whether readers see anything else now.
+    pub(crate) fn publish_instead(&self, stale: &Arc<Snapshot>, found: Snapshot) -> bool {
+        if found.version() <= stale.version() && !stale.is_flushed() {
+            // It is what the disk has.
+            self.stale.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, stale)));
+            return false;
+        }
+        let is_newer = found.version() > stale.version();
+        let found = Arc::new(if is_newer { found } else { found.instead_of_flush(stale.flush()) });
+        self.publish_where(&found, |now| Arc::ptr_eq(now, stale) || found.version() > now.version())
+    }
+
+    /// Publishes where that is to take the place of what is there; whether it did.
+    fn publish_where(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        replaces: impl Fn(&Arc<Snapshot>) -> bool,
+    ) -> bool {
         let before = self.newest.rcu(|now| {
             sync::step();
             match now {
-                Some(now) if !is_newer(now) => Some(Arc::clone(now)),
-                _ => Some(Arc::clone(&snapshot)),
+                Some(now) if !replaces(now) => Some(Arc::clone(now)),
+                _ => Some(Arc::clone(snapshot)),
             }
         });
-        if before.as_ref().is_none_or(is_newer) {
+        let is_news = before.as_ref().is_none_or(replaces);
+        if is_news {
+            let is_newest = |stale: &Arc<Snapshot>| {
+                self.newest.load().as_ref().is_some_and(|newest| Arc::ptr_eq(newest, stale))
+            };
+            self.stale.rcu(|stale| stale.clone().filter(is_newest));
             *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
             self.changed.notify_all();
         }
+        is_news
     }
 
     /// How often something newer was published.
@@ -181,26 +203,58 @@ mod tests {
 
     /// It would be answered from for ever, or each reader would read the disk each time.
     #[test]
-    fn what_is_no_more_is_looked_up_once_unless_a_writer_puts_it_right() {
+    fn what_is_no_more_is_replaced_once_by_what_the_disk_has() {
         let storage = MemoryStorage::new();
         let published = Published::default();
-        assert!(!published.take_stale());
-        let one = snapshot(&storage, 1, 0);
-        published.publish(Arc::clone(&one));
         published.set_stale();
-        assert!(published.take_stale() && !published.take_stale());
+        let commit = snapshot(&storage, 1, 0);
+        let flushed = snapshot(&storage, 1, published.next_flush());
+        published.publish(Arc::clone(&flushed));
+        assert!(!published.is_stale(&flushed), "there was nothing yet when it was said");
         published.set_stale();
-        published.publish(one);
-        assert!(published.take_stale(), "the same again is no news");
+        assert!(published.is_stale(&flushed) && published.is_stale(&flushed));
+        published.publish(commit);
+        assert!(published.is_stale(&flushed), "an older one is no news");
+        let found = || Snapshot::open(&storage).unwrap();
+        assert!(published.publish_instead(&flushed, found()));
+        let newest = published.newest().unwrap();
+        assert!(newest.version() > flushed.version() && !newest.is_flushed());
+        assert!(!published.is_stale(&flushed) && !published.is_stale(&newest));
+        assert!(!published.publish_instead(&flushed, found()), "by somebody who was late");
+
         published.set_stale();
-        published.publish_written(snapshot(&storage, 2, 0));
-        assert!(!published.take_stale());
+        assert!(!published.publish_instead(&newest, found()), "the same again is no news");
+        assert!(!published.is_stale(&newest) && published.n_changes() == 2);
+    }
+
+    /// Whoever looks at the disk may be slow: what a writer flushes meanwhile stays, whichever of the two comes first.
+    #[test]
+    fn what_is_flushed_while_somebody_looks_is_not_taken_back() {
+        let storage = MemoryStorage::new();
+        snapshot(&storage, 1, 0);
+        for is_late in [false, true] {
+            let published = Published::default();
+            let lost = snapshot(&storage, 1, published.next_flush());
+            published.publish(Arc::clone(&lost));
+            published.set_stale();
+            let found = Snapshot::open(&storage).unwrap();
+            let flushed = snapshot(&storage, 1, published.next_flush());
+            if is_late {
+                published.publish(Arc::clone(&flushed));
+                assert!(!published.publish_instead(&lost, found));
+            } else {
+                assert!(published.publish_instead(&lost, found));
+                published.publish(Arc::clone(&flushed));
+            }
+            assert!(Arc::ptr_eq(&published.newest().unwrap(), &flushed));
+            assert!(!published.is_stale(&flushed));
+        }
     }
 
     #[test]
     fn no_two_flushes_have_the_same_number_nor_that_of_a_commit() {
         let published = Published::default();
-        assert_eq!([(); 3].map(|()| published.next_flush()), [1, 2, 3]);
+        assert_eq!([(); 3].map(|()| published.next_flush()), [2, 4, 6]);
     }
 
     #[test]

@@ -233,9 +233,19 @@ impl Snapshot {
         hasher.finish()
     }
 
-    /// The same as the successor of a flush that is taken back.
+    /// The same as the successor of a flush that is taken back, and older than the next flush: those have even numbers.
     pub(crate) fn instead_of_flush(self, flush: u64) -> Snapshot {
-        Snapshot { flush, ..self }
+        Snapshot { flush: flush | 1, ..self }
+    }
+
+    /// Whether it shows what no commit has.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.flush > 0 && self.flush.is_multiple_of(2)
+    }
+
+    /// What numbers it among those of its commit; 0 for the commit itself.
+    pub(crate) fn flush(&self) -> u64 {
+        self.flush
     }
 
     /// What grows from each snapshot of an index to the next: the number of the commit, and that of the flush beyond it.
@@ -448,9 +458,13 @@ mod tests {
         let storage = MemoryStorage::new();
         manifest(&storage, 1, &[]);
         let commit = Snapshot::open(&storage).unwrap();
-        let flushed = Snapshot::of_flush(&storage, commit.manifest.clone(), 1, None).unwrap();
+        let flush = |n| Snapshot::of_flush(&storage, commit.manifest.clone(), n, None).unwrap();
+        let (flushed, next) = (flush(2), flush(4));
         assert!(flushed.version() > commit.version());
-        assert!(commit.instead_of_flush(2).version() > flushed.version());
+        assert!(flushed.is_flushed() && !commit.is_flushed());
+        let instead = commit.instead_of_flush(flushed.flush());
+        assert!(flushed.version() < instead.version() && instead.version() < next.version());
+        assert!(!instead.is_flushed());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A file as memory: the one `unsafe` in the crate beside SIMD kernels.
+//! A file as memory: one of three addresses of `unsafe`, beside SIMD kernels and the system call for priorities.
 
 use memmap2::{Mmap, MmapOptions};
 use std::{fs::File, io, ops::Deref};

@@ -38,6 +38,7 @@ mod memory;
 mod mmap;
 mod observed;
 mod paced;
+mod priority;
 mod unmapped;
 mod write;
 
@@ -56,6 +57,9 @@ pub use fs::{FsStorage, ReadMode};
 pub use memory::{ImageBytes, MemoryStorage};
 pub(crate) use observed::Observed;
 pub(crate) use paced::{Pace, Paced};
+pub use priority::IoPriority;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use priority::io_priority;
 pub use write::WriteMode;
 
 /// A flat set of named, write-once files. See the [module](self) for what is promised.

@@ -75,7 +75,7 @@ impl IndexWriter {
         let Counts { added, deleted, .. } = self.staging.counts;
         let documents = snapshot.manifest.n_docs();
         let segments = snapshot.manifest.segments.len();
-        self.published.publish_written(snapshot);
+        self.published.publish(snapshot);
         Ok(FlushInfo { documents, added, deleted, segments })
     }
 
@@ -215,7 +215,7 @@ impl IndexWriter {
         let snapshot =
             if flushed { snapshot.instead_of_flush(self.published.next_flush()) } else { snapshot };
         self.open = None;
-        self.published.publish_written(Arc::new(snapshot));
+        self.published.publish(Arc::new(snapshot));
     }
 
     /// Shows what the disk has to the readers of this process, in the place of what was flushed and is lost.
@@ -227,11 +227,11 @@ impl IndexWriter {
         };
         match newest {
             Ok(newest) if newest.version() > before.version() => {
-                self.published.publish_written(Arc::new(newest));
+                self.published.publish(Arc::new(newest));
             }
             Ok(newest) => {
                 let newest = newest.instead_of_flush(self.published.next_flush());
-                self.published.publish_written(Arc::new(newest));
+                self.published.publish(Arc::new(newest));
             }
             Err(_) => self.published.set_stale(),
         }

@@ -8,8 +8,8 @@
 //! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, and
 //! one chunk of rows.
 
-use crate::error::Result;
-use crate::error::{Error, ErrorKind};
+use crate::budget;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings;
 use crate::format::ranked::{RankedWriter, Ranking};
@@ -25,6 +25,9 @@ use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
 use crate::writer::pipeline::{Progress, SEGMENT_DOCS_MAX};
 use std::sync::Arc;
+
+/// What reading a row takes about; terms are told of by their stream.
+const ROW_NS: u64 = 200;
 
 /// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed.
 pub(crate) fn merge(
@@ -104,6 +107,7 @@ fn copy_rows(parts: &[Part<'_>], builder: &mut SegmentBuilder) -> Result<()> {
     };
     for part in parts {
         part.reader.for_each_stored_row(|doc, row| {
+            budget::work(ROW_NS)?;
             if part.numbers.get(doc).is_none() {
                 return Ok(());
             }
@@ -331,11 +335,10 @@ mod tests {
     use crate::storage::MemoryStorage;
     use crate::writer::{Existing, IndexWriter, WriterOptions};
 
-    #[test]
-    fn room_is_asked_for_what_is_left_of_a_segment() {
-        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    /// A thousand documents in a segment, of which every twentieth is kept.
+    fn mostly_deleted(storage: &Arc<dyn Storage>) -> IndexWriter {
         let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
-        let (store, analyzers, published) = (Arc::clone(&storage), Arc::default(), Arc::default());
+        let (store, analyzers, published) = (Arc::clone(storage), Arc::default(), Arc::default());
         let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
         let mut writer =
             IndexWriter::open(store, Some(schema), analyzers, existing, published, options)
@@ -346,18 +349,44 @@ mod tests {
             writer.add(Document::new().with("title", title).with("kind", kind)).unwrap();
         }
         writer.commit().unwrap();
+        writer.delete_value("kind", "gone").unwrap();
+        writer
+    }
+
+    #[test]
+    fn room_is_asked_for_what_is_left_of_a_segment() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let mut writer = mostly_deleted(&storage);
         let of_all = |snapshot: &Snapshot| -> (u64, u64) {
             let sizes = snapshot.readers().map(|of| (of.file().len(), live_bytes(of)));
             sizes.fold((0, 0), |(len, live), of| (len + of.0, live + of.1))
         };
         let (len, live) = of_all(&Snapshot::open(&*storage).unwrap());
         assert_eq!(len, live);
-        writer.delete_value("kind", "gone").unwrap();
         writer.commit().unwrap();
         let (len, live) = of_all(&Snapshot::open(&*storage).unwrap());
         assert_eq!(live, len / 20);
         writer.merge().unwrap();
         let (merged, _) = of_all(&Snapshot::open(&*storage).unwrap());
         assert!(merged < len / 4, "{merged} of {len}");
+    }
+
+    #[test]
+    fn it_can_be_stopped_where_it_reads_and_writes_nothing() {
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        mostly_deleted(&storage).commit().unwrap();
+        let snapshot = Snapshot::open(&*storage).unwrap();
+        let readers: Vec<_> = snapshot.readers().collect();
+        let stopped_at = |n| {
+            let target = Arc::new(MemoryStorage::new());
+            let merge =
+                || merge(&readers, &snapshot.manifest.schema, target, SegmentId([7; 16]), |_| ());
+            budget::Budget::stopping_at(n).run(merge).map(|built| built.n_docs)
+        };
+        // By the thousand rows, and the blocks of terms after them.
+        for n in [0, 500, 999, 1_050] {
+            assert_eq!(stopped_at(n).unwrap_err().kind(), ErrorKind::Timeout, "{n}");
+        }
+        assert_eq!(stopped_at(100_000).unwrap(), 50);
     }
 }

@@ -5,8 +5,8 @@
 //! over to the new one when it is taken in, which is a matter of the deletes alone.
 
 use super::{IndexWriter, before_publishing, info, report, told};
-use crate::budget::CancelToken;
-use crate::error::{CommitOutcome, Result};
+use crate::budget::{self, Budget, CancelToken};
+use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::{Observer, Operation};
 use crate::format::FileName;
 use crate::format::deletes::DeletedSet;
@@ -19,7 +19,7 @@ use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
 use crate::segment::snapshot::{self, Snapshot};
-use crate::storage::{Pace, Paced, Storage};
+use crate::storage::{IoPriority, Pace, Paced, Storage};
 use crate::writer::CommitInfo;
 use crate::writer::merge_segments;
 use crate::writer::pipeline::Progress;
@@ -33,6 +33,7 @@ const OPEN_SEGMENTS_MAX: usize = 256;
 #[derive(Debug)]
 pub(super) struct Merges {
     pace: Arc<Pace>,
+    priority: IoPriority,
     /// Of those that may still be taken in.
     running: Vec<Weak<Sources>>,
 }
@@ -42,10 +43,10 @@ pub(super) struct Merges {
 struct Sources(Vec<SegmentId>);
 
 impl Merges {
-    pub(super) fn new(bytes_per_second: Option<u64>) -> Self {
+    pub(super) fn new(bytes_per_second: Option<u64>, priority: IoPriority) -> Self {
         let pace = Arc::new(Pace::default());
         pace.set(bytes_per_second);
-        Merges { pace, running: vec![] }
+        Merges { pace, priority, running: vec![] }
     }
 
     /// None of them is taken in any more: their files may be gone.
@@ -68,6 +69,7 @@ pub struct MergeJob {
     id: SegmentId,
     storage: Arc<dyn Storage>,
     pace: Arc<Pace>,
+    priority: IoPriority,
     sources: Arc<Sources>,
     observer: Arc<Observer>,
 }
@@ -161,16 +163,25 @@ impl MergeJob {
         self.input.files.iter().map(|file| file.len()).sum()
     }
 
-    /// Merges, on this thread alone, until somebody cancels.
+    /// Merges, on this thread alone, until somebody cancels; with the [priority](crate::WriterOptions::merge_io_priority) that
+    /// jobs have for what they read and write.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled), and those of reading and writing files. Nothing is left of it then, and the index is as it was.
     pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
-        let MergeJob { input, schema, id, storage, pace, sources, observer } = self;
+        let MergeJob { input, schema, id, storage, pace, priority, sources, observer } = self;
         let paced: Arc<dyn Storage> =
             Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
-        let built = write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ())?;
+        let _lowered = priority.lower();
+        // What reads much and writes little, as where most is deleted, is stopped by the budget.
+        let built = Budget::new()
+            .cancel(cancel)
+            .run(|| write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ()));
+        let built = built.map_err(|error| match budget::is_stop(&error) {
+            true => Error::new(ErrorKind::Cancelled, "merging segments"),
+            false => error,
+        })?;
         let process = std::process::id();
         Ok(MergedSegment { built: Some(built), input, schema, storage, sources, process })
     }
@@ -332,9 +343,11 @@ impl IndexWriter {
         let input = Input::open(&*storage, &self.staging.segments()[due])?;
         let sources = Arc::new(Sources(input.metas.iter().map(|segment| segment.id).collect()));
         self.merges.running.push(Arc::downgrade(&sources));
-        let (schema, pace) = (Arc::clone(&self.rules.schema), Arc::clone(&self.merges.pace));
-        let (id, observer) = (self.ids.next(), Arc::clone(&self.resources.observer));
-        Ok(Some(MergeJob { input, schema, id, storage, pace, sources, observer }))
+        let Merges { pace, priority, .. } = &self.merges;
+        let (pace, priority) = (Arc::clone(pace), *priority);
+        let (schema, id) = (Arc::clone(&self.rules.schema), self.ids.next());
+        let observer = Arc::clone(&self.resources.observer);
+        Ok(Some(MergeJob { input, schema, id, storage, pace, priority, sources, observer }))
     }
 
     /// Puts what a job merged in the place of its segments, without what was deleted meanwhile, by a commit of its own, or with
@@ -365,14 +378,18 @@ impl IndexWriter {
         let Some(built) = merged.built.take() else { return Ok(false) };
         known.map(|known| self.merges.running.swap_remove(known));
         let at = range.start;
-        self.staging.replace(range, built);
-        if let Some((deletes, file)) = deletes {
-            self.staging.set_deletes(at, deletes, file);
-        } else if since.len() > 0 {
-            let mut nothing_left_of = vec![false; self.staging.segments().len()];
-            nothing_left_of[at] = true;
-            self.staging.remove(&nothing_left_of);
-        }
+        // All of it or a useless writer, as the host's storage may panic in any step.
+        self.attempt(|writer| {
+            writer.staging.replace(range, built);
+            if let Some((deletes, file)) = deletes {
+                writer.staging.set_deletes(at, deletes, file);
+            } else if since.len() > 0 {
+                let mut nothing_left_of = vec![false; writer.staging.segments().len()];
+                nothing_left_of[at] = true;
+                writer.staging.remove(&nothing_left_of);
+            }
+            Ok(())
+        })?;
         self.commit_merge(waits)?;
         Ok(true)
     }
@@ -497,5 +514,55 @@ mod tests {
         assert_eq!(merged(1), [(0, 6)]);
         assert!(cheapest(&segments[..1], 1).is_empty());
         assert!(cheapest(&[], 1).is_empty());
+    }
+
+    /// How urgent the thread is that runs a job, while it does, as jobs are started with or without an option.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_job_is_less_urgent_than_its_thread() {
+        use crate::document::Document;
+        use crate::events::{Listener, What};
+        use crate::storage::{MemoryStorage, io_priority};
+        use crate::writer::{Existing, MergePolicy, WriterOptions};
+        use std::sync::Mutex;
+
+        let urgency_of_jobs = |options: WriterOptions| {
+            let seen = Arc::new(Mutex::new(vec![]));
+            let saw = Arc::clone(&seen);
+            let listener = Listener::new(move |event| {
+                if matches!(event.what, What::Merge { .. }) {
+                    saw.lock().unwrap().push(io_priority());
+                }
+            });
+            let options =
+                options.threads(1).observed_by(Arc::new(Observer::new(Some(listener), false)));
+            let schema = Some(Schema::builder().text("title").build().unwrap());
+            let (storage, existing) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
+            let (analyzers, published) = (Arc::default(), Arc::default());
+            let mut writer =
+                IndexWriter::open(storage, schema, analyzers, existing, published, options)
+                    .unwrap();
+            let two = |writer: &mut IndexWriter| {
+                for _ in 0..2 {
+                    writer.add(Document::new().with("title", "treepie")).unwrap();
+                    writer.commit().unwrap();
+                }
+            };
+            two(&mut writer);
+            let job = writer.begin_merge().unwrap().expect("two segments of one document");
+            drop(job.run(&CancelToken::new()).unwrap());
+            assert_eq!(io_priority(), None, "it has its own again");
+            writer.merge().unwrap();
+            seen.lock().unwrap().clone()
+        };
+        let test = move || {
+            let policy = || WriterOptions::new().merge_policy(MergePolicy::default().factor(2));
+            assert_eq!(urgency_of_jobs(policy()), [Some(IoPriority::Low), None]);
+            let idle = policy().merge_io_priority(IoPriority::Idle);
+            assert_eq!(urgency_of_jobs(idle), [Some(IoPriority::Idle), None]);
+            let unchanged = policy().merge_io_priority(IoPriority::Unchanged);
+            assert_eq!(urgency_of_jobs(unchanged), [None, None]);
+        };
+        std::thread::spawn(test).join().unwrap();
     }
 }

@@ -175,7 +175,7 @@ impl IndexWriter {
         let (schema, kept) = start(&committer, schema, existing)?;
         let limits = options.limits();
         let merge_policy = options.merge_policy;
-        let merge_bytes_per_second = options.merge_bytes_per_second;
+        let merges = Merges::new(options.merge_bytes_per_second, options.merge_io_priority);
         let (resources, ids, on_progress) = options.resolve()?;
         let rules = Rules::new(schema, analyzers, limits);
         Ok(IndexWriter {
@@ -197,7 +197,7 @@ impl IndexWriter {
             recent_keys: RecentKeys::default(),
             deletions: Deletions::default(),
             merge_policy,
-            merges: Merges::new(merge_bytes_per_second),
+            merges,
             failed: false,
             n_rollbacks: 0,
             replaces: existing == Existing::Replace,
@@ -454,9 +454,10 @@ impl IndexWriter {
     }
 
     fn start_again(&mut self) -> Result<()> {
-        self.forget_changes();
+        // First, as the host's storage may panic in any step: what is forgotten by half is never committed.
         self.failed = true;
         self.n_rollbacks += 1;
+        self.forget_changes();
         let before = self.committer.generation();
         let older = if self.replaces { OlderFormat::Supersede } else { OlderFormat::Refuse };
         self.committer.start_again(older)?;
@@ -608,6 +609,11 @@ impl IndexWriter {
             || !self.deletions.is_empty()
             || self.staging.has_changes()
             || self.payload != committed
+    }
+
+    /// The number of the newest commit; 0 before the first.
+    pub(crate) fn generation(&self) -> u64 {
+        self.committer.generation()
     }
 
     /// How often what was added was forgotten.

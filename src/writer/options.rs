@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::Observer;
 use crate::ids::SegmentId;
 use crate::limits::Limits;
+use crate::storage::IoPriority;
 use crate::writer::merge_policy::MergePolicy;
 use crate::writer::pipeline::{OnProgress, Progress, Resources};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -27,6 +28,7 @@ pub struct WriterOptions {
     observer: Arc<Observer>,
     pub(super) merge_policy: MergePolicy,
     pub(super) merge_bytes_per_second: Option<u64>,
+    pub(super) merge_io_priority: IoPriority,
 }
 
 impl WriterOptions {
@@ -54,7 +56,8 @@ impl WriterOptions {
         self
     }
 
-    /// Works on the threads of a pool of the caller's, and starts none.
+    /// Works on the threads of a pool of the caller's, and starts none. Where they are all busy, or wait for this writer
+    /// themselves, whoever waits does the work.
     #[must_use]
     pub fn pool(mut self, pool: Arc<ThreadPool>) -> Self {
         self.pool = Some(pool);
@@ -70,12 +73,17 @@ impl WriterOptions {
 
     /// Sets how many bytes a second merges write at most, all [jobs](crate::MergeJob) together (default: as many as the disk
     /// takes; so it is for 0). What is merged in the foreground is not slowed down: somebody waits for it.
-    ///
-    /// There is no option for the priority of reading and writing: the system sets it for a thread, and jobs run on the host's
-    /// threads. A thread that does nothing but run jobs can give itself a low one (on Linux `ioprio_set`, as `ionice` does).
     #[must_use]
     pub fn merge_bytes_per_second(mut self, bytes: u64) -> Self {
         self.merge_bytes_per_second = Some(bytes);
+        self
+    }
+
+    /// Sets how urgent the reads and writes of [jobs](crate::MergeJob) are (default: [`IoPriority::Low`]). The thread
+    /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the foreground has it always.
+    #[must_use]
+    pub fn merge_io_priority(mut self, priority: IoPriority) -> Self {
+        self.merge_io_priority = priority;
         self
     }
 

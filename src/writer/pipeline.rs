@@ -20,7 +20,7 @@ use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
 use crate::writer::run::{self, Run};
 use crate::writer::worker::{FieldOutput, TaskOutput, Worker};
 use rayon::ThreadPool;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -140,8 +140,18 @@ struct Shared {
     stored: Mutex<StoredInOrder>,
 }
 
+/// A batch that was handed in, its number, and that of its first document.
+struct Task {
+    number: u64,
+    batch: Batch,
+    first_doc: u32,
+}
+
 #[derive(Default)]
 struct State {
+    /// Handed in and not begun: whoever is first does it, a thread of the pool or somebody who waits.
+    waiting: VecDeque<Task>,
+    /// Handed in and not done.
     running: usize,
     idle: Vec<Worker>,
     fields: BTreeMap<u64, Vec<FieldOutput>>,
@@ -222,24 +232,21 @@ impl Pipeline {
                     .expected(format!("at most {SEGMENT_DOCS_MAX} documents between two commits"))
                     .found(format!("{} more than {}", batch.n_docs(), self.n_docs))
             })?;
-        let (task, first_doc) = (self.n_tasks, self.n_docs);
+        let task = Task { number: self.n_tasks, batch, first_doc: self.n_docs };
         (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
         let Some(pool) = self.resources.pool() else {
-            self.shared.run_task(task, batch, first_doc);
+            self.shared.run_task(task);
             return self.shared.check();
         };
         let mut state = lock(&self.shared.state);
         while state.running >= self.resources.tasks() && state.failed.is_none() {
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.help_or_wait(state);
         }
         state.running += 1;
+        state.waiting.push_back(task);
         drop(state);
         let shared = Arc::clone(&self.shared);
-        pool.spawn(move || {
-            shared.run_task(task, batch, first_doc);
-            lock(&shared.state).running -= 1;
-            shared.changed.notify_all();
-        });
+        pool.spawn(move || shared.help());
         self.shared.check()
     }
 
@@ -267,7 +274,7 @@ impl Pipeline {
     fn wait(&self) {
         let mut state = lock(&self.shared.state);
         while state.running > 0 {
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.help_or_wait(state);
         }
     }
 
@@ -308,52 +315,89 @@ impl Pipeline {
             }
             let ranking = totals.ranking(detail, lengths);
             let mut writer = builder.start_field(field, self.n_docs, detail)?;
-            self.merge_ranges(&runs, &ranking, &bounds, |merged| {
+            let ranges = Arc::new(Ranges::new(runs, ranking, bounds, self.resources.threads() + 1));
+            self.merge_ranges(&ranges, |merged| {
                 writer.write_postings(&merged.postings)?;
                 merged.for_each(|term, new| writer.add_term(term, new))?;
                 done += 1;
                 on_progress(Progress::Merging { done, total: total.max(done) });
                 Ok(())
             })?;
-            writer.finish(&totals, &ranking)?;
+            writer.finish(&totals, &ranges.ranking)?;
             if self.shared.schema.get(field).offsets {
-                write_offsets(&runs, builder.start_offsets(field, self.n_docs)?)?;
+                write_offsets(&ranges.runs, builder.start_offsets(field, self.n_docs)?)?;
             }
         }
         Ok(())
     }
 
-    /// Merges all ranges on the pool and gives them to `consume` in order.
+    /// Merges all ranges, on the pool where there is one, and gives them to `consume` in order.
     fn merge_ranges(
         &self,
-        runs: &[Run],
-        ranking: &Ranking,
-        bounds: &[Box<[u8]>],
+        ranges: &Arc<Ranges>,
         mut consume: impl FnMut(MergedRange) -> Result<()>,
     ) -> Result<()> {
-        let n_ranges = bounds.len() + 1;
-        let merge = |nth: usize| {
-            let from = nth.checked_sub(1).map(|before| &*bounds[before]);
-            merge_range(runs, ranking, from, bounds.get(nth).map(|bound| &**bound))
-        };
+        let n_ranges = ranges.window.n;
         let Some(pool) = self.resources.pool().filter(|_| n_ranges > 1) else {
-            return (0..n_ranges).try_for_each(|nth| consume(merge(nth)?));
+            return (0..n_ranges).try_for_each(|nth| consume(ranges.merge(nth)?));
         };
-        let threads = self.resources.threads();
-        let window = Window::new(n_ranges, threads + 1);
-        pool.in_place_scope(|scope| {
-            for _ in 0..threads.min(n_ranges) {
-                scope.spawn(|_| {
-                    while let Some(nth) = window.take() {
-                        let merged = catch_unwind(AssertUnwindSafe(|| merge(nth)));
-                        window.put(nth, merged.unwrap_or_else(|_| Err(panicked("merging"))));
-                    }
-                });
-            }
-            let result = (0..n_ranges).try_for_each(|nth| consume(window.get(nth)?));
-            window.stop();
-            result
-        })
+        for _ in 0..self.resources.threads().min(n_ranges) {
+            // One that begins when all is over holds nothing of it.
+            let ranges = Arc::downgrade(ranges);
+            pool.spawn(move || {
+                if let Some(ranges) = ranges.upgrade() {
+                    ranges.work();
+                }
+            });
+        }
+        let _ending = Ending(&ranges.window);
+        (0..n_ranges).try_for_each(|nth| consume(ranges.get(nth)?))
+    }
+}
+
+/// Runs of one field that are merged, by ranges of terms.
+struct Ranges {
+    runs: Vec<Run>,
+    ranking: Ranking,
+    bounds: Vec<Box<[u8]>>,
+    window: Window,
+}
+
+impl Ranges {
+    fn new(runs: Vec<Run>, ranking: Ranking, bounds: Vec<Box<[u8]>>, ahead_max: usize) -> Self {
+        let window = Window::new(bounds.len() + 1, ahead_max);
+        Ranges { runs, ranking, bounds, window }
+    }
+
+    fn merge(&self, nth: usize) -> Result<MergedRange> {
+        let from = nth.checked_sub(1).map(|before| &*self.bounds[before]);
+        let to = self.bounds.get(nth).map(|bound| &**bound);
+        merge_range(&self.runs, &self.ranking, from, to)
+    }
+
+    /// Merges until there is nothing left to begin.
+    fn work(&self) {
+        while let Some(nth) = self.window.take() {
+            let merged = catch_unwind(AssertUnwindSafe(|| self.merge(nth)));
+            self.window.put(nth, merged.unwrap_or_else(|_| Err(panicked("merging"))));
+        }
+    }
+
+    /// The next range: merged by now, awaited where somebody is at it, or merged here.
+    fn get(&self, nth: usize) -> Result<MergedRange> {
+        match self.window.get(nth) {
+            Some(merged) => merged,
+            None => self.merge(nth).inspect(|_| self.window.has_consumed(nth)),
+        }
+    }
+}
+
+/// Nobody begins another range, and whoever is at one comes to its end, before this is gone: by a panic too.
+struct Ending<'w>(&'w Window);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -406,7 +450,26 @@ impl Shared {
         }
     }
 
-    fn run_task(&self, task: u64, batch: Batch, first_doc: u32) {
+    /// Does what waits, or waits itself for those who are at it: nobody may depend on threads of a pool that all
+    /// stand and wait for this one.
+    fn help_or_wait<'s>(&'s self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        if state.waiting.is_empty() {
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.help();
+        lock(&self.state)
+    }
+
+    /// Does the next task, if somebody else has not done it.
+    fn help(&self) {
+        let Some(task) = lock(&self.state).waiting.pop_front() else { return };
+        self.run_task(task);
+        lock(&self.state).running -= 1;
+        self.changed.notify_all();
+    }
+
+    fn run_task(&self, task: Task) {
         if lock(&self.state).failed.is_some() {
             return;
         }
@@ -414,8 +477,8 @@ impl Shared {
         let mut worker =
             idle.unwrap_or_else(|| Worker::new(Arc::clone(&self.schema), &self.analyzers));
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let output = worker.process(batch, first_doc, self.worker_bytes)?;
-            self.accept(task, output)
+            let output = worker.process(task.batch, task.first_doc, self.worker_bytes)?;
+            self.accept(task.number, output)
         }));
         match done.unwrap_or_else(|_| Err(panicked("indexing documents"))) {
             Ok(()) => lock(&self.state).idle.push(worker),
@@ -502,7 +565,9 @@ struct Window {
 struct WindowState {
     next: usize,
     consumed: usize,
-    stopped: bool,
+    /// Taken and not put.
+    at_work: usize,
+    ended: bool,
     results: BTreeMap<usize, Result<MergedRange>>,
 }
 
@@ -511,38 +576,58 @@ impl Window {
         Window { state: Mutex::default(), changed: Condvar::new(), n, ahead_max }
     }
 
+    fn wait<'s>(&'s self, state: MutexGuard<'s, WindowState>) -> MutexGuard<'s, WindowState> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn take(&self) -> Option<usize> {
         let mut state = lock(&self.state);
-        while !state.stopped && state.next < self.n && state.next >= state.consumed + self.ahead_max
-        {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.ended && state.next < self.n && state.next >= state.consumed + self.ahead_max {
+            state = self.wait(state);
         }
-        if state.stopped || state.next == self.n {
+        if state.ended || state.next == self.n {
             return None;
         }
+        state.at_work += 1;
         state.next += 1;
         Some(state.next - 1)
     }
 
     fn put(&self, nth: usize, result: Result<MergedRange>) {
-        lock(&self.state).results.insert(nth, result);
+        let mut state = lock(&self.state);
+        state.at_work -= 1;
+        state.results.insert(nth, result);
         self.changed.notify_all();
     }
 
-    fn get(&self, nth: usize) -> Result<MergedRange> {
+    /// The result of a task, awaited where it is taken; `None` where nobody has: then it is the caller's.
+    fn get(&self, nth: usize) -> Option<Result<MergedRange>> {
         let mut state = lock(&self.state);
         loop {
             if let Some(result) = state.results.remove(&nth) {
                 state.consumed = nth + 1;
                 self.changed.notify_all();
-                return result;
+                return Some(result);
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.next == nth {
+                state.next += 1;
+                return None;
+            }
+            state = self.wait(state);
         }
     }
 
-    fn stop(&self) {
-        lock(&self.state).stopped = true;
+    fn has_consumed(&self, nth: usize) {
+        lock(&self.state).consumed = nth + 1;
         self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        let mut state = lock(&self.state);
+        state.ended = true;
+        self.changed.notify_all();
+        while state.at_work > 0 {
+            state = self.wait(state);
+        }
     }
 }

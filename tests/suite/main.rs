@@ -30,3 +30,4 @@ mod plans;
 mod ranking;
 mod recount;
 mod result_cache;
+mod shared;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use treepie::storage::Storage;
 use treepie::{
     CancelToken, Document, ErrorKind, Index, IndexWriter, MergePolicy, Progress, Schema,
     WriterOptions,
@@ -163,6 +164,103 @@ fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
         assert_eq!(searcher.count(&searcher.parse("id:1").unwrap()).unwrap(), 0);
         assert_eq!(searcher.n_docs(), 8);
     }
+}
+
+/// The files of what was only flushed go while a merge of it is taken in.
+#[test]
+fn nor_one_that_ends_in_a_panic_while_it_is_taken_in() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
+    let mut writer = index.writer_with(options).unwrap();
+    writer.commit().unwrap();
+    // So many that a flush leaves merging them to others.
+    for ids in [0..40_000, 40_000..80_000] {
+        ids.for_each(|id| writer.add(document(id)).unwrap());
+        writer.flush().unwrap();
+    }
+    let job = writer.begin_merge().unwrap().expect("two segments of a size");
+    let merged = job.run(&CancelToken::new()).unwrap();
+    writer.delete_key("1").unwrap();
+    writer.flush().unwrap();
+    storage.panic("delete");
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.finish_merge(merged).map(drop))).is_err());
+    storage.mend();
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    writer.add(document(1)).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+/// A rollback that does not come to its end has forgotten something, so nothing of it is committed.
+#[test]
+fn a_panic_in_a_rollback_leaves_a_useless_writer() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+    let mut writer = index.writer_with(options).unwrap();
+    writer.commit().unwrap();
+    let is_spilled = || storage.list().unwrap().iter().any(|entry| entry.name.starts_with(".run-"));
+    for id in 0..200_000_u64 {
+        let text = format!("{:x} {:x}", id * 7_919, id * 104_729);
+        writer.add(Document::new().with("id", id.to_string()).with("text", text)).unwrap();
+        if id % 1_000 == 0 && is_spilled() {
+            break;
+        }
+    }
+    assert!(is_spilled(), "there is something to delete");
+    storage.panic("delete");
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.rollback())).is_err());
+    storage.mend();
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 0);
+}
+
+/// Where the clean-up behind a commit fails halfway, the next one ends it; and what somebody else has cleared away is no
+/// reason to keep the rest.
+#[test]
+fn what_could_not_be_cleared_away_goes_with_the_next_commit() {
+    let files_after = |disturb: &dyn Fn(&Arc<Failing>)| {
+        let storage = Arc::new(Failing::default());
+        let index = Index::options().create_in(storage.clone(), schema());
+        let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+        for id in 0..12 {
+            if id == 6 {
+                disturb(&storage);
+            }
+            writer.add(document(id)).unwrap();
+            // Each takes the place of all segments before.
+            writer.merge().unwrap();
+        }
+        let mut kinds = [0, 0];
+        for entry in storage.list().unwrap() {
+            kinds[0] += usize::from(entry.name.starts_with("seg-"));
+            kinds[1] += usize::from(entry.name.starts_with("manifest-"));
+        }
+        kinds
+    };
+    let undisturbed = files_after(&|_| ());
+    assert_eq!(undisturbed[1], 2);
+    let names_fail_once = |storage: &Arc<Failing>| {
+        // The first time that names are synced behind a deleted manifest.
+        let (is_deleted, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
+        storage.before(move |call, _| {
+            is_deleted.fetch_or(call == "delete_unless_pinned", Ordering::SeqCst);
+            let is_met = call == "sync_names" && is_deleted.load(Ordering::SeqCst);
+            if is_met && !has_failed.swap(true, Ordering::SeqCst) {
+                return Err(treepie::Error::io("syncing", std::io::ErrorKind::Other.into()));
+            }
+            Ok(())
+        });
+    };
+    assert_eq!(files_after(&names_fail_once), undisturbed);
+    let manifests_vanish = |storage: &Arc<Failing>| {
+        let names = storage.list().unwrap().into_iter().map(|entry| entry.name);
+        let oldest = names.filter(|name| name.starts_with("manifest-")).min().unwrap();
+        storage.delete(&oldest).unwrap();
+    };
+    assert_eq!(files_after(&manifests_vanish), undisturbed);
 }
 
 /// Also of what somebody else has lost, as long as it is lost.

@@ -93,6 +93,8 @@ pub(crate) struct Committer {
     generation: u64,
     /// The commits that are there, the oldest first; `None` where that has to be looked up.
     commits: Option<Vec<Named>>,
+    /// Files that go as soon as it is durable that the commits are gone that named them.
+    doomed: Vec<FileName>,
     /// Why nothing can be committed any more.
     broken: Option<String>,
 }
@@ -111,9 +113,9 @@ impl Committer {
         let lock = storage.lock_writer()?;
         let (current, generation) = newest_commit(&*storage, older)?;
         let index_id = current.as_ref().map_or_else(SegmentId::random, |current| current.index_id);
-        let commits = None;
+        let (commits, doomed, broken) = (None, vec![], None);
         let mut committer =
-            Committer { storage, lock, current, index_id, generation, commits, broken: None };
+            Committer { storage, lock, current, index_id, generation, commits, doomed, broken };
         // Litter that cannot be removed now (a mapped file on Windows, a failing disk) stays litter.
         let _ = committer.collect_all(Orphans::Delete);
         Ok(committer)
@@ -130,6 +132,8 @@ impl Committer {
         (self.current, self.generation) = newest_commit(&*self.storage, older)?;
         self.index_id = self.current.as_ref().map_or(self.index_id, |current| current.index_id);
         self.commits = None;
+        // Nothing names them, so they go with all else of which that is true.
+        self.doomed.clear();
         self.broken = None;
         let _ = self.collect_all(Orphans::Delete);
         Ok(())
@@ -142,9 +146,9 @@ impl Committer {
         whole: Manifest,
         newest: u64,
     ) -> Committer {
-        let index_id = whole.index_id;
-        let (current, commits) = (Some(whole), None);
-        Committer { storage, lock, current, index_id, generation: newest, commits, broken: None }
+        let (index_id, current, generation) = (whole.index_id, Some(whole), newest);
+        let (commits, doomed, broken) = (None, vec![], None);
+        Committer { storage, lock, current, index_id, generation, commits, doomed, broken }
     }
 
     /// The commit that the next one follows; `None` before the first, and where that one is of an older format.
@@ -317,36 +321,35 @@ impl Committer {
     /// Step 7: deletes superseded commits and what only they named. After the first time that costs a look at nothing
     /// that stays, since nobody else makes or deletes commits.
     fn collect(&mut self) -> Result<()> {
-        // Where something goes wrong on the way, it is looked up the next time.
         let Some(commits) = self.commits.take() else { return self.collect_all(Orphans::Keep) };
         let n_old = commits.len().saturating_sub(COMMITS_KEPT);
-        let (mut left, mut superseded) = (vec![], vec![]);
+        let mut left = vec![];
         for (at, commit) in commits.into_iter().enumerate() {
             match at < n_old && self.delete_commit(commit.generation) {
-                true => superseded.extend(commit.files),
+                true => self.doomed.extend(commit.files),
                 false => left.push(commit),
             }
         }
         let mut spared = files_of(&left);
-        let mut doomed = superseded;
-        doomed.retain(|file| spared.insert(*file));
-        if !doomed.is_empty() {
+        self.doomed.retain(|file| spared.insert(*file));
+        self.commits = Some(left);
+        if !self.doomed.is_empty() {
             // Else a manifest could come back after a crash without the segments that went with it. Where none
             // goes, it may.
             self.storage.sync_names()?;
         }
-        for file in doomed {
+        for file in std::mem::take(&mut self.doomed) {
             // One that cannot be deleted does not keep the others.
             let _ = self.storage.delete(&file.to_string());
         }
-        self.commits = Some(left);
         Ok(())
     }
 
-    /// Whether the manifest of a commit is gone: not where a reader has pinned it.
+    /// Whether the manifest of a commit is gone, by whomever: not where a reader has pinned it.
     fn delete_commit(&self, generation: u64) -> bool {
         let name = FileName::Manifest(generation).to_string();
-        self.storage.delete_unless_pinned(&name).unwrap_or(false)
+        let deleted = self.storage.delete_unless_pinned(&name);
+        deleted.unwrap_or_else(|error| error.kind() == ErrorKind::NotFound)
     }
 
     /// The same, of what a look at all files finds; with [`Orphans::Delete`] also all files that nobody names.

@@ -10,19 +10,19 @@
 //! just after the next has begun. So a leader waits for them, no longer than a part of what a commit takes, and
 //! where they do not come more and more seldom.
 
-use crate::budget::CancelToken;
+mod periodic;
+
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
-use crate::sync::{Condvar, JoinHandle, Mutex, MutexGuard, ThreadBuilder, wait_within};
-use crate::writer::{
-    CommitInfo, FlushInfo, IndexWriter, MergeJob, MergedSegment, Rules, check_payload,
-};
+use crate::sync::{Condvar, Mutex, MutexGuard, wait_within};
+use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+pub use periodic::PeriodicCommits;
 
 /// What an operation in the queue takes beside its texts.
 const OPERATION_BYTES: usize = 128;
@@ -199,13 +199,14 @@ impl SharedWriter {
     ///
     /// As [`add`](Self::add) and [`process`](Self::process), without [`ErrorKind::Busy`].
     pub fn add_and_process(&self, document: Document) -> Result<()> {
-        loop {
-            match self.add(document.clone()) {
-                Ok(Buffered { is_due: false, .. }) => return Ok(()),
-                Ok(_) => return self.process(),
-                Err(error) if error.kind() == ErrorKind::Busy => self.process()?,
-                Err(error) => return Err(error),
+        match self.add(document.clone()) {
+            Ok(Buffered { is_due: false, .. }) => Ok(()),
+            Ok(_) => self.process(),
+            // Behind what waits, and not in the queue, which others may go on filling for ever.
+            Err(error) if error.kind() == ErrorKind::Busy => {
+                self.with(|writer| writer.attempt(|writer| writer.add(document)))
             }
+            Err(error) => Err(error),
         }
     }
 
@@ -265,7 +266,8 @@ impl SharedWriter {
     /// # Errors
     ///
     /// As there, and each of those who share it gets it; [`ErrorKind::Cancelled`] where somebody [rolled back](Self::rollback)
-    /// meanwhile what it was to make durable.
+    /// meanwhile what it was to make durable: the [outcome](Error::commit_outcome) is `Unknown` then, since what this
+    /// caller had added may have been taken along by the commit of somebody else before.
     pub fn commit(&self) -> Result<CommitInfo> {
         let mut queue = self.queue();
         let group = Arc::clone(&queue.open);
@@ -314,7 +316,8 @@ impl SharedWriter {
         queue.take();
         let error = Error::new(ErrorKind::Cancelled, "committing")
             .found("a rollback by somebody who shares the writer")
-            .outcome(CommitOutcome::NotCommitted);
+            // What a caller had added may have gone along with a commit before the one that it waits for.
+            .outcome(CommitOutcome::Unknown);
         // Who waits has added what is forgotten. Who has led a group to its end knows better.
         let _ = std::mem::take(&mut queue.open).0.set(Err(error));
         queue.gathering.close();
@@ -332,72 +335,6 @@ impl SharedWriter {
         let operations = self.queue().take();
         apply(&mut at_work.writer, operations)?;
         work(&mut at_work.writer)
-    }
-
-    /// Commits every so often, on a thread of its own, as long as what is returned lives: where anything was added since, and
-    /// once more at the end. What is due is merged on one more thread, in nobody's way, as by
-    /// [`begin_merge`](IndexWriter::begin_merge); what is being merged at the end is given up. `told` gets what became of each
-    /// commit, and the error of a merge; while the writer is useless, that, each time. An interval of less than a
-    /// millisecond is one.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Io`] where there is no thread to be had.
-    pub fn commit_every(
-        &self,
-        interval: Duration,
-        mut told: impl FnMut(Result<CommitInfo>) + Send + 'static,
-    ) -> Result<PeriodicCommits> {
-        let stop = Arc::new(Stop::default());
-        let (writer, stopped) = (self.clone(), Arc::clone(&stop));
-        let work = move || {
-            let (mut is_over, mut merging) = (false, None);
-            while !is_over {
-                is_over = stopped.wait(interval.max(INTERVAL_MIN));
-                let mut is_committed = false;
-                if writer.has_changes() {
-                    let committed = writer.commit();
-                    is_committed = committed.is_ok();
-                    told(committed);
-                }
-                let merged = writer.merge_beside(&mut merging, is_committed, &stopped.merging);
-                if let Err(error) = merged
-                    && !stopped.merging.is_cancelled()
-                {
-                    told(Err(error));
-                }
-            }
-            if let Some(Merging { thread, .. }) = merging {
-                // What it made goes with it.
-                drop(thread.join());
-            }
-        };
-        let thread = ThreadBuilder::new().name("treepie-commit".into()).spawn(work);
-        let thread = thread.map_err(|error| Error::io("starting a thread that commits", error))?;
-        Ok(PeriodicCommits { stop, thread: Some(thread) })
-    }
-
-    /// Takes in what was merged, and begins the next merge where one may be due.
-    fn merge_beside(
-        &self,
-        merging: &mut Option<Merging>,
-        mut is_due: bool,
-        cancel: &CancelToken,
-    ) -> Result<()> {
-        if let Some(done) = merging.take_if(|merging| merging.is_done.load(Ordering::Acquire)) {
-            let panicked =
-                |_| Err(Error::new(ErrorKind::Poisoned, "merging segments").found("a panic"));
-            let merged = done.thread.join().unwrap_or_else(panicked)?;
-            is_due |= self.with(|writer| writer.finish_merge(merged))?;
-        }
-        if is_due
-            && merging.is_none()
-            && !cancel.is_cancelled()
-            && let Some(job) = self.with(IndexWriter::begin_merge)?
-        {
-            *merging = Some(Merging::start(job, cancel.clone())?);
-        }
-        Ok(())
     }
 
     /// Whether anything was added, deleted or set since the last commit.
@@ -515,284 +452,6 @@ fn apply(writer: &mut IndexWriter, operations: Vec<Operation>) -> Result<()> {
     writer.attempt(|writer| operations.into_iter().try_for_each(|operation| one(writer, operation)))
 }
 
-/// Between two commits that come by themselves at least.
-const INTERVAL_MIN: Duration = Duration::from_millis(1);
-
-/// A merge on a thread of its own.
-struct Merging {
-    thread: JoinHandle<Result<MergedSegment>>,
-    is_done: Arc<AtomicBool>,
-}
-
-impl Merging {
-    fn start(job: MergeJob, cancel: CancelToken) -> Result<Self> {
-        let is_done = Arc::new(AtomicBool::new(false));
-        let done = IsDone(Arc::clone(&is_done));
-        let work = move || {
-            let _done = done;
-            job.run(&cancel)
-        };
-        let thread = ThreadBuilder::new().name("treepie-merge".into()).spawn(work);
-        let thread = thread.map_err(|error| Error::io("starting a thread that merges", error))?;
-        Ok(Merging { thread, is_done })
-    }
-}
-
-/// Says so when it ends, by a panic too.
-struct IsDone(Arc<AtomicBool>);
-
-impl Drop for IsDone {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
-/// How the thread is stopped that commits every so often.
-#[derive(Debug, Default)]
-struct Stop {
-    is_over: Mutex<bool>,
-    told: Condvar,
-    merging: CancelToken,
-}
-
-impl Stop {
-    /// Waits for so long, or until the end is told; whether it was.
-    fn wait(&self, interval: Duration) -> bool {
-        let until = Instant::now().checked_add(interval);
-        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let now = Instant::now();
-            let rest = until.map_or(Duration::MAX, |until| until.saturating_duration_since(now));
-            if *is_over || rest.is_zero() {
-                return *is_over;
-            }
-            let woken = self.told.wait_timeout(is_over, rest.min(Duration::from_secs(3_600)));
-            is_over = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    fn tell(&self) {
-        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.merging.cancel();
-        self.told.notify_all();
-    }
-}
-
-/// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it.
-#[derive(Debug)]
-#[must_use = "the commits end when it is dropped"]
-pub struct PeriodicCommits {
-    stop: Arc<Stop>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for PeriodicCommits {
-    fn drop(&mut self) {
-        self.stop.tell();
-        if let Some(thread) = self.thread.take() {
-            // It ends by a panic only where `told` panics, which was reported then.
-            let _ = thread.join();
-        }
-    }
-}
-
 #[cfg(test)]
 #[cfg(not(treepie_schedules))] // which would have to know of these threads
-mod tests {
-    use super::*;
-    use crate::schema::Schema;
-    use crate::storage::MemoryStorage;
-    use crate::writer::{Existing, Progress, WriterOptions};
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::thread;
-
-    /// The writer of an index without documents.
-    fn writer(options: WriterOptions) -> SharedWriter {
-        of_schema(Schema::builder().text("text").build().unwrap(), options)
-    }
-
-    fn of_schema(schema: Schema, options: WriterOptions) -> SharedWriter {
-        let (storage, none) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
-        let (analyzers, published) = (Arc::default(), Arc::default());
-        let writer = IndexWriter::open(storage, Some(schema), analyzers, none, published, options);
-        let writer = writer.unwrap().into_shared();
-        writer.commit().unwrap();
-        writer
-    }
-
-    fn document() -> Document {
-        Document::new().with("text", "text")
-    }
-
-    /// Starts so many threads that commit, and waits until they wait.
-    fn commit_by(n: usize, writer: &SharedWriter) -> Vec<thread::JoinHandle<Result<CommitInfo>>> {
-        let commit = |_| {
-            let writer = writer.clone();
-            thread::spawn(move || writer.commit())
-        };
-        let committing = (0..n).map(commit).collect();
-        while writer.queue().gathering.n_open < n {
-            thread::yield_now();
-        }
-        committing
-    }
-
-    /// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
-    #[test]
-    fn who_waits_for_a_commit_that_panics_is_told() {
-        for _ in 0..50 {
-            let panics = Arc::new(AtomicBool::new(false));
-            let asked = Arc::clone(&panics);
-            let options = WriterOptions::new().threads(1).on_progress(move |progress| {
-                let is_late = matches!(progress, Progress::Merging { .. });
-                assert!(!(is_late && asked.swap(false, Ordering::SeqCst)), "the host's mistake");
-            });
-            let writer = writer(options);
-            let held = writer.writer();
-            writer.add(document()).unwrap();
-            let committing = commit_by(2, &writer);
-            let other = writer.clone();
-            let rolling_back = thread::spawn(move || other.rollback());
-            thread::sleep(Duration::from_millis(2));
-            panics.store(true, Ordering::SeqCst);
-            drop(held);
-            rolling_back.join().unwrap().unwrap();
-            for told in committing.into_iter().filter_map(|thread| thread.join().ok()) {
-                let outcome = told.expect_err("it is lost").commit_outcome();
-                assert!(outcome.is_some_and(|of| of != CommitOutcome::Committed), "{outcome:?}");
-            }
-            panics.store(false, Ordering::SeqCst);
-            writer.add(document()).unwrap();
-            assert_eq!(writer.commit().unwrap().documents, 1);
-        }
-    }
-
-    #[test]
-    fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
-        let writer = writer(WriterOptions::new().threads(1));
-        let committing = writer.with(|own| {
-            // Forgotten with the rest, while its commit waits for the writer.
-            writer.add(document())?;
-            let committing = commit_by(1, &writer);
-            own.rollback().map(|()| committing)
-        });
-        for told in committing.unwrap() {
-            assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
-        }
-        assert_eq!(writer.commit().unwrap().documents, 0);
-        // The same where a panic comes behind it.
-        let mut committing = vec![];
-        let work = AssertUnwindSafe(|| {
-            writer.with(|own| {
-                writer.add(document())?;
-                committing = commit_by(1, &writer);
-                own.rollback()?;
-                panic!("the host's mistake") as Result<()>
-            })
-        });
-        assert!(catch_unwind(work).is_err());
-        for told in committing {
-            assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
-        }
-    }
-
-    /// Texts count with all their bytes, whatever they are for: from a quarter of the room on it is time, and when it is
-    /// full nothing is taken.
-    #[test]
-    fn what_waits_is_counted_and_work_is_asked_for_in_time() {
-        let schema = Schema::builder().text("text").key("id").build().unwrap();
-        let writer = of_schema(schema, WriterOptions::new().threads(1).memory_bytes(16 << 20));
-        let room = 2 << 20; // an eighth
-        let long = "x".repeat(1_000);
-        let pushes: [&dyn Fn() -> Result<Buffered>; 4] = [
-            &|| writer.add(Document::new().with("id", "1").with("text", &*long)),
-            &|| writer.delete_key(&long),
-            &|| writer.delete_value("id", &long),
-            &|| writer.set_payload(long.as_bytes()),
-        ];
-        for push in pushes {
-            let mut before = Buffered { bytes: 0, is_due: false };
-            let error = loop {
-                match push() {
-                    Ok(now) => {
-                        assert!((1_000..1_500).contains(&(now.bytes - before.bytes)), "{now:?}");
-                        assert_eq!(now.is_due, now.bytes >= room / 4);
-                        before = now;
-                    }
-                    Err(error) => break error,
-                }
-            };
-            assert_eq!(error.kind(), ErrorKind::Busy);
-            assert!((room - 1_500..=room + OPERATION_BYTES).contains(&before.bytes), "{before:?}");
-            writer.process().unwrap();
-            assert_eq!(writer.queue().bytes, 0);
-        }
-        // Who has time works on it by himself.
-        let mut most = 0;
-        for n in 0..4_000 {
-            let document = Document::new().with("id", n.to_string()).with("text", &*long);
-            writer.add_and_process(document).unwrap();
-            most = most.max(writer.queue().bytes);
-        }
-        assert!((room / 8..room / 4).contains(&most), "{most}");
-    }
-
-    #[test]
-    fn commits_that_come_by_themselves_come_only_where_something_is_new() {
-        let writer = writer(WriterOptions::new().threads(1));
-        let (tell, told) = std::sync::mpsc::channel();
-        let commits = writer.commit_every(Duration::ZERO, move |commit| {
-            tell.send(commit.unwrap().generation).unwrap();
-        });
-        thread::sleep(Duration::from_millis(30));
-        assert!(told.try_recv().is_err(), "nothing was added");
-        writer.add(document()).unwrap();
-        assert_eq!(told.recv().unwrap(), 2);
-        thread::sleep(Duration::from_millis(5));
-        drop(commits);
-        assert!(told.recv().is_err(), "nor since");
-    }
-
-    /// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
-    fn after(n_last: usize, n_open: usize) -> Gathering {
-        let mut gathering = Gathering { n_open: n_last, ..Gathering::default() };
-        gathering.close();
-        gathering.n_open += n_open;
-        gathering.ended(Duration::from_millis(8));
-        gathering
-    }
-
-    #[test]
-    fn a_group_is_waited_for_until_as_many_have_come_as_the_last_time() {
-        assert!(Gathering::default().patience().is_zero(), "nobody is expected before a commit");
-        let mut gathering = after(3, 1);
-        gathering.took = Duration::from_secs(60);
-        assert_eq!(gathering.patience(), GATHERING_MAX, "however long it took");
-        gathering.took = Duration::from_millis(8);
-        for n_open in 1..4 {
-            gathering.n_open = n_open;
-            assert_eq!(gathering.patience(), Duration::from_millis(2), "{n_open} of 3 + 1");
-        }
-        for n_open in 4..6 {
-            gathering.n_open = n_open;
-            assert!(gathering.patience().is_zero(), "{n_open} of 3 + 1");
-        }
-    }
-
-    /// Whoever commits alone after others have gone pays for a few waits, and not with each of his commits.
-    #[test]
-    fn waits_in_vain_come_more_and_more_seldom_until_one_was_not() {
-        let mut gathering = after(3, 1);
-        for n_between in [0, 1, 3, 7, 15, 31, 63, 63] {
-            for _ in 0..n_between {
-                assert!(gathering.patience().is_zero(), "one of {n_between}");
-            }
-            assert!(!gathering.patience().is_zero(), "behind {n_between}");
-            gathering.waited();
-        }
-        gathering.n_open = 4;
-        gathering.waited();
-        gathering.n_open = 1;
-        assert!(!gathering.patience().is_zero(), "they are back");
-    }
-}
+mod tests;

@@ -1,0 +1,204 @@
+use super::*;
+use crate::schema::Schema;
+use crate::storage::MemoryStorage;
+use crate::writer::{Existing, Progress, WriterOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// The writer of an index without documents.
+fn writer(options: WriterOptions) -> SharedWriter {
+    of_schema(Schema::builder().text("text").build().unwrap(), options)
+}
+
+fn of_schema(schema: Schema, options: WriterOptions) -> SharedWriter {
+    let (storage, none) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
+    let (analyzers, published) = (Arc::default(), Arc::default());
+    let writer = IndexWriter::open(storage, Some(schema), analyzers, none, published, options);
+    let writer = writer.unwrap().into_shared();
+    writer.commit().unwrap();
+    writer
+}
+
+fn document() -> Document {
+    Document::new().with("text", "text")
+}
+
+/// Starts so many threads that commit, and waits until they wait.
+fn commit_by(n: usize, writer: &SharedWriter) -> Vec<thread::JoinHandle<Result<CommitInfo>>> {
+    let commit = |_| {
+        let writer = writer.clone();
+        thread::spawn(move || writer.commit())
+    };
+    let committing = (0..n).map(commit).collect();
+    while writer.queue().gathering.n_open < n {
+        thread::yield_now();
+    }
+    committing
+}
+
+/// Who waits for a commit whose leader panics is told so, also where somebody rolls back before he wakes.
+#[test]
+fn who_waits_for_a_commit_that_panics_is_told() {
+    for _ in 0..50 {
+        let panics = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&panics);
+        let options = WriterOptions::new().threads(1).on_progress(move |progress| {
+            let is_late = matches!(progress, Progress::Merging { .. });
+            assert!(!(is_late && asked.swap(false, Ordering::SeqCst)), "the host's mistake");
+        });
+        let writer = writer(options);
+        let held = writer.writer();
+        writer.add(document()).unwrap();
+        let committing = commit_by(2, &writer);
+        let other = writer.clone();
+        let rolling_back = thread::spawn(move || other.rollback());
+        thread::sleep(Duration::from_millis(2));
+        panics.store(true, Ordering::SeqCst);
+        drop(held);
+        rolling_back.join().unwrap().unwrap();
+        for told in committing.into_iter().filter_map(|thread| thread.join().ok()) {
+            let outcome = told.expect_err("it is lost").commit_outcome();
+            assert!(outcome.is_some_and(|of| of != CommitOutcome::Committed), "{outcome:?}");
+        }
+        panics.store(false, Ordering::SeqCst);
+        writer.add(document()).unwrap();
+        assert_eq!(writer.commit().unwrap().documents, 1);
+    }
+}
+
+#[test]
+fn who_waits_is_told_of_a_rollback_by_the_writer_itself() {
+    let writer = writer(WriterOptions::new().threads(1));
+    let committing = writer.with(|own| {
+        // Forgotten with the rest, while its commit waits for the writer.
+        writer.add(document())?;
+        let committing = commit_by(1, &writer);
+        own.rollback().map(|()| committing)
+    });
+    for told in committing.unwrap() {
+        assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+    }
+    assert_eq!(writer.commit().unwrap().documents, 0);
+    // The same where a panic comes behind it.
+    let mut committing = vec![];
+    let work = AssertUnwindSafe(|| {
+        writer.with(|own| {
+            writer.add(document())?;
+            committing = commit_by(1, &writer);
+            own.rollback()?;
+            panic!("the host's mistake") as Result<()>
+        })
+    });
+    assert!(catch_unwind(work).is_err());
+    for told in committing {
+        assert_eq!(told.join().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+    }
+}
+
+/// Texts count with all their bytes, whatever they are for: from a quarter of the room on it is time, and when it is
+/// full nothing is taken.
+#[test]
+fn what_waits_is_counted_and_work_is_asked_for_in_time() {
+    let schema = Schema::builder().text("text").key("id").build().unwrap();
+    let writer = of_schema(schema, WriterOptions::new().threads(1).memory_bytes(16 << 20));
+    let room = 2 << 20; // an eighth
+    let long = "x".repeat(1_000);
+    let pushes: [&dyn Fn() -> Result<Buffered>; 4] = [
+        &|| writer.add(Document::new().with("id", "1").with("text", &*long)),
+        &|| writer.delete_key(&long),
+        &|| writer.delete_value("id", &long),
+        &|| writer.set_payload(long.as_bytes()),
+    ];
+    for push in pushes {
+        let mut before = Buffered { bytes: 0, is_due: false };
+        let error = loop {
+            match push() {
+                Ok(now) => {
+                    assert!((1_000..1_500).contains(&(now.bytes - before.bytes)), "{now:?}");
+                    assert_eq!(now.is_due, now.bytes >= room / 4);
+                    before = now;
+                }
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Busy);
+        assert!((room - 1_500..=room + OPERATION_BYTES).contains(&before.bytes), "{before:?}");
+        writer.process().unwrap();
+        assert_eq!(writer.queue().bytes, 0);
+    }
+    // Who has time works on it by himself.
+    let mut most = 0;
+    for n in 0..4_000 {
+        let document = Document::new().with("id", n.to_string()).with("text", &*long);
+        writer.add_and_process(document).unwrap();
+        most = most.max(writer.queue().bytes);
+    }
+    assert!((room / 8..room / 4).contains(&most), "{most}");
+    // What does not fit beside what waits goes straight to the writer, behind it.
+    writer.add(Document::new().with("id", "short").with("text", "text")).unwrap();
+    let large = Document::new().with("id", "large").with("text", "x ".repeat(room));
+    assert_eq!(writer.add(large.clone()).unwrap_err().kind(), ErrorKind::Busy);
+    writer.add_and_process(large).unwrap();
+    assert_eq!(writer.queue().bytes, 0);
+    assert_eq!(writer.commit().unwrap().documents, 4_002);
+}
+
+#[test]
+fn commits_that_come_by_themselves_come_only_where_something_is_new() {
+    let writer = writer(WriterOptions::new().threads(1));
+    let (tell, told) = std::sync::mpsc::channel();
+    let commits = writer.commit_every(Duration::ZERO, move |commit| {
+        tell.send(commit.unwrap().generation).unwrap();
+    });
+    thread::sleep(Duration::from_millis(30));
+    assert!(told.try_recv().is_err(), "nothing was added");
+    writer.add(document()).unwrap();
+    assert_eq!(told.recv().unwrap(), 2);
+    thread::sleep(Duration::from_millis(5));
+    drop(commits);
+    assert!(told.recv().is_err(), "nor since");
+}
+
+/// As a commit for `n_last` leaves it that took 8 ms, while which `n_open` more have come.
+fn after(n_last: usize, n_open: usize) -> Gathering {
+    let mut gathering = Gathering { n_open: n_last, ..Gathering::default() };
+    gathering.close();
+    gathering.n_open += n_open;
+    gathering.ended(Duration::from_millis(8));
+    gathering
+}
+
+#[test]
+fn a_group_is_waited_for_until_as_many_have_come_as_the_last_time() {
+    assert!(Gathering::default().patience().is_zero(), "nobody is expected before a commit");
+    let mut gathering = after(3, 1);
+    gathering.took = Duration::from_secs(60);
+    assert_eq!(gathering.patience(), GATHERING_MAX, "however long it took");
+    gathering.took = Duration::from_millis(8);
+    for n_open in 1..4 {
+        gathering.n_open = n_open;
+        assert_eq!(gathering.patience(), Duration::from_millis(2), "{n_open} of 3 + 1");
+    }
+    for n_open in 4..6 {
+        gathering.n_open = n_open;
+        assert!(gathering.patience().is_zero(), "{n_open} of 3 + 1");
+    }
+}
+
+/// Whoever commits alone after others have gone pays for a few waits, and not with each of his commits.
+#[test]
+fn waits_in_vain_come_more_and_more_seldom_until_one_was_not() {
+    let mut gathering = after(3, 1);
+    for n_between in [0, 1, 3, 7, 15, 31, 63, 63] {
+        for _ in 0..n_between {
+            assert!(gathering.patience().is_zero(), "one of {n_between}");
+        }
+        assert!(!gathering.patience().is_zero(), "behind {n_between}");
+        gathering.waited();
+    }
+    gathering.n_open = 4;
+    gathering.waited();
+    gathering.n_open = 1;
+    assert!(!gathering.patience().is_zero(), "they are back");
+}

@@ -1,0 +1,168 @@
+//! How urgent the reads and writes of a thread are to the system.
+//!
+//! Linux keeps it for each thread (`ioprio_set(2)`), and asks for it where the scheduler of a disk knows priorities: `bfq`
+//! and `mq-deadline` do, `none` and `kyber` do not. It holds for what the thread itself waits for or starts, so for reads,
+//! direct writes, early write-back and syncs, not for pages that the system writes back later. Elsewhere nothing happens.
+
+/// How urgent the reads and writes of merges are that run beside other work, where the system knows such a thing: on Linux,
+/// on disks whose scheduler heeds it (`bfq`, `mq-deadline`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IoPriority {
+    /// Only when nobody else wants the disk: where somebody always does, merges do not end.
+    Idle,
+    /// After everybody else's, and never without any share of the disk.
+    #[default]
+    Low,
+    /// As the thread has it.
+    Unchanged,
+}
+
+/// As long as this lives, the thread's reads and writes are no more urgent than was asked for.
+#[derive(Debug)]
+#[must_use = "the priority holds as long as this lives"]
+pub(crate) struct Lowered {
+    /// What it was before, where it was changed.
+    before: Option<system::Value>,
+    /// It belongs to a thread, and so must its end.
+    _not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl IoPriority {
+    /// Lowers that of this thread; what is as low already stays. Best effort: where the system refuses, nothing changes.
+    pub(crate) fn lower(self) -> Lowered {
+        let before = system::get().filter(|before| {
+            system::value(self).is_some_and(|wanted| {
+                system::urgency(wanted) < system::urgency(*before) && system::set(wanted)
+            })
+        });
+        Lowered { before, _not_send: std::marker::PhantomData }
+    }
+}
+
+impl Drop for Lowered {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            system::set(before);
+        }
+    }
+}
+
+/// The system calls, which no maintained crate has as safe functions.
+#[cfg(target_os = "linux")]
+mod system {
+    use super::IoPriority;
+
+    /// A class in the bits from 13 on, a level from 0 (first) to 7 below them: `linux/ioprio.h`.
+    pub(super) type Value = libc::c_long;
+
+    const CLASS_SHIFT: u32 = 13;
+    const LEVEL: Value = 7;
+    const NONE: Value = 0;
+    const BEST_EFFORT: Value = 2;
+    const IDLE: Value = 3;
+    /// Of a thread that has none of its own.
+    const USUAL_LEVEL: Value = 4;
+    const WHO_PROCESS: libc::c_long = 1;
+    const THIS_THREAD: libc::c_long = 0;
+
+    pub(super) fn value(priority: IoPriority) -> Option<Value> {
+        match priority {
+            IoPriority::Idle => Some(IDLE << CLASS_SHIFT),
+            IoPriority::Low => Some(BEST_EFFORT << CLASS_SHIFT | LEVEL),
+            IoPriority::Unchanged => None,
+        }
+    }
+
+    /// Larger is earlier.
+    pub(super) fn urgency(value: Value) -> (Value, Value) {
+        let (class, level) = match (value >> CLASS_SHIFT, value & LEVEL) {
+            (NONE, _) => (BEST_EFFORT, USUAL_LEVEL),
+            (IDLE, _) => (IDLE, 0),
+            other => other,
+        };
+        (-class, -level)
+    }
+
+    #[expect(unsafe_code, reason = "a system call")]
+    pub(super) fn get() -> Option<Value> {
+        // SAFETY: takes two numbers and touches no memory of ours.
+        let value = unsafe { libc::syscall(libc::SYS_ioprio_get, WHO_PROCESS, THIS_THREAD) };
+        (value >= 0).then_some(value)
+    }
+
+    #[expect(unsafe_code, reason = "a system call")]
+    pub(super) fn set(value: Value) -> bool {
+        // SAFETY: takes three numbers and touches no memory of ours; it changes how this thread's requests are ordered.
+        unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, value) == 0 }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::IoPriority;
+
+    pub(super) type Value = i64;
+
+    pub(super) fn value(_: IoPriority) -> Option<Value> {
+        None
+    }
+
+    pub(super) fn urgency(value: Value) -> Value {
+        value
+    }
+
+    pub(super) fn get() -> Option<Value> {
+        None
+    }
+
+    pub(super) fn set(_: Value) -> bool {
+        false
+    }
+}
+
+/// Which of these this thread has.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn io_priority() -> Option<IoPriority> {
+    let value = system::get().expect("Linux tells");
+    [IoPriority::Idle, IoPriority::Low].into_iter().find(|of| system::value(*of) == Some(value))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_less_urgent_for_a_while_and_never_more() {
+        // A thread of its own: a test may not leave anything behind on that of others.
+        let test = || {
+            let before = system::get().expect("Linux tells");
+            assert!(before >> 13 != 3, "this test was started as idle");
+            {
+                let _low = IoPriority::Low.lower();
+                assert_eq!(system::get(), Some(2 << 13 | 7));
+                {
+                    let _idle = IoPriority::Idle.lower();
+                    assert_eq!(system::get(), Some(3 << 13));
+                    let _low = IoPriority::Low.lower();
+                    assert_eq!(system::get(), Some(3 << 13), "lower already");
+                }
+                let _unchanged = IoPriority::Unchanged.lower();
+                assert_eq!(system::get(), Some(2 << 13 | 7));
+            }
+            assert_eq!(system::get(), Some(before));
+        };
+        std::thread::spawn(test).join().unwrap();
+    }
+
+    #[test]
+    fn classes_are_ordered_before_levels() {
+        let order = [3 << 13, 2 << 13 | 7, 2 << 13 | 4, 2 << 13, 1 << 13 | 7, 1 << 13];
+        assert!(order.is_sorted_by_key(|value| system::urgency(*value)));
+        assert_eq!(
+            system::urgency(0),
+            system::urgency(2 << 13 | 4),
+            "as those that ask for nothing"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! A writer that threads share, on pools of the host's, and with commits and merges that come by themselves.
+
+use crate::failing::Failing;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+use treepie::{
+    Document, ErrorKind, Index, MergePolicy, PeriodicCommits, Progress, Schema, SharedWriter,
+    WriterOptions,
+};
+
+/// After so long something that should come does not.
+const LONG: Duration = Duration::from_secs(60);
+
+fn schema() -> Schema {
+    Schema::builder().text("text").build().unwrap()
+}
+
+fn document(n: u64) -> Document {
+    Document::new().with("text", format!("number {n}"))
+}
+
+/// Waits until it is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Commits every millisecond, if need be, and merges beside.
+fn merging_beside(writer: &SharedWriter) -> PeriodicCommits {
+    let told = |commit: treepie::Result<_>| assert!(commit.is_ok(), "{commit:?}");
+    writer.commit_every(Duration::from_millis(1), told).unwrap()
+}
+
+/// Whoever leads a commit does what no thread of the pool has time for: they may all be waiting for him.
+#[test]
+fn a_commit_needs_no_thread_of_a_pool_that_has_none_to_spare() {
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let index = Index::in_memory(schema());
+    let options = WriterOptions::new().pool(Arc::clone(&pool)).memory_bytes(16 << 20);
+    let writer = index.writer_with(options).unwrap().into_shared();
+    let (release, released) = channel::<()>();
+    let released = Arc::new(std::sync::Mutex::new(released));
+    for _ in 0..2 {
+        let released = Arc::clone(&released);
+        pool.spawn(move || released.lock().unwrap().recv().unwrap_or_default());
+    }
+    let (tell, told) = channel();
+    let leading = std::thread::spawn(move || {
+        // Several batches, and many ranges of terms.
+        for n in 0..60_000 {
+            writer.add_and_process(document(n * 7_919)).unwrap();
+        }
+        tell.send(writer.commit().map(|commit| commit.documents)).unwrap();
+    });
+    assert_eq!(told.recv_timeout(LONG).expect("nobody does the work").unwrap(), 60_000);
+    leading.join().unwrap();
+    drop(release);
+}
+
+/// Panics once it is told to, when the second range of terms is merged: other threads are at the next ones then.
+#[test]
+fn a_panic_while_others_merge_ends_for_all() {
+    let panics = Arc::new(AtomicBool::new(true));
+    let asked = Arc::clone(&panics);
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let options = WriterOptions::new().pool(Arc::clone(&pool)).memory_bytes(32 << 20);
+    let options = options.on_progress(move |step| {
+        let is_met = matches!(step, Progress::Merging { done: 2, total } if total > 5);
+        assert!(!(is_met && asked.swap(false, Ordering::SeqCst)), "a mistake of the host's");
+    });
+    let index = Index::in_memory(schema());
+    let writer = index.writer_with(options).unwrap().into_shared();
+    let add = |writer: &SharedWriter| {
+        for n in 0..60_000 {
+            writer.add_and_process(document(n * 7_919)).unwrap();
+        }
+    };
+    add(&writer);
+    let (tell, told) = channel::<()>();
+    let own = writer.clone();
+    let leading = std::thread::spawn(move || {
+        let _tell = tell;
+        own.commit().map(drop)
+    });
+    // It ends, one way or another.
+    let ended = told.recv_timeout(LONG).expect_err("nothing is sent");
+    assert_eq!(ended, std::sync::mpsc::RecvTimeoutError::Disconnected, "it waits for ever");
+    assert!(leading.join().is_err() && !panics.load(Ordering::SeqCst), "it has panicked");
+    let (tell, told) = channel();
+    std::thread::spawn(move || tell.send(pool.broadcast(|_| ()).len()));
+    assert_eq!(told.recv_timeout(LONG), Ok(2), "threads of the pool wait for ever");
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    add(&writer);
+    assert_eq!(writer.commit().unwrap().documents, 60_000);
+}
+
+/// One commit after another, of whomever: few segments are left.
+#[test]
+fn commits_that_come_by_themselves_merge_what_anybody_commits() {
+    for is_own in [true, false] {
+        let index = Index::in_memory(schema());
+        let options =
+            WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
+        let writer = index.writer_with(options).unwrap().into_shared();
+        writer.commit().unwrap();
+        let commits = merging_beside(&writer);
+        let committed = || index.searcher().unwrap().n_docs();
+        for n in 0..40 {
+            writer.add(document(n)).unwrap();
+            if is_own {
+                until("it commits", || committed() == n + 1);
+            } else {
+                writer.commit().unwrap();
+            }
+        }
+        until("they are merged", || index.inspect().unwrap().segments().len() <= 6);
+        drop(commits);
+        assert_eq!(committed(), 40);
+    }
+}
+
+/// What is due when they begin is merged without another commit.
+#[test]
+fn commits_that_come_by_themselves_begin_with_what_was_left() {
+    let index = Index::in_memory(schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    for n in 0..16 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    assert_eq!(index.inspect().unwrap().segments().len(), 16);
+    let commits = merging_beside(&writer);
+    until("they are merged", || index.inspect().unwrap().segments().len() <= 4);
+    drop(commits);
+}
+
+/// The host hears of a panic of its storage as of other errors, and the thread goes on.
+#[test]
+fn commits_that_come_by_themselves_outlive_a_panic() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
+    writer.commit().unwrap();
+    let (n_poisoned, n_committed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let counts = [&n_poisoned, &n_committed].map(Arc::clone);
+    let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+        let count = match commit {
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Poisoned, "{error}");
+                &counts[0]
+            }
+            Ok(_) => &counts[1],
+        };
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    storage.panic("publish");
+    writer.add(document(1)).unwrap();
+    until("it is told", || n_poisoned.load(Ordering::SeqCst) >= 2);
+    storage.mend();
+    writer.rollback().unwrap();
+    writer.add(document(2)).unwrap();
+    until("it commits again", || n_committed.load(Ordering::SeqCst) >= 1);
+    drop(commits);
+    assert_eq!(index.searcher().unwrap().n_docs(), 1);
+}
+
+/// Nobody waits for himself.
+#[test]
+fn commits_that_come_by_themselves_may_be_ended_by_whom_they_tell() {
+    let index = Index::in_memory(schema());
+    let writer = index.writer().unwrap().into_shared();
+    let held = Arc::new(std::sync::Mutex::new(None));
+    let ends = Arc::clone(&held);
+    let (tell, told) = channel();
+    let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+        drop(ends.lock().unwrap().take());
+        tell.send(commit.unwrap().documents).unwrap();
+    });
+    *held.lock().unwrap() = Some(commits.unwrap());
+    writer.add(document(1)).unwrap();
+    assert_eq!(told.recv_timeout(LONG).unwrap(), 1);
+    until("its thread ends", || told.try_recv().is_err() && Arc::strong_count(&held) == 1);
+}
