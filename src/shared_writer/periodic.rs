@@ -37,7 +37,12 @@ impl SharedWriter {
             while !is_over {
                 is_over = stopped.wait(interval.max(INTERVAL_MIN));
                 if writer.has_changes() {
-                    told(surviving("committing", || writer.commit()));
+                    let committed = surviving("committing", || writer.commit());
+                    let has_failed = committed.is_err();
+                    told(committed);
+                    if has_failed {
+                        continue;
+                    }
                 }
                 let merged = surviving("merging segments", || {
                     writer.merge_beside(&mut merges, &stopped.merging)
@@ -55,12 +60,12 @@ impl SharedWriter {
     /// Takes in what was merged, and begins the next merge where one may be due.
     fn merge_beside(&self, merges: &mut MergesBeside, cancel: &CancelToken) -> Result<()> {
         if let Some(done) = merges.running.take_if(|merging| merging.is_done()) {
-            merges.looked_at = None;
             match done.join() {
-                Ok(merged) => drop(self.with(|writer| writer.finish_merge(merged))?),
                 Err(error) if error.kind() == ErrorKind::Cancelled => {}
-                Err(error) => return Err(error),
+                merged => drop(self.with(|writer| writer.finish_merge(merged?))?),
             }
+            // Only here: what has failed is tried again after the next commit, and not at once and for ever.
+            merges.looked_at = None;
         }
         if merges.running.is_some() || cancel.is_cancelled() {
             return Ok(());
@@ -69,10 +74,10 @@ impl SharedWriter {
         if merges.looked_at == commit {
             return Ok(());
         }
-        merges.looked_at = commit;
         if let Some(job) = self.with(IndexWriter::begin_merge)? {
             merges.running = Some(Merging::start(job, cancel.clone())?);
         }
+        merges.looked_at = commit;
         Ok(())
     }
 }
@@ -176,8 +181,8 @@ impl Stop {
 }
 
 /// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
-/// not to be done inside of [`SharedWriter::with`], which that commit would wait for. Where what is told of the commits
-/// drops it, that is the last commit.
+/// not to be done inside of [`SharedWriter::with`], which that commit would wait for. Where what is told of a commit
+/// drops it, one more may follow, and nobody waits for that.
 #[derive(Debug)]
 #[must_use = "the commits end when it is dropped"]
 pub struct PeriodicCommits {

@@ -3,6 +3,8 @@
 //! Linux keeps it for each thread (`ioprio_set(2)`), and asks for it where the scheduler of a disk knows priorities: `bfq`
 //! and `mq-deadline` do, `none` and `kyber` do not. It holds for what the thread itself waits for or starts, so for reads,
 //! direct writes, early write-back and syncs, not for pages that the system writes back later. Elsewhere nothing happens.
+//! A thread without a priority of its own is taken to be as urgent as others are; of the scheduling class `SCHED_IDLE` it
+//! would be less, which is not asked for.
 
 /// How urgent the reads and writes of merges are that run beside other work, where the system knows such a thing: on Linux,
 /// on disks whose scheduler heeds it (`bfq`, `mq-deadline`).
@@ -29,12 +31,13 @@ pub(crate) struct Lowered {
 }
 
 impl IoPriority {
-    /// Lowers that of this thread; what is as low already stays. Best effort: where the system refuses, nothing changes.
+    /// Lowers that of this thread; what is as low already stays, and so does a thread of the real-time class, which might not
+    /// get that back. Best effort: where the system refuses, nothing changes.
     pub(crate) fn lower(self) -> Lowered {
-        let before = system::get().filter(|before| {
-            system::value(self).is_some_and(|wanted| {
-                system::urgency(wanted) < system::urgency(*before) && system::set(wanted)
-            })
+        let before = system::value(self).and_then(|wanted| {
+            let before = system::get()?;
+            let is_later = system::lateness(wanted) > Some(system::lateness(before)?);
+            (is_later && system::set(wanted)).then_some(before)
         });
         Lowered { before, _not_send: std::marker::PhantomData }
     }
@@ -43,7 +46,7 @@ impl IoPriority {
 impl Drop for Lowered {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            system::set(before);
+            system::set(system::to_restore(before));
         }
     }
 }
@@ -59,6 +62,7 @@ mod system {
     const CLASS_SHIFT: u32 = 13;
     const LEVEL: Value = 7;
     const NONE: Value = 0;
+    const REAL_TIME: Value = 1;
     const BEST_EFFORT: Value = 2;
     const IDLE: Value = 3;
     /// Of a thread that has none of its own.
@@ -74,14 +78,19 @@ mod system {
         }
     }
 
-    /// Larger is earlier.
-    pub(super) fn urgency(value: Value) -> (Value, Value) {
-        let (class, level) = match (value >> CLASS_SHIFT, value & LEVEL) {
-            (NONE, _) => (BEST_EFFORT, USUAL_LEVEL),
-            (IDLE, _) => (IDLE, 0),
-            other => other,
-        };
-        (-class, -level)
+    /// How late a value of [`value`] or of a thread comes; `None` for the real-time class.
+    pub(super) fn lateness(value: Value) -> Option<(Value, Value)> {
+        match (value >> CLASS_SHIFT, value & LEVEL) {
+            (REAL_TIME, _) => None,
+            (IDLE, _) => Some((IDLE, 0)),
+            (NONE, _) => Some((BEST_EFFORT, USUAL_LEVEL)),
+            other => Some(other),
+        }
+    }
+
+    /// Of a thread without a class of its own older kernels tell a level that they do not take back.
+    pub(super) fn to_restore(before: Value) -> Value {
+        if before >> CLASS_SHIFT == NONE { 0 } else { before }
     }
 
     #[expect(unsafe_code, reason = "a system call")]
@@ -108,8 +117,12 @@ mod system {
         None
     }
 
-    pub(super) fn urgency(value: Value) -> Value {
-        value
+    pub(super) fn lateness(value: Value) -> Option<Value> {
+        Some(value)
+    }
+
+    pub(super) fn to_restore(before: Value) -> Value {
+        before
     }
 
     pub(super) fn get() -> Option<Value> {
@@ -150,19 +163,18 @@ mod tests {
                 let _unchanged = IoPriority::Unchanged.lower();
                 assert_eq!(system::get(), Some(2 << 13 | 7));
             }
-            assert_eq!(system::get(), Some(before));
+            assert_eq!(system::get(), Some(system::to_restore(before)));
         };
         std::thread::spawn(test).join().unwrap();
     }
 
     #[test]
     fn classes_are_ordered_before_levels() {
-        let order = [3 << 13, 2 << 13 | 7, 2 << 13 | 4, 2 << 13, 1 << 13 | 7, 1 << 13];
-        assert!(order.is_sorted_by_key(|value| system::urgency(*value)));
-        assert_eq!(
-            system::urgency(0),
-            system::urgency(2 << 13 | 4),
-            "as those that ask for nothing"
-        );
+        let order = [2 << 13, 2 << 13 | 4, 2 << 13 | 7, 3 << 13];
+        assert!(order.is_sorted_by_key(|value| system::lateness(*value)));
+        let usual = system::lateness(2 << 13 | 4);
+        assert_eq!([0, 4].map(system::lateness), [usual; 2], "as those that ask for nothing");
+        assert_eq!(system::lateness(1 << 13 | 7), None);
+        assert_eq!([0, 4, 2 << 13 | 5].map(system::to_restore), [0, 0, 2 << 13 | 5]);
     }
 }

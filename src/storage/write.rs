@@ -5,6 +5,10 @@
 //! told every 8 MiB to begin writing, so that the sync at the end has little left to wait for; files known to be
 //! large pass the page cache by, which spares the processor a copy and other files their place in memory.
 //!
+//! There is no mode for `io_uring`: on a virtual machine of two x86-64 cores (Linux, ext4 on virtio), in turns in one run,
+//! the calls of a durable commit took 0.94 ms at the median, the same as one chain of requests 1.0 and in three rounds 0.96;
+//! 512 MiB past the page cache took 0.40 to 0.45 s, by eight requests at a time 0.41 to 0.42, with 0.05 s less of a processor.
+//!
 //! What is not there falls back to plain writes and is no error: no direct I/O on the file system, no hints or
 //! reservations on the platform. Only that the disk is full is told, and told early.
 

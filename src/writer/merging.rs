@@ -5,7 +5,7 @@
 //! over to the new one when it is taken in, which is a matter of the deletes alone.
 
 use super::{IndexWriter, before_publishing, info, report, told};
-use crate::budget::{self, Budget, CancelToken};
+use crate::budget::{Budget, CancelToken};
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::{Observer, Operation};
 use crate::format::FileName;
@@ -168,7 +168,8 @@ impl MergeJob {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled), and those of reading and writing files. Nothing is left of it then, and the index is as it was.
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled), [`ErrorKind::Timeout`](crate::ErrorKind::Timeout) where it runs
+    /// under a [`Budget`](crate::Budget) of the host's, and those of reading and writing files. Nothing is left of it then, and the index is as it was.
     pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
         let MergeJob { input, schema, id, storage, pace, priority, sources, observer } = self;
         let paced: Arc<dyn Storage> =
@@ -178,9 +179,9 @@ impl MergeJob {
         let built = Budget::new()
             .cancel(cancel)
             .run(|| write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ()));
-        let built = built.map_err(|error| match budget::is_stop(&error) {
-            true => Error::new(ErrorKind::Cancelled, "merging segments"),
-            false => error,
+        let built = built.map_err(|error| match error.kind() {
+            ErrorKind::Cancelled => Error::new(ErrorKind::Cancelled, "merging segments"),
+            _ => error,
         })?;
         let process = std::process::id();
         Ok(MergedSegment { built: Some(built), input, schema, storage, sources, process })

@@ -80,7 +80,8 @@ impl WriterOptions {
     }
 
     /// Sets how urgent the reads and writes of [jobs](crate::MergeJob) are (default: [`IoPriority::Low`]). The thread
-    /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the foreground has it always.
+    /// that runs one has that priority meanwhile, and afterwards its own again. What is merged in the
+    /// foreground is as urgent as the thread that waits for it.
     #[must_use]
     pub fn merge_io_priority(mut self, priority: IoPriority) -> Self {
         self.merge_io_priority = priority;

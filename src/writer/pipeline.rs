@@ -78,7 +78,7 @@ impl Resources {
         self.memory_bytes / 4
     }
 
-    /// Bytes of runs merged in one range: as many ranges as threads are under way, one more waits,
+    /// Bytes of runs merged in one range: one more of them than there are threads is under way or waits,
     /// and each needs its input, its output and the longest list decoded. Beside them stand, as long
     /// as a field is merged, the lengths of all its documents, a byte each.
     fn range_bytes(&self) -> u64 {
@@ -235,6 +235,8 @@ impl Pipeline {
         let task = Task { number: self.n_tasks, batch, first_doc: self.n_docs };
         (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
         let Some(pool) = self.resources.pool() else {
+            // What another thread has handed in first: rows are written in order, and wait in memory for their turn.
+            while self.shared.help() {}
             self.shared.run_task(task);
             return self.shared.check();
         };
@@ -245,8 +247,13 @@ impl Pipeline {
         state.running += 1;
         state.waiting.push_back(task);
         drop(state);
-        let shared = Arc::clone(&self.shared);
-        pool.spawn(move || shared.help());
+        // One that begins when all is over holds nothing of it.
+        let shared = Arc::downgrade(&self.shared);
+        pool.spawn(move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.help();
+            }
+        });
         self.shared.check()
     }
 
@@ -372,14 +379,14 @@ impl Ranges {
     fn merge(&self, nth: usize) -> Result<MergedRange> {
         let from = nth.checked_sub(1).map(|before| &*self.bounds[before]);
         let to = self.bounds.get(nth).map(|bound| &**bound);
-        merge_range(&self.runs, &self.ranking, from, to)
+        let merge = || merge_range(&self.runs, &self.ranking, from, to);
+        catch_unwind(AssertUnwindSafe(merge)).unwrap_or_else(|_| Err(panicked("merging")))
     }
 
     /// Merges until there is nothing left to begin.
     fn work(&self) {
         while let Some(nth) = self.window.take() {
-            let merged = catch_unwind(AssertUnwindSafe(|| self.merge(nth)));
-            self.window.put(nth, merged.unwrap_or_else(|_| Err(panicked("merging"))));
+            self.window.put(nth, self.merge(nth));
         }
     }
 
@@ -424,6 +431,10 @@ fn write_offsets(runs: &[Run], mut writer: OffsetsSection<'_>) -> Result<()> {
 impl Drop for Pipeline {
     /// Lets tasks that run on the pool end before their files are cleaned up.
     fn drop(&mut self) {
+        let mut state = lock(&self.shared.state);
+        // Nobody wants what has not begun.
+        state.running -= std::mem::take(&mut state.waiting).len();
+        drop(state);
         self.wait();
         for name in lock(&self.shared.state).spill_files.drain(..) {
             // What cannot be removed now is removed by the next writer.
@@ -461,12 +472,13 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Does the next task, if somebody else has not done it.
-    fn help(&self) {
-        let Some(task) = lock(&self.state).waiting.pop_front() else { return };
+    /// Does the next task, unless others have begun all; whether there was one.
+    fn help(&self) -> bool {
+        let Some(task) = lock(&self.state).waiting.pop_front() else { return false };
         self.run_task(task);
         lock(&self.state).running -= 1;
         self.changed.notify_all();
+        true
     }
 
     fn run_task(&self, task: Task) {
@@ -474,14 +486,16 @@ impl Shared {
             return;
         }
         let idle = lock(&self.state).idle.pop();
-        let mut worker =
-            idle.unwrap_or_else(|| Worker::new(Arc::clone(&self.schema), &self.analyzers));
+        // A plugged-in tokenizer may panic when it is cloned, too.
         let done = catch_unwind(AssertUnwindSafe(|| {
+            let mut worker =
+                idle.unwrap_or_else(|| Worker::new(Arc::clone(&self.schema), &self.analyzers));
             let output = worker.process(task.batch, task.first_doc, self.worker_bytes)?;
-            self.accept(task.number, output)
+            self.accept(task.number, output)?;
+            Ok(worker)
         }));
         match done.unwrap_or_else(|_| Err(panicked("indexing documents"))) {
-            Ok(()) => lock(&self.state).idle.push(worker),
+            Ok(worker) => lock(&self.state).idle.push(worker),
             Err(error) => {
                 // The worker is dropped: it may be in the middle of a document.
                 lock(&self.state).failed.get_or_insert(error);
@@ -549,7 +563,7 @@ impl Shared {
 fn panicked(what: &str) -> Error {
     Error::new(
         ErrorKind::Poisoned,
-        format!("{what}: a panic in a worker, most likely in a plugged-in tokenizer"),
+        format!("{what}: a panic, most likely in a plugged-in tokenizer or storage"),
     )
 }
 

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use treepie::storage::Storage;
+use treepie::analysis::{Analyzer, Analyzers, Splitter, tokenizer_api::Tokenizer};
+use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    CancelToken, Document, ErrorKind, Index, IndexWriter, MergePolicy, Progress, Schema,
-    WriterOptions,
+    CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Progress,
+    Schema, WriterOptions,
 };
 
 fn schema() -> Schema {
@@ -87,6 +88,65 @@ fn nor_what_a_panic_lost_while_another_index_was_added() {
     writer.rollback().unwrap();
     assert_eq!(writer.add_index(&searcher).unwrap(), 1);
     assert_eq!(writer.commit().unwrap().documents, 1);
+}
+
+/// Words; panics where it is told to: when it is cloned, or when it is asked for words.
+struct Mistaken(Arc<AtomicU64>);
+
+const NEVER: u64 = 0;
+const CLONED: u64 = 1;
+const ASKED: u64 = 2;
+
+impl Mistaken {
+    fn may_panic(&self, at: u64) {
+        assert!(self.0.load(Ordering::SeqCst) != at, "a mistake of the host's");
+    }
+}
+
+impl Clone for Mistaken {
+    fn clone(&self) -> Self {
+        self.may_panic(CLONED);
+        Mistaken(Arc::clone(&self.0))
+    }
+}
+
+impl Tokenizer for Mistaken {
+    type TokenStream<'a> = <Splitter as Tokenizer>::TokenStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
+        self.may_panic(ASKED);
+        // Has no state, so that one lives as long as any text.
+        Box::leak(Box::new(Splitter::words())).token_stream(text)
+    }
+}
+
+#[test]
+fn a_panic_of_a_tokenizer_is_an_error_on_whatever_thread_it_comes() {
+    for threads in [1, 2] {
+        for at in [CLONED, ASKED] {
+            let panics = Arc::new(AtomicU64::new(NEVER));
+            let tokenizer = Mistaken(Arc::clone(&panics));
+            let analyzers = Analyzers::default().register(Analyzer::new("mistaken", tokenizer));
+            let text = Field::new("text", FieldKind::Text).analyzer("mistaken");
+            let schema = Schema::builder().field(text).build().unwrap();
+            let index = Index::options()
+                .analyzers(analyzers)
+                .create_in(Arc::new(MemoryStorage::new()), schema);
+            let mut writer = index.writer_with(WriterOptions::new().threads(threads)).unwrap();
+            let document = || Document::new().with("text", "some words");
+            writer.add(document()).unwrap();
+            writer.commit().unwrap();
+            writer.add(document()).unwrap();
+            panics.store(at, Ordering::SeqCst);
+            let error = writer.commit().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Poisoned);
+            assert!(error.to_string().contains("a panic"), "{error}");
+            panics.store(NEVER, Ordering::SeqCst);
+            writer.rollback().unwrap();
+            writer.add(document()).unwrap();
+            assert_eq!(writer.commit().unwrap().documents, 2);
+        }
+    }
 }
 
 #[test]
@@ -444,7 +504,7 @@ fn an_index_is_not_added_to_itself() {
     let error = other.add_index(&again.searcher().unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
     // A copy in memory is another, though it is in a place of the same name.
-    let copy = Arc::new(treepie::storage::MemoryStorage::new());
+    let copy = Arc::new(MemoryStorage::new());
     index.copy_to_storage(copy.clone()).unwrap();
     let copy = Index::options().open_storage(copy).unwrap();
     assert_eq!(writer.add_index(&copy.searcher().unwrap()).unwrap(), 1);

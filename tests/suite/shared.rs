@@ -141,6 +141,43 @@ fn commits_that_come_by_themselves_begin_with_what_was_left() {
     drop(commits);
 }
 
+/// One that fails is tried again after the next commit, and not as often as somebody could look.
+#[test]
+fn a_merge_that_fails_waits_for_the_next_commit() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    for n in 0..4 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    storage.before(|call, name| match call == "create" && name.starts_with("seg-") {
+        true => {
+            Err(treepie::Error::io("creating", std::io::ErrorKind::StorageFull.into())
+                .in_file(name))
+        }
+        false => Ok(()),
+    });
+    let n_failed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&n_failed);
+    let commits = writer.commit_every(Duration::from_millis(1), move |told| {
+        let Err(error) = told else { return };
+        assert_eq!(error.kind(), ErrorKind::NoSpace);
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    until("it is told", || n_failed.load(Ordering::SeqCst) == 1);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(n_failed.load(Ordering::SeqCst), 1, "nobody has committed since");
+    // A commit of nothing but what a host wants to be told with it.
+    writer.set_payload("next").unwrap();
+    until("it has tried again", || n_failed.load(Ordering::SeqCst) == 2);
+    storage.mend();
+    writer.set_payload("last").unwrap();
+    until("it is merged", || index.inspect().unwrap().segments().len() == 1);
+    drop(commits);
+}
+
 /// The host hears of a panic of its storage as of other errors, and the thread goes on.
 #[test]
 fn commits_that_come_by_themselves_outlive_a_panic() {
@@ -152,6 +189,8 @@ fn commits_that_come_by_themselves_outlive_a_panic() {
     let counts = [&n_poisoned, &n_committed].map(Arc::clone);
     let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
         let count = match commit {
+            // The rollback came first.
+            Err(error) if error.kind() == ErrorKind::Cancelled => return,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Poisoned, "{error}");
                 &counts[0]

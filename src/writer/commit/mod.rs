@@ -354,7 +354,8 @@ impl Committer {
 
     /// The same, of what a look at all files finds; with [`Orphans::Delete`] also all files that nobody names.
     fn collect_all(&mut self, orphans: Orphans) -> Result<()> {
-        let storage = &*self.storage;
+        let storage = Arc::clone(&self.storage);
+        let storage = &*storage;
         let Contents::Commits(generations) = contents(storage)? else {
             self.commits = Some(vec![]);
             return self.delete_files(orphans, |_| orphans == Orphans::Delete);
@@ -365,7 +366,7 @@ impl Committer {
         }
         let (old, kept) = generations.split_at(generations.len().saturating_sub(COMMITS_KEPT));
         let (mut left, mut newest, mut older) = (vec![], vec![], vec![]);
-        let mut superseded = HashSet::new();
+        let mut superseded: HashSet<_> = self.doomed.iter().copied().collect();
         for generation in kept {
             // A commit that cannot be read may name anything, so nothing can be deleted.
             match self.named_by(*generation)? {
@@ -386,7 +387,9 @@ impl Committer {
             older.iter().filter(|generation| !self.delete_commit(**generation)).count() > 0;
         // As in `collect`. The writer before may have got this far, so this is due before deleting orphans too.
         if !superseded.is_empty() || !older.is_empty() || orphans == Orphans::Delete {
+            self.doomed = superseded.iter().copied().collect();
             storage.sync_names()?;
+            self.doomed.clear();
         }
         let named = files_of(&left);
         self.delete_files(orphans, |file| {
