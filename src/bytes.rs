@@ -4,6 +4,15 @@
 //! being read, makes the error. [`Bytes`] and [`Source`] are how formats get at their bytes without
 //! knowing where these lie: in a mapping, in memory, or behind `pread`.
 
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::todo,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
 use crate::error::{Error, Result};
 use std::ops::{Deref, Range};
 
@@ -32,7 +41,7 @@ impl Bytes<'_> {
             return false;
         }
         match self {
-            Bytes::Mapped(bytes) => *bytes = &bytes[..len],
+            Bytes::Mapped(bytes) => *bytes = bytes.get(..len).unwrap_or(bytes),
             Bytes::Read(bytes) => {
                 let mut kept = std::mem::take(bytes).into_vec();
                 kept.truncate(len);
@@ -40,6 +49,16 @@ impl Bytes<'_> {
             }
         }
         true
+    }
+}
+
+impl<'s> Bytes<'s> {
+    /// The bytes of a range inside; a copy of them where they were read.
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<Bytes<'s>> {
+        Some(match self {
+            Bytes::Mapped(bytes) => Bytes::Mapped(bytes.get(range)?),
+            Bytes::Read(bytes) => Bytes::Read(bytes.get(range)?.into()),
+        })
     }
 }
 
@@ -104,7 +123,8 @@ impl<'a> ByteReader<'a> {
 
     #[inline]
     pub(crate) fn remaining(&self) -> &'a [u8] {
-        &self.bytes[self.at..]
+        // Nothing moves `at` past the end.
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     #[inline]
@@ -189,19 +209,36 @@ pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N
     bytes.get(at..)?.first_chunk::<N>().copied()
 }
 
+/// Writes a field at `at`: the mirror of [`array_at`], for encoders that fill in what they have set aside.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "encoders write to bytes that they have set aside: no place comes from a file"
+)]
+#[inline]
+pub(crate) fn put_at<const N: usize>(bytes: &mut [u8], at: usize, field: [u8; N]) {
+    bytes[at..at + N].copy_from_slice(&field);
+}
+
+/// A little-endian integer of as many bytes as there are, at most eight.
+#[inline]
+pub(crate) fn uint(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
 /// Length of the longest common prefix of two byte strings.
 #[inline]
 pub(crate) fn common_prefix_len(a: &[u8], b: &[u8]) -> usize {
-    let len = a.len().min(b.len());
     let mut at = 0;
-    while let (Some(x), Some(y)) = (array_at::<8>(&a[..len], at), array_at::<8>(&b[..len], at)) {
+    while let (Some(x), Some(y)) = (array_at::<8>(a, at), array_at::<8>(b, at)) {
         let differing = u64::from_le_bytes(x) ^ u64::from_le_bytes(y);
         if differing != 0 {
             return at + (differing.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    while at < len && a[at] == b[at] {
+    while let (Some(x), Some(y)) = (a.get(at), b.get(at))
+        && x == y
+    {
         at += 1;
     }
     at

@@ -79,7 +79,9 @@ impl DeletedSet {
         for of_window in waiting.chunk_by(|a, b| a >> 16 == b >> 16) {
             lows.clear();
             lows.extend(of_window.iter().map(|doc| (*doc as u16).to_le_bytes()));
-            self.add_window((of_window[0] >> 16) as u16, Container::Array(&lows));
+            if let Some(first) = of_window.first() {
+                self.add_window((first >> 16) as u16, Container::Array(&lows));
+            }
         }
         waiting.clear();
         self.waiting = waiting;

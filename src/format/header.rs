@@ -41,7 +41,7 @@
 //! 1.0: the first. These 64 bytes stay as they are in every later version, so that every build can
 //! tell a newer file from a damaged one.
 
-use crate::bytes::array_at;
+use crate::bytes::{array_at, put_at};
 use crate::checksum::crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::FORMAT_VERSION;
@@ -114,24 +114,21 @@ impl Header {
     /// The header that this build writes, with these incompatible feature bits.
     pub(crate) fn encode(kind: FileKind, id: SegmentId, incompatible: u32) -> [u8; HEADER_LEN] {
         let mut header = [0; HEADER_LEN];
-        header[..KIND_AT].copy_from_slice(&MAGIC);
-        header[KIND_AT..MAJOR_AT].copy_from_slice(&(kind as u16).to_le_bytes());
-        header[MAJOR_AT..MINOR_AT].copy_from_slice(&FORMAT_VERSION.0.to_le_bytes());
-        header[MINOR_AT..][..size_of::<u16>()].copy_from_slice(&FORMAT_VERSION.1.to_le_bytes());
-        header[INCOMPATIBLE_AT..][..size_of::<u32>()].copy_from_slice(&incompatible.to_le_bytes());
-        header[ID_AT..][..size_of::<SegmentId>()].copy_from_slice(&id.0);
+        put_at(&mut header, 0, MAGIC);
+        put_at(&mut header, KIND_AT, (kind as u16).to_le_bytes());
+        put_at(&mut header, MAJOR_AT, FORMAT_VERSION.0.to_le_bytes());
+        put_at(&mut header, MINOR_AT, FORMAT_VERSION.1.to_le_bytes());
+        put_at(&mut header, INCOMPATIBLE_AT, incompatible.to_le_bytes());
+        put_at(&mut header, ID_AT, id.0);
         let crc = crc32c(&header[..CRC_AT]);
-        header[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+        put_at(&mut header, CRC_AT, crc.to_le_bytes());
         header
     }
 
     /// Reads the header from the start of a file of `kind`, of which `bytes` is at least the header.
     pub(crate) fn decode(bytes: &[u8], kind: FileKind) -> Result<Header> {
         let what = || format!("reading the header of {}", kind.name());
-        let header = whole(bytes, what)?;
-        let u16_at = |at| u16::from_le_bytes([header[at], header[at + 1]]);
-        let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| header[at + i]));
-        let version = (u16_at(MAJOR_AT), u16_at(MINOR_AT));
+        let Fields { kind: kind_found, version, read_only, incompatible, id } = whole(bytes, what)?;
         let unsupported = |expected: String, found: String| {
             Err(Error::new(ErrorKind::UnsupportedVersion, what())
                 .expected(expected)
@@ -145,53 +142,74 @@ impl Header {
             let expected = format!("format version {}", FORMAT_VERSION.0);
             return unsupported(expected, format!("{}.{}", version.0, version.1));
         }
-        let incompatible = u32_at(INCOMPATIBLE_AT);
         let unknown = incompatible & !kind.incompatible();
         if unknown != 0 {
             return unsupported("no unknown features".into(), format!("bits {unknown:#x}"));
         }
-        if u16_at(KIND_AT) != kind as u16 {
+        if kind_found != kind as u16 {
             return Err(Error::corrupt(what())
                 .expected(format!("kind {}", kind as u16))
-                .found(u16_at(KIND_AT).to_string())
+                .found(kind_found.to_string())
                 .at_offset(KIND_AT as u64));
         }
-        let id = SegmentId(std::array::from_fn(|i| header[ID_AT + i]));
-        Ok(Header { id, version, incompatible, writable: u32_at(READ_ONLY_AT) == 0 })
+        Ok(Header { id, version, incompatible, writable: read_only == 0 })
+    }
+}
+
+/// What stands in a header of whatever version.
+struct Fields {
+    kind: u16,
+    version: (u16, u16),
+    read_only: u32,
+    incompatible: u32,
+    id: SegmentId,
+}
+
+impl Fields {
+    fn read(header: &[u8]) -> Option<Fields> {
+        let u16_at = |at| array_at(header, at).map(u16::from_le_bytes);
+        let u32_at = |at| array_at(header, at).map(u32::from_le_bytes);
+        Some(Fields {
+            kind: u16_at(KIND_AT)?,
+            version: (u16_at(MAJOR_AT)?, u16_at(MINOR_AT)?),
+            read_only: u32_at(READ_ONLY_AT)?,
+            incompatible: u32_at(INCOMPATIBLE_AT)?,
+            id: SegmentId(array_at(header, ID_AT)?),
+        })
     }
 }
 
 /// Whether these bytes begin with the whole header of a file of `kind` that an older version wrote, whose format this
 /// one does not read.
 pub(crate) fn is_of_older_format(bytes: &[u8], kind: FileKind) -> bool {
-    whole(bytes, String::new).is_ok_and(|header| {
-        let u16_at = |at| u16::from_le_bytes([header[at], header[at + 1]]);
-        u16_at(KIND_AT) == kind as u16 && u16_at(MAJOR_AT) < FORMAT_VERSION.0
-    })
+    whole(bytes, String::new)
+        .is_ok_and(|found| found.kind == kind as u16 && found.version.0 < FORMAT_VERSION.0)
 }
 
-/// A header that is one, of whatever version.
-fn whole(bytes: &[u8], what: impl Fn() -> String) -> Result<[u8; HEADER_LEN]> {
-    let Some(header) = array_at::<HEADER_LEN>(bytes, 0) else {
-        return Err(Error::corrupt(what())
+/// The fields of a header that is one, of whatever version.
+fn whole(bytes: &[u8], what: impl Fn() -> String) -> Result<Fields> {
+    let too_short = || {
+        Error::corrupt(what())
             .expected(format!("at least {HEADER_LEN} bytes"))
             .found(bytes.len().to_string())
-            .at_offset(0));
+            .at_offset(0)
     };
+    let header = array_at::<HEADER_LEN>(bytes, 0).ok_or_else(too_short)?;
     if !header.starts_with(&MAGIC) {
         return Err(Error::corrupt(what())
             .expected(format!("magic bytes {:02x?}", MAGIC))
-            .found(format!("{:02x?}", &header[..MAGIC.len()]))
+            .found(format!("{:02x?}", &header[..KIND_AT]))
             .at_offset(0));
     }
-    expect_crc(&header, CRC_AT, what)?;
-    Ok(header)
+    expect_crc(&header, CRC_AT, &what)?;
+    Fields::read(&header).ok_or_else(too_short)
 }
 
 /// Compares the CRC at `at`, inside `bytes`, with that of the bytes before it; both are the same then.
 pub(super) fn expect_crc(bytes: &[u8], at: usize, what: impl FnOnce() -> String) -> Result<u32> {
-    let found = crc32c(&bytes[..at]);
-    match array_at(bytes, at).map(u32::from_le_bytes) {
+    let (summed, sum) = bytes.split_at_checked(at).unwrap_or((bytes, &[]));
+    let found = crc32c(summed);
+    match array_at(sum, 0).map(u32::from_le_bytes) {
         Some(expected) if expected == found => Ok(found),
         expected => Err(checksum_differs(what(), expected.unwrap_or(0), found)),
     }

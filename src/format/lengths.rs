@@ -84,10 +84,8 @@ impl Bm25 {
 
     /// What is added to the frequency below the line, by code of the length.
     pub(crate) fn k_by_code(&self) -> [f32; 256] {
-        let lengths = decode_table();
-        std::array::from_fn(|code| {
-            self.k1 * (1.0 - self.b + self.b * lengths[code] as f32 / self.average)
-        })
+        decode_table()
+            .map(|length| self.k1 * (1.0 - self.b + self.b * length as f32 / self.average))
     }
 
     fn is_sound(&self) -> bool {
@@ -195,7 +193,13 @@ impl<'s, S: Source<'s>> Lengths<S> {
     /// The code of one document.
     #[inline]
     pub(crate) fn code(&self, doc: u32) -> Result<u8> {
-        self.codes(doc..doc.saturating_add(1)).map(|codes| codes[0])
+        let codes = self.codes(doc..doc.saturating_add(1))?;
+        codes.first().copied().ok_or_else(|| {
+            let error = Error::corrupt("reading the length of a document")
+                .expected(format!("a document below {}", self.n_docs))
+                .found(doc.to_string());
+            self.source.locate(CODES_AT as u64, error)
+        })
     }
 
     /// Reads the code of one document after the other.

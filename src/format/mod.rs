@@ -44,6 +44,15 @@
 //! | incompatible 4 | manifests | the schema has a key |
 //! | incompatible 1 | images | names take up to 64 bytes |
 
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::todo,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
 pub(crate) mod deletes;
 #[cfg(test)]
 mod doc_check;

@@ -90,7 +90,7 @@
 //! other, positions that follow each other take no bit, and posting lists, which every query reads, stay as they are. Merging
 //! copies parts.
 
-use crate::bytes::{ByteReader, Bytes, Piece, Source, array_at, write_varint};
+use crate::bytes::{ByteReader, Bytes, Piece, Source, array_at, put_at, write_varint};
 use crate::error::{Error, Result};
 use crate::format::ranked::BitWriter;
 use crate::simd::packed::bits_at;
@@ -179,12 +179,10 @@ fn write_words(words: &[Word], out: &mut Vec<u8>) -> Option<()> {
         let mut from_beginning = false;
         let mut read = |from_beginning: bool| {
             before = first;
-            for (at, word) in block.iter().enumerate() {
-                let numbers;
-                (numbers, before) = before.numbers(word, from_beginning)?;
-                for (column, number) in columns.iter_mut().zip(numbers) {
-                    column[at] = number;
-                }
+            let [free, distances, lengths] = &mut columns;
+            let slots = free.iter_mut().zip(distances).zip(lengths);
+            for (word, ((free, distance), len)) in block.iter().zip(slots) {
+                ([*free, *distance, *len], before) = before.numbers(word, from_beginning)?;
             }
             Some(())
         };
@@ -195,24 +193,21 @@ fn write_words(words: &[Word], out: &mut Vec<u8>) -> Option<()> {
         if nth > 0 {
             let byte = if from_beginning { first.start } else { first.end };
             let offset = u32::try_from(out.len() - blocks_at).ok()?;
-            let head = &mut out[heads_at + (nth - 1) * HEAD_LEN as usize..][..HEAD_LEN as usize];
-            for (to, number) in
-                head.as_chunks_mut::<4>().0.iter_mut().zip([first.position, byte, offset])
-            {
-                *to = number.to_le_bytes();
-            }
+            let head_at = heads_at + (nth - 1) * HEAD_LEN as usize;
+            put_at(out, head_at, first.position.to_le_bytes());
+            put_at(out, head_at + 4, byte.to_le_bytes());
+            put_at(out, head_at + 8, offset.to_le_bytes());
         }
         let mut written = if from_beginning { FROM_BEGINNING } else { 0 };
         let mut bits = BitWriter::default();
         for (nth, column) in (0..).zip(&columns) {
-            let column = &column[..block.len()];
-            let width = u32::BITS - column.iter().fold(0, |all, n| all | n).leading_zeros();
+            let column = column.iter().take(block.len());
+            let width = u32::BITS - column.clone().fold(0, |all, n| all | n).leading_zeros();
             written |= (width as u16) << (nth * WIDTH_BITS);
-            column.iter().for_each(|number| bits.push(*number, width, out));
+            column.for_each(|number| bits.push(*number, width, out));
         }
         bits.finish(out);
-        let at = widths_at + nth * WIDTHS_LEN as usize;
-        out[at..at + WIDTHS_LEN as usize].copy_from_slice(&written.to_le_bytes());
+        put_at(out, widths_at + nth * WIDTHS_LEN as usize, written.to_le_bytes());
     }
     Some(())
 }
@@ -309,7 +304,8 @@ impl<'s, S: Source<'s>> Offsets<S> {
         let outside = || self.damage(at, format!("a group at byte {start}"));
         let end = self.starts_at;
         let at = GROUPS_AT.checked_add(start).filter(|at| *at < end).ok_or_else(outside)?;
-        let width = u32::from(self.source.bytes(at..at + 1)?[0]);
+        let width = self.source.bytes(at..at + 1)?.first().copied().ok_or_else(outside)?;
+        let width = u32::from(width);
         if width > u32::BITS {
             return Err(self.damage(at, format!("lengths of {width} bits")));
         }
@@ -441,7 +437,7 @@ impl<'s, S: Source<'s>> Words<'s, S> {
                 .zip(last)
                 .is_some_and(|(first, last)| (first.position..=last.position).contains(&position))
         };
-        if !is_at_hand(&self.words[..self.len]) {
+        if !is_at_hand(self.words_at_hand()) {
             let (mut low, mut high) = (0, self.n_blocks);
             if high == 0 {
                 return Ok(None);
@@ -454,16 +450,22 @@ impl<'s, S: Source<'s>> Words<'s, S> {
             }
             self.load(low)?;
         }
-        let words = &self.words[..self.len];
+        let words = self.words_at_hand();
         let at = words.binary_search_by_key(&position, |word| word.position);
-        Ok(at.ok().map(|at| words[at]))
+        Ok(at.ok().and_then(|at| words.get(at)).copied())
+    }
+
+    /// The words of the block at hand.
+    fn words_at_hand(&self) -> &[Word] {
+        // `load` keeps `len` within the array.
+        self.words.get(..self.len).unwrap_or_default()
     }
 
     /// Calls `visit` with every word.
     pub(crate) fn for_each(&mut self, mut visit: impl FnMut(Word)) -> Result<()> {
         for block in 0..self.n_blocks {
             self.load(block)?;
-            self.words[..self.len].iter().copied().for_each(&mut visit);
+            self.words_at_hand().iter().copied().for_each(&mut visit);
         }
         Ok(())
     }
@@ -498,12 +500,14 @@ impl<'s, S: Source<'s>> Words<'s, S> {
             return Err(self.offsets.damage(at, "a block that ends outside of its document"));
         }
         let bytes = self.piece.get(start..start + len)?;
-        let [positions, distances, lengths] = [0, 1, 2].map(|nth: usize| {
-            let first = n * widths[..nth].iter().sum::<u32>() as usize;
-            move |at: usize| bits_at(bytes, first + at * widths[nth] as usize, widths[nth])
+        let mut column_at = 0;
+        let [positions, distances, lengths] = widths.map(|width| {
+            let first = column_at;
+            column_at += n * width as usize;
+            move |at: usize| bits_at(bytes, first + at * width as usize, width)
         });
         let (mut position, mut byte) = (Some(position), byte);
-        for (at, word) in self.words[..n].iter_mut().enumerate() {
+        for (at, word) in self.words.iter_mut().take(n).enumerate() {
             let found = position.and_then(|position| {
                 let position = position.checked_add(positions(at))?;
                 let start = byte.checked_add(distances(at))?;

@@ -232,8 +232,11 @@ impl ShortList {
     ///
     /// If there are more than [`SHORT_DOCS_MAX`].
     pub(crate) fn from_slice(docs: &[u32]) -> Self {
+        assert!(docs.len() <= SHORT_DOCS_MAX, "{} documents are no short list", docs.len());
         let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: docs.len() as u8 };
-        list.docs[..docs.len()].copy_from_slice(docs);
+        for (slot, doc) in list.docs.iter_mut().zip(docs) {
+            *slot = *doc;
+        }
         list
     }
 
@@ -251,7 +254,8 @@ impl ShortList {
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[u32] {
-        &self.docs[..usize::from(self.len)]
+        // There are as many slots as `len` can count.
+        self.docs.get(..usize::from(self.len)).unwrap_or(&self.docs)
     }
 }
 
@@ -403,7 +407,8 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
             docs.extend(self.container(nth, &bytes)?.iter().map(|low| high | u32::from(low)));
         }
         // Containers are trusted to ascend only as far as it does no harm: see P1 and P2.
-        let sound = docs[before..].is_sorted_by(|a, b| a < b)
+        let added = docs.get(before..);
+        let sound = added.is_some_and(|added| added.is_sorted_by(|a, b| a < b))
             && docs.last().is_none_or(|&last| last < n_docs);
         if sound {
             Ok(())

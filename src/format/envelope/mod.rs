@@ -100,7 +100,7 @@
 //! 16 KiB, 88 µs with 64 KiB (`benches/open.rs`); and because the checksums of 4 KiB blocks take four times
 //! the reading at open, the set of checked blocks four times the heap. A warm read tests one bit.
 
-use crate::bytes::{ByteReader, Bytes, array_at};
+use crate::bytes::{ByteReader, Bytes, array_at, put_at};
 use crate::checksum::{crc32c, crc32c_append};
 use crate::error::{Error, Result};
 use crate::format::header::{FileKind, HEADER_LEN, Header, ID_AT, checksum_differs, expect_crc};
@@ -108,10 +108,13 @@ use crate::ids::{FieldId, SegmentId};
 use std::ops::Range;
 
 const END: [u8; 4] = *b"TPI\n";
+const FOOTER_CRCS_AT: usize = 3 * size_of::<u64>();
+const BLOCK_SHIFT_AT: usize = FOOTER_CRCS_AT + 2 * size_of::<u32>();
 const FOOTER_ID_AT: usize = 40;
 const FOOTER_CRC_AT: usize = FOOTER_ID_AT + size_of::<SegmentId>();
+const END_AT: usize = FOOTER_CRC_AT + size_of::<u32>();
 /// Length of the footer of a segment file.
-pub(crate) const FOOTER_LEN: usize = FOOTER_CRC_AT + size_of::<u32>() + END.len();
+pub(crate) const FOOTER_LEN: usize = END_AT + END.len();
 const _: () = assert!(FOOTER_LEN == 64, "the footer's size is part of the format");
 
 const ENTRY_LEN: usize = 24;
@@ -316,8 +319,7 @@ impl<W: Sink> EnvelopeWriter<W> {
             entry.len = len;
         }
         let next = (self.written + SECTION_PADDING).next_multiple_of(SECTION_ALIGNMENT);
-        let padding = [0; (SECTION_PADDING + SECTION_ALIGNMENT) as usize];
-        self.pass(&padding[..(next - self.written) as usize])?;
+        self.pass(&vec![0; (next - self.written) as usize])?;
         Ok(len)
     }
 
@@ -347,19 +349,21 @@ impl<W: Sink> EnvelopeWriter<W> {
         let mut tail = Vec::with_capacity(self.block_crcs.len() * 4 + 1024);
         tail.extend(self.block_crcs.iter().flat_map(|crc| crc.to_le_bytes()));
         tail.resize(tail.len().next_multiple_of(SECTION_ALIGNMENT as usize), 0);
-        let table_at = tail.len();
+        let mut table = Vec::with_capacity(self.sections.len() * ENTRY_LEN);
         self.sections.sort_unstable_by_key(SectionEntry::key);
-        self.sections.iter().for_each(|entry| entry.encode(&mut tail));
+        self.sections.iter().for_each(|entry| entry.encode(&mut table));
+        let table_at = checksums_at + tail.len() as u64;
         let footer = Footer {
-            file_len: checksums_at + tail.len() as u64 + FOOTER_LEN as u64,
+            file_len: table_at + table.len() as u64 + FOOTER_LEN as u64,
             checksums_at,
-            table_at: checksums_at + table_at as u64,
-            checksums_crc: crc32c(&tail[..table_at]),
-            table_crc: crc32c(&tail[table_at..]),
+            table_at,
+            checksums_crc: crc32c(&tail),
+            table_crc: crc32c(&table),
             block_shift: self.block_shift,
             id: self.id,
         };
         let encoded = footer.encode();
+        tail.extend(table);
         tail.extend(encoded);
         self.sink.write_all(&tail)?;
         let footer_crc = crc32c(&encoded[..FOOTER_CRC_AT]);
@@ -397,19 +401,18 @@ struct Footer {
 
 impl Footer {
     fn encode(&self) -> [u8; FOOTER_LEN] {
-        let mut out = Vec::with_capacity(FOOTER_LEN);
-        for number in [self.file_len, self.checksums_at, self.table_at] {
-            out.extend(number.to_le_bytes());
+        let mut out = [0; FOOTER_LEN];
+        for (nth, number) in [self.file_len, self.checksums_at, self.table_at].iter().enumerate() {
+            put_at(&mut out, nth * size_of::<u64>(), number.to_le_bytes());
         }
-        for crc in [self.checksums_crc, self.table_crc] {
-            out.extend(crc.to_le_bytes());
-        }
-        out.push(self.block_shift);
-        out.resize(FOOTER_ID_AT, 0);
-        out.extend(self.id.0);
-        out.extend(crc32c(&out).to_le_bytes());
-        out.extend(END);
-        std::array::from_fn(|at| out[at])
+        put_at(&mut out, FOOTER_CRCS_AT, self.checksums_crc.to_le_bytes());
+        put_at(&mut out, FOOTER_CRCS_AT + size_of::<u32>(), self.table_crc.to_le_bytes());
+        put_at(&mut out, BLOCK_SHIFT_AT, [self.block_shift]);
+        put_at(&mut out, FOOTER_ID_AT, self.id.0);
+        let crc = crc32c(&out[..FOOTER_CRC_AT]);
+        put_at(&mut out, FOOTER_CRC_AT, crc.to_le_bytes());
+        put_at(&mut out, END_AT, END);
+        out
     }
 
     /// The fields, after the checksum passed.
@@ -549,7 +552,7 @@ fn read_footer<'s>(
         |what: &str| Error::corrupt("reading the footer of a segment").expected(what).at_offset(at);
     let footer = array_at::<FOOTER_LEN>(&bytes, 0).ok_or_else(|| damaged("64 bytes"))?;
     if !footer.ends_with(&END) {
-        let found = format!("{:02x?}", &footer[FOOTER_LEN - END.len()..]);
+        let found = format!("{:02x?}", &footer[END_AT..]);
         return Err(damaged(&format!("the closing bytes {END:02x?}"))
             .found(found)
             .hint("the file was cut off, or something was appended to it"));

@@ -95,13 +95,13 @@ impl<'s> Directory<'s> {
         let start = self.rank_at(entry);
         let rank = match container {
             Container::Bitmap(words) => {
-                let word = u64::from_le_bytes(words[usize::from(low >> 6)]);
+                let word = u64::from_le_bytes(*words.get(usize::from(low >> 6))?);
                 let bit = 1u64 << (low & 63);
                 if word & bit == 0 {
                     return None;
                 }
                 let first_word = entry << self.granularity.shift >> 6;
-                let before = words[first_word..usize::from(low >> 6)].iter();
+                let before = words.get(first_word..usize::from(low >> 6))?.iter();
                 let before: u32 = before.map(|word| u64::from_le_bytes(*word).count_ones()).sum();
                 start as u32 + before + (word & (bit - 1)).count_ones()
             }
@@ -140,7 +140,7 @@ impl<'s> Directory<'s> {
                 let values = values.get(start..self.rank_at(entry + 1)).unwrap_or_default();
                 let before = n_below(values, low as u16);
                 let mut word = 0;
-                for value in &values[before..] {
+                for value in values.get(before..).unwrap_or_default() {
                     let bit = u32::from(u16::from_le_bytes(*value)).wrapping_sub(low);
                     if bit >= 64 {
                         break;
@@ -185,11 +185,12 @@ fn start_and_last(&[s0, s1, l0, l1]: &[u8; 4]) -> (u32, u32) {
 /// How many values of `first..low` the runs have, if `low` is one of theirs.
 fn rank_in_runs(runs: &[[u8; 4]], first: u32, low: u32) -> Option<u32> {
     let behind = runs.partition_point(|run| start_and_last(run).0 <= low);
-    let (start, last) = start_and_last(runs[..behind].last()?);
+    let (run, before) = runs.get(..behind)?.split_last()?;
+    let (start, last) = start_and_last(run);
     if low > last {
         return None;
     }
-    let before = runs[..behind - 1].iter().rev().map(start_and_last);
+    let before = before.iter().rev().map(start_and_last);
     let mut rank = low - start.max(first);
     for (start, last) in before.take_while(|run| run.1 >= first) {
         rank += (last + 1).saturating_sub(start.max(first));
@@ -201,7 +202,7 @@ fn rank_in_runs(runs: &[[u8; 4]], first: u32, low: u32) -> Option<u32> {
 fn word_in_runs(runs: &[[u8; 4]], first: u32, low: u32) -> (u64, u32) {
     let (mut word, mut before) = (0, 0);
     let behind = runs.partition_point(|run| start_and_last(run).0 < low + 64);
-    let runs = runs[..behind].iter().rev().map(start_and_last);
+    let runs = runs.get(..behind).unwrap_or_default().iter().rev().map(start_and_last);
     for (start, last) in runs.take_while(|run| run.1 >= first) {
         before += (last + 1).min(low).saturating_sub(start.max(first));
         if last >= low {

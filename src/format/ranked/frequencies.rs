@@ -13,35 +13,29 @@ const WIDTH_BITS: u32 = 8;
 const WIDTH_MAX: u32 = 32;
 
 /// Collects frequencies.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FrequencyWriter {
     pub(super) widths: Vec<u8>,
     pub(super) packed: Vec<u8>,
     chunk_at: usize,
-    group: [u32; GROUP as usize],
-    len: usize,
-}
-
-impl Default for FrequencyWriter {
-    fn default() -> Self {
-        FrequencyWriter { widths: vec![], packed: vec![], chunk_at: 0, group: [0; 64], len: 0 }
-    }
+    /// The frequencies less one of the group that is not complete.
+    group: Vec<u32>,
 }
 
 impl FrequencyWriter {
     pub(super) fn clear(&mut self) {
         self.widths.clear();
         self.packed.clear();
-        (self.chunk_at, self.len) = (0, 0);
+        self.group.clear();
+        self.chunk_at = 0;
     }
 
     #[inline]
     pub(super) fn add(&mut self, frequency: u32) {
-        if self.len == self.group.len() {
+        if self.group.len() == GROUP as usize {
             self.end_group();
         }
-        self.group[self.len] = frequency - 1;
-        self.len += 1;
+        self.group.push(frequency - 1);
     }
 
     /// Counts offsets from here on.
@@ -50,20 +44,19 @@ impl FrequencyWriter {
     }
 
     pub(super) fn end_group(&mut self) {
-        let group = &self.group[..self.len];
-        let all = group.iter().fold(0, |all, less_one| all | less_one);
+        let all = self.group.iter().fold(0, |all, less_one| all | less_one);
         let width = u32::BITS - all.leading_zeros();
         // Groups of a chunk take at most 1,024 times 256 bytes.
         let offset = ((self.packed.len() - self.chunk_at) / 8) as u32;
         self.widths.extend_from_slice(&(offset << WIDTH_BITS | width).to_le_bytes());
         let mut bits = BitWriter::default();
-        group.iter().for_each(|&less_one| bits.push(less_one, width, &mut self.packed));
+        self.group.iter().for_each(|&less_one| bits.push(less_one, width, &mut self.packed));
         bits.finish(&mut self.packed);
-        self.len = 0;
+        self.group.clear();
     }
 
     pub(super) fn finish(&mut self) {
-        if self.len > 0 {
+        if !self.group.is_empty() {
             self.end_group();
         }
     }
@@ -92,7 +85,10 @@ impl BitWriter {
     /// Fills the last byte with zeros.
     #[inline]
     pub(in crate::format) fn finish(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.bits.to_le_bytes()[..self.n.div_ceil(8) as usize]);
+        // All eight bytes at once are one store; those that hold nothing go again.
+        let end = out.len() + self.n.div_ceil(8) as usize;
+        out.extend_from_slice(&self.bits.to_le_bytes());
+        out.truncate(end);
     }
 }
 

@@ -125,21 +125,22 @@ impl ImpactWriter {
             let best = blocks.iter().fold(0.0f32, |max, block| max.max(block.max));
             out.push(code_above(best, self.max));
         }
-        let mut rest = self.blocks.as_slice();
-        for blocks in self.blocks.chunk_by(of_container) {
-            rest = &rest[blocks.len()..];
-            let first_rank = blocks[0].first_rank;
-            let end_rank = rest.first().map_or(self.n_postings, |next| next.first_rank);
+        let mut containers = self.blocks.chunk_by(of_container).peekable();
+        while let Some(blocks @ [Block { first_rank, .. }, ..]) = containers.next() {
+            let next = containers.peek().and_then(|blocks| blocks.first());
+            let end_rank = next.map_or(self.n_postings, |next| next.first_rank);
             let granularity = Granularity::of(end_rank - first_rank);
             let start = out.len();
-            out.resize(start + granularity.codes_len(), 0);
+            // Blocks ascend, so what lies between two of them is filled up with zeros.
             for block in blocks {
                 let at = match granularity.is_dense() {
                     true => block.number as usize % BLOCKS,
                     false => (block.first_rank - first_rank) as usize,
                 };
-                out[start + at] = code_above(block.max, self.max);
+                out.resize(start + at, 0);
+                out.push(code_above(block.max, self.max));
             }
+            out.resize(start + granularity.codes_len(), 0);
         }
     }
 }
@@ -174,8 +175,11 @@ impl Distinct {
     fn note(&mut self, part: f32) {
         let bits = part.to_bits();
         let slot = bits.wrapping_mul(0x9E37_79B1) >> (u32::BITS - Self::RECENT_BITS);
-        if self.recent[slot as usize] != bits {
-            self.recent[slot as usize] = bits;
+        // A slot of as many bits as there are slots for.
+        if let Some(recent) = self.recent.get_mut(slot as usize)
+            && *recent != bits
+        {
+            *recent = bits;
             if self.parts.len() <= Self::MOST && !self.parts.contains(&bits) {
                 self.parts.push(bits);
             }
@@ -188,7 +192,8 @@ impl Distinct {
         self.parts.len() <= Self::MOST
             && self.parts.iter().all(|bits| {
                 let code = code_above(f32::from_bits(*bits), max);
-                !std::mem::replace(&mut taken[usize::from(code)], true)
+                let slot = taken.get_mut(usize::from(code));
+                slot.is_some_and(|taken| !std::mem::replace(taken, true))
             })
     }
 }
@@ -203,7 +208,10 @@ struct Best {
 }
 
 impl Best {
-    const LEN: usize = KTH[KTH.len() - 1];
+    const LEN: usize = {
+        let [_, _, most] = KTH;
+        most
+    };
 
     #[inline]
     fn offer(&mut self, part: f32) {

@@ -190,6 +190,7 @@ impl Ranking {
 
     /// What is added to the frequency below the line in the score of this document.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
     fn k(&self, doc: u32) -> f32 {
         let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
         self.k_by_code[usize::from(code)]
@@ -509,7 +510,8 @@ impl<'s, S: Source<'s>> RankedLong<'s, S> {
     /// The largest code of each container.
     #[inline]
     pub(crate) fn max_codes(&self) -> &[u8] {
-        &self.hot[HEAD_LEN..]
+        // `open` has read as many bytes as the head and all codes have.
+        self.hot.get(HEAD_LEN..).unwrap_or_default()
     }
 
     /// Where its bytes go.

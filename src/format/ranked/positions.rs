@@ -74,7 +74,9 @@ impl PositionWriter {
         if width > N_WIDTHS {
             return Some(false);
         }
-        self.widths[self.len % WIDTHS_LEN] |= (width as u8 - 1) << (self.len / WIDTHS_LEN * 4);
+        #[expect(clippy::indexing_slicing, reason = "a remainder of the array's length")]
+        let widths = &mut self.widths[self.len % WIDTHS_LEN];
+        *widths |= (width as u8 - 1) << (self.len / WIDTHS_LEN * 4);
         self.len += 1;
         Some(true)
     }

@@ -22,7 +22,7 @@ impl<'s> RankedShort<'s> {
         let mut numbers = Vec::with_capacity(3 * len);
         numbers.extend_from_slice(docs);
         numbers.resize(3 * len, 0);
-        let (frequencies, parts) = numbers[len..].split_at_mut(len);
+        let (frequencies, parts) = numbers.get_mut(len..)?.split_at_mut_checked(len)?;
         let mut reader = OccurrenceReader::new(bytes.get(at..)?, detail);
         for (frequency, part) in frequencies.iter_mut().zip(parts) {
             reader.skip(0)?;
@@ -37,23 +37,30 @@ impl<'s> RankedShort<'s> {
     /// The documents, ascending.
     #[inline]
     pub(crate) fn docs(&self) -> &[u32] {
-        &self.numbers[..self.len]
+        self.numbers(0)
     }
 
     /// How often the term is in each of [`docs`](Self::docs).
     #[inline]
     pub(crate) fn frequencies(&self) -> &[u32] {
-        &self.numbers[self.len..2 * self.len]
+        self.numbers(1)
     }
 
     fn parts(&self) -> &[u32] {
-        &self.numbers[2 * self.len..]
+        self.numbers(2)
+    }
+
+    /// One of the three parts of `numbers`, all of which are there since [`read`](Self::read).
+    #[inline]
+    fn numbers(&self, nth: usize) -> &[u32] {
+        self.numbers.get(nth * self.len..(nth + 1) * self.len).unwrap_or_default()
     }
 
     /// The occurrences as they are written, see [`occurrences`](crate::format::occurrences).
     pub(crate) fn stream(&self) -> &[u8] {
         let start = self.parts().first().map_or(0, |first| *first as usize);
-        &self.occurrences[start..]
+        // `read` has walked them from there on.
+        self.occurrences.get(start..).unwrap_or_default()
     }
 
     /// Replaces `positions` by those of document number `nth`, ascending; `None` where they pass 32 bits, or

@@ -77,8 +77,9 @@
 
 mod symbols;
 
-use crate::bytes::{ByteReader, Bytes, Source, array_at, write_varint};
+use crate::bytes::{ByteReader, Bytes, Source, array_at, put_at, write_varint};
 use crate::error::{Error, Result};
+use std::ops::Range;
 use symbols::{SYMBOLS_MAX, SymbolCoder, SymbolTable};
 
 /// Documents between forced chunk ends: the documents of one roaring key.
@@ -156,16 +157,31 @@ impl ChunkWriter {
         self.ends.clear();
     }
 
-    fn row_range(&self, doc: usize) -> (usize, usize) {
-        let start = if doc == 0 { 0 } else { self.ends[doc - 1].0 as usize };
-        (start, self.ends[doc].0 as usize)
+    /// Where the rows of these documents, which follow each other, lie in `rows`.
+    fn place(&self, docs: Range<usize>) -> Range<usize> {
+        let end = |n_docs: usize| {
+            let last = n_docs.checked_sub(1).and_then(|last| self.ends.get(last));
+            last.map_or(0, |(end, _)| *end as usize)
+        };
+        end(docs.start)..end(docs.end)
     }
 
+    /// The same with the rows' own places, and whether there is one.
+    fn places(&self, docs: Range<usize>) -> impl Iterator<Item = (Range<usize>, bool)> {
+        let mut start = self.place(docs.clone()).start;
+        self.ends.iter().take(docs.end).skip(docs.start).map(move |(end, is_there)| {
+            let end = *end as usize;
+            (std::mem::replace(&mut start, end)..end, *is_there)
+        })
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "rows end where `add` has noted it, and `coded` has room for two bytes of each byte"
+    )]
     fn finish_symbols(&mut self, out: &mut Vec<u8>) {
-        let rows: Vec<&[u8]> = (0..self.ends.len())
-            .map(|doc| self.row_range(doc))
-            .map(|(start, end)| &self.rows[start..end])
-            .collect();
+        let n_docs = self.ends.len();
+        let rows: Vec<&[u8]> = self.places(0..n_docs).map(|(row, _)| &self.rows[row]).collect();
         let coder = SymbolCoder::train(&rows);
         self.rows.extend_from_slice(&[0; 8]); // the coder reads eight bytes at once
         let n_groups = self.ends.len().div_ceil(GROUP_DOCS);
@@ -181,28 +197,29 @@ impl ChunkWriter {
         let mut coded = std::mem::take(&mut self.scratch);
         for first in (0..self.ends.len()).step_by(GROUP_DOCS) {
             header.group(out, first);
-            let last = self.ends.len().min(first + GROUP_DOCS) - 1;
-            let group_bytes = self.row_range(last).1 - self.row_range(first).0;
+            let docs = first..n_docs.min(first + GROUP_DOCS);
+            let group_bytes = self.place(docs.clone()).len();
             if coded.len() < 2 * group_bytes {
                 coded.resize(2 * group_bytes, 0);
             }
             let mut written = 0;
-            for doc in first..=last {
-                let (start, end) = self.row_range(doc);
-                let len = coder.encode(&self.rows[start..], end - start, &mut coded[written..]);
+            for (row, is_there) in self.places(docs) {
+                let (text, len) = (&self.rows[row.start..], row.len());
+                let len = coder.encode(text, len, &mut coded[written..]);
                 written += len;
-                write_varint(out, if self.ends[doc].1 { len as u64 + 1 } else { 0 });
+                write_varint(out, if is_there { len as u64 + 1 } else { 0 });
             }
             out.extend_from_slice(&coded[..written]);
         }
         self.scratch = coded;
     }
 
+    #[expect(clippy::indexing_slicing, reason = "rows end where `add` has noted it")]
     fn finish_lz4(&mut self, out: &mut Vec<u8>) {
         let mut groups = vec![0];
         let (mut first, mut group_start) = (0, 0);
         for doc in 1..self.ends.len() {
-            let start = self.row_range(doc).0;
+            let start = self.place(doc..doc).start;
             if start - group_start >= GROUP_ROW_BYTES || doc - first >= GROUP_ROWS {
                 (first, group_start) = (doc, start);
                 groups.push(doc);
@@ -215,17 +232,12 @@ impl ChunkWriter {
             header.group(out, first);
             let end = groups.get(nth + 1).copied().unwrap_or(self.ends.len());
             plain.clear();
-            for doc in first..end {
-                let (from, to) = self.row_range(doc);
-                write_varint(&mut plain, if self.ends[doc].1 { (to - from + 1) as u64 } else { 0 });
+            for (row, is_there) in self.places(first..end) {
+                write_varint(&mut plain, if is_there { row.len() as u64 + 1 } else { 0 });
             }
-            plain.extend_from_slice(&self.rows[self.row_range(first).0..self.row_range(end - 1).1]);
+            plain.extend_from_slice(&self.rows[self.place(first..end)]);
             write_varint(out, plain.len() as u64);
-            let from = out.len();
-            out.resize(from + lz4_flex::block::get_maximum_output_size(plain.len()), 0);
-            let written = lz4_flex::block::compress_into(&plain, &mut out[from..])
-                .expect("the output has the largest size that LZ4 can need");
-            out.truncate(from + written);
+            out.extend_from_slice(&lz4_flex::block::compress(&plain));
         }
         self.scratch = plain;
     }
@@ -255,9 +267,9 @@ impl ChunkHeader {
 
     fn group(&mut self, out: &mut [u8], first_doc: usize) {
         let offset = (out.len() - self.chunk_at) as u32;
-        let entry = &mut out[self.groups_at + 8 * self.nth..][..8];
-        entry[..4].copy_from_slice(&(first_doc as u32).to_le_bytes());
-        entry[4..].copy_from_slice(&offset.to_le_bytes());
+        let entry_at = self.groups_at + 8 * self.nth;
+        put_at(out, entry_at, (first_doc as u32).to_le_bytes());
+        put_at(out, entry_at + 4, offset.to_le_bytes());
         self.nth += 1;
     }
 }
@@ -380,8 +392,8 @@ impl<'s, S: Source<'s>> StoredReader<S> {
                 if begins_at.checked_add(first) != Some(doc) || !is_inside {
                     return Err(damaged());
                 }
-                for nth in 0..rows.ends.len() {
-                    visit(doc, rows.get(nth))?;
+                for row in rows.iter() {
+                    visit(doc, row)?;
                     doc += 1;
                 }
             }
@@ -409,7 +421,7 @@ impl<'s, S: Source<'s>> StoredReader<S> {
     }
 
     /// First document and place of chunk `nth`.
-    fn chunk(&self, nth: u32) -> Result<(u32, std::ops::Range<u64>)> {
+    fn chunk(&self, nth: u32) -> Result<(u32, Range<u64>)> {
         let (first, start) = self.entry(nth)?;
         let end = if nth + 1 < self.n_chunks { self.entry(nth + 1)?.1 } else { self.stored.len() };
         if start > end || end > self.stored.len() {
@@ -440,7 +452,7 @@ impl<'s, S: Source<'s>> StoredReader<S> {
 /// One chunk: where its parts lie.
 struct ChunkView<S> {
     stored: S,
-    range: std::ops::Range<u64>,
+    range: Range<u64>,
     codec: u8,
     n_symbols: usize,
     n_docs: u32,
@@ -451,7 +463,7 @@ struct ChunkView<S> {
 type ChunkResult<T> = std::result::Result<T, Option<Error>>;
 
 impl<'s, S: Source<'s>> ChunkView<S> {
-    fn read(stored: S, range: std::ops::Range<u64>) -> ChunkResult<Self> {
+    fn read(stored: S, range: Range<u64>) -> ChunkResult<Self> {
         let end = range.end.min(range.start + CHUNK_HEADER_LEN as u64);
         let bytes = stored.bytes(range.start..end)?;
         let mut reader = ByteReader::new(&bytes);
@@ -476,7 +488,7 @@ impl<'s, S: Source<'s>> ChunkView<S> {
         (CHUNK_HEADER_LEN + SymbolTable::byte_len(self.n_symbols)) as u64
     }
 
-    fn bytes(&self, range: std::ops::Range<u64>) -> ChunkResult<Bytes<'s>> {
+    fn bytes(&self, range: Range<u64>) -> ChunkResult<Bytes<'s>> {
         if range.start > range.end || range.end > self.len() {
             return Err(None);
         }
@@ -571,10 +583,14 @@ struct Rows {
 }
 
 impl Rows {
-    fn get(&self, nth: usize) -> Option<&[u8]> {
-        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before].0);
-        let (end, is_there) = self.ends[nth];
-        is_there.then(|| &self.bytes[start..end])
+    /// The rows in order; `None` for a document that stores nothing.
+    fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, is_there)| {
+            // `read` has noted where `bytes` ended.
+            let row = self.bytes.get(std::mem::replace(&mut start, end)..end);
+            row.filter(|_| is_there)
+        })
     }
 
     /// Takes over a group's rows: their lengths + 1 as varints, then they themselves.

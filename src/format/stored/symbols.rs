@@ -50,21 +50,19 @@ impl SymbolCoder {
     fn new(symbols: Vec<[u8; SYMBOL_BYTES_MAX]>, lengths: Vec<u8>) -> Self {
         let (short, long) = (vec![LITERAL; 1 << 16], vec![(0, NONE); LONG_SLOTS]);
         let mut coder = SymbolCoder { symbols, lengths, short, long };
+        let symbols = coder.symbols.iter().zip(&coder.lengths).zip(0..);
+        let mut steps: Vec<_> = symbols
+            .map(|((symbol, len), code)| (u64::from_le_bytes(*symbol), Step { code, len: *len }))
+            .collect();
         // One-byte symbols first, so that two-byte symbols overwrite what they cover better.
-        for wanted in 1..=SYMBOL_BYTES_MAX as u8 {
-            for code in 0..coder.symbols.len() {
-                if coder.lengths[code] == wanted {
-                    coder.insert(code as u8, wanted);
-                }
-            }
-        }
+        steps.sort_by_key(|(_, step)| step.len);
+        steps.into_iter().for_each(|(symbol, step)| coder.insert(symbol, step));
         coder
     }
 
-    fn insert(&mut self, code: u8, len: u8) {
-        let symbol = u64::from_le_bytes(self.symbols[usize::from(code)]);
-        let step = Step { code, len };
-        match len {
+    #[expect(clippy::indexing_slicing, reason = "tables have a slot for each of these numbers")]
+    fn insert(&mut self, symbol: u64, step: Step) {
+        match step.len {
             1 => (0..=255)
                 .for_each(|second| self.short[(second << 8) | (symbol & 0xFF) as usize] = step),
             2 => self.short[(symbol & 0xFFFF) as usize] = step,
@@ -85,6 +83,10 @@ impl SymbolCoder {
 
     /// Writes the code of the `len` bytes at the start of `text`, which must go on for eight more, to
     /// the front of `coded`, which must have room for twice as many; the length of the code.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "tables have a slot for each of these numbers, and the caller makes room"
+    )]
     pub(super) fn encode(&self, text: &[u8], len: usize, coded: &mut [u8]) -> usize {
         let (mut at, mut written) = (0, 0);
         while at < len {
@@ -118,9 +120,9 @@ impl SymbolCoder {
 
     #[cold]
     fn single(&self, byte: u8) -> Step {
-        let is_it = |code: &usize| self.lengths[*code] == 1 && self.symbols[*code][0] == byte;
-        let step = |code| Step { code: code as u8, len: 1 };
-        (0..self.symbols.len()).find(is_it).map_or(LITERAL, step)
+        let mut symbols = self.symbols.iter().zip(&self.lengths);
+        let code = symbols.position(|(symbol, len)| *len == 1 && symbol[0] == byte);
+        code.map_or(LITERAL, |code| Step { code: code as u8, len: 1 })
     }
 }
 

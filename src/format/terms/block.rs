@@ -6,7 +6,7 @@
 use super::{
     INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, RANKED_DOCS_MIN, TermInfo,
 };
-use crate::bytes::{ByteReader, Bytes, common_prefix_len, write_varint};
+use crate::bytes::{ByteReader, Bytes, common_prefix_len, uint, write_varint};
 use crate::format::occurrences::OccurrenceReader;
 use crate::schema::Detail;
 
@@ -83,20 +83,22 @@ impl BlockBuilder {
             write_varint(&mut self.keys, term.len() as u64);
             self.keys.extend_from_slice(term);
         } else {
+            #[expect(clippy::indexing_slicing, reason = "the caller found `shared` bytes in it")]
             push_later_key(&mut self.keys, shared, &term[shared..]);
         }
         match new {
             NewTerm::Inline { docs: &[doc], occurrences } => {
                 self.singles |= 1 << self.count;
-                self.single_docs.extend_from_slice(&doc.to_le_bytes()[..doc_width]);
+                self.single_docs.extend(doc.to_le_bytes().iter().take(doc_width));
                 self.occurrences.extend_from_slice(occurrences);
             }
             NewTerm::Inline { docs, occurrences } => {
                 self.occurrences.extend_from_slice(occurrences);
                 write_varint(&mut self.other_infos, docs.len() as u64);
-                write_varint(&mut self.other_infos, u64::from(docs[0]));
-                for pair in docs.windows(2) {
-                    write_varint(&mut self.other_infos, u64::from(pair[1] - pair[0] - 1));
+                let mut next = 0;
+                for doc in docs {
+                    write_varint(&mut self.other_infos, u64::from(doc - next));
+                    next = doc + 1;
                 }
             }
             NewTerm::Stored { df, len, ranked_len } => {
@@ -117,7 +119,7 @@ impl BlockBuilder {
     /// Appends the block to `out` and starts the next one.
     pub(super) fn finish_into(&mut self, detail: Detail, out: &mut Vec<u8>) {
         out.push(self.count as u8);
-        out.extend_from_slice(&self.singles.to_le_bytes()[..singles_len(self.count)]);
+        out.extend(self.singles.to_le_bytes().iter().take(singles_len(self.count)));
         write_varint(out, self.keys.len() as u64);
         write_varint(out, self.postings_base);
         if detail.has_frequencies() {
@@ -233,13 +235,11 @@ impl<'s> Block<'s> {
         if !(1..=BLOCK_TERMS).contains(&count) {
             return Err(Damage { at: 0, found: "a count of terms that is not 1 to 32" });
         }
-        let mut singles = [0; 4];
-        let written = reader.take(singles_len(count)).ok_or_else(|| cut(&reader))?;
-        singles[..written.len()].copy_from_slice(written);
-        let singles = u32::from_le_bytes(singles);
-        if u64::from(singles) >> count != 0 {
+        let singles = uint(reader.take(singles_len(count)).ok_or_else(|| cut(&reader))?);
+        if singles >> count != 0 {
             return Err(damage(&reader, "a bit for a term that is not there"));
         }
+        let singles = singles as u32;
         let key_bytes = reader.varint().ok_or_else(|| cut(&reader))?;
         let key_bytes_max = if count == 1 { LONE_KEY_BYTES } else { BLOCK_KEY_BYTES };
         if key_bytes > key_bytes_max as u64 {
@@ -314,7 +314,9 @@ impl<'s> Block<'s> {
     }
 
     fn occurrence_reader(&self) -> OccurrenceReader<'_> {
-        OccurrenceReader::new(&self.bytes[self.occurrences_at..], self.detail)
+        // `parse` has found their place inside the block.
+        let occurrences = self.bytes.get(self.occurrences_at..).unwrap_or_default();
+        OccurrenceReader::new(occurrences, self.detail)
     }
 
     /// The occurrences of term `index`, whose documents stand in the block. Walks those of the terms before.
@@ -332,11 +334,8 @@ impl<'s> Block<'s> {
             |n| reader.skip(n).map(|()| self.occurrences_at + reader.position_in_bytes());
         let range = walk(before).and_then(|start| Some(start..walk(own)?));
         let found = "the end of the block inside the occurrences of a term";
-        let range = range.ok_or(Damage { at: self.occurrences_at, found })?;
-        Ok(match &self.bytes {
-            Bytes::Mapped(bytes) => Bytes::Mapped(&bytes[range]),
-            Bytes::Read(bytes) => Bytes::Read(bytes[range].into()),
-        })
+        let occurrences = range.and_then(|range| self.bytes.part(range));
+        occurrences.ok_or(Damage { at: self.occurrences_at, found })
     }
 
     /// How many bytes the next term takes over from the one before, and the bytes it adds.
@@ -410,7 +409,7 @@ impl<'s> Block<'s> {
                 return Ok(Found { index, exact: false });
             }
             if shared == matched {
-                let rest = &term[matched..];
+                let rest = term.get(matched..).unwrap_or_default();
                 let common = common_prefix_len(rest, suffix);
                 matched += common;
                 match (suffix.get(common), rest.get(common)) {
@@ -479,10 +478,10 @@ impl<'s> Block<'s> {
     fn single_info(&self, index: u32) -> Result<TermInfo, Damage> {
         let rank = (self.singles & ((1 << index) - 1)).count_ones() as usize;
         let at = self.infos_at + rank * self.doc_width;
-        let mut doc = [0; 4];
-        // `parse` has checked that the documents of all such terms lie inside the block.
-        doc[..self.doc_width].copy_from_slice(&self.bytes[at..at + self.doc_width]);
-        let doc = u32::from_le_bytes(doc);
+        let Some(doc) = self.bytes.get(at..at + self.doc_width) else {
+            return Err(Damage { at, found: "the end of the block inside a document" });
+        };
+        let doc = uint(doc) as u32;
         if doc >= self.n_docs {
             return Err(Damage { at, found: "a document that the segment does not have" });
         }
@@ -532,7 +531,7 @@ impl<'s> Block<'s> {
             let mut inline =
                 InlineDocs { docs: [0; 4], len: df as u8, block: self.number, index: 0 };
             let mut next_possible = 0u64;
-            for doc in &mut inline.docs[..df as usize] {
+            for doc in inline.docs.iter_mut().take(df as usize) {
                 let gap = reader.varint_u32().ok_or_else(cut)?;
                 let this = next_possible + u64::from(gap);
                 if this >= u64::from(self.n_docs) {

@@ -28,7 +28,7 @@
 //! inputs ascend. A delta of 0 means address 0, another one counts back from the first byte of
 //! this node. The 256 bytes are an index of inputs that we do not read.
 
-use crate::bytes::{Bytes, Source, array_at};
+use crate::bytes::{Bytes, Source, array_at, uint};
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use std::fmt;
@@ -63,6 +63,7 @@ impl Default for HeadsBuilder {
     }
 }
 
+#[expect(clippy::expect_used, reason = "a slip of ours, not of a file, would make these fail")]
 impl HeadsBuilder {
     pub(super) fn add(&mut self, separator: &[u8], block: u32) {
         self.0.insert(separator, u64::from(block)).expect(INFALLIBLE);
@@ -76,7 +77,7 @@ impl HeadsBuilder {
 /// The shortest byte string that is at most `head` and greater than a lesser one with which it
 /// shares `shared` bytes.
 pub(super) fn separator(shared: usize, head: &[u8]) -> &[u8] {
-    &head[..head.len().min(shared + 1)]
+    head.get(..=shared).unwrap_or(head)
 }
 
 /// The section as it is read.
@@ -108,16 +109,18 @@ impl<'s, S: Source<'s>> Heads<S> {
             if node.is_final {
                 floor = Floor::Final(self.sum(output, node.final_output)?);
             }
-            let Some(last) = node.transitions_up_to(*byte).checked_sub(1) else {
+            let n_transitions =
+                node.transitions_up_to(*byte).ok_or_else(|| self.too_short(&node))?;
+            let Some(last) = n_transitions.checked_sub(1) else {
                 return self.greatest(floor);
             };
-            let transition = node.transition(last);
+            let transition = self.transition(&node, last)?;
             if transition.input != *byte {
                 let output = self.sum(output, transition.output)?;
                 return self.greatest(Floor::Below { transition, start: node.start, output });
             }
             if let Some(smaller) = last.checked_sub(1) {
-                let smaller = node.transition(smaller);
+                let smaller = self.transition(&node, smaller)?;
                 let output = self.sum(output, smaller.output)?;
                 floor = Floor::Below { transition: smaller, start: node.start, output };
             }
@@ -139,7 +142,7 @@ impl<'s, S: Source<'s>> Heads<S> {
         };
         let mut node = self.node(transition.target, start)?;
         while let Some(last) = node.n_transitions.checked_sub(1) {
-            let transition = node.transition(last);
+            let transition = self.transition(&node, last)?;
             output = self.sum(output, transition.output)?;
             node = self.node(transition.target, node.start)?;
         }
@@ -191,7 +194,17 @@ impl<'s, S: Source<'s>> Heads<S> {
         if bytes.len() != len {
             return Err(damage());
         }
-        Ok(Node::new(bytes, start, shape))
+        Node::new(bytes, start, shape).ok_or_else(damage)
+    }
+
+    /// Transition `n` of a node, counted in the order of the inputs.
+    fn transition(&self, node: &Node<'s>, n: usize) -> Result<Transition> {
+        node.transition(n).ok_or_else(|| self.too_short(node))
+    }
+
+    #[cold]
+    fn too_short(&self, node: &Node<'s>) -> Error {
+        self.damage(node.start, "a node that ends before its transitions")
     }
 
     /// Compares the section with what it should say, one separator after another.
@@ -203,10 +216,11 @@ impl<'s, S: Source<'s>> Heads<S> {
         if n_keys_written.map(u64::from_le_bytes) != Some(n_keys) {
             return Err(self.damage(len - KEYS_FROM_END, format!("not {n_keys} keys")));
         }
-        let (summed, sum) = bytes.split_at((len - CHECKSUM_LEN) as usize);
+        let another = || self.damage(len - CHECKSUM_LEN, "another checksum than that of the bytes");
+        let (summed, sum) = bytes.split_last_chunk().ok_or_else(another)?;
         let masked = crc32c(summed).rotate_right(15).wrapping_add(0xA282_EAD8);
-        if array_at(sum, 0).map(u32::from_le_bytes) != Some(masked) {
-            return Err(self.damage(len - CHECKSUM_LEN, "another checksum than that of the bytes"));
+        if u32::from_le_bytes(*sum) != masked {
+            return Err(another());
         }
         let path = vec![Step { node: root, next: 0, output: 0 }];
         Ok(HeadsCheck { heads: self, path, root_is_new: true })
@@ -250,11 +264,12 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
             heads.damage(at, format!("not the separator of block {block} as the next key"))
         };
         let is_root = std::mem::take(&mut self.root_is_new);
-        if is_root && self.path[0].node.is_final {
-            return match separator.is_empty() && self.path[0].node.final_output == u64::from(block)
-            {
+        if let Some(Step { node: root, .. }) = self.path.first().filter(|_| is_root)
+            && root.is_final
+        {
+            return match separator.is_empty() && root.final_output == u64::from(block) {
                 true => Ok(()),
-                false => Err(damage(&self.heads, self.path[0].node.start)),
+                false => Err(damage(&self.heads, root.start)),
             };
         }
         while let Some(step) = self.path.last_mut() {
@@ -262,9 +277,11 @@ impl<'s, S: Source<'s>> HeadsCheck<'s, S> {
                 self.path.pop();
                 continue;
             }
-            let transition = step.node.transition(step.next);
-            let ascends =
-                step.next == 0 || step.node.transition(step.next - 1).input < transition.input;
+            let transition = self.heads.transition(&step.node, step.next)?;
+            let ascends = match step.next.checked_sub(1) {
+                Some(before) => self.heads.transition(&step.node, before)?.input < transition.input,
+                None => true,
+            };
             step.next += 1;
             let (start, output) = (step.node.start, step.output);
             let depth = self.path.len();
@@ -389,55 +406,57 @@ struct Transition {
 impl<'s> Node<'s> {
     fn empty_final() -> Node<'s> {
         let shape = Shape { is_final: true, ..Shape::default() };
-        Node::new(Bytes::Mapped(&[]), EMPTY_FINAL, shape)
+        let (bytes, start) = (Bytes::Mapped(&[]), EMPTY_FINAL);
+        Node { bytes, start, is_final: true, final_output: 0, n_transitions: 0, shape }
     }
 
-    /// `bytes` are as long as `shape` says.
-    fn new(bytes: Bytes<'s>, start: u64, shape: Shape) -> Node<'s> {
-        let final_output = if shape.is_final { uint(&bytes, 0, shape.output_width) } else { 0 };
+    /// `bytes` are as long as `shape` says; where they are not, this and all that is asked later is `None`.
+    fn new(bytes: Bytes<'s>, start: u64, shape: Shape) -> Option<Node<'s>> {
+        let final_output = if shape.is_final { uint_at(&bytes, 0, shape.output_width)? } else { 0 };
         let (is_final, n_transitions) = (shape.is_final, shape.n_transitions);
-        Node { bytes, start, is_final, final_output, n_transitions, shape }
+        Some(Node { bytes, start, is_final, final_output, n_transitions, shape })
     }
 
-    fn input(&self, n: usize) -> u8 {
+    fn input(&self, n: usize) -> Option<u8> {
         match self.shape.common_input {
-            Some(input) => input,
-            None => self.bytes[self.shape.inputs_at() + self.n_transitions - 1 - n],
+            Some(input) => Some(input),
+            None => {
+                let from_last = self.n_transitions.checked_sub(n + 1)?;
+                self.bytes.get(self.shape.inputs_at() + from_last).copied()
+            }
         }
     }
 
     /// Transition `n`, counted in the order of the inputs.
-    fn transition(&self, n: usize) -> Transition {
+    fn transition(&self, n: usize) -> Option<Transition> {
         let shape = &self.shape;
-        let from_last = self.n_transitions - 1 - n;
+        let from_last = self.n_transitions.checked_sub(n + 1)?;
         let output_at = shape.outputs_at() + from_last * shape.output_width;
         let delta_at = shape.deltas_at() + from_last * shape.delta_width;
-        let target = match uint(&self.bytes, delta_at, shape.delta_width) {
+        let target = match uint_at(&self.bytes, delta_at, shape.delta_width)? {
             _ if shape.is_next => self.start - 1,
             0 => EMPTY_FINAL,
             // Address 1 is inside the header, where no node is: that is refused on arrival.
             delta => self.start.checked_sub(delta).unwrap_or(1),
         };
-        let output = uint(&self.bytes, output_at, shape.output_width);
-        Transition { input: self.input(n), output, target }
+        let output = uint_at(&self.bytes, output_at, shape.output_width)?;
+        Some(Transition { input: self.input(n)?, output, target })
     }
 
     /// How many transitions have an input of at most `byte`.
-    fn transitions_up_to(&self, byte: u8) -> usize {
+    fn transitions_up_to(&self, byte: u8) -> Option<usize> {
         let (mut low, mut high) = (0, self.n_transitions);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.input(middle) <= byte { low = middle + 1 } else { high = middle }
+            if self.input(middle)? <= byte { low = middle + 1 } else { high = middle }
         }
-        low
+        Some(low)
     }
 }
 
 /// A little-endian integer of `width` bytes, at most eight.
-fn uint(bytes: &[u8], at: usize, width: usize) -> u64 {
-    let mut value = [0; 8];
-    value[..width].copy_from_slice(&bytes[at..at + width]);
-    u64::from_le_bytes(value)
+fn uint_at(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
+    bytes.get(at..at + width).map(uint)
 }
 
 #[cfg(test)]

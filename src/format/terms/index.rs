@@ -37,7 +37,9 @@ pub(super) fn prefix_of(term: &[u8]) -> u64 {
         return u64::from_le_bytes(first).swap_bytes();
     }
     let mut padded = [0; 8];
-    padded[..term.len()].copy_from_slice(term);
+    for (to, byte) in padded.iter_mut().zip(term) {
+        *to = *byte;
+    }
     u64::from_le_bytes(padded).swap_bytes()
 }
 
@@ -87,12 +89,13 @@ impl IndexBuilder {
         let header = Header { n_early: self.early.len() as u32, ..self.header };
         let mut out = Vec::with_capacity(header.section_len() as usize);
         header.write(&mut out);
-        let groups = || self.prefixes.chunks(GROUP_BLOCKS as usize);
-        for (prefixes, offset) in groups().zip(&self.group_offsets) {
-            out.extend_from_slice(&prefixes[0].to_le_bytes());
+        let firsts = self.prefixes.iter().step_by(GROUP_BLOCKS as usize);
+        for (prefix, offset) in firsts.zip(&self.group_offsets) {
+            out.extend_from_slice(&prefix.to_le_bytes());
             out.extend_from_slice(&offset.to_le_bytes());
         }
-        for (prefixes, offsets) in groups().zip(self.offsets.chunks(GROUP_BLOCKS as usize)) {
+        let groups = self.prefixes.chunks(GROUP_BLOCKS as usize);
+        for (prefixes, offsets) in groups.zip(self.offsets.chunks(GROUP_BLOCKS as usize)) {
             out.extend(prefixes.iter().flat_map(|prefix| prefix.to_le_bytes()));
             out.extend(offsets.iter().flat_map(|offset| offset.to_le_bytes()));
         }
@@ -276,23 +279,27 @@ impl<'s, S: Source<'s>> Index<S> {
         let group = group as usize;
         let (at, n_blocks) = self.group(group as u32);
         let bytes = self.source.bytes(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN))?;
-        let (prefixes, offsets) = bytes.split_at(n_blocks as usize * PREFIX_LEN as usize);
+        let prefixes_len = n_blocks as usize * PREFIX_LEN as usize;
+        let (prefixes, offsets) = bytes.split_at_checked(prefixes_len).unwrap_or_default();
         let prefixes = prefixes.as_chunks::<{ PREFIX_LEN as usize }>().0;
         let offsets = offsets.as_chunks::<{ OFFSET_LEN as usize }>().0;
         let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
-        let Some(last) = n_in_group.checked_sub(1) else {
+        let entry = n_in_group.checked_sub(1).and_then(|last| {
+            Some((last, *prefixes.get(last)?, offsets.get(last)?, tops.get(group)?))
+        });
+        let Some((last, prefix, offset, top)) = entry else {
             return Err(self.damage(at, "a group whose first prefix is not that of its top entry"));
         };
         let block = group as u32 * GROUP_BLOCKS + last as u32;
-        let offset = |nth: usize| u64::from(u32::from_le_bytes(offsets[nth]));
-        let start = u64_in(&tops[group], 8).checked_add(offset(last));
-        let end = if last + 1 < offsets.len() {
-            u64_in(&tops[group], 8).checked_add(offset(last + 1))
-        } else {
-            Some(tops.get(group + 1).map_or(self.header.blocks_len, |top| u64_in(top, 8)))
+        let place = |offset: &[u8; OFFSET_LEN as usize]| {
+            u64_in(top, 8).checked_add(u64::from(u32::from_le_bytes(*offset)))
         };
-        let range = self.checked_range(block, start, end)?;
-        Ok(Floor { block, prefix: u64::from_le_bytes(prefixes[last]), range })
+        let end = match offsets.get(last + 1) {
+            Some(next) => place(next),
+            None => Some(tops.get(group + 1).map_or(self.header.blocks_len, |top| u64_in(top, 8))),
+        };
+        let range = self.checked_range(block, place(offset), end)?;
+        Ok(Floor { block, prefix: u64::from_le_bytes(prefix), range })
     }
 
     /// The range from `start` to `end`, where that can be a block.

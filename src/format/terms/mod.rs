@@ -192,7 +192,8 @@ impl Eq for InlineDocs {}
 impl InlineDocs {
     #[inline]
     pub(crate) fn as_slice(&self) -> &[u32] {
-        &self.docs[..usize::from(self.len)]
+        // `len` is 1 to 4, as many as there are.
+        self.docs.get(..usize::from(self.len)).unwrap_or(&self.docs)
     }
 }
 
@@ -262,8 +263,8 @@ impl TermDictionaryWriter {
         }
         self.block.push(shared, term, new, self.doc_width, self.detail);
         self.n_terms += 1;
-        self.last_term.truncate(shared);
-        self.last_term.extend_from_slice(&term[shared..]);
+        self.last_term.clear();
+        self.last_term.extend_from_slice(term);
         Ok(())
     }
 
@@ -284,7 +285,7 @@ impl TermDictionaryWriter {
             NewTerm::Inline { docs, occurrences } => {
                 (1..=INLINE_DOCS_MAX as usize).contains(&docs.len())
                     && docs.is_sorted_by(|a, b| a < b)
-                    && docs[docs.len() - 1] < self.n_docs
+                    && docs.last().is_some_and(|last| *last < self.n_docs)
                     && occurrences.len() <= INLINE_OCCURRENCES_MAX
                     && occurrences.is_empty() != self.detail.has_frequencies()
             }

@@ -124,12 +124,13 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
             self.dictionary.index_in(&block, first_ordinal, ordinal)?;
             self.back = Some(self.decode(&block, first_ordinal)?);
         }
-        let Some(back) = &self.back else {
-            return Ok(None);
-        };
-        let (key, info) = &back.terms[(ordinal - back.first_ordinal) as usize];
+        let found = self.back.as_ref().and_then(|back| {
+            let (key, info) = back.terms.get((ordinal - back.first_ordinal) as usize)?;
+            Some((back.keys.get(key.clone())?, TermOrdinal(ordinal), *info))
+        });
         self.left.end -= 1;
-        Ok(Some((&back.keys[key.clone()], TermOrdinal(ordinal), *info)))
+        let damage = || self.dictionary.index.damage(0, format!("no term {ordinal} in its block"));
+        found.map(Some).ok_or_else(damage)
     }
 
     /// Every term of `block`, with the buffers of the block decoded before.
