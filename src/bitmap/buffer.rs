@@ -79,14 +79,16 @@ impl ContainerBuf {
     #[inline]
     pub fn as_container(&self) -> Container<'_> {
         match self.kind {
-            ContainerKind::Array => {
-                Container::Array(self.words.as_flattened()[..self.len].as_chunks().0)
-            }
+            ContainerKind::Array => Container::Array(self.in_use().as_chunks().0),
             ContainerKind::Bitmap => Container::Bitmap(&self.words),
-            ContainerKind::Run => {
-                Container::Run(self.words.as_flattened()[..self.len].as_chunks().0)
-            }
+            ContainerKind::Run => Container::Run(self.in_use().as_chunks().0),
         }
+    }
+
+    #[inline]
+    fn in_use(&self) -> &[u8] {
+        // Arrays and runs that do not fit are never taken, so `len` is at most that of the buffer.
+        self.words.as_flattened().get(..self.len).unwrap_or_default()
     }
 
     /// How many values, at once.
@@ -144,10 +146,7 @@ impl ContainerBuf {
     pub fn set(&mut self, container: Container<'_>) {
         match container {
             Container::Array(values) if values.len() <= ARRAY_MAX => {
-                self.fill_array(|slots| {
-                    slots[..values.len()].copy_from_slice(values);
-                    values.len()
-                });
+                self.fill_array(|slots| copy_values(values, slots));
             }
             Container::Run(runs) if runs.len() <= RUNS_MAX => {
                 let fits = self.try_fill_runs(Runs::new(runs));
@@ -188,8 +187,7 @@ impl ContainerBuf {
         if next.is_some() {
             self.make_bitmap();
             for value in next.into_iter().chain(values) {
-                let word = &mut self.words[usize::from(value >> 6)];
-                *word = (u64::from_le_bytes(*word) | 1 << (value & 63)).to_le_bytes();
+                words::insert(&mut self.words, value);
                 self.cardinality += 1;
             }
         }
@@ -325,6 +323,14 @@ impl ContainerBuf {
             });
         }
     }
+}
+
+/// Copies as many values as there is room for; how many.
+pub(super) fn copy_values(values: &[[u8; 2]], slots: &mut [[u8; 2]]) -> usize {
+    for (slot, value) in slots.iter_mut().zip(values) {
+        *slot = *value;
+    }
+    values.len().min(slots.len())
 }
 
 #[cfg(test)]

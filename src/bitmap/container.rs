@@ -89,7 +89,8 @@ impl<'a> Container<'a> {
             Container::Bitmap(words) => words::contains(words, value),
             Container::Run(runs) => {
                 let behind = runs.partition_point(|&run| start_and_last(run).0 <= u32::from(value));
-                behind > 0 && u32::from(value) <= start_and_last(runs[behind - 1]).1
+                let run = behind.checked_sub(1).and_then(|last| runs.get(last));
+                run.is_some_and(|&run| u32::from(value) <= start_and_last(run).1)
             }
         }
     }
@@ -103,7 +104,7 @@ impl<'a> Container<'a> {
     pub fn rank(self, value: u16) -> u32 {
         match self {
             Container::Array(values) => {
-                let values = &values[..values.len().min(FULL as usize)];
+                let values = values.get(..FULL as usize).unwrap_or(values);
                 values.partition_point(|&v| u16::from_le_bytes(v) <= value) as u32
             }
             Container::Bitmap(words) => {
@@ -171,8 +172,8 @@ impl<'a> Container<'a> {
         match self {
             Container::Array(values) => values.last().map(|&v| u16::from_le_bytes(v)),
             Container::Bitmap(words) => {
-                let at = words.iter().rposition(|&word| word != [0; 8])?;
-                Some((at * 64 + 63) as u16 - u64::from_le_bytes(words[at]).leading_zeros() as u16)
+                let (at, &word) = words.iter().enumerate().rfind(|&(_, &word)| word != [0; 8])?;
+                Some((at * 64 + 63) as u16 - u64::from_le_bytes(word).leading_zeros() as u16)
             }
             Container::Run(runs) => runs.last().map(|&run| start_and_last(run).1 as u16),
         }
@@ -197,14 +198,15 @@ impl<'a> Container<'a> {
     pub fn iter_from(self, value: u16) -> ContainerIter<'a> {
         ContainerIter(match self {
             Container::Array(values) => {
-                let values = &values[..values.len().min(FULL as usize)];
+                let values = values.get(..FULL as usize).unwrap_or(values);
                 let skipped = values.partition_point(|&v| u16::from_le_bytes(v) < value);
-                Walk::Array(values[skipped..].iter())
+                Walk::Array(values.get(skipped..).unwrap_or_default().iter())
             }
             Container::Bitmap(words) => Walk::Bitmap(Bits::new(words, value)),
             Container::Run(runs) => {
                 let skipped = runs.partition_point(|&run| start_and_last(run).1 < u32::from(value));
-                Walk::Run { now: 0..0, runs: Runs::from(&runs[skipped..], value) }
+                let runs = runs.get(skipped..).unwrap_or_default();
+                Walk::Run { now: 0..0, runs: Runs::from(runs, value) }
             }
         })
     }

@@ -1,7 +1,7 @@
 //! What two containers have in common, together, apart: all nine pairs of kinds, as a count or as
 //! a container.
 
-use super::buffer::{ARRAY_MAX, ContainerBuf};
+use super::buffer::{ARRAY_MAX, ContainerBuf, copy_values};
 use super::container::Container;
 use super::runs::{Runs, common_runs, joined_runs, runs_without, start_and_last};
 use super::words::{self, FULL};
@@ -225,27 +225,27 @@ fn keep(values: &[[u8; 2]], slots: &mut [[u8; 2]], wanted: impl Fn(u16) -> bool)
 /// The values of `a` or `b`, and those of both once (`BOTH`, OR) or not at all (XOR).
 fn merge<const BOTH: bool>(a: &[[u8; 2]], b: &[[u8; 2]], slots: &mut [[u8; 2]]) -> usize {
     let (mut i, mut j, mut n) = (0, 0, 0);
-    while i < a.len() && j < b.len() && n < slots.len() {
-        let (x, y) = (u16::from_le_bytes(a[i]), u16::from_le_bytes(b[j]));
-        slots[n] = x.min(y).to_le_bytes();
+    while let (Some(x), Some(y), Some(slot)) = (a.get(i), b.get(j), slots.get_mut(n)) {
+        let (x, y) = (u16::from_le_bytes(*x), u16::from_le_bytes(*y));
+        *slot = x.min(y).to_le_bytes();
         n += usize::from(BOTH || x != y);
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }
-    append_all(Slots { slots, n }, [&a[i..], &b[j..]].into_iter())
+    append_all(Slots { slots, n }, [a.get(i..), b.get(j..)].into_iter().flatten())
 }
 
 /// The values of `a` that are not in `b`.
 fn subtract(a: &[[u8; 2]], b: &[[u8; 2]], slots: &mut [[u8; 2]]) -> usize {
     let (mut i, mut j, mut n) = (0, 0, 0);
-    while i < a.len() && j < b.len() && n < slots.len() {
-        let (x, y) = (u16::from_le_bytes(a[i]), u16::from_le_bytes(b[j]));
-        slots[n] = a[i];
+    while let (Some(value), Some(y), Some(slot)) = (a.get(i), b.get(j), slots.get_mut(n)) {
+        let (x, y) = (u16::from_le_bytes(*value), u16::from_le_bytes(*y));
+        *slot = *value;
         n += usize::from(x < y);
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }
-    append_all(Slots { slots, n }, std::iter::once(&a[i..]))
+    append_all(Slots { slots, n }, a.get(i..).into_iter())
 }
 
 /// Slots of an array, of which the first `n` are in use.
@@ -262,9 +262,7 @@ fn slots_in(slots: &mut [[u8; 2]]) -> Slots<'_> {
 fn append_all<'a>(slots: Slots<'_>, slices: impl Iterator<Item = &'a [[u8; 2]]>) -> usize {
     let Slots { slots, mut n } = slots;
     for slice in slices {
-        let fitting = slice.len().min(slots.len() - n);
-        slots[n..n + fitting].copy_from_slice(&slice[..fitting]);
-        n += fitting;
+        n += copy_values(slice, slots.get_mut(n..).unwrap_or_default());
     }
     n
 }
@@ -276,11 +274,13 @@ fn values_in_runs(values: &[[u8; 2]], runs: &[[u8; 4]]) -> impl Iterator<Item = 
         let value = u32::from(u16::from_le_bytes(value));
         // Exponential steps, then halving, as in `gallop`.
         let mut step = 1;
-        while step <= rest.len() && start_and_last(rest[step - 1]).1 < value {
+        while rest.get(step - 1).is_some_and(|&run| start_and_last(run).1 < value) {
             step *= 2;
         }
-        let window = &rest[step / 2..rest.len().min(step)];
-        rest = &rest[step / 2 + window.partition_point(|&run| start_and_last(run).1 < value)..];
+        let ahead = rest.get(step / 2..).unwrap_or_default();
+        let window = ahead.get(..step - step / 2).unwrap_or(ahead);
+        let n_before = window.partition_point(|&run| start_and_last(run).1 < value);
+        rest = ahead.get(n_before..).unwrap_or_default();
         rest.first().is_some_and(|&run| start_and_last(run).0 <= value)
     })
 }
@@ -294,7 +294,7 @@ fn slices_in_runs<'a>(
     Runs::new(runs).map_while(move |run| {
         let start = arrays::gallop(values, at, run.start as u16);
         at = end_of_run(values, start, &run);
-        (start < values.len()).then(|| &values[start..at])
+        values.get(start..at).filter(|_| start < values.len())
     })
 }
 
@@ -312,7 +312,7 @@ fn slices_beside_runs<'a>(
             Err(_) => values.len(),
         };
         at = end_of_run(values, start, &run);
-        &values[from..start]
+        values.get(from..start).unwrap_or_default()
     })
 }
 

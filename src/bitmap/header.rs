@@ -138,8 +138,8 @@ impl RoaringHeader {
                     .found(format!("{}", parsed.key(header, i)))
                     .at_offset((layout.descriptions_at + i * DESCRIPTION_LEN) as u64));
             }
-            if layout.offsets_at.is_none() {
-                parsed.starts[i] = at;
+            if let (None, Some(start)) = (layout.offsets_at, parsed.starts.get_mut(i)) {
+                *start = at;
             } else if parsed.start(header, i) != at {
                 return Err(Error::corrupt(format!("reading container {i} of a roaring list"))
                     .expected(format!("offset {at}"))

@@ -98,7 +98,7 @@ fn begin_and<'o, 'c>(
 ) -> Option<&'o [(Container<'c>, u32)]> {
     operands.sort_unstable_by_key(|&(_, card)| card);
     let n = operands.partition_point(|&(_, card)| card < FULL);
-    let operands = &operands[..n];
+    let operands = operands.get(..n).unwrap_or_default();
     if operands.first().is_some_and(|&(_, card)| card == 0) {
         return None;
     }

@@ -100,6 +100,15 @@
 //! a query touches a few containers of many lists. (Lemire et al., *Roaring Bitmaps:
 //! Implementation of an Optimized Software Library*, 2018, section 4 for the kernels.)
 
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::todo,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
 mod buffer;
 mod container;
 mod container_ops;

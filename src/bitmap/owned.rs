@@ -71,6 +71,7 @@ impl RoaringBuf {
         Ok(RoaringBuf { bytes, header, cardinality })
     }
 
+    #[expect(clippy::expect_used, reason = "these bytes are no file's: we have just written them")]
     pub(super) fn from_builder(builder: &ListBuilder) -> Self {
         let mut bytes = vec![];
         builder.write(&mut bytes);

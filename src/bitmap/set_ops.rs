@@ -132,7 +132,7 @@ impl RoaringView<'_> {
             // The list with the fewest containers proposes keys; its rivals refuse most of them.
             cursors.sort_unstable_by_key(|cursor| cursor.view.n_containers());
             let mut count = 0;
-            let mut proposed = cursors[0].key();
+            let mut proposed = cursors.first().and_then(Cursor::key);
             while let Some(key) = proposed {
                 // Where all meet, the next proposal is one further; else where the refusal stands.
                 let mut ahead = Some(key);
@@ -150,7 +150,7 @@ impl RoaringView<'_> {
                         cursor.at += 1;
                     }
                     count += u64::from(many::and_count_all(operands, scratch));
-                    proposed = cursors[0].key();
+                    proposed = cursors.first().and_then(Cursor::key);
                 }
             }
             count
@@ -171,13 +171,13 @@ impl RoaringView<'_> {
             let mut count = 0;
             while let Some(key) = cursors.iter().filter_map(Cursor::key).min() {
                 let mut n = 0;
-                for cursor in &mut *cursors {
-                    if let Some((cardinality, container)) = cursor.take(key) {
-                        operands[n] = (container, cardinality);
-                        n += 1;
-                    }
+                let taken = cursors.iter_mut().filter_map(|cursor| cursor.take(key));
+                for ((cardinality, container), operand) in taken.zip(&mut *operands) {
+                    *operand = (container, cardinality);
+                    n += 1;
                 }
-                count += u64::from(many::or_count_all(&operands[..n], scratch));
+                let operands = operands.get(..n).unwrap_or_default();
+                count += u64::from(many::or_count_all(operands, scratch));
             }
             count
         })
@@ -260,14 +260,18 @@ fn with_operands<'a>(
     let Some(&first) = lists.first() else {
         return count(&mut [], &mut []);
     };
-    if lists.len() <= OPERANDS_INLINE {
-        let mut cursors = [Cursor { view: first, at: 0 }; OPERANDS_INLINE];
-        for (cursor, &view) in cursors.iter_mut().zip(lists) {
-            cursor.view = view;
+    let mut cursors = [Cursor { view: first, at: 0 }; OPERANDS_INLINE];
+    let mut operands = [(NONE, 0); OPERANDS_INLINE];
+    match (cursors.get_mut(..lists.len()), operands.get_mut(..lists.len())) {
+        (Some(cursors), Some(operands)) => {
+            for (cursor, &view) in cursors.iter_mut().zip(lists) {
+                cursor.view = view;
+            }
+            count(cursors, operands)
         }
-        count(&mut cursors[..lists.len()], &mut [(NONE, 0); OPERANDS_INLINE][..lists.len()])
-    } else {
-        let mut cursors: Vec<_> = lists.iter().map(|&view| Cursor { view, at: 0 }).collect();
-        count(&mut cursors, &mut vec![(NONE, 0); lists.len()])
+        _ => {
+            let mut cursors: Vec<_> = lists.iter().map(|&view| Cursor { view, at: 0 }).collect();
+            count(&mut cursors, &mut vec![(NONE, 0); lists.len()])
+        }
     }
 }

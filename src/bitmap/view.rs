@@ -249,6 +249,7 @@ impl<'a> RoaringView<'a> {
     /// let (key, cardinality, container) = list.view().container(1);
     /// assert_eq!((key, cardinality, container.min()), (1, 1, Some(4464)));
     /// ```
+    #[expect(clippy::expect_used, reason = "`new` has made every container of these bytes once")]
     pub fn container(&self, i: usize) -> (u16, u32, Container<'a>) {
         assert!(i < self.n_containers(), "container {i} of {}", self.n_containers());
         let cardinality = self.header.cardinality(self.bytes, i);

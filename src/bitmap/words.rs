@@ -11,9 +11,29 @@ pub(crate) const FULL: u32 = 1 << 16;
 /// The set without a value.
 pub(super) const EMPTY: Words = [[0; 8]; 1024];
 
+/// The word that has the bit of a value.
+#[expect(clippy::indexing_slicing, reason = "16 bits less six are below 1,024")]
+#[inline(always)]
+fn word_of(words: &Words, value: u16) -> u64 {
+    u64::from_le_bytes(words[usize::from(value >> 6)])
+}
+
+/// The same, to change it.
+#[expect(clippy::indexing_slicing, reason = "16 bits less six are below 1,024")]
+#[inline(always)]
+fn word_of_mut(words: &mut Words, value: u16) -> &mut [u8; 8] {
+    &mut words[usize::from(value >> 6)]
+}
+
 #[inline]
 pub(super) fn contains(words: &Words, value: u16) -> bool {
-    u64::from_le_bytes(words[usize::from(value >> 6)]) >> (value & 63) & 1 == 1
+    word_of(words, value) >> (value & 63) & 1 == 1
+}
+
+#[inline]
+pub(super) fn insert(words: &mut Words, value: u16) {
+    let word = word_of_mut(words, value);
+    *word = (u64::from_le_bytes(*word) | 1 << (value & 63)).to_le_bytes();
 }
 
 /// How many of `values` are in the set; scalar, see [`crate::simd::bitmaps`].
@@ -22,7 +42,7 @@ pub(super) fn count_values(words: &Words, values: &[[u8; 2]]) -> u32 {
     let mut n = 0;
     for &value in values {
         let value = u16::from_le_bytes(value);
-        n += u64::from_le_bytes(words[usize::from(value >> 6)]) >> (value & 63) & 1;
+        n += word_of(words, value) >> (value & 63) & 1;
     }
     n as u32
 }
@@ -44,8 +64,7 @@ fn count_bits(a: &Words, values: &[[u8; 2]], b: &Words, of: impl Fn(u64, u64) ->
     let mut n = 0;
     for &value in values {
         let value = u16::from_le_bytes(value);
-        let at = usize::from(value >> 6);
-        n += of(u64::from_le_bytes(a[at]), u64::from_le_bytes(b[at])) >> (value & 63) & 1;
+        n += of(word_of(a, value), word_of(b, value)) >> (value & 63) & 1;
     }
     n as u32
 }
@@ -68,7 +87,7 @@ pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_
             let mut card = card;
             for &value in values {
                 let value = u16::from_le_bytes(value);
-                let word = &mut words[usize::from(value >> 6)];
+                let word = word_of_mut(words, value);
                 let old = u64::from_le_bytes(*word);
                 let new = O::apply(old, 1 << (value & 63));
                 *word = new.to_le_bytes();
@@ -80,7 +99,9 @@ pub(super) fn apply<O: WordOp>(words: &mut Words, card: u32, other: Container<'_
         }
         Container::Run(runs) => {
             for (at, mask) in Runs::new(runs).flat_map(masks) {
-                words[at] = O::apply(u64::from_le_bytes(words[at]), mask).to_le_bytes();
+                if let Some(word) = words.get_mut(at) {
+                    *word = O::apply(u64::from_le_bytes(*word), mask).to_le_bytes();
+                }
             }
             bitmaps::count(words)
         }
@@ -112,8 +133,8 @@ pub(super) struct Bits<'a> {
 impl<'a> Bits<'a> {
     /// Starts at the first value that is at least `from`.
     pub(super) fn new(words: &'a Words, from: u16) -> Self {
-        let at = usize::from(from >> 6);
-        Bits { words, at, word: u64::from_le_bytes(words[at]) & u64::MAX << (from & 63) }
+        let word = word_of(words, from) & u64::MAX << (from & 63);
+        Bits { words, at: usize::from(from >> 6), word }
     }
 
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {

@@ -6,6 +6,7 @@ use super::container::{Container, ContainerKind};
 use super::header::{BITMAP_LEN, COOKIE_NO_RUNS, COOKIE_RUNS, HeaderLayout};
 use super::runs::{Runs, run_bytes};
 use super::words;
+use crate::bytes::put_at;
 use std::ops::Range;
 
 /// Appends the list of strictly ascending `docs` to `out`, in the portable format, without a copy
@@ -41,17 +42,14 @@ pub fn write_sorted(docs: &[u32], out: &mut Vec<u8>) {
                 out.extend(docs.iter().flat_map(|&doc| (doc as u16).to_le_bytes()))
             }
             ContainerKind::Bitmap => {
-                let start = out.len();
-                out.resize(start + BITMAP_LEN, 0);
-                for &doc in docs {
-                    let low = usize::from(doc as u16);
-                    out[start + low / 8] |= 1 << (low % 8);
-                }
+                let mut words = words::EMPTY;
+                docs.iter().for_each(|&doc| words::insert(&mut words, doc as u16));
+                out.extend_from_slice(words.as_flattened());
             }
             ContainerKind::Run => {
                 out.extend((n_runs as u16).to_le_bytes());
                 for run in docs.chunk_by(|a, b| a + 1 == *b) {
-                    let start = run[0] & 0xFFFF;
+                    let start = run.first().map_or(0, |first| first & 0xFFFF);
                     out.extend(run_bytes(start..start + run.len() as u32));
                 }
             }
@@ -71,7 +69,8 @@ fn by_key(docs: &[u32]) -> impl Iterator<Item = (u16, &[u32])> {
 }
 
 fn n_runs(docs: &[u32]) -> u32 {
-    docs.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count() as u32 + 1
+    let next = docs.get(1..).unwrap_or_default();
+    docs.iter().zip(next).filter(|(doc, next)| *doc + 1 != **next).count() as u32 + 1
 }
 
 /// The kind that takes the fewest bytes; runs only where they take fewer than the others.
@@ -179,6 +178,7 @@ impl ListBuilder {
         self.descriptions.iter().map(|container| u64::from(container.cardinality)).sum()
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`push` has noted where what it appended ends")]
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let has_runs =
             self.descriptions.iter().any(|container| container.kind == ContainerKind::Run);
@@ -196,7 +196,8 @@ impl ListBuilder {
 /// As many as [`runs_of`] yields.
 fn n_runs_in_array(values: &[[u8; 2]]) -> u32 {
     let id = |value: [u8; 2]| u32::from(u16::from_le_bytes(value));
-    values.windows(2).filter(|pair| id(pair[0]) + 1 != id(pair[1])).count() as u32 + 1
+    let next = values.get(1..).unwrap_or_default();
+    values.iter().zip(next).filter(|(value, next)| id(**value) + 1 != id(**next)).count() as u32 + 1
 }
 
 /// The runs of consecutive values of a container, joined where they touch.
@@ -247,6 +248,7 @@ impl HeadWriter {
     }
 
     /// Describes the next container, whose bytes begin where `out` ends.
+    #[expect(clippy::indexing_slicing, reason = "`new` has set the whole head aside")]
     fn describe(&mut self, key: u16, cardinality: u32, kind: ContainerKind, out: &mut [u8]) {
         let (i, offset) = (self.n_described, out.len() - self.list_at);
         let head = &mut out[self.list_at..];
@@ -254,11 +256,11 @@ impl HeadWriter {
             head[at + i / 8] |= 1 << (i % 8);
         }
         let at = self.layout.descriptions_at + 4 * i;
-        head[at..at + 2].copy_from_slice(&key.to_le_bytes());
-        head[at + 2..at + 4].copy_from_slice(&((cardinality - 1) as u16).to_le_bytes());
+        put_at(head, at, key.to_le_bytes());
+        put_at(head, at + 2, ((cardinality - 1) as u16).to_le_bytes());
         if let Some(at) = self.layout.offsets_at {
             // 65,536 containers of 8 KiB and their head stay below 4 GiB.
-            head[at + 4 * i..at + 4 * i + 4].copy_from_slice(&(offset as u32).to_le_bytes());
+            put_at(head, at + 4 * i, (offset as u32).to_le_bytes());
         }
         self.n_described += 1;
     }
