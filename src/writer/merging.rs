@@ -168,8 +168,8 @@ impl MergeJob {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled), [`ErrorKind::Timeout`](crate::ErrorKind::Timeout) where it runs
-    /// under a [`Budget`](crate::Budget) of the host's, and those of reading and writing files. Nothing is left of it then, and the index is as it was.
+    /// [`ErrorKind::Cancelled`], [`ErrorKind::Timeout`] where it runs under a [`Budget`] of the host's, and those of reading
+    /// and writing files. Nothing is left of it then, and the index is as it was.
     pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
         let MergeJob { input, schema, id, storage, pace, priority, sources, observer } = self;
         let paced: Arc<dyn Storage> =
