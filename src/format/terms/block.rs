@@ -610,4 +610,138 @@ mod tests {
         assert_eq!(doc_width((1 << 24) + 1), 4);
         assert_eq!(doc_width(u32::MAX), 4);
     }
+
+    /// A block of so many terms with these parts and no occurrences.
+    fn block_of(
+        count: u8,
+        singles: &[u8],
+        postings_base: u64,
+        keys: &[u8],
+        infos: &[u8],
+    ) -> Vec<u8> {
+        let mut bytes = vec![count];
+        bytes.extend_from_slice(singles);
+        write_varint(&mut bytes, keys.len() as u64);
+        write_varint(&mut bytes, postings_base);
+        bytes.push(0);
+        [&bytes[..], keys, infos].concat()
+    }
+
+    fn parse(bytes: &[u8], n_docs: u32) -> Result<Block<'_>, &'static str> {
+        Block::parse(Bytes::Mapped(bytes), 0, 0, n_docs, Detail::Positions)
+            .map_err(|damage| damage.found)
+    }
+
+    #[test]
+    fn a_header_that_no_block_has_is_refused() {
+        let no_count = "a count of terms that is not 1 to 32";
+        assert_eq!(parse(&block_of(0, &[], 0, &[], &[]), 9).unwrap_err(), no_count);
+        assert_eq!(parse(&block_of(33, &[0; 5], 0, &[0], &[2; 99]), 9).unwrap_err(), no_count);
+        parse(&block_of(32, &[0; 4], 0, &[0], &[2; 99]), 9).unwrap();
+
+        let no_term = "a bit for a term that is not there";
+        assert_eq!(parse(&block_of(7, &[0x80], 0, &[0], &[2; 99]), 9).unwrap_err(), no_term);
+        parse(&block_of(7, &[0x7F], 0, &[0], &[2; 99]), 9).unwrap();
+
+        // One term may be longer than several together.
+        let too_many = "more bytes of keys than a block may have";
+        for (count, most) in [(1, LONE_KEY_BYTES), (2, BLOCK_KEY_BYTES)] {
+            parse(&block_of(count, &[0], 0, &vec![0; most], &[]), 9).unwrap();
+            let more = block_of(count, &[0], 0, &vec![0; most + 1], &[]);
+            assert_eq!(parse(&more, 9).unwrap_err(), too_many, "{count}");
+        }
+
+        // Two documents of two bytes each need four.
+        let past_the_end = "keys and documents that reach past the end of the block";
+        parse(&block_of(2, &[3], 0, &[0, 0, 7], &[0; 4]), 300).unwrap();
+        let cut = block_of(2, &[3], 0, &[0, 0, 7], &[0; 3]);
+        assert_eq!(parse(&cut, 300).unwrap_err(), past_the_end);
+    }
+
+    #[test]
+    fn a_term_that_shares_more_than_there_is_or_passes_the_keys_is_refused_by_walks_and_lookups() {
+        let check = |keys: &[u8], found: &str| {
+            let bytes = block_of(2, &[3], 0, keys, &[0, 0]);
+            let block = parse(&bytes, 9).unwrap();
+            let mut cursor = block.keys();
+            assert_eq!(block.next_key(&mut cursor).unwrap(), (0, &b"a"[..]));
+            assert_eq!(block.next_key(&mut cursor).unwrap_err().found, found);
+            // A lookup may pass over the second term by its first byte.
+            for term in [&b"a\0"[..], b"b"] {
+                assert_eq!(block.find(term).unwrap_err().found, found);
+            }
+        };
+        let too_many = "a term that shares more bytes than the one before has";
+        check(&[1, b'a', 0x20, b'b'], too_many);
+        check(&[1, b'a', 0xE0, b'b'], too_many);
+        check(&[1, b'a', 0xF0, 0, b'b'], too_many);
+        let cut = "the end of the keys inside a term";
+        check(&[1, b'a', 0x11, b'b'], cut);
+        check(&[1, b'a', 0x1E, b'b'], cut);
+    }
+
+    #[test]
+    fn infos_are_found_in_any_order_with_one_cursor() {
+        // Terms 1 and 3 have one document each, 5 and 6; the others have several.
+        let infos = [5, 6, 2, 0, 3, 7, 3, 0, 3, 9];
+        let bytes = block_of(5, &[0b01010], 100, &[0, 0, 1, 0, 2, 0, 3, 0, 4], &infos);
+        let block = parse(&bytes, 9).unwrap();
+        let expected: Vec<_> = (0..5).map(|n| block.info(&mut block.infos(), n).unwrap()).collect();
+        let mut cursor = block.infos();
+        for index in [4, 0, 3, 2, 2, 1, 0, 0, 4, 4] {
+            assert_eq!(
+                block.info(&mut cursor, index).unwrap(),
+                expected[index as usize],
+                "{index}"
+            );
+        }
+    }
+
+    #[test]
+    fn infos_that_no_term_has_are_refused() {
+        let info_of = |n_docs, detail, infos: &[u8]| {
+            let mut bytes = block_of(1, &[0], u64::MAX - 9, &[0], infos);
+            if detail == Detail::Documents {
+                bytes.remove(13);
+            }
+            let block = Block::parse(Bytes::Mapped(&bytes), 0, 0, n_docs, detail).unwrap();
+            block.info(&mut block.infos(), 0).map_err(|damage| damage.found)
+        };
+        let no_df = Err("a number of documents that the term cannot have");
+        let df = |found: Result<TermInfo, _>| found.map(|info| info.df);
+        assert_eq!(df(info_of(9, Detail::Positions, &[1, 1])), no_df, "one stands elsewhere");
+        assert_eq!(df(info_of(9, Detail::Positions, &[10, 1])), no_df, "more than there are");
+        assert_eq!(df(info_of(9, Detail::Positions, &[9, 1])), Ok(9));
+        assert_eq!(df(info_of(9, Detail::Positions, &[0, 0, 1])), no_df);
+        assert_eq!(df(info_of(9, Detail::Positions, &[0, 5, 1])), no_df, "not few");
+        assert_eq!(df(info_of(3, Detail::Positions, &[0, 4, 1])), no_df, "more than there are");
+        assert_eq!(df(info_of(9, Detail::Positions, &[0, 4, 1])), Ok(4));
+        assert_eq!(df(info_of(9, Detail::Documents, &[0, 4, 1])), no_df, "without occurrences");
+
+        let no_doc = Err("a document that the segment does not have");
+        assert_eq!(df(info_of(9, Detail::Positions, &[2, 0, 8])), no_doc);
+        assert_eq!(df(info_of(9, Detail::Positions, &[2, 0, 7])), Ok(2));
+
+        let too_far = Err("a posting list that ends past 2^64");
+        assert_eq!(df(info_of(9, Detail::Positions, &[5, 10])), too_far);
+        assert_eq!(df(info_of(9, Detail::Positions, &[5, 9])), Ok(5));
+        assert_eq!(df(info_of(300, Detail::Positions, &[0x80, 2, 5, 5])), too_far);
+        assert_eq!(df(info_of(300, Detail::Positions, &[0x80, 2, 5, 4])), Ok(256));
+    }
+
+    #[test]
+    fn lists_that_are_passed_over_do_not_bring_later_ones_back_to_the_start() {
+        let bytes = block_of(3, &[0], u64::MAX - 9, &[0, 0, 1, 0, 2], &[5, 20, 5, 1, 5, 1]);
+        let block = parse(&bytes, 9).unwrap();
+        assert!(block.info(&mut block.infos(), 2).is_err());
+    }
+
+    #[test]
+    fn a_lone_document_that_the_segment_does_not_have_is_refused() {
+        for (doc, is_one) in [(8, true), (9, false), (10, false)] {
+            let bytes = block_of(1, &[1], 0, &[0], &[doc]);
+            let found = parse(&bytes, 9).unwrap();
+            assert_eq!(found.info(&mut found.infos(), 0).is_ok(), is_one, "{doc}");
+        }
+    }
 }

@@ -569,4 +569,91 @@ mod tests {
         }
         assert!(n_refused > 0, "some of these walks must have failed");
     }
+
+    /// A section of nodes that begin at address 16, with a root, and with a sum that is right.
+    fn section(nodes: &[u8], n_keys: u64, root: u64) -> Vec<u8> {
+        let mut bytes = [VERSION, 0].map(u64::to_le_bytes).concat();
+        bytes.extend_from_slice(nodes);
+        bytes.extend([n_keys, root].map(u64::to_le_bytes).concat());
+        let masked = crc32c(&bytes).rotate_right(15).wrapping_add(0xA282_EAD8);
+        bytes.extend_from_slice(&masked.to_le_bytes());
+        bytes
+    }
+
+    fn floor_in(bytes: &[u8], key: &[u8]) -> Result<Option<u64>, String> {
+        Heads::new(bytes).floor(key).map_err(|error| error.to_string())
+    }
+
+    /// The last node of these, asked for `a`, must be refused with these words.
+    fn refused(nodes: &[u8], why: &str) {
+        let bytes = section(nodes, 0, NODES_AT + nodes.len() as u64 - 1);
+        let error = floor_in(&bytes, b"a").unwrap_err();
+        assert!(error.contains(why), "{nodes:x?}: {error}");
+    }
+
+    #[test]
+    fn nodes_that_cannot_be_are_refused() {
+        let from_a = section(&[0, b'a', 0x10, 1], 0, 19);
+        assert_eq!(floor_in(&from_a, b"a"), Ok(Some(0)));
+        let outside = "a node outside the space for nodes";
+        refused(&[&[0; 10][..], &[b'a', 0x19, 1]].concat(), outside);
+        refused(&[&[0; 9][..], &[b'a', 0x90, 1]].concat(), outside);
+        refused(&[5, b'a', 0x01, 1], outside);
+        // A node before the header, in it, and one that begins there.
+        refused(&[99, b'a', 0x10, 1], outside);
+        refused(&[10, b'a', 0x10, 1], outside);
+        refused(&[0x10, 1], outside);
+        // The last byte would be the first of the number of keys.
+        assert!(floor_in(&section(&[0, b'a', 0x10], 1, 19), b"a").is_err());
+        // Nothing ends or goes on behind `a`.
+        let bytes = section(&[0, 0, 0, 1, b'a', 0x10, 1], 0, 22);
+        let error = floor_in(&bytes, b"b").unwrap_err();
+        assert!(error.contains("a node where nothing ends or goes on"), "{error}");
+    }
+
+    #[test]
+    fn outputs_that_pass_64_bits_are_refused_wherever_they_are_added() {
+        // Behind `a` a final node whose output is 1.
+        let first = [1, 0x01, 0, 0x40];
+        let bytes = [&first[..], &[0xFF; 8], &[1, b'a', 0x18, 1]].concat();
+        let bytes = section(&bytes, 0, 31);
+        for key in [b"a", b"b"] {
+            let error = floor_in(&bytes, key).unwrap_err();
+            assert!(error.contains("outputs that add up past 2^64"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_section_that_is_too_short_or_of_another_version_is_refused() {
+        let shortest = section(&[], 0, 0);
+        assert_eq!(shortest.len() as u64, SHORTEST);
+        assert_eq!(floor_in(&shortest, b""), Ok(Some(0)));
+        // Its last 12 bytes still say that the root is at address 0.
+        let mut short = shortest.clone();
+        short.remove(8);
+        assert!(floor_in(&short, b"").unwrap_err().contains("35 bytes"));
+        let mut other = shortest;
+        other[0] = 2;
+        assert!(floor_in(&other, b"").unwrap_err().contains("another version than 3"));
+    }
+
+    #[test]
+    fn a_check_refuses_two_ways_with_the_same_byte() {
+        // `ab` behind one `a`, `a` itself behind another; the empty string at the root.
+        let of_ab = [0, b'b', 0x10, 1];
+        let outputs_and_deltas =
+            |inputs: [u8; 2]| [0, 2, 1, 1, 0, inputs[0], inputs[1], 0x11, 0x42];
+        let check = |inputs, second: &[u8]| {
+            let nodes = [&of_ab[..], &outputs_and_deltas(inputs)].concat();
+            let bytes = section(&nodes, 3, 28);
+            let heads = Heads::new(bytes.as_slice());
+            let mut check = heads.check(3)?;
+            check.expect(b"", 0)?;
+            check.expect(b"a", 1)?;
+            check.expect(second, 2)?;
+            check.finish()
+        };
+        check([b'b', b'a'], b"bb").unwrap();
+        assert!(check([b'a', b'a'], b"ab").is_err());
+    }
 }

@@ -502,4 +502,49 @@ mod tests {
             check_ordinals(&vec![31; n_blocks], n_blocks as u32 - 1);
         }
     }
+
+    #[test]
+    fn a_header_that_contradicts_itself_is_refused_when_it_is_opened() {
+        let mut builder = IndexBuilder::new(9, Detail::Positions);
+        builder.add_block(0, 32, 10);
+        builder.add_block(1, 3, 10);
+        let bytes = builder.finish();
+        let found = |fields: &[(usize, &[u8])]| {
+            let mut changed = bytes.clone();
+            for (at, value) in fields {
+                changed[*at..][..value.len()].copy_from_slice(value);
+            }
+            Index::open(changed.as_slice()).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let refused = |fields: &[(usize, &[u8])], why: &str| {
+            let error = found(fields).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        };
+        let n_terms = "more or fewer terms than the blocks can hold";
+        refused(&[(N_TERMS_AT, &[1])], n_terms);
+        refused(&[(N_TERMS_AT, &[65])], n_terms);
+        found(&[(N_TERMS_AT, &[2])]).unwrap();
+        found(&[(N_TERMS_AT, &[64])]).unwrap();
+        refused(&[(N_DOCS_AT, &[0])], "terms without documents");
+        refused(&[(DETAIL_AT, &[3])], "a detail that is not 0, 1 or 2");
+
+        // Two blocks of ten bytes; sums past 2^64 are no small sums.
+        let too_many = "more bytes of keys and infos than there are bytes of blocks";
+        let fields = [KEY_BYTES_AT, INFO_BYTES_AT, OCCURRENCE_BYTES_AT];
+        found(&fields.map(|at| (at, &[6][..]))).unwrap();
+        found(&[(fields[0], &[20])]).unwrap();
+        for at in fields {
+            refused(&[(at, &[21])], too_many);
+            for other in fields.into_iter().filter(|other| *other != at) {
+                refused(&[(at, &[0xFF; 8]), (other, &[1])], too_many);
+            }
+        }
+        refused(&[(N_EARLY_AT, &[1])], "a section of");
+    }
+
+    #[test]
+    fn a_dictionary_without_terms_needs_no_documents() {
+        let bytes = IndexBuilder::new(0, Detail::Documents).finish();
+        assert_eq!(Index::open(bytes.as_slice()).unwrap().header.n_terms, 0);
+    }
 }
