@@ -301,3 +301,156 @@ fn other_bytes_are_refused_or_read_without_harm() {
         assert!(ask(&bytes[..cut]).is_err(), "cut to {cut}");
     }
 }
+
+#[test]
+fn a_walk_finds_what_a_search_finds() {
+    let model = Model::new(containers(&[3, 200, 1100]), 10, Detail::Positions);
+    let (bytes, len) = model.bytes();
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    let numbers = model.numbers();
+    let asked: Vec<u32> = (0..7 << 16).step_by(97).chain(numbers.iter().copied()).collect();
+    let asked = std::collections::BTreeSet::from_iter(asked);
+    let mut walk = list.walk();
+    for doc in asked {
+        let expected = numbers.binary_search(&doc).ok().map(|rank| rank as u32);
+        assert_eq!(walk.rank(doc).unwrap(), expected, "{doc}");
+        assert_eq!(list.walk().rank(doc).unwrap(), expected, "{doc} alone");
+    }
+}
+
+/// A list of 300 documents, in each of which the word stands eight times; what is behind it in the file; and
+/// where the widths, the frequencies and the records begin.
+fn with_more_behind() -> (Vec<u8>, usize, u64, [usize; 3]) {
+    let mut model = Model::new(0..300, 9, Detail::Positions);
+    model.docs.iter_mut().for_each(|(_, positions)| *positions = (0..8).collect());
+    let (mut bytes, len) = model.bytes();
+    let ranked_len = (bytes.len() - len) as u64;
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    let records_at = list.positions.as_ref().unwrap().records_at;
+    let places = [list.frequencies.widths_at, list.frequencies.packed.start, records_at];
+    let places = places.map(|at| at as usize);
+    bytes.resize(bytes.len() + 1_000, 0xFF);
+    (bytes, len, ranked_len, places)
+}
+
+fn open_before_more(bytes: &[u8], len: usize, ranked_len: u64) -> RankedLong<'_, &[u8]> {
+    let list = LongList::open(bytes, 0, len as u64).unwrap();
+    RankedLong::open(list, bytes, len as u64, ranked_len, Detail::Positions).unwrap()
+}
+
+#[test]
+fn frequencies_that_lie_outside_are_refused_by_every_way_to_read_them() {
+    let (bytes, len, ranked_len, [widths_at, ..]) = with_more_behind();
+    let right = u32::from_le_bytes(bytes[widths_at + 16..][..4].try_into().unwrap());
+    assert_eq!(right & 0xFF, 3, "bits for eight");
+    // The last group: 44 documents, whose bits end where the frequencies end.
+    let refused = |entry: u32, why: &str| {
+        let mut bad = bytes.clone();
+        bad[widths_at + 16..][..4].copy_from_slice(&entry.to_le_bytes());
+        let list = open_before_more(&bad, len, ranked_len);
+        let frequencies = list.frequencies();
+        let found = [
+            frequencies.get(299).map(|_| ()),
+            frequencies.reader().get(299).map(|_| ()),
+            frequencies.group(4).map(|_| ()),
+            list.reader().unwrap().place(299, &mut Place::default()),
+        ];
+        for (way, found) in found.into_iter().enumerate() {
+            let error = found.unwrap_err().to_string();
+            assert!(error.contains(why), "way {way}: {error}");
+        }
+    };
+    let list = open_before_more(&bytes, len, ranked_len);
+    assert_eq!(list.frequencies().get(299).unwrap(), 8);
+    refused(right + 1, "other groups");
+    refused(right + (1 << 8), "other groups");
+    refused(right - 3 + (1 << 20), "other groups");
+    refused(right - 3 + 33, "a width of 33 bits");
+}
+
+#[test]
+fn a_rank_past_the_last_is_refused_by_every_way_to_read_it() {
+    let (bytes, len, ranked_len, _) = with_more_behind();
+    let list = open_before_more(&bytes, len, ranked_len);
+    let refused = |error: Error| {
+        let error = error.to_string();
+        assert!(error.contains("a document of rank"), "{error}");
+    };
+    for rank in [300, 319, 320, u32::MAX] {
+        refused(list.frequencies().get(rank).unwrap_err());
+        refused(list.frequencies().reader().get(rank).unwrap_err());
+        refused(list.reader().unwrap().place(rank, &mut Place::default()).unwrap_err());
+    }
+    for group in [5, u32::MAX] {
+        refused(list.frequencies().group(group).unwrap_err());
+    }
+}
+
+#[test]
+fn positions_that_lie_outside_are_refused() {
+    let (bytes, len, ranked_len, [_, _, records_at]) = with_more_behind();
+    // The last record, of twelve documents.
+    let record = records_at + 9 * positions::RECORD_LEN as usize;
+    let place_in = |change: &dyn Fn(&mut [u8])| {
+        let mut bad = bytes.clone();
+        change(&mut bad[record..][..20]);
+        let list = open_before_more(&bad, len, ranked_len);
+        let mut place = Place::default();
+        list.reader().unwrap().place(299, &mut place).map_err(|error| error.to_string())
+    };
+    place_in(&|_| ()).unwrap();
+    let outside = "positions that end outside of the list";
+    // The last document's numbers are wider; all begin later; they begin behind the end.
+    let wider = place_in(&|record| record[4 + 11] |= 15).unwrap_err();
+    assert!(wider.contains(outside), "{wider}");
+    let later = place_in(&|record| record[0] += 1).unwrap_err();
+    assert!(later.contains(outside), "{later}");
+    let behind = place_in(&|record| record[2] += 1).unwrap_err();
+    assert!(behind.contains(outside), "{behind}");
+}
+
+#[test]
+fn positions_past_32_bits_are_refused() {
+    let mut model = Model::new(0..300, 9, Detail::Positions);
+    model.docs.iter_mut().for_each(|(_, positions)| *positions = vec![0]);
+    model.docs[299].1 = vec![1, u32::MAX];
+    let (mut bytes, len) = model.bytes();
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    assert_eq!(positions_of(&mut list.reader().unwrap(), 299, u32::MAX).unwrap(), [1, u32::MAX]);
+    let end = bytes.len();
+    // Nearly all bits of both numbers are 1: twice the last position there is.
+    bytes[end - 8..].fill(0xFF);
+    let list = open(&bytes, len, Detail::Positions).unwrap();
+    let error = positions_of(&mut list.reader().unwrap(), 299, u32::MAX).unwrap_err();
+    assert!(error.to_string().contains("a position above 4294967295"), "{error}");
+}
+
+#[test]
+fn a_short_list_is_read_whole_or_not_at_all() {
+    const DOCS: [u32; 3] = [3, 70, 71];
+    fn read(bytes: &[u8], detail: Detail) -> Option<RankedShort<'_>> {
+        RankedShort::read(&DOCS, Bytes::Mapped(bytes), 2, detail)
+    }
+    let positions = [vec![5], vec![0, 3, 200], vec![1]];
+    for detail in [Detail::Frequencies, Detail::Positions] {
+        // Two bytes of something else before it.
+        let mut bytes = vec![0xFF; 2];
+        for of_doc in &positions {
+            occurrences::write(detail, of_doc.iter().copied(), &mut bytes);
+        }
+        let list = read(&bytes, detail).unwrap();
+        assert_eq!((list.docs(), list.frequencies()), (&DOCS[..], &[1, 3, 1][..]));
+        assert_eq!(list.stream(), &bytes[2..]);
+        let mut found = vec![];
+        for (nth, expected) in positions.iter().enumerate() {
+            let is_kept = list.positions(nth, &mut found).is_some();
+            assert_eq!(is_kept, detail.has_positions());
+            assert!(!is_kept || found == *expected);
+        }
+        assert!(list.positions(3, &mut found).is_none());
+        assert!(read(&bytes[..bytes.len() - 1], detail).is_none());
+        assert!(read(&bytes[..1], detail).is_none());
+        bytes.push(0);
+        assert!(read(&bytes, detail).is_none(), "a byte too many");
+    }
+}
