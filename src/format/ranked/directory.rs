@@ -274,15 +274,28 @@ mod tests {
 
     #[test]
     fn wrong_directories_find_nothing_beyond_the_container() {
-        let values: Vec<u16> = (0..2000).map(|nth| nth * 30).collect();
-        let mut buffer = ContainerBuf::new();
-        buffer.set_sorted(values.iter().copied());
-        for entries in [vec![], vec![0xFF; 256], vec![7; 255]] {
-            let directory = Directory::new(Granularity::of(2000), Bytes::Mapped(&entries));
-            for low in 0..=u16::MAX {
-                assert!(directory.find(buffer.as_container(), low).is_none_or(|rank| rank < 2000));
-                let (word, rank) = directory.block(buffer.as_container(), usize::from(low >> 6));
-                assert!(word == 0 || rank + word.count_ones() <= 2000);
+        let array: Vec<_> = (0..2_000u16).map(|nth| (nth * 30).to_le_bytes()).collect();
+        let words = [0x5555_5555_5555_5555u64.to_le_bytes(); 1_024];
+        let run = |nth: u16| {
+            let [[s0, s1], [l0, l1]] = [nth * 64, nth * 64 + 39].map(u16::to_le_bytes);
+            [s0, s1, l0, l1]
+        };
+        let runs: Vec<_> = (0..1_024).map(run).collect();
+        let containers = [
+            (Container::Array(&array), 2_000),
+            (Container::Bitmap(&words), 32_768),
+            (Container::Run(&runs), 40_960),
+        ];
+        for (container, cardinality) in containers {
+            for entries in [vec![], vec![0xFF; 1_024], vec![7; 1_023], vec![0x7F; 1_024]] {
+                let granularity = Granularity::of(cardinality);
+                let directory = Directory::new(granularity, Bytes::Mapped(&entries));
+                for low in 0..=u16::MAX {
+                    let rank = directory.find(container, low);
+                    assert!(rank.is_none_or(|rank| rank < cardinality));
+                    let (word, rank) = directory.block(container, usize::from(low >> 6));
+                    assert!(word == 0 || rank + word.count_ones() <= cardinality);
+                }
             }
         }
     }

@@ -368,6 +368,24 @@ fn frequencies_that_lie_outside_are_refused_by_every_way_to_read_them() {
     refused(right - 3 + 33, "a width of 33 bits");
 }
 
+/// Merging reads all of them, and copies what it reads: only one way to write them is taken.
+#[test]
+fn groups_of_frequencies_that_differ_in_a_bit_are_refused_by_whoever_reads_all() {
+    let (bytes, len, ranked_len, [widths_at, ..]) = with_more_behind();
+    let read_all = |bytes: &[u8]| {
+        let mut n = 0;
+        let all = open_before_more(bytes, len, ranked_len).frequencies().for_each(|_| n += 1);
+        all.map(|()| n)
+    };
+    assert_eq!(read_all(&bytes).unwrap(), 300);
+    for bit in 0..5 * u32::BITS as usize {
+        let mut bad = bytes.clone();
+        bad[widths_at + bit / 8] ^= 1 << (bit % 8);
+        let error = read_all(&bad).expect_err("an entry that no writer makes");
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "bit {bit}");
+    }
+}
+
 #[test]
 fn a_rank_past_the_last_is_refused_by_every_way_to_read_it() {
     let (bytes, len, ranked_len, _) = with_more_behind();
