@@ -540,6 +540,26 @@ mod tests {
         assert!(outcome(&[(b"", 0), (b"b", 300), (b"bc", 600)]).is_err());
     }
 
+    /// Walks check what they pass, and a check sums up the rest: types and tables that no walk looks at.
+    #[test]
+    fn a_check_refuses_every_change_of_a_bit() {
+        let (separators, bytes) = build([b"a".to_vec(), b"b".to_vec(), b"bc".to_vec()]);
+        let checked = |bytes: &[u8]| {
+            let heads = Heads::new(bytes);
+            let mut check = heads.check(separators.len() as u64)?;
+            for (key, block) in [(&b"a"[..], 0), (b"b", 300), (b"bc", 600)] {
+                check.expect(key, block)?;
+            }
+            check.finish()
+        };
+        checked(&bytes).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(checked(&damaged).is_err(), "bit {bit} of {}", bytes.len() * 8);
+        }
+    }
+
     #[test]
     fn no_byte_makes_a_walk_panic_or_run_on() {
         let (separators, bytes) = build(words());
