@@ -45,6 +45,12 @@ struct Inner {
     searcher: ArcSwap<Searcher>,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.published.leave();
+    }
+}
+
 impl IndexReader {
     /// Begins with what is published, or with the newest commit.
     pub(crate) fn open(
@@ -53,14 +59,15 @@ impl IndexReader {
         published: Arc<Published>,
     ) -> Result<Self> {
         published.want();
-        let snapshot = match published.newest() {
-            Some(newest) => newest,
+        let newest = || match published.newest() {
+            Some(newest) => Ok(newest),
             None => {
                 let snapshot = Arc::new(Snapshot::open(&*storage)?);
                 published.publish(Arc::clone(&snapshot));
-                published.newest().unwrap_or(snapshot)
+                Ok(published.newest().unwrap_or(snapshot))
             }
         };
+        let snapshot = newest().inspect_err(|_| published.leave())?;
         let searcher = Searcher::of(Arc::clone(&storage), snapshot, setting.clone());
         let searcher = ArcSwap::from_pointee(searcher);
         Ok(IndexReader(Arc::new(Inner { storage, setting, published, searcher })))

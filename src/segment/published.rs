@@ -16,6 +16,8 @@ pub(crate) struct Published {
     newest: ArcSwapOption<Snapshot>,
     /// Whether somebody is a reader, or about to be one.
     wanted: AtomicBool,
+    /// How many those are; held while they come and go, and by nobody else.
+    n_readers: Mutex<usize>,
     /// How many snapshots showed what no commit had, so that no two of them have the same number.
     n_flushes: AtomicU64,
     /// Whether a writer has committed: then there is an index to keep.
@@ -37,7 +39,21 @@ impl Published {
     /// Asks for commits from now on. Whoever asks before looking for the newest one misses none: a writer that sees
     /// nobody ask has committed before that look.
     pub(crate) fn want(&self) {
+        let mut n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
+        *n_readers += 1;
         self.wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// Takes back one [`want`](Self::want). After the last one no commit is kept open for nobody, and its files may go; what
+    /// was flushed stays, for the next who asks.
+    pub(crate) fn leave(&self) {
+        let mut n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
+        *n_readers = n_readers.saturating_sub(1);
+        if *n_readers == 0 {
+            self.wanted.store(false, Ordering::SeqCst);
+            self.newest.rcu(|now| now.clone().filter(|now| now.is_flushed()));
+            self.forget_what_was_replaced();
+        }
     }
 
     /// Whether there are readers who want to know of commits, or who would find what was flushed before one.
@@ -49,6 +65,16 @@ impl Published {
     /// What was published last is not what there is: the next who looks has to look at the disk.
     pub(crate) fn set_stale(&self) {
         self.stale.store(self.newest.load_full());
+        // Another may have been published meanwhile.
+        self.forget_what_was_replaced();
+    }
+
+    /// Lets go of what is no more and is not the newest either.
+    fn forget_what_was_replaced(&self) {
+        let is_newest = |stale: &Arc<Snapshot>| {
+            self.newest.load().as_ref().is_some_and(|newest| Arc::ptr_eq(newest, stale))
+        };
+        self.stale.rcu(|stale| stale.clone().filter(is_newest));
     }
 
     /// Whether this is no more. It stays so until something else is published, so that whoever fails to look leaves it to
@@ -96,10 +122,7 @@ impl Published {
         });
         let is_news = before.as_ref().is_none_or(replaces);
         if is_news {
-            let is_newest = |stale: &Arc<Snapshot>| {
-                self.newest.load().as_ref().is_some_and(|newest| Arc::ptr_eq(newest, stale))
-            };
-            self.stale.rcu(|stale| stale.clone().filter(is_newest));
+            self.forget_what_was_replaced();
             *self.n_changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
             self.changed.notify_all();
         }
@@ -199,6 +222,28 @@ mod tests {
         let filled = Published::default();
         filled.publish(snapshot(&storage, 1, 0));
         assert!(filled.is_wanted());
+    }
+
+    /// Files that nobody reads would stay for as long as the index is held.
+    #[test]
+    fn with_the_last_reader_goes_what_was_committed_and_nothing_that_was_flushed() {
+        let storage = MemoryStorage::new();
+        let published = Published::default();
+        published.want();
+        published.want();
+        published.publish(snapshot(&storage, 1, 0));
+        published.set_stale();
+        published.leave();
+        assert!(published.newest().is_some() && published.is_wanted());
+        published.leave();
+        assert!(published.newest().is_none() && !published.is_wanted());
+        assert!(published.stale.load().is_none());
+        published.want();
+        published.publish(snapshot(&storage, 1, published.next_flush()));
+        published.leave();
+        assert!(published.newest().is_some_and(|newest| newest.is_flushed()));
+        published.leave();
+        assert!(published.is_wanted(), "once too often is no harm");
     }
 
     /// It would be answered from for ever, or each reader would read the disk each time.

@@ -3,7 +3,7 @@
 use super::SharedWriter;
 use crate::budget::CancelToken;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
-use crate::sync::{self, Condvar, JoinHandle, Mutex, ThreadBuilder};
+use crate::sync::{self, Condvar, JoinHandle, Mutex, ThreadBuilder, ThreadId};
 use crate::writer::{CommitInfo, IndexWriter, MergeJob, MergedSegment};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,16 +37,18 @@ impl SharedWriter {
             while !is_over {
                 is_over = stopped.wait(interval.max(INTERVAL_MIN));
                 if writer.has_changes() {
-                    let committed = surviving("committing", || writer.commit());
+                    let committed = catch_unwind(AssertUnwindSafe(|| writer.commit()));
+                    let committed = committed.unwrap_or_else(|_| Err(commit_panicked()));
                     let has_failed = committed.is_err();
                     told(committed);
                     if has_failed {
                         continue;
                     }
                 }
-                let merged = surviving("merging segments", || {
-                    writer.merge_beside(&mut merges, &stopped.merging)
-                });
+                let merging = || writer.merge_beside(&mut merges, &stopped);
+                // Not the writer's: where it is useless afterwards, it says so the next time.
+                let panicked = |_| Err(merge_panicked());
+                let merged = catch_unwind(AssertUnwindSafe(merging)).unwrap_or_else(panicked);
                 if let Err(error) = merged {
                     told(Err(error));
                 }
@@ -58,36 +60,40 @@ impl SharedWriter {
     }
 
     /// Takes in what was merged, and begins the next merge where one may be due.
-    fn merge_beside(&self, merges: &mut MergesBeside, cancel: &CancelToken) -> Result<()> {
+    fn merge_beside(&self, merges: &mut MergesBeside, stop: &Arc<Stop>) -> Result<()> {
         if let Some(done) = merges.running.take_if(|merging| merging.is_done()) {
             match done.join() {
                 Err(error) if error.kind() == ErrorKind::Cancelled => {}
                 merged => drop(self.with(|writer| writer.finish_merge(merged?))?),
             }
-            // Only here: what has failed is tried again after the next commit, and not at once and for ever.
+            // What comes to its end may have left something due.
             merges.looked_at = None;
         }
-        if merges.running.is_some() || cancel.is_cancelled() {
+        if merges.running.is_some() || stop.merging.is_cancelled() {
             return Ok(());
         }
         let commit = Some(self.writer().generation());
         if merges.looked_at == commit {
             return Ok(());
         }
-        if let Some(job) = self.with(IndexWriter::begin_merge)? {
-            merges.running = Some(Merging::start(job, cancel.clone())?);
-        }
+        // First: what fails to begin is tried again after the next commit, and not at once and for ever.
         merges.looked_at = commit;
+        if let Some(job) = self.with(IndexWriter::begin_merge)? {
+            merges.running = Some(Merging::start(job, Arc::clone(stop))?);
+        }
         Ok(())
     }
 }
 
 /// What a panic of the host's code leaves is an error like others for those who go on.
-fn surviving<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let error = Error::new(ErrorKind::Poisoned, what).found("a panic of the host's code");
-        Err(error.outcome(CommitOutcome::Unknown))
-    })
+fn commit_panicked() -> Error {
+    let error = Error::new(ErrorKind::Poisoned, "committing").found("a panic of the host's code");
+    error.outcome(CommitOutcome::Unknown)
+}
+
+/// The same of a merge.
+fn merge_panicked() -> Error {
+    Error::io("merging segments", io::Error::other("a panic of the host's code"))
 }
 
 /// The merges of somebody who commits every so often.
@@ -102,20 +108,22 @@ struct MergesBeside {
 struct Merging {
     thread: Option<JoinHandle<Result<MergedSegment>>>,
     is_done: Arc<AtomicBool>,
-    cancel: CancelToken,
+    stop: Arc<Stop>,
 }
 
 impl Merging {
-    fn start(job: MergeJob, cancel: CancelToken) -> Result<Self> {
+    fn start(job: MergeJob, stop: Arc<Stop>) -> Result<Self> {
         let is_done = Arc::new(AtomicBool::new(false));
-        let (done, cancelled) = (IsDone(Arc::clone(&is_done)), cancel.clone());
+        let (done, stopped) = (IsDone(Arc::clone(&is_done)), Arc::clone(&stop));
         let work = move || {
             let _done = done;
-            job.run(&cancelled)
+            *stopped.merger.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(sync::current_thread());
+            job.run(&stopped.merging)
         };
         let thread = ThreadBuilder::new().name("treepie-merge".into()).spawn(work);
         let thread = thread.map_err(|error| Error::io("starting a thread that merges", error))?;
-        Ok(Merging { thread: Some(thread), is_done, cancel })
+        Ok(Merging { thread: Some(thread), is_done, stop })
     }
 
     fn is_done(&self) -> bool {
@@ -124,16 +132,15 @@ impl Merging {
 
     /// What it made. A panic is not the writer's: that is as it was.
     fn join(mut self) -> Result<MergedSegment> {
-        let panicked = || Error::io("merging segments", io::Error::other("a panic of the host's"));
         let merged = self.thread.take().and_then(|thread| thread.join().ok());
-        merged.unwrap_or_else(|| Err(panicked()))
+        merged.unwrap_or_else(|| Err(merge_panicked()))
     }
 }
 
 impl Drop for Merging {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            self.cancel.cancel();
+            self.stop.merging.cancel();
             // What it made goes with it.
             drop(thread.join());
         }
@@ -155,6 +162,8 @@ struct Stop {
     is_over: Mutex<bool>,
     told: Condvar,
     merging: CancelToken,
+    /// The thread of the merge that began last.
+    merger: Mutex<Option<ThreadId>>,
 }
 
 impl Stop {
@@ -178,11 +187,17 @@ impl Stop {
         self.merging.cancel();
         self.told.notify_all();
     }
+
+    fn is_merger(&self) -> bool {
+        let merger = *self.merger.lock().unwrap_or_else(PoisonError::into_inner);
+        merger == Some(sync::current_thread())
+    }
 }
 
 /// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
-/// not to be done inside of [`SharedWriter::with`], which that commit would wait for. Where what is told of a commit
-/// drops it, one more may follow, and nobody waits for that.
+/// not to be done inside of [`SharedWriter::with`], which that commit would wait for, nor by what is told of the work of
+/// another thread that holds the writer. Where what is told of a commit or of a merge of its own drops it, one more commit
+/// may follow, and nobody waits for that.
 #[derive(Debug)]
 #[must_use = "the commits end when it is dropped"]
 pub struct PeriodicCommits {
@@ -194,8 +209,9 @@ impl Drop for PeriodicCommits {
     fn drop(&mut self) {
         self.stop.tell();
         let is_own = |thread: &JoinHandle<()>| thread.thread().id() == sync::current_thread();
-        // Nobody waits for himself.
-        if let Some(thread) = self.thread.take().filter(|thread| !is_own(thread)) {
+        // Nobody waits for himself, nor for somebody who waits for him.
+        let waits = |thread: &JoinHandle<()>| !is_own(thread) && !self.stop.is_merger();
+        if let Some(thread) = self.thread.take().filter(waits) {
             // It ends by a panic only where `told` panics, which was reported then.
             let _ = thread.join();
         }

@@ -21,6 +21,7 @@ use crate::segment::renumbering::Renumbering;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::{IoPriority, Pace, Paced, Storage};
 use crate::writer::CommitInfo;
+use crate::writer::clear_away;
 use crate::writer::merge_segments;
 use crate::writer::pipeline::Progress;
 use std::ops::Range;
@@ -146,8 +147,7 @@ struct Unfinished<'s>(Option<(&'s dyn Storage, SegmentId)>);
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         if let Some((storage, id)) = self.0 {
-            // Best effort: what stays is cleared away by the next writer.
-            let _ = storage.delete(&FileName::Segment(id).to_string());
+            clear_away(storage, &FileName::Segment(id).to_string());
         }
     }
 }
@@ -192,8 +192,7 @@ impl Drop for MergedSegment {
     fn drop(&mut self) {
         let is_ours = std::process::id() == self.process;
         if let Some(BuiltSegment { id, .. }) = self.built.take().filter(|_| is_ours) {
-            // Best effort: what stays is cleared away by the next writer.
-            let _ = self.storage.delete(&FileName::Segment(id).to_string());
+            clear_away(&*self.storage, &FileName::Segment(id).to_string());
         }
     }
 }
@@ -262,10 +261,7 @@ impl IndexWriter {
         }
         // What was added stands by now, whatever becomes of the merge. From the back, so that the others stay where they are.
         let merged = groups.into_iter().rev().try_for_each(|group| self.merge_durably(group));
-        let merged = merged.and_then(|()| {
-            let committed = self.commit_staging();
-            self.keep_failure(committed)
-        });
+        let merged = merged.and_then(|()| self.attempt(Self::commit_staging));
         let manifest = merged.map_err(|error| error.outcome(CommitOutcome::Committed))?;
         let CommitInfo { added, deleted, runs_spilled, tokens_skipped, .. } = first;
         Ok(CommitInfo { added, deleted, runs_spilled, tokens_skipped, ..info(&manifest) })
@@ -445,8 +441,8 @@ impl IndexWriter {
         if waits {
             return Ok(());
         }
-        let committed = self.commit_staging().map_err(before_publishing);
-        self.keep_failure(committed).map(drop)
+        // What is to be durable first may fail, or panic, and is not to be tried again.
+        self.attempt(|writer| writer.commit_staging().map_err(before_publishing)).map(drop)
     }
 
     /// Adds the documents of other segments of the same schema, which are open, as one new segment.

@@ -62,6 +62,7 @@ use pipeline::{OnProgress, Pipeline, Resources};
 pub(crate) use rules::Rules;
 use staging::Staging;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{fmt, fs};
@@ -649,6 +650,12 @@ impl IndexWriter {
         }
         result
     }
+}
+
+/// Deletes a file that nobody needs, if that can be done: what stays is cleared away by the next writer. A storage of the host's
+/// that panics while another panic unwinds would end the process.
+fn clear_away(storage: &dyn Storage, name: &str) {
+    let _ = catch_unwind(AssertUnwindSafe(|| storage.delete(name)));
 }
 
 pub(crate) fn check_payload(payload: &[u8]) -> Result<()> {

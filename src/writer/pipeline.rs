@@ -16,6 +16,7 @@ use crate::schema::{Detail, Schema};
 use crate::segment::builder::{BuiltSegment, FieldTotals, OffsetsSection, SegmentBuilder};
 use crate::storage::Storage;
 use crate::writer::batch::Batch;
+use crate::writer::clear_away;
 use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
 use crate::writer::run::{self, Run};
 use crate::writer::worker::{FieldOutput, TaskOutput, Worker};
@@ -123,6 +124,8 @@ pub(crate) struct Pipeline {
     resources: Resources,
     n_docs: u32,
     n_tasks: u64,
+    /// Whose threads and files these are.
+    process: u32,
 }
 
 /// What the tasks share.
@@ -203,7 +206,8 @@ impl Pipeline {
                 waiting: BTreeMap::new(),
             }),
         };
-        Ok(Pipeline { shared: Arc::new(shared), resources, n_docs: 0, n_tasks: 0 })
+        let process = std::process::id();
+        Ok(Pipeline { shared: Arc::new(shared), resources, n_docs: 0, n_tasks: 0, process })
     }
 
     /// Documents handed in so far.
@@ -431,14 +435,18 @@ fn write_offsets(runs: &[Run], mut writer: OffsetsSection<'_>) -> Result<()> {
 impl Drop for Pipeline {
     /// Lets tasks that run on the pool end before their files are cleaned up.
     fn drop(&mut self) {
+        if std::process::id() != self.process {
+            // In a fork there are no such threads, locks may be held for ever, and the files are not ours.
+            std::mem::forget(Arc::clone(&self.shared));
+            return;
+        }
         let mut state = lock(&self.shared.state);
         // Nobody wants what has not begun.
         state.running -= std::mem::take(&mut state.waiting).len();
         drop(state);
         self.wait();
         for name in lock(&self.shared.state).spill_files.drain(..) {
-            // What cannot be removed now is removed by the next writer.
-            let _ = self.shared.storage.delete(&name);
+            clear_away(&*self.shared.storage, &name);
         }
     }
 }
@@ -642,6 +650,35 @@ impl Window {
         self.changed.notify_all();
         while state.at_work > 0 {
             state = self.wait(state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::MemoryStorage;
+
+    /// Its threads are not there, and what was spilled is the parent's.
+    #[test]
+    fn a_fork_deletes_nothing_and_waits_for_nobody() {
+        for is_fork in [false, true] {
+            let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+            let (resources, _, _) =
+                crate::writer::WriterOptions::new().threads(1).resolve().unwrap();
+            let schema = Arc::new(Schema::builder().text("text").build().unwrap());
+            let (analyzers, id) = (Arc::default(), SegmentId([1; 16]));
+            let mut pipeline =
+                Pipeline::new(schema, analyzers, Arc::clone(&storage), id, resources).unwrap();
+            drop(storage.create(".run").unwrap());
+            lock(&pipeline.shared.state).spill_files.push(".run".into());
+            if is_fork {
+                pipeline.process += 1;
+                lock(&pipeline.shared.state).running += 1;
+            }
+            drop(pipeline);
+            let is_left = storage.list().unwrap().iter().any(|entry| entry.name == ".run");
+            assert_eq!(is_left, is_fork);
         }
     }
 }

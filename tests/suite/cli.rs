@@ -1047,15 +1047,22 @@ fn without_permission_the_file_is_named() {
 }
 
 #[test]
-fn an_empty_input_is_an_empty_index_and_a_remark() {
+fn an_empty_input_is_an_empty_index_where_a_schema_is_given() {
     let dir = Dir::new();
     dir.write("empty.txt", "");
-    let ran = dir.run(&["index", "t.tp", "empty.txt"]);
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("nothing in empty.txt"), "{}", ran.stderr);
-    assert_eq!(dir.count("*"), 0);
-    assert_eq!(dir.ok(&["export", "t.tp"]), "");
-    dir.run(&["index", "n.tp", "empty.txt", "--input-format", "jsonl"]).fails_with(&["empty.txt"]);
+    for known in [["--preset", "wikipedia-titles"], ["--input-format", "lines"]] {
+        let ran = dir.run(&["index", "t.tp", "empty.txt", known[0], known[1]]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("nothing in empty.txt"), "{}", ran.stderr);
+        assert_eq!(dir.count("*"), 0);
+        assert_eq!(dir.ok(&["export", "t.tp"]), "");
+        std::fs::remove_dir_all(dir.0.join("t.tp")).unwrap();
+    }
+    for format in [&[][..], &["--input-format", "jsonl"]] {
+        let args = [&["index", "n.tp", "empty.txt"], format].concat();
+        dir.run(&args).fails_with(&["empty.txt", "expected a document", "--schema"]);
+        assert!(!dir.0.join("n.tp").exists());
+    }
     // Where the schema is known, whatever it says of the format.
     dir.write("new.jsonl", "{\"a\": \"b\", \"c\": \"d\"}\n");
     dir.ok(&["index", "j.tp", "new.jsonl"]);
@@ -1063,6 +1070,16 @@ fn an_empty_input_is_an_empty_index_and_a_remark() {
     let ran = dir.run(&["index", "j.tp", "none.jsonl", "new.jsonl", "--append"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing in none.jsonl"), "{}", ran.stderr);
+    assert_eq!(dir.run(&["search", "j.tp", "*", "--count"]).stdout.trim(), "2");
+    // What comes behind an empty input says what there is.
+    let ran = dir.run(&["index", "k.tp", "none.jsonl", "empty.txt", "new.jsonl"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing in none.jsonl"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing in empty.txt"), "{}", ran.stderr);
+    assert_eq!(dir.run(&["search", "k.tp", "c:d", "--count"]).stdout.trim(), "1");
+    // Whoever makes the input has failed, mostly.
+    let ran = dir.run(&["index", "j.tp", "none.jsonl", "--overwrite"]);
+    ran.fails_with(&["none.jsonl", "expected documents", "treepie delete"]);
     assert_eq!(dir.run(&["search", "j.tp", "*", "--count"]).stdout.trim(), "2");
 }
 

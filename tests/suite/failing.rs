@@ -10,17 +10,28 @@ use treepie::{Error, Result};
 /// What is done before a call, given its name and that of the file.
 type Before = Arc<dyn Fn(&str, &str) -> Result<()> + Send + Sync>;
 
-/// Files in memory; something else may come before each call that has to do with names.
+/// What comes before each call, where anything does.
+#[derive(Clone, Default)]
+struct Hook(Arc<Mutex<Option<Before>>>);
+
+impl Hook {
+    fn check(&self, call: &str, name: &str) -> Result<()> {
+        let before = self.0.lock().unwrap().clone();
+        before.map_or(Ok(()), |before| before(call, name))
+    }
+}
+
+/// Files in memory; something else may come before each call that has to do with names, and before each `sync` of a file.
 #[derive(Default)]
 pub(crate) struct Failing {
     files: MemoryStorage,
-    before: Mutex<Option<Before>>,
+    hook: Hook,
 }
 
 impl Failing {
     /// Does this before each call.
     pub(crate) fn before(&self, work: impl Fn(&str, &str) -> Result<()> + Send + Sync + 'static) {
-        *self.before.lock().unwrap() = Some(Arc::new(work));
+        *self.hook.0.lock().unwrap() = Some(Arc::new(work));
     }
 
     /// Fails all calls of a kind, but for so many.
@@ -43,12 +54,37 @@ impl Failing {
 
     /// All calls work again.
     pub(crate) fn mend(&self) {
-        *self.before.lock().unwrap() = None;
+        *self.hook.0.lock().unwrap() = None;
     }
 
     fn check(&self, call: &str, name: &str) -> Result<()> {
-        let before = self.before.lock().unwrap().clone();
-        before.map_or(Ok(()), |before| before(call, name))
+        self.hook.check(call, name)
+    }
+}
+
+/// A file of it.
+struct FailingFile {
+    file: Box<dyn StorageWrite>,
+    name: String,
+    hook: Hook,
+}
+
+impl fmt::Debug for FailingFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+impl StorageWrite for FailingFile {
+    fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes)
+    }
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
+    fn sync(&mut self) -> Result<()> {
+        self.hook.check("sync", &self.name)?;
+        self.file.sync()
     }
 }
 
@@ -66,7 +102,8 @@ impl fmt::Debug for Failing {
 impl Storage for Failing {
     fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>> {
         self.check("create", name)?;
-        self.files.create(name)
+        let (file, name, hook) = (self.files.create(name)?, name.to_owned(), self.hook.clone());
+        Ok(Box::new(FailingFile { file, name, hook }))
     }
     fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
         self.check("open", name)?;

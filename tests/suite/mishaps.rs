@@ -226,6 +226,33 @@ fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
     }
 }
 
+/// A sync that failed may say that all is well the next time, though the bytes are lost: so nobody commits what it was for.
+#[test]
+fn a_panic_of_a_sync_while_a_merge_is_taken_in_leaves_a_useless_writer() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
+    let mut writer = index.writer_with(options).unwrap();
+    for ids in [0..4, 4..8] {
+        ids.for_each(|id| writer.add(document(id)).unwrap());
+        writer.commit().unwrap();
+    }
+    let job = writer.begin_merge().unwrap().expect("two segments of a size");
+    let merged = job.run(&CancelToken::new()).unwrap();
+    writer.delete_key("1").unwrap();
+    writer.commit().unwrap();
+    storage.before(|call, name| {
+        assert!(call != "sync" || !name.starts_with("del-"), "a mistake of the host's");
+        Ok(())
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| writer.finish_merge(merged).map(drop))).is_err());
+    storage.mend();
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Poisoned);
+    writer.rollback().unwrap();
+    writer.add(document(20)).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 8);
+}
+
 /// The files of what was only flushed go while a merge of it is taken in.
 #[test]
 fn nor_one_that_ends_in_a_panic_while_it_is_taken_in() {

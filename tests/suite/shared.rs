@@ -178,6 +178,56 @@ fn a_merge_that_fails_waits_for_the_next_commit() {
     drop(commits);
 }
 
+/// Nor is it tried again and again where it does not even begin.
+#[test]
+fn a_merge_that_cannot_begin_waits_for_the_next_commit() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    for n in 0..4 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    storage.fail("open", 0, std::io::ErrorKind::PermissionDenied);
+    let n_failed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&n_failed);
+    let commits = writer.commit_every(Duration::from_millis(1), move |told| {
+        count.fetch_add(u64::from(told.is_err()), Ordering::SeqCst);
+    });
+    until("it is told", || n_failed.load(Ordering::SeqCst) == 1);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(n_failed.load(Ordering::SeqCst), 1, "nobody has committed since");
+    storage.mend();
+    writer.set_payload("next").unwrap();
+    until("it is merged", || index.inspect().unwrap().segments().len() == 1);
+    drop(commits);
+}
+
+/// A panic in a merge is not the writer's, which goes on with what it has.
+#[test]
+fn a_merge_that_cannot_begin_by_a_panic_leaves_the_writer_as_it_is() {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    for n in 0..4 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    storage.panic("open");
+    let (tell, told) = channel();
+    let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+        let _ = tell.send(commit.map(drop).map_err(|error| error.kind()));
+    });
+    assert_eq!(told.recv_timeout(LONG).unwrap(), Err(ErrorKind::Io));
+    storage.mend();
+    writer.add(document(4)).unwrap();
+    assert_eq!(told.recv_timeout(LONG).unwrap(), Ok(()));
+    until("it is merged", || index.inspect().unwrap().segments().len() < 5);
+    drop(commits);
+}
+
 /// The host hears of a panic of its storage as of other errors, and the thread goes on.
 #[test]
 fn commits_that_come_by_themselves_outlive_a_panic() {
@@ -226,4 +276,35 @@ fn commits_that_come_by_themselves_may_be_ended_by_whom_they_tell() {
     writer.add(document(1)).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), 1);
     until("its thread ends", || told.try_recv().is_err() && Arc::strong_count(&held) == 1);
+}
+
+/// Nor for somebody who waits for him: a listener is told by the thread that merges.
+#[test]
+fn commits_that_come_by_themselves_may_be_ended_by_whom_their_merges_tell() {
+    let held = Arc::new(std::sync::Mutex::new(None));
+    let ends = Arc::clone(&held);
+    let (tell, told) = channel();
+    let is_merging = |thread: &std::thread::Thread| thread.name() == Some("treepie-merge");
+    let options = Index::options().on_event(move |_| {
+        if is_merging(&std::thread::current())
+            && let Some(commits) = ends.lock().unwrap().take()
+        {
+            drop::<PeriodicCommits>(commits);
+            let _ = tell.send(());
+        }
+    });
+    let place = std::env::temp_dir().join(format!("treepie-ends-{}", std::process::id()));
+    let index = options.create(&place, schema()).unwrap();
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    let mut ending = held.lock().unwrap();
+    *ending = Some(writer.commit_every(Duration::from_millis(1), |_| ()).unwrap());
+    for n in 0..4 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    drop(ending);
+    told.recv_timeout(LONG).expect("it waits for itself");
+    drop((writer, index));
+    std::fs::remove_dir_all(&place).unwrap();
 }

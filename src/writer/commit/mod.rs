@@ -31,6 +31,7 @@ use crate::ids::SegmentId;
 use crate::schema::Schema;
 use crate::segment::snapshot::{Contents, contents, is_of_older_format, read_manifest};
 use crate::storage::{Storage, WriterLock};
+use crate::writer::clear_away;
 use std::{collections::HashSet, sync::Arc};
 
 /// Commits that stay: the newest, and one to go back to.
@@ -235,9 +236,9 @@ impl Committer {
 
     /// Gives up what was prepared; the commit before stays the index.
     pub(crate) fn abandon(&self, prepared: Prepared) {
-        // Best effort: what stays is cleared away by the next writer. In a fork of the process it is not ours.
+        // In a fork of the process it is not ours.
         if self.is_sole_writer() {
-            let _ = self.storage.delete(&prepared.temporary.to_string());
+            clear_away(&*self.storage, &prepared.temporary.to_string());
         }
     }
 
@@ -374,9 +375,22 @@ impl Committer {
                 None => older.push(*generation),
             }
         }
+        let mut is_damaged_gone = false;
         for generation in old {
-            match self.named_by(*generation)? {
-                Some(commit) if self.delete_commit(*generation) => superseded.extend(commit.files),
+            let named = self.named_by(*generation);
+            if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Corrupt)
+                && self.delete_commit(*generation)
+            {
+                // Nobody goes back to it, and it would keep all files for ever. What it alone named are orphans now.
+                is_damaged_gone = true;
+                continue;
+            }
+            match named? {
+                Some(commit) if self.delete_commit(*generation) => {
+                    // At once: the next manifest may be one that cannot be read.
+                    self.doomed.extend(commit.files.iter().copied());
+                    superseded.extend(commit.files);
+                }
                 Some(commit) => left.push(commit),
                 None => older.push(*generation),
             }
@@ -386,7 +400,8 @@ impl Committer {
         let is_older_left =
             older.iter().filter(|generation| !self.delete_commit(**generation)).count() > 0;
         // As in `collect`. The writer before may have got this far, so this is due before deleting orphans too.
-        if !superseded.is_empty() || !older.is_empty() || orphans == Orphans::Delete {
+        let is_any_gone = !superseded.is_empty() || !older.is_empty() || is_damaged_gone;
+        if is_any_gone || orphans == Orphans::Delete {
             self.doomed = superseded.iter().copied().collect();
             storage.sync_names()?;
             self.doomed.clear();

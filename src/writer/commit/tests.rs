@@ -414,6 +414,36 @@ fn commits_that_are_damaged_or_newer_or_anything_else_are_never_superseded() {
     assert_eq!(error.kind(), ErrorKind::Corrupt);
 }
 
+/// It is none that anybody goes back to, and would keep every file that there will ever be.
+#[test]
+fn a_superseded_commit_that_is_damaged_keeps_nothing() {
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let damage = |generation: u64| {
+        patch(&*storage, |bytes, name| {
+            if name == FileName::Manifest(generation) {
+                bytes[72] ^= 1;
+            }
+        });
+    };
+    let pin = {
+        write(&storage, 1..=1).unwrap();
+        storage.pin(&FileName::Manifest(1).to_string()).unwrap()
+    };
+    write(&storage, 2..=4).unwrap();
+    damage(1);
+    write(&storage, 5..=6).unwrap();
+    let is_there = |generation| names(&*storage).contains(&FileName::Manifest(generation));
+    assert!(is_there(1), "somebody may read it");
+    drop(pin);
+    write(&storage, 7..=9).unwrap();
+    let left: Vec<u64> = (1..=9).filter(|generation| is_there(*generation)).collect();
+    assert_eq!(left, [8, 9]);
+    drop(Committer::open(storage.clone(), OlderFormat::Refuse).unwrap());
+    let segments = names(&*storage).iter().filter(|n| matches!(n, FileName::Segment(_))).count();
+    assert_eq!(segments, 4, "those of 6 to 9");
+    assert_eq!(commit_found(&*storage), 9);
+}
+
 #[test]
 fn a_pinned_commit_of_an_older_format_keeps_every_segment() {
     let storage = aged();

@@ -142,6 +142,10 @@ impl Job {
     }
 }
 
+fn nothing_in(input: &Input) {
+    warn(format!("nothing in {}", input.name.display()));
+}
+
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = args.events.clone();
     let job = Job::understand(args, global)?;
@@ -149,7 +153,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let counters = Counters::default();
     let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
     let mut inputs = job.sources.iter().map(|source| Input::open(source, &counters));
-    let mut first = inputs.next().transpose()?;
+    let mut first = job.first_of(&mut inputs)?;
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
     let index = match (job.mode, first.as_mut()) {
@@ -191,6 +195,44 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
 }
 
 impl Job {
+    /// The input that says what the documents are like: the first that has anything in it. Those before it are told of; who
+    /// appends need not know.
+    ///
+    /// # Errors
+    ///
+    /// Where there is nothing in any of them, and a schema was not given either; or where that would take the place of an
+    /// index: then somebody expected documents.
+    fn first_of(
+        &self,
+        inputs: &mut impl Iterator<Item = Result<Input, Error>>,
+    ) -> Result<Option<Input>, Error> {
+        let mut last = None;
+        while let Some(mut input) = inputs.next().transpose()? {
+            let has_any = self.mode == Mode::Append || !input.peek(1)?.is_empty();
+            let before = last.replace(input);
+            before.iter().for_each(nothing_in);
+            if has_any {
+                return Ok(last);
+            }
+        }
+        let has_schema = self.schema.is_some() || self.format == Some(InputFormat::Lines);
+        match last {
+            Some(empty) if self.mode == Mode::Overwrite => {
+                Err(Error::new(ErrorKind::Usage, "overwriting an index")
+                    .expected("documents")
+                    .found("nothing")
+                    .in_file(&empty.name)
+                    .hint("`treepie delete INDEX '*'` empties an index"))
+            }
+            Some(empty) if !has_schema => Err(Error::new(ErrorKind::Schema, "inferring a schema")
+                .expected("a document")
+                .found("nothing")
+                .in_file(&empty.name)
+                .hint("--schema or --preset makes an index without documents")),
+            empty => Ok(empty),
+        }
+    }
+
     /// The schema that was given, or else what the first input looks like, which is printed.
     fn schema_for(&self, first: &mut Input) -> Result<Schema, Error> {
         if let Some(schema) = &self.schema {
@@ -243,7 +285,7 @@ impl Job {
     ) -> Result<(), Error> {
         if input.peek(1)?.is_empty() {
             // Of whatever format it is: it has no documents, and is no reason to refuse the others.
-            warn(format!("nothing in {}", input.name.display()));
+            nothing_in(&input);
             return Ok(());
         }
         let format = self.format_of(&mut input)?;
