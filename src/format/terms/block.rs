@@ -598,6 +598,12 @@ mod tests {
                 assert_eq!(lens, Some((shared as u64, suffix as u64)));
             }
         }
+        // Lengths past 2^64 are no small ones.
+        let most = [&[0xFF; 9][..], &[1]].concat();
+        for (lens, expected) in [(0xF0, (u64::MAX, 1)), (0x0F, (0, u64::MAX))] {
+            let keys = [&[lens][..], &most].concat();
+            assert_eq!(later_key_lens(&mut ByteReader::new(&keys)), Some(expected));
+        }
     }
 
     #[test]
@@ -678,6 +684,43 @@ mod tests {
         let cut = "the end of the keys inside a term";
         check(&[1, b'a', 0x11, b'b'], cut);
         check(&[1, b'a', 0x1E, b'b'], cut);
+        // The same behind a term whose lengths are in its first byte.
+        let bytes = block_of(3, &[7], 0, &[1, b'a', 0, b'b', 0x20, b'c'], &[0; 3]);
+        let block = parse(&bytes, 9).unwrap();
+        let mut cursor = block.keys();
+        for term in [b"a", b"b"] {
+            assert_eq!(block.next_key(&mut cursor).unwrap(), (0, &term[..]));
+        }
+        assert_eq!(block.next_key(&mut cursor).unwrap_err().found, too_many);
+    }
+
+    #[test]
+    fn a_lookup_passes_no_more_keys_than_there_are_terms() {
+        let bytes = block_of(2, &[3], 0, &[1, b'a', 0x10, b'b', 0x10, b'c'], &[0; 2]);
+        let found = parse(&bytes, 9).unwrap().find(b"b").unwrap();
+        assert_eq!((found.index, found.exact), (2, false));
+    }
+
+    #[test]
+    fn bytes_that_no_term_uses_are_noticed_in_every_part_of_a_block() {
+        // `a` in document 3, `b` in 0 and 1; each time it is the first word.
+        let (keys, infos, occurrences) = ([1, b'a', 0, b'b'], [3, 2, 0, 0], [0; 3]);
+        let is_all_used = |keys: &[u8], infos: &[u8], occurrences: &[u8]| {
+            let mut bytes = block_of(2, &[1], 0, keys, &[infos, occurrences].concat());
+            bytes[4] = occurrences.len() as u8;
+            let block = parse(&bytes, 9).unwrap();
+            let (mut keys, mut infos) = (block.keys(), block.infos());
+            for n in 0..2 {
+                block.next_key(&mut keys).unwrap();
+                block.info(&mut infos, n).unwrap();
+            }
+            block.all_consumed(&keys, &infos, 3)
+        };
+        assert!(is_all_used(&keys, &infos, &occurrences));
+        assert!(!is_all_used(&[&keys[..], &[7]].concat(), &infos, &occurrences));
+        assert!(!is_all_used(&keys, &[&infos[..], &[7]].concat(), &occurrences));
+        assert!(!is_all_used(&keys, &infos, &[0; 4]));
+        assert!(!is_all_used(&keys, &infos, &[0; 2]));
     }
 
     #[test]

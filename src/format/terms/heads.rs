@@ -538,6 +538,18 @@ mod tests {
         assert!(outcome(&[(b"a", 0), (b"b", 301), (b"bc", 600)]).is_err());
         assert!(outcome(&[(b"a", 0), (b"bb", 300), (b"bc", 600)]).is_err());
         assert!(outcome(&[(b"", 0), (b"b", 300), (b"bc", 600)]).is_err());
+        assert!(outcome(&[(b"a", 0), (b"c", 300), (b"bc", 600)]).is_err(), "another byte");
+        // The empty one, as the first of a dictionary is.
+        let (_, bytes) = build([vec![], b"b".to_vec()]);
+        let outcome = |key: &[u8], block| {
+            let mut check = Heads::new(bytes.as_slice()).check(2)?;
+            check.expect(key, block)?;
+            check.expect(b"b", 300)?;
+            check.finish()
+        };
+        outcome(b"", 0).unwrap();
+        assert!(outcome(b"a", 0).is_err());
+        assert!(outcome(b"", 1).is_err());
     }
 
     /// Walks check what they pass, and a check sums up the rest: types and tables that no walk looks at.

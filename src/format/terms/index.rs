@@ -503,6 +503,83 @@ mod tests {
         }
     }
 
+    /// Whatever the list of blocks that closed early says, nobody is sent to a block or term that there is not.
+    #[test]
+    fn every_crafted_list_of_blocks_that_closed_early_leads_to_what_there_is() {
+        let mut builder = IndexBuilder::new(1, Detail::Documents);
+        [7, 5, 32, 20].into_iter().enumerate().for_each(|(n, size)| {
+            builder.add_block(n as u64, size, 10);
+        });
+        let bytes = builder.finish();
+        let numbers = [0, 1, 2, 3, 4, 31, 32, 33, 43, 63, 64, 65, u32::MAX - 31, u32::MAX];
+        let (mut n_led, mut n_refused) = (0, 0);
+        for entries in 0..numbers.len().pow(4) {
+            let nth = |n: u32| numbers[entries / numbers.len().pow(n) % numbers.len()];
+            let mut crafted = bytes.clone();
+            let at = crafted.len() - 16;
+            let entries = [nth(0), nth(1), nth(2), nth(3)];
+            crafted[at..].copy_from_slice(&entries.map(u32::to_le_bytes).concat());
+            let index = Index::open(crafted.as_slice()).unwrap();
+            let n_terms = index.header.n_terms;
+            for block in 0..4 {
+                let Ok(ordinals) = index.ordinals(block) else {
+                    n_refused += 1;
+                    continue;
+                };
+                n_led += 1;
+                let is_sound = (1..=BLOCK_TERMS as usize).contains(&ordinals.len());
+                assert!(is_sound && ordinals.end <= n_terms, "{entries:?}: {ordinals:?}");
+            }
+            for ordinal in [0, 6, 7, 11, 12, 31, 32, n_terms - 1] {
+                if let Ok(block) = index.block_of(ordinal) {
+                    assert!(block < 4, "{entries:?}: term {ordinal} in block {block}");
+                }
+            }
+        }
+        assert!(n_led > 0 && n_refused > 0);
+        // From here on numbers pass 2^32, and are no small ones.
+        let mut crafted = bytes.clone();
+        let at = crafted.len() - 16;
+        crafted[at + 4..][..8].copy_from_slice(&[u32::MAX - 31, 9].map(u32::to_le_bytes).concat());
+        let error = Index::open(crafted.as_slice()).unwrap().ordinals(3).unwrap_err().to_string();
+        assert!(error.contains("an ordinal past 2^32"), "{error}");
+    }
+
+    #[test]
+    fn places_that_no_block_has_are_refused() {
+        let mut builder = IndexBuilder::new(1, Detail::Documents);
+        (0..33).for_each(|n| builder.add_block(n, 32, 10));
+        let bytes = builder.finish();
+        // Offsets of the first group stand behind two tops and 32 prefixes; the last block is a group of its own.
+        let offsets_at = TOPS_AT + 2 * TOP_LEN as usize + 32 * PREFIX_LEN as usize;
+        let top_at = TOPS_AT + TOP_LEN as usize + 8;
+        let found = |at: usize, place: u32, block: u32| {
+            let mut crafted = bytes.clone();
+            crafted[at..][..4].copy_from_slice(&place.to_le_bytes());
+            let index = Index::open(crafted.as_slice()).unwrap();
+            let (range, floor) = (index.block_range(block), index.floor(block.into()));
+            assert_eq!(
+                range.as_ref().ok(),
+                floor.as_ref().ok().map(|of| &of.as_ref().unwrap().range)
+            );
+            range.map_err(|error| error.to_string())
+        };
+        let refused = |at, place, block| {
+            let error = found(at, place, block).unwrap_err();
+            assert!(error.contains(&format!("block {block} at")), "{error}");
+        };
+        let second = offsets_at + 4;
+        assert_eq!(found(second, 10, 1), Ok(10..20));
+        refused(second, 20, 1);
+        refused(second, 21, 1);
+        refused(second, 0, 0);
+        assert_eq!(found(top_at, 329, 32), Ok(329..330));
+        refused(top_at, 330, 32);
+        assert_eq!(found(top_at, 330, 31), Ok(310..330));
+        refused(top_at, 331, 31);
+        refused(top_at, u32::MAX, 31);
+    }
+
     #[test]
     fn a_header_that_contradicts_itself_is_refused_when_it_is_opened() {
         let mut builder = IndexBuilder::new(9, Detail::Positions);

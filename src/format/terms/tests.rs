@@ -11,7 +11,7 @@ use std::ops::Range;
 
 const N_DOCS: u32 = 70_000;
 
-fn documented() -> Sections {
+pub(super) fn documented() -> Sections {
     let mut writer = TermDictionaryWriter::new(9, Detail::Positions);
     writer.add(b"paris", NewTerm::Inline { docs: &[2], occurrences: &[0] }).unwrap();
     writer.add(b"part", NewTerm::Inline { docs: &[0, 3], occurrences: &[0, 0] }).unwrap();
@@ -140,14 +140,14 @@ impl Random {
 }
 
 #[derive(Clone, Debug)]
-struct Sections {
-    blocks: Vec<u8>,
-    index: Vec<u8>,
-    heads: Vec<u8>,
+pub(super) struct Sections {
+    pub(super) blocks: Vec<u8>,
+    pub(super) index: Vec<u8>,
+    pub(super) heads: Vec<u8>,
 }
 
 impl Sections {
-    fn open(&self) -> Result<TermDictionary<&[u8]>> {
+    pub(super) fn open(&self) -> Result<TermDictionary<&[u8]>> {
         TermDictionary::open(&self.blocks, &self.index, &self.heads)
     }
 }
@@ -294,6 +294,9 @@ fn check_range(
     assert_eq!(range().len() as usize, expected.len(), "{lower:?} {upper:?}");
     assert_eq!(forwards(range()).unwrap(), expected);
     assert_eq!(backwards(range()).unwrap(), expected);
+    let mut infos = dictionary.infos(range().ordinals());
+    let found = std::iter::from_fn(|| infos.next().unwrap());
+    assert!(found.eq(expected.iter().map(|(.., info)| *info)));
 
     let (mut stream, mut front, mut back) = (range(), vec![], vec![]);
     loop {
@@ -419,6 +422,17 @@ fn an_automaton_finds_what_a_filter_finds() {
             check_automaton(&oracle, AtMostEdits(word.as_bytes(), 2));
             check_automaton(&oracle, EndsWith(word.as_bytes()));
         }
+    }
+}
+
+#[test]
+fn a_search_looks_at_as_many_terms_as_it_may() {
+    let sections = build(&Random(14).oracle(70, 10, 8));
+    for (most, is_exhausted) in [(69, true), (70, false), (71, false)] {
+        let dictionary = sections.open().unwrap();
+        let mut search = dictionary.search(fst::automaton::AlwaysMatch).visiting_at_most(most);
+        let n_found = (0..).take_while(|_| search.next().unwrap().is_some()).count();
+        assert_eq!((n_found as u64, search.is_exhausted()), (most.min(70), is_exhausted));
     }
 }
 
@@ -609,6 +623,87 @@ fn interrogate(sections: &Sections, what: &str) {
             let _ = dictionary.get(&buffer);
             let _ = dictionary.rank(&buffer);
         }
+    }
+}
+
+#[test]
+fn blocks_of_another_length_than_the_index_says_are_refused_when_it_is_opened() {
+    let sections = documented();
+    for len in [0, sections.blocks.len() - 1, sections.blocks.len() + 1] {
+        let mut other = sections.clone();
+        other.blocks.resize(len, 0);
+        let error = other.open().unwrap_err().to_string();
+        assert!(error.contains("opening the blocks of a term dictionary"), "{error}");
+    }
+}
+
+/// Three terms that fill a block each, and then 64 short ones in two blocks.
+pub(super) fn with_lone_terms() -> Sections {
+    let long = (1..4).map(|byte| vec![byte; 17_000]);
+    let short = (0..64).map(|byte| vec![9, byte]);
+    build(&long.chain(short).map(|term| (term, few(&[1]))).collect())
+}
+
+/// The list of blocks that closed early may say one thing to who looks for a term, and another to who looks for a block.
+#[test]
+fn a_term_that_is_not_in_the_block_where_the_index_has_it_is_refused_by_every_way_there() {
+    let mut sections = with_lone_terms();
+    assert_eq!(sections.open().unwrap().index.n_early(), 3);
+    // Term 32 k + n would be in block k + 1, and that begins with term 32 (k - 1).
+    let crafted = [0, 0, 1, 1_000, 1, 0u32].map(u32::to_le_bytes).concat();
+    let at = sections.index.len() - crafted.len();
+    sections.index[at..].copy_from_slice(&crafted);
+    let dictionary = sections.open().unwrap();
+    assert_eq!(dictionary.index.block_of(64).unwrap(), 3);
+    assert_eq!(dictionary.index.ordinals(3).unwrap(), 32..64);
+    for ordinal in [64, 66] {
+        let ordinals = || ordinal..ordinal + 1;
+        let errors = [
+            dictionary.term(TermOrdinal(ordinal), &mut vec![]).unwrap_err(),
+            dictionary.infos(ordinals()).next().unwrap_err(),
+            TermStream::new(dictionary, ordinals()).next().map(|_| ()).unwrap_err(),
+            TermStream::new(dictionary, ordinals()).next_back().map(|_| ()).unwrap_err(),
+        ];
+        for error in errors.map(|error| error.to_string()) {
+            assert!(error.contains("a term that the index says is in this block"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_block_of_another_number_of_terms_than_the_index_says_is_refused() {
+    let mut sections = documented();
+    // Of three terms the index knows two.
+    sections.index[index::N_TERMS_AT] = 2;
+    let dictionary = sections.open().unwrap();
+    let refused = [
+        forwards(dictionary.iter()).map(|_| ()),
+        backwards(dictionary.iter()).map(|_| ()),
+        accepted(dictionary.search(fst::automaton::AlwaysMatch)).map(|_| ()),
+        dictionary.rank(b"part").map(|_| ()),
+        dictionary.infos(0..2).next().map(|_| ()),
+    ];
+    for error in refused.map(|found| found.unwrap_err().to_string()) {
+        assert!(error.contains("another number of terms than the index says"), "{error}");
+    }
+}
+
+/// HEADS may name any number as the block where a range begins.
+#[test]
+fn a_range_that_begins_in_no_block_is_refused() {
+    let mut sections = with_lone_terms();
+    // By this list a sixth block would have the terms of the fifth, and its offset would be the list's first number.
+    let fifth = sections.open().unwrap().index.block_range(4).unwrap();
+    let crafted = [fifth.start as u32, 0, 0, 0, 3, 3].map(u32::to_le_bytes).concat();
+    let at = sections.index.len() - crafted.len();
+    sections.index[at..].copy_from_slice(&crafted);
+    for block in [5, 6, 1_000, u32::MAX] {
+        let mut heads = heads::HeadsBuilder::default();
+        heads.add(b"", block);
+        sections.heads = heads.finish();
+        let dictionary = sections.open().unwrap();
+        let error = dictionary.rank(b"x").unwrap_err().to_string();
+        assert!(error.contains(&format!("block {block} of 5")), "{error}");
     }
 }
 

@@ -127,3 +127,113 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::heads::HeadsBuilder;
+    use super::super::index::{
+        BLOCKS_LEN_AT, INFO_BYTES_AT, KEY_BYTES_AT, N_EARLY_AT, OCCURRENCE_BYTES_AT,
+        POSTINGS_LEN_AT, TOPS_AT,
+    };
+    use super::super::tests::{Sections, documented, with_lone_terms};
+
+    /// What is said of a sound dictionary with these changes, each of which no other check notices.
+    fn refused(mut sections: Sections, change: impl FnOnce(&mut Sections), why: &str) {
+        sections.open().unwrap().verify().unwrap();
+        change(&mut sections);
+        let error = sections.open().unwrap().verify().expect_err(why).to_string();
+        assert!(error.contains(why), "{error}");
+    }
+
+    /// Puts a byte into TERMS, and says so in INDEX.
+    fn insert(sections: &mut Sections, at: usize, byte: u8) {
+        sections.blocks.insert(at, byte);
+        sections.index[BLOCKS_LEN_AT] += 1;
+    }
+
+    // Places in the example of the docs.
+    const KEY_BYTES: usize = 2;
+    const POSTINGS_BASE: usize = 3;
+    const LAST_BYTE_OF_PART: usize = 12;
+    const KEYS_END: usize = 15;
+    const LEN_OF_LIST: usize = 20;
+    const PREFIX: usize = TOPS_AT + 16;
+    const OFFSET: usize = PREFIX + 8;
+
+    #[test]
+    fn whatever_a_block_has_otherwise_than_index_and_terms_say_is_refused() {
+        let check = |change: &dyn Fn(&mut Sections), why| refused(documented(), change, why);
+        for byte in [b'i', b'h', 0] {
+            let why = "a term that is not greater than the one before";
+            check(&|own| own.blocks[LAST_BYTE_OF_PART] = byte, why);
+        }
+        check(&|own| own.blocks[LEN_OF_LIST] = 0, "an empty posting list");
+        let why = "posting lists that do not follow those of the block before";
+        check(&|own| own.blocks[POSTINGS_BASE] = 1, why);
+        let unused_key = |own: &mut Sections| {
+            insert(own, KEYS_END, 0);
+            own.blocks[KEY_BYTES] += 1;
+            own.index[KEY_BYTES_AT] += 1;
+        };
+        check(&unused_key, "bytes that belong to no term");
+
+        let why = "a first term that does not begin with its prefix in the index";
+        check(&|own| own.index[PREFIX] ^= 1, why);
+        let why = "a first term or offset that its top entry does not have";
+        check(&|own| own.index[TOPS_AT] ^= 1, why);
+        let in_group = |own: &mut Sections| {
+            insert(own, 0, 0);
+            own.index[OFFSET] = 1;
+        };
+        check(&in_group, why);
+        let at_top = |own: &mut Sections| {
+            insert(own, 0, 0);
+            own.index[TOPS_AT + 8] = 1;
+        };
+        check(&at_top, "a gap or overlap before the block");
+
+        for at in [KEY_BYTES_AT, INFO_BYTES_AT, OCCURRENCE_BYTES_AT, POSTINGS_LEN_AT] {
+            check(&|own| own.index[at] -= 1, "which add up to");
+        }
+        check(&|own| own.index[POSTINGS_LEN_AT + 7] = 1, "of postings, which add up to 6");
+    }
+
+    #[test]
+    fn blocks_that_do_not_ascend_are_refused() {
+        let change = |own: &mut Sections, head: &[u8]| {
+            // The fourth block begins with a byte for its head's length, and behind it the head: 9 and 0.
+            let dictionary = own.open().unwrap();
+            let at = dictionary.index.block_range(3).unwrap().start as usize;
+            let head_at = at + own.blocks[at..].windows(3).position(|of| of == [2, 9, 0]).unwrap();
+            own.blocks[head_at + 1..][..2].copy_from_slice(head);
+            // Of a group of five blocks, behind its top.
+            let prefix_at = TOPS_AT + 16 + 3 * 8;
+            own.index[prefix_at..][6..8].copy_from_slice(&[head[1], head[0]]);
+            let mut heads = HeadsBuilder::default();
+            let separators = [&[][..], &[2], &[3], head, &[9, 32]];
+            separators.iter().zip(0..).for_each(|(separator, n)| heads.add(separator, n));
+            own.heads = heads.finish();
+        };
+        let why = "a first term that is not greater than the last one before";
+        refused(with_lone_terms(), |own| change(own, &[3, 3]), why);
+        refused(with_lone_terms(), |own| change(own, &[3, 2]), why);
+    }
+
+    #[test]
+    fn blocks_that_closed_early_are_refused_where_the_list_has_others() {
+        let entries = |own: &mut Sections, entries: &[u32]| {
+            own.index.truncate(own.index.len() - 3 * 8);
+            own.index[N_EARLY_AT] = (entries.len() / 2) as u8;
+            own.index.extend(entries.iter().flat_map(|number| number.to_le_bytes()));
+        };
+        let sound = [0, 1, 1, 2, 2, 3];
+        refused(
+            with_lone_terms(),
+            |own| entries(own, &[&sound[..], &[3, 35]].concat()),
+            "closed early, which add up to 3",
+        );
+        // Whoever looks for a block finds the right entries in the middle.
+        let why = "fewer than 32 terms, which the index does not list";
+        refused(with_lone_terms(), |own| entries(own, &[0, 0, 0, 1, 1, 2, 2, 3]), why);
+    }
+}
