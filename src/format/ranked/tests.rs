@@ -79,6 +79,9 @@ impl Model {
         let list = open(&bytes, len, self.ranking.detail).unwrap();
         list.verify(&self.numbers(), &self.ranking, &mut RankedWriter::default()).unwrap();
         self.check_impacts(&list);
+        let RankedBytes { heads, codes, directories, frequencies, positions } = list.bytes();
+        let all = heads + codes + directories + frequencies + positions;
+        assert_eq!(all, (bytes.len() - len) as u64);
         let mut reader = list.reader();
         for (rank, (_, positions)) in self.docs.iter().enumerate() {
             let (rank, n) = (rank as u32, positions.len() as u32);
@@ -120,6 +123,12 @@ impl Model {
                 None => assert_eq!(code, 0),
             }
         }
+        // Whether a code tells the part.
+        let distinct: std::collections::BTreeSet<u32> = parts.iter().map(|p| p.to_bits()).collect();
+        let codes: std::collections::BTreeSet<u8> =
+            parts.iter().map(|part| list.code_of(*part)).collect();
+        let is_told = distinct.len() == codes.len() && distinct.len() <= 128;
+        assert_eq!(list.codes_tell(), is_told);
         let mut rank = 0;
         for container in list.containers() {
             assert_eq!(container.first_rank as usize, rank);
@@ -366,6 +375,126 @@ fn frequencies_that_lie_outside_are_refused_by_every_way_to_read_them() {
     refused(right + (1 << 8), "other groups");
     refused(right - 3 + (1 << 20), "other groups");
     refused(right - 3 + 33, "a width of 33 bits");
+}
+
+#[test]
+fn heads_that_no_list_has_are_refused() {
+    let (bytes, len, ranked_len, _) = with_more_behind();
+    let opened = |at: usize, value: &[u8], ranked_len| {
+        let mut bad = bytes.clone();
+        bad[len + at..][..value.len()].copy_from_slice(value);
+        let list = LongList::open(&bad[..], 0, len as u64).unwrap();
+        RankedLong::open(list, &bad[..], len as u64, ranked_len, Detail::Positions)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let refused = |at, value: &[u8], ranked_len, why: &str| {
+        let error = opened(at, value, ranked_len).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    };
+    let flags_and_part = "a best score part of";
+    for (max, is_one) in [(0.0f32, true), (1.0, true), (1.5, false), (-0.1, false)] {
+        assert_eq!(opened(0, &max.to_le_bytes(), ranked_len).is_ok(), is_one, "{max}");
+    }
+    refused(0, &f32::NAN.to_le_bytes(), ranked_len, flags_and_part);
+    for bit in 0..8 {
+        let flags = 1 << bit;
+        let is_one = flags & (WIDE | TOLD_APART) != 0;
+        assert_eq!(opened(7, &[flags], ranked_len).is_ok(), is_one, "{flags}");
+    }
+    refused(7, &[4], ranked_len, flags_and_part);
+    // Frequencies that end behind the list or before themselves.
+    refused(8, &(ranked_len + 1).to_le_bytes(), ranked_len, "of them frequencies");
+    refused(8, &u64::MAX.to_le_bytes(), ranked_len, "of them frequencies");
+    refused(0, &[], u64::MAX, "an end past 2^64");
+    for len in [0, 1, HEAD_LEN as u64, HEAD_LEN as u64 + 1, ranked_len / 2] {
+        assert!(opened(0, &[], len).is_err(), "{len} bytes");
+    }
+}
+
+/// Whatever is behind the last frequency or position belongs to no document.
+#[test]
+fn bytes_of_no_document_are_refused() {
+    for detail in [Detail::Frequencies, Detail::Positions] {
+        let model = Model::new(0..300, 9, detail);
+        let (mut bytes, len) = model.bytes();
+        let found = |bytes: &[u8]| {
+            let list = open(bytes, len, detail)?;
+            list.append_occurrences(&mut vec![])
+        };
+        found(&bytes).unwrap();
+        bytes.push(0);
+        assert!(found(&bytes).is_err(), "{detail:?}");
+        if detail.has_positions() {
+            // A place that is inside, but not where the record before ends.
+            let (bytes, len, ranked_len, [.., records_at]) = with_more_behind();
+            for record in 1..10 {
+                let mut bad = bytes.clone();
+                let record_at = records_at + record * positions::RECORD_LEN as usize;
+                let offset = bad[record_at..].first_chunk_mut().unwrap();
+                *offset = (u32::from_le_bytes(*offset) - 1).to_le_bytes();
+                let list = open_before_more(&bad, len, ranked_len);
+                let error = list.append_occurrences(&mut vec![]).unwrap_err().to_string();
+                assert!(error.contains("a gap or overlap before a record"), "{record}: {error}");
+            }
+        } else {
+            // The head may count it among the frequencies.
+            let counted = u64::from_le_bytes(bytes[len + 8..][..8].try_into().unwrap()) + 1;
+            bytes[len + 8..][..8].copy_from_slice(&counted.to_le_bytes());
+            assert!(open(&bytes, len, detail).is_ok() && found(&bytes).is_err());
+        }
+    }
+}
+
+#[test]
+fn offsets_that_pass_2_to_the_64_are_no_places_inside() {
+    let source = &[0u8; 64][..];
+    let packed = 16..40;
+    let frequencies =
+        Frequencies { source, widths_at: 0, bases_at: 8, packed: packed.clone(), df: 128 };
+    let positions = Positions { source, records_at: 40, packed, step: 1 };
+    for (base, offset, start) in [
+        (0, 0, Some(16)),
+        (8, 2, Some(40)),
+        (9, 2, None),
+        (u64::MAX, 0, None),
+        (u64::MAX, 1, None),
+        (u64::MAX - 8, 3, None),
+    ] {
+        // Offsets of frequencies count eight bytes.
+        let entry = (offset << 8 | 3u32).to_le_bytes();
+        let of_group = frequencies.group_of_entry(&entry, base, 1);
+        assert_eq!(of_group.ok(), start.map(|start| (start, 3)), "{base} {offset}");
+        let mut record = [0; 20];
+        record[..4].copy_from_slice(&(offset * 8).to_le_bytes());
+        let of_record = positions.start_of(&record, base);
+        assert_eq!(of_record.ok().map(|(start, _)| start), start, "{base} {offset}");
+    }
+}
+
+#[test]
+fn frequencies_of_32_bits_are_read() {
+    let mut bytes = vec![32, 0, 0, 0];
+    let all = (0..64).map(|n| u32::MAX - 1 - n);
+    bytes.extend(all.clone().flat_map(u32::to_le_bytes));
+    let (source, packed) = (&bytes[..], 4..260);
+    let frequencies = Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64 };
+    for (rank, less_one) in all.enumerate() {
+        assert_eq!(frequencies.get(rank as u32).unwrap(), less_one + 1);
+        assert_eq!(frequencies.group(0).unwrap().get(rank as u32), less_one + 1);
+    }
+}
+
+#[test]
+fn groups_that_are_wider_than_they_must_be_and_groups_behind_the_last_are_refused() {
+    let bytes = [&[8][..], &[0; 99]].concat();
+    let (source, packed) = (&bytes[..], 4..68);
+    let wide = Frequencies { source, widths_at: 0, bases_at: 4, packed, df: 64 };
+    assert_eq!(wide.get(63).unwrap(), 1);
+    let error = wide.for_each(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("a group elsewhere, or too wide"), "{error}");
+    // Whatever is there.
+    assert!(wide.group(0).is_ok() && wide.group(1).is_err());
 }
 
 /// Merging reads all of them, and copies what it reads: only one way to write them is taken.
