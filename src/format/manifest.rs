@@ -618,6 +618,7 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             let error = Manifest::decode(&bad, 2).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "bit {bit}");
+            assert!(error.offset().is_none_or(|at| at < bytes.len() as u64), "{error}");
         }
         for len in 0..bytes.len() {
             assert!(Manifest::decode(&bytes[..len], 2).is_err(), "cut to {len}");
@@ -625,6 +626,27 @@ mod tests {
         let longer = [&bytes[..], &[0; 4]].concat();
         assert!(Manifest::decode(&longer, 2).is_err());
         assert!(Manifest::decode(&with_right_checksum(longer), 2).is_err());
+    }
+
+    #[test]
+    fn schemas_of_more_than_they_count_or_may_are_refused() {
+        let refused = |bytes: &[u8]| {
+            let error = decode_schema(bytes).unwrap_err().to_string();
+            assert!(error.contains("something else in byte"), "{error}");
+        };
+        let keyed = encode_schema(&Schema::builder().text("t").key("k").build().unwrap());
+        let plain = encode_schema(&Schema::builder().keyword("t").build().unwrap());
+        decode_schema(&keyed).unwrap();
+        decode_schema(&plain).unwrap();
+        refused(&[&keyed[..], &[0]].concat());
+        refused(&[&keyed[..], &[0; 2]].concat());
+        refused(&[&plain[..], &[0; 3]].concat());
+        // One field, named twice among the defaults; one field too many.
+        let field = &plain[2..][..4];
+        refused(&[&[1, 0], field, &[2, 0], &[0; 4]].concat());
+        let n_fields = FIELDS_MAX + 1;
+        let fields = field.repeat(n_fields);
+        refused(&[&(n_fields as u16).to_le_bytes()[..], &fields, &[0; 2]].concat());
     }
 
     #[test]

@@ -302,6 +302,46 @@ mod tests {
         assert_eq!(told, [ErrorKind::Corrupt]);
     }
 
+    /// Opening looks at the windows only.
+    #[test]
+    fn what_is_damaged_behind_the_windows_is_told_once_and_counted() {
+        let storage = MemoryStorage::new();
+        let (segment, name) = (segment(), FileName::Deletes { segment: segment().id, number: 1 });
+        let every_second: Vec<u32> = (0..segment.n_docs).step_by(2).collect();
+        let meta = written(&storage, 1, &every_second);
+        let mut bytes = vec![0; storage.open(&name.to_string()).unwrap().len() as usize];
+        storage.open(&name.to_string()).unwrap().read_at(0, &mut bytes).unwrap();
+        bytes[20_000] ^= 1;
+        storage.delete(&name.to_string()).unwrap();
+        let mut file = storage.create(&name.to_string()).unwrap();
+        file.write_all(&bytes).unwrap();
+        drop(file);
+        let deleted = DeletedDocs::open(&storage, &segment, &meta).unwrap();
+        let mut told = vec![];
+        assert_eq!(deleted.verify(segment.n_docs, |error| told.push(error.kind())), 1);
+        assert_eq!(told, [ErrorKind::Corrupt]);
+    }
+
+    #[test]
+    fn windows_that_have_other_documents_than_they_count_are_damage() {
+        let storage = MemoryStorage::new();
+        let mut set = DeletedSet::default();
+        (0..60_000).step_by(2).for_each(|doc| set.add(doc));
+        let mut bytes = set.encode();
+        // One document less in the bitmap, and a right checksum.
+        let last = bytes.iter_mut().rfind(|byte| **byte == 0x55).unwrap();
+        *last = 0x54;
+        let name = FileName::Deletes { segment: segment().id, number: 1 };
+        let mut writer = file::create_of(FileKind::Deletes, segment().id, name, &storage).unwrap();
+        writer.section(None, SectionKind::DELETED, &bytes).unwrap();
+        let (seal, _file) = file::finish(writer).unwrap();
+        let meta = DeletesMeta { number: 1, seal, n_docs: 30_000 };
+        let deleted = DeletedDocs::open(&storage, &segment(), &meta).unwrap();
+        let mut told = vec![];
+        assert_eq!(deleted.verify(segment().n_docs, |error| told.push(error.to_string())), 1);
+        assert!(told[0].contains("counting the deleted documents"), "{}", told[0]);
+    }
+
     /// Else a reader would go on with what an earlier commit says.
     #[test]
     fn deletes_are_known_again_by_number_and_content() {

@@ -494,6 +494,9 @@ mod tests {
     #[derive(Debug)]
     struct Moving(MemoryStorage, std::sync::atomic::AtomicU64);
 
+    /// From this generation on it says of each file that there is none, whatever it lists.
+    const LOST: u64 = 100;
+
     impl Moving {
         fn go_on(&self) {
             let generation = self.1.load(std::sync::atomic::Ordering::Relaxed);
@@ -515,6 +518,11 @@ mod tests {
         }
         fn open(&self, name: &str) -> Result<Arc<dyn crate::storage::StorageRead>> {
             self.go_on();
+            if self.1.load(std::sync::atomic::Ordering::Relaxed) >= LOST {
+                let n_asked = self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) - LOST;
+                assert!(n_asked < 10, "it asks for ever");
+                return Err(Error::io("opening", std::io::ErrorKind::NotFound.into()));
+            }
             self.0.open(name)
         }
         fn list(&self) -> Result<Vec<crate::storage::Entry>> {
@@ -549,6 +557,14 @@ mod tests {
         };
         assert_eq!(Snapshot::open(&moving()).unwrap().manifest.generation, 5);
         assert_eq!(Snapshot::manifest(&moving()).unwrap().generation, 5);
+        // And no longer.
+        let lost = || {
+            let storage = MemoryStorage::new();
+            manifest(&storage, 1, &[]);
+            Moving(storage, LOST.into())
+        };
+        assert_eq!(Snapshot::manifest(&lost()).unwrap_err().kind(), ErrorKind::NotFound);
+        assert!(Snapshot::open(&lost()).is_err());
     }
 
     /// Results that were kept for one snapshot would be given for another.

@@ -13,9 +13,8 @@ fn example() -> (Vec<u8>, Seal) {
 
 fn open(file: &[u8], expected: Option<(SegmentId, Seal)>) -> Result<Envelope> {
     Envelope::open(FileKind::Segment, file.len() as u64, expected, |range| {
-        file.get(range.start as usize..range.end as usize)
-            .map(Bytes::Mapped)
-            .ok_or_else(|| Error::corrupt("the test was asked for bytes outside the file"))
+        let found = file.get(range.start as usize..range.end as usize);
+        Ok(Bytes::Mapped(found.unwrap_or_else(|| panic!("{range:?} of {}", file.len()))))
     })
 }
 
@@ -185,20 +184,22 @@ fn the_header_of_another_segment_is_refused() {
 fn places_that_contradict_each_other_are_refused_though_the_checksums_are_right() {
     let (file, _) = example();
     let footer_at = file.len() - FOOTER_LEN;
-    let refused = |what: &str, change: fn(&mut Footer)| {
+    let refused = |what: &str, change: &dyn Fn(&mut Footer)| {
         let mut footer = Footer::decode(&array_at(&file, footer_at).unwrap()).unwrap();
         change(&mut footer);
         let bad = [&file[..footer_at], &footer.encode()].concat();
         let error = open(&with_right_checksums(bad), None).unwrap_err().to_string();
         assert!(error.contains("places that fit"), "{what}: {error}");
     };
-    refused("blocks of 2 KiB", |footer| footer.block_shift = 11);
-    refused("blocks of 128 KiB", |footer| footer.block_shift = 17);
-    refused("another length", |footer| footer.file_len += 8);
-    refused("checksums in the header", |f| (f.checksums_at, f.table_at) = (40, 48));
-    refused("checksums off their place", |footer| footer.checksums_at += 1);
-    refused("a table behind its place", |footer| footer.table_at += ENTRY_LEN as u64);
-    refused("half an entry", |f| (f.checksums_at, f.table_at) = (128, 136));
+    refused("blocks of 2 KiB", &|footer| footer.block_shift = 11);
+    refused("blocks of 128 KiB", &|footer| footer.block_shift = 17);
+    refused("another length", &|footer| footer.file_len += 8);
+    refused("checksums in the header", &|f| (f.checksums_at, f.table_at) = (40, 48));
+    refused("checksums off their place", &|footer| footer.checksums_at += 1);
+    refused("a table behind its place", &|footer| footer.table_at += ENTRY_LEN as u64);
+    let [behind, far_behind] = [8, 16].map(|by| (footer_at + by) as u64);
+    refused("a table behind the end", &|f| (f.checksums_at, f.table_at) = (behind, far_behind));
+    refused("half an entry", &|f| (f.checksums_at, f.table_at) = (128, 136));
 }
 
 #[test]

@@ -235,8 +235,78 @@ fn chunks_and_groups_have_no_more_rows_than_the_index_says() {
         (100, chunk_of(50, &[(0, 50)])),
         (100, chunk_of(100, &[(0, 200), (200, 0)])),
         (100, chunk_of(100, &[(10, 90)])),
+        (2, chunk_of(2, &[(0, 2), (2, 0), (2, 0)])),
         (CHUNK_DOCS_MAX + 1, chunk_of(CHUNK_DOCS_MAX + 1, &[(0, CHUNK_DOCS_MAX as usize + 1)])),
     ] {
         assert_eq!(visit(n_docs, chunk).unwrap_err().kind(), crate::error::ErrorKind::Corrupt);
     }
+}
+
+/// A single document is found on another way than all of them, by checks of its own.
+#[test]
+fn a_document_that_the_index_or_its_chunk_does_not_have_is_refused() {
+    let rows: Rows = (0..5).map(|n| Some(vec![b'a' + n; 9])).collect();
+    let (stored, entries) = chunks(&[rows]);
+    let row = |n_docs: u32, doc: u32| {
+        let index = index(&entries, n_docs);
+        StoredReader::open(&stored[..], &index[..]).unwrap().row(doc)
+    };
+    assert!(row(5, 4).unwrap().is_some() && row(7, 4).unwrap().is_some());
+    for (n_docs, doc) in [(5, 5), (5, 6), (4, 4), (3, 4), (7, 5), (7, 6)] {
+        assert!(row(n_docs, doc).is_err(), "{doc} of {n_docs}");
+    }
+}
+
+#[test]
+fn a_group_that_reaches_into_the_next_chunk_is_refused() {
+    let short =
+        |n: u32| Some(format!("a text that is neither short nor long, number {n}").into_bytes());
+    let rows: Rows = (0..130).map(short).collect();
+    let (mut stored, entries) = chunks(&[rows.clone(), rows.clone()]);
+    let index = index(&entries, 260);
+    assert_eq!((stored[0], stored[8]), (CODEC_SYMBOLS, 3), "three groups");
+    let row = |stored: &[u8]| StoredReader::open(stored, &index[..]).unwrap().row(0);
+    assert_eq!(row(&stored).unwrap(), rows[0]);
+    let second = CHUNK_HEADER_LEN + SymbolTable::byte_len(stored[1].into()) + 8;
+    let chunk_len = entries[1].1 as u32;
+    for (end, is_inside) in [(chunk_len, true), (chunk_len + 1, false)] {
+        stored[second + 4..][..4].copy_from_slice(&end.to_le_bytes());
+        assert_eq!(row(&stored).is_ok(), is_inside, "{end} of {chunk_len}");
+    }
+}
+
+#[test]
+fn a_table_of_as_many_symbols_as_there_may_be_is_read() {
+    let mut random = 1u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 56) as u8
+    };
+    let rows: Rows = (0..500).map(|_| Some((0..100).map(|_| next()).collect())).collect();
+    let (stored, entries) = chunks(std::slice::from_ref(&rows));
+    assert_eq!((stored[0], usize::from(stored[1])), (CODEC_SYMBOLS, SYMBOLS_MAX));
+    let index = index(&entries, 500);
+    let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
+    for (doc, row) in (0..).zip(&rows) {
+        assert_eq!(reader.row(doc).unwrap(), *row);
+    }
+}
+
+#[test]
+fn a_group_is_as_long_as_it_is_whatever_it_claims() {
+    let mut group = vec![];
+    write_varint(&mut group, 100);
+    group.extend(lz4_flex::block::compress(&[7; 50]));
+    let mut plain = vec![];
+    lz4_group(&group, &mut plain).unwrap();
+    assert_eq!(plain, [7; 50]);
+}
+
+#[test]
+fn every_row_up_to_the_longest_comes_back() {
+    let longest = vec![b'x'; ROW_BYTES_MAX];
+    let (stored, entries) = chunks(&[vec![Some(longest.clone())]]);
+    let index = index(&entries, 1);
+    let row = StoredReader::open(&stored[..], &index[..]).unwrap().row(0).unwrap();
+    assert!(row.is_some_and(|row| row == longest));
 }
