@@ -217,3 +217,32 @@ impl Drop for PeriodicCommits {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(not(treepie_schedules))] // which would have to know of these threads
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    /// However long he would wait.
+    #[test]
+    fn who_waits_for_the_next_commit_is_woken_by_the_end() {
+        for _ in 0..30 {
+            let stop = Arc::new(Stop::default());
+            let stopped = Arc::clone(&stop);
+            let (tell, told) = channel();
+            thread::spawn(move || {
+                tell.send(false).unwrap();
+                tell.send(stopped.wait(Duration::MAX)).unwrap();
+            });
+            assert!(!told.recv().unwrap(), "it begins to wait");
+            // Nothing says when it does.
+            thread::sleep(Duration::from_millis(1));
+            stop.tell();
+            let is_over = told.recv_timeout(Duration::from_secs(60));
+            assert!(is_over.expect("it waits for ever"));
+            assert!(stop.merging.is_cancelled());
+        }
+    }
+}

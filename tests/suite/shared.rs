@@ -30,6 +30,19 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Four segments of a document, of which one is due to be made.
+fn four_segments() -> (Arc<Failing>, SharedWriter, Index) {
+    let storage = Arc::new(Failing::default());
+    let index = Index::options().create_in(storage.clone(), schema());
+    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
+    let writer = index.writer_with(options).unwrap().into_shared();
+    for n in 0..4 {
+        writer.add(document(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    (storage, writer, index)
+}
+
 /// Commits every millisecond, if need be, and merges beside.
 fn merging_beside(writer: &SharedWriter) -> PeriodicCommits {
     let told = |commit: treepie::Result<_>| assert!(commit.is_ok(), "{commit:?}");
@@ -258,6 +271,85 @@ fn commits_that_come_by_themselves_outlive_a_panic() {
     until("it commits again", || n_committed.load(Ordering::SeqCst) >= 1);
     drop(commits);
     assert_eq!(index.searcher().unwrap().n_docs(), 1);
+}
+
+/// The same where a merge panics, on its own thread or when it is taken in.
+#[test]
+fn commits_that_come_by_themselves_outlive_a_panic_of_a_merge() {
+    for (call, what) in [("create", "seg-"), ("publish", "")] {
+        let (storage, writer, index) = four_segments();
+        storage.before(move |called, name| {
+            assert!(called != call || !name.starts_with(what), "a mistake of the host's in {call}");
+            Ok(())
+        });
+        let (tell, told) = channel();
+        let commits = writer.commit_every(Duration::from_millis(1), move |commit| {
+            tell.send(commit.map_err(|error| error.kind())).unwrap_or_default();
+        });
+        let error = told.recv_timeout(LONG).expect("it is told").map(drop);
+        assert_eq!(error, Err(ErrorKind::Io), "{call}");
+        storage.mend();
+        writer.rollback().unwrap();
+        writer.set_payload("next").unwrap();
+        until("it is merged", || index.inspect().unwrap().segments().len() == 1);
+        drop(commits);
+        assert_eq!(index.searcher().unwrap().n_docs(), 4);
+    }
+}
+
+/// However long one takes.
+#[test]
+fn commits_that_come_by_themselves_wait_for_no_merge() {
+    let (storage, writer, index) = four_segments();
+    let n_begun = Arc::new(AtomicU64::new(0));
+    let (release, released) = channel::<()>();
+    let (begun, released) = (Arc::clone(&n_begun), std::sync::Mutex::new(released));
+    storage.before(move |call, _| {
+        if call == "create" && std::thread::current().name() == Some("treepie-merge") {
+            begun.fetch_add(1, Ordering::SeqCst);
+            released.lock().unwrap().recv().unwrap_or_default();
+        }
+        Ok(())
+    });
+    let commits = merging_beside(&writer);
+    until("a merge has begun", || n_begun.load(Ordering::SeqCst) == 1);
+    for n in 4..8 {
+        writer.add(document(n)).unwrap();
+        until("it commits", || index.searcher().unwrap().n_docs() == n + 1);
+    }
+    assert_eq!(n_begun.load(Ordering::SeqCst), 1, "one at a time");
+    drop(release);
+    until("they are merged", || index.inspect().unwrap().segments().len() <= 4);
+    drop(commits);
+    assert_eq!(index.searcher().unwrap().n_docs(), 8);
+}
+
+/// Whoever has ended them may take the storage away.
+#[test]
+fn the_end_of_commits_that_come_by_themselves_is_that_of_their_merges() {
+    let (storage, writer, index) = four_segments();
+    let (begin, begun) = channel();
+    let (release, released) = channel::<()>();
+    let (begin, released) = (std::sync::Mutex::new(begin), std::sync::Mutex::new(released));
+    storage.before(move |call, _| {
+        if call == "create" && std::thread::current().name() == Some("treepie-merge") {
+            begin.lock().unwrap().send(()).unwrap_or_default();
+            released.lock().unwrap().recv().unwrap_or_default();
+        }
+        Ok(())
+    });
+    let commits = merging_beside(&writer);
+    begun.recv_timeout(LONG).expect("a merge has begun");
+    let (tell, told) = channel();
+    let ending = std::thread::spawn(move || {
+        drop(commits);
+        tell.send(()).unwrap();
+    });
+    assert!(told.recv_timeout(Duration::from_millis(100)).is_err(), "a merge goes on");
+    drop(release);
+    told.recv_timeout(LONG).expect("it ends");
+    ending.join().unwrap();
+    assert_eq!(index.inspect().unwrap().segments().len(), 4, "what was being merged is given up");
 }
 
 /// Nobody waits for himself.
