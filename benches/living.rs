@@ -113,7 +113,7 @@ fn seconds(mut work: impl FnMut()) -> f64 {
 
 fn deletes(whole: &Path, worn: &Path, documents: u64) -> treepie::Result<()> {
     let mut writer = Index::open(worn)?.writer()?;
-    (0..LOTS_DELETED).try_for_each(|lot| writer.delete_value("lot", &lot.to_string()))?;
+    (0..LOTS_DELETED).try_for_each(|lot| writer.delete_value("lot", lot.to_string()))?;
     let deleted = writer.commit()?.deleted;
     let searchers = [Index::open(whole)?.searcher()?, Index::open(worn)?.searcher()?];
     println!("{deleted} of {documents} documents deleted; microseconds, whole and worn");

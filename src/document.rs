@@ -1,5 +1,7 @@
 //! What is indexed: a document is a list of field names and values.
 
+use crate::value::Value;
+
 /// One document on its way into an index: field names with their values, in any order.
 ///
 /// Nothing is checked here; [`IndexWriter::add`](crate::IndexWriter::add) compares it with the schema.
@@ -7,12 +9,12 @@
 /// ```
 /// use treepie::Document;
 ///
-/// let document = Document::new().with("title", "Paris (film)").with("qualifier", "film");
+/// let document = Document::new().with("title", "Paris (film)").with("year", 1922);
 /// assert_eq!(document.values("title").collect::<Vec<_>>(), ["Paris (film)"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    values: Vec<(String, String)>,
+    values: Vec<(String, Value)>,
 }
 
 impl Document {
@@ -23,18 +25,18 @@ impl Document {
 
     /// Adds a value; the same field may be given again where the schema allows many values.
     #[must_use]
-    pub fn with(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn with(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.push(field, value);
         self
     }
 
     /// Adds a value in place.
-    pub fn push(&mut self, field: impl Into<String>, value: impl Into<String>) {
+    pub fn push(&mut self, field: impl Into<String>, value: impl Into<Value>) {
         self.values.push((field.into(), value.into()));
     }
 
     /// Puts a value in the place of all that the field has.
-    pub fn set(&mut self, field: impl Into<String>, value: impl Into<String>) {
+    pub fn set(&mut self, field: impl Into<String>, value: impl Into<Value>) {
         let field = field.into();
         self.remove(&field);
         self.push(field, value);
@@ -46,12 +48,12 @@ impl Document {
     }
 
     /// All (field, value) pairs in the order they were added.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.values.iter().map(|(field, value)| (&**field, &**value))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.values.iter().map(|(field, value)| (&**field, value))
     }
 
     /// The values of one field in the order they were added.
-    pub fn values<'d>(&'d self, field: &'d str) -> impl Iterator<Item = &'d str> {
+    pub fn values<'d>(&'d self, field: &'d str) -> impl Iterator<Item = &'d Value> {
         self.iter().filter_map(move |(name, value)| (name == field).then_some(value))
     }
 }

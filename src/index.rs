@@ -721,8 +721,8 @@ mod tests {
                 .readers()
                 .flat_map(|s| (0..s.n_docs()).map(move |doc| s.stored(doc).unwrap()))
                 .collect();
-            assert_eq!(stored[0], [(FieldId(0), "Paris (film)".to_owned())]);
-            assert_eq!(stored[2], [(FieldId(0), "Oslo\n(film)".to_owned())]);
+            assert_eq!(stored[0], [(FieldId(0), "Paris (film)".into())]);
+            assert_eq!(stored[2], [(FieldId(0), "Oslo\n(film)".into())]);
             assert!(stored[3].is_empty());
             let statistics: Vec<_> = snapshot.readers().map(|s| s.statistics().unwrap()).collect();
             let sum = |of: fn(&crate::format::statistics::FieldStatistics) -> u64, field: usize| {

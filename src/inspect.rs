@@ -16,7 +16,7 @@
 //! assert_eq!(inspector.segments()[0].documents, 1);
 //! let mut terms = vec![];
 //! inspector.for_each_term("title", "", |term, documents| {
-//!     terms.push((String::from_utf8_lossy(term).into_owned(), documents));
+//!     terms.push((term.to_string(), documents));
 //!     Ok(true)
 //! })?;
 //! assert_eq!(terms, [("by".into(), 1), ("night".into(), 1), ("oslo".into(), 1)]);
@@ -33,10 +33,11 @@ use crate::format::postings::PostingList;
 use crate::format::ranked::{RankedBytes, RankedList};
 use crate::format::terms::PostingsAt;
 use crate::ids::{DocId, FieldId};
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
+use crate::value::{self, Value};
 use std::path::PathBuf;
 
 /// One commit of an index, open for looking inside.
@@ -209,7 +210,8 @@ impl Inspector {
 
     /// Calls `visit` with every term of a field that begins with `prefix`, in byte order, and the number
     /// of documents it is in, until it answers false. Terms are listed segment by segment
-    /// merged into one order.
+    /// merged into one order. Those of a typed field are its values, all of them where `prefix` is empty, else the one
+    /// that it reads as.
     ///
     /// # Errors
     ///
@@ -218,12 +220,14 @@ impl Inspector {
         &self,
         field: &str,
         prefix: &str,
-        mut visit: impl FnMut(&[u8], u64) -> Result<bool>,
+        mut visit: impl FnMut(&Value, u64) -> Result<bool>,
     ) -> Result<()> {
         let field = self.field_id(field)?;
+        let kind = self.schema().get(field).kind;
+        let prefix = if prefix.is_empty() { vec![] } else { self.term(field, prefix)? };
         let mut streams = vec![];
         for segment in self.snapshot.readers() {
-            let mut stream = segment.field(field).terms()?.prefix(prefix.as_bytes())?;
+            let mut stream = segment.field(field).terms()?.prefix(&prefix)?;
             let next = stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
             streams.push((stream, next));
         }
@@ -238,20 +242,34 @@ impl Inspector {
                         stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
                 }
             }
-            if !visit(&term, documents)? {
+            if !visit(&Value::of_term(kind, &term), documents)? {
                 return Ok(());
             }
         }
         Ok(())
     }
 
+    /// The term that is written so.
+    fn term(&self, field: FieldId, text: &str) -> Result<Vec<u8>> {
+        let Field { kind, name, .. } = self.schema().get(field);
+        if !kind.is_typed() {
+            return Ok(text.as_bytes().to_vec());
+        }
+        let code = value::code(*kind, &text.into()).map_err(|wrong| {
+            let what = format!("looking for a value of the {} field '{name}'", kind.name());
+            Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
+        })?;
+        Ok(value::term_of_code(code).to_vec())
+    }
+
     /// The posting list of a term in each segment that has it, with up to `docs_max` of its documents in all.
     ///
     /// # Errors
     ///
-    /// As [`for_each_term`](Self::for_each_term).
-    pub fn postings(&self, field: &str, term: &[u8], docs_max: usize) -> Result<Vec<PostingsInfo>> {
+    /// As [`for_each_term`](Self::for_each_term); [`ErrorKind::Usage`] for what a typed field cannot have.
+    pub fn postings(&self, field: &str, term: &str, docs_max: usize) -> Result<Vec<PostingsInfo>> {
         let field = self.field_id(field)?;
+        let term = &self.term(field, term)?[..];
         let (mut first, mut left) = (0, docs_max);
         let mut infos = vec![];
         for (nth, segment) in self.snapshot.readers().enumerate() {
@@ -285,7 +303,7 @@ impl Inspector {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if there is no such document or it is deleted, [`ErrorKind::Corrupt`] for damage.
-    pub fn document(&self, doc: DocId) -> Result<Vec<(String, String)>> {
+    pub fn document(&self, doc: DocId) -> Result<Vec<(String, Value)>> {
         let mut first = 0;
         for segment in self.snapshot.readers() {
             let in_segment = doc.0.wrapping_sub(first);

@@ -73,6 +73,7 @@ mod simd;
 mod ids;
 pub mod bitmap;
 pub mod schema;
+mod value;
 mod document;
 pub mod analysis;
 pub mod storage;
@@ -109,9 +110,10 @@ pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
     Bucket, Etag, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
     PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher, Statistics,
-    Stopped, Total, TotalMode, Value,
+    Stopped, Total, TotalMode, Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
+pub use value::{Decimal, Timestamp, Value};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
     LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,

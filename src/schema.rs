@@ -17,6 +17,8 @@ pub const FIELDS_MAX: usize = 1_024;
 pub const FIELD_NAME_BYTES_MAX: usize = 255;
 /// Bytes the spec of an analyzer may have at the most.
 pub const ANALYZER_BYTES_MAX: usize = 1_024;
+/// Digits behind the point of a decimal at the most.
+pub const DECIMAL_SCALE_MAX: u8 = 18;
 /// The spec that a text field without one stands for.
 pub const DEFAULT_ANALYZER: &str = "default";
 
@@ -88,6 +90,21 @@ pub enum FieldKind {
     Text,
     /// The whole value is one term, byte for byte.
     Keyword,
+    /// A whole number.
+    I64,
+    /// A whole number that is not negative.
+    U64,
+    /// A finite number with 53 significant bits.
+    F64,
+    /// True or false.
+    Bool,
+    /// A point in time, to the microsecond; see [`Timestamp`](crate::Timestamp) for how it is written.
+    Date,
+    /// A number with so many digits behind the point, at most 18, which is kept exactly: money, mostly.
+    Decimal {
+        /// Digits behind the point.
+        scale: u8,
+    },
 }
 
 impl FieldKind {
@@ -96,7 +113,23 @@ impl FieldKind {
         match self {
             FieldKind::Text => "text",
             FieldKind::Keyword => "keyword",
+            FieldKind::I64 => "i64",
+            FieldKind::U64 => "u64",
+            FieldKind::F64 => "f64",
+            FieldKind::Bool => "bool",
+            FieldKind::Date => "date",
+            FieldKind::Decimal { .. } => "decimal",
         }
+    }
+
+    /// Whether its values are cut into terms.
+    pub(crate) fn is_text(self) -> bool {
+        self == FieldKind::Text
+    }
+
+    /// Whether its values are numbers, dates or the like, which have an order of their own.
+    pub fn is_typed(self) -> bool {
+        !matches!(self, FieldKind::Text | FieldKind::Keyword)
     }
 }
 
@@ -105,7 +138,7 @@ impl Field {
     pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
         let detail = match kind {
             FieldKind::Text => Detail::Positions,
-            FieldKind::Keyword => Detail::Documents,
+            _ => Detail::Documents,
         };
         Field {
             name: name.into(),
@@ -134,8 +167,8 @@ impl Field {
         self
     }
 
-    /// Sets what is kept of each occurrence of a term (default: positions for text). A keyword
-    /// field keeps nothing else than documents.
+    /// Sets what is kept of each occurrence of a term (default: positions for text). Other
+    /// fields keep nothing else than documents.
     #[must_use]
     pub fn detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
@@ -183,7 +216,7 @@ impl Field {
     /// let query = searcher.parse("away")?;
     /// let hit = &searcher.search(&query).run()?.hits[0];
     /// let highlighter = searcher.highlighter(&query)?;
-    /// let marked = highlighter.in_document(hit.doc, "body", hit.fields["body"].iter())?;
+    /// let marked = highlighter.in_document(hit.doc, "body", hit.fields["body"].texts())?;
     /// let passages = marked[0].passages(&PassageOptions::default());
     /// assert_eq!(passages[0].to_html(marked[0].text()), "Long ago, far <em>away</em>");
     /// # Ok::<(), treepie::Error>(())
@@ -324,7 +357,8 @@ impl SchemaBuilder {
         self
     }
 
-    /// Names the keyword field that tells documents apart, and adds it where there is none of this name yet. Every
+    /// Names the field of keywords or whole numbers that tells documents apart, and adds one of keywords where there is none of
+    /// this name yet. Every
     /// document must then have one value of it, not empty, and [takes the place](crate::IndexWriter::add) of
     /// the one that had the same.
     ///
@@ -361,8 +395,9 @@ impl SchemaBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
-    /// does not exist, a key that is not a stored keyword field of one value, a keyword field that is to keep more than documents, offsets without positions, or an analyzer or a gap between
-    /// positions of a field that is not text. Whether there is an analyzer of that name shows where it is needed.
+    /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
+    /// to keep more than documents, offsets without positions, an analyzer or a gap between
+    /// positions of a field that is not text, or more digits behind the point than a decimal has. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -382,8 +417,9 @@ impl SchemaBuilder {
             if self.fields[..at].iter().any(|other| other.name == field.name) {
                 return Err(wrong(format!("the field '{}' is declared twice", field.name)));
             }
-            if field.kind == FieldKind::Keyword && field.position_gap != POSITION_GAP_DEFAULT {
-                return Err(wrong(format!("declaring the keyword field '{}'", field.name))
+            let kind = field.kind.name();
+            if !field.kind.is_text() && field.position_gap != POSITION_GAP_DEFAULT {
+                return Err(wrong(format!("declaring the {kind} field '{}'", field.name))
                     .expected("no gap between positions")
                     .found(field.position_gap.to_string())
                     .hint("only text has words to place"));
@@ -393,11 +429,20 @@ impl SchemaBuilder {
                     .expected("positions where there are offsets")
                     .found(format!("offsets with {:?}", field.detail)));
             }
-            if field.kind == FieldKind::Keyword && field.detail != Detail::Documents {
-                return Err(wrong(format!("declaring the keyword field '{}'", field.name))
+            if !field.kind.is_text() && field.detail != Detail::Documents {
+                return Err(wrong(format!("declaring the {kind} field '{}'", field.name))
                     .expected("no frequencies and no positions")
                     .found(format!("{:?}", field.detail))
                     .hint("only text has words to count and to place"));
+            }
+        }
+        for field in &self.fields {
+            if let FieldKind::Decimal { scale } = field.kind
+                && scale > DECIMAL_SCALE_MAX
+            {
+                return Err(wrong(format!("declaring the decimal field '{}'", field.name))
+                    .expected(format!("at most {DECIMAL_SCALE_MAX} digits behind the point"))
+                    .found(scale.to_string()));
             }
         }
         let position = |name: &String| {
@@ -408,7 +453,7 @@ impl SchemaBuilder {
                     .found(format!("'{name}'"))
             })
         };
-        let default_fields = match &self.default_fields {
+        let default_fields: Vec<FieldId> = match &self.default_fields {
             Some(names) => names.iter().map(position).collect::<Result<_>>()?,
             None => (0..self.fields.len() as u16)
                 .map(FieldId)
@@ -416,16 +461,25 @@ impl SchemaBuilder {
                 .collect(),
         };
         let key = self.key.as_ref().map(position).transpose()?;
+        let can_be_key =
+            |kind| matches!(kind, FieldKind::Keyword | FieldKind::I64 | FieldKind::U64);
         if let Some(key) = key.map(|id| &self.fields[id.index()])
-            && (key.kind != FieldKind::Keyword || key.many || !key.stored)
+            && (!can_be_key(key.kind) || key.many || !key.stored)
         {
             return Err(wrong(format!("taking the field '{}' as the key", key.name))
-                .expected("a stored keyword field of one value")
+                .expected("a stored field of one keyword or whole number")
                 .found(match key {
                     key if key.many => "many values".to_owned(),
-                    key if key.kind == FieldKind::Keyword => "one that is not stored".to_owned(),
+                    key if can_be_key(key.kind) => "one that is not stored".to_owned(),
                     key => format!("a {} field", key.kind.name()),
                 }));
+        }
+        let is_typed = |id: &&FieldId| self.fields[id.index()].kind.is_typed();
+        if let Some(typed) = default_fields.iter().find(is_typed) {
+            let field = &self.fields[typed.index()];
+            return Err(wrong("reading default_fields".into())
+                .expected("fields that any word can be in")
+                .found(format!("the {} field '{}'", field.kind.name(), field.name)));
         }
         Ok(Schema { fields: self.fields, default_fields, key })
     }

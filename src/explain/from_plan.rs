@@ -19,7 +19,7 @@ use crate::plan::{
     FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan, Total,
 };
 use crate::query::Query;
-use crate::schema::{FieldKind, Schema};
+use crate::schema::Schema;
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -196,17 +196,11 @@ impl Explaining<'_, '_> {
         let (Some(field), term) = self.plan.leaf(leaf) else { return Query::Nothing };
         let field = self.schema.get(field);
         if let Some(expansion) = self.plan.expansion(leaf) {
-            return Query::of_terms(expansion).in_field(&*field.name);
+            return Query::of_terms_in(field, expansion);
         }
         match term {
             None => Query::exists(&*field.name),
-            Some(term) => {
-                let text = String::from_utf8_lossy(term);
-                match field.kind {
-                    FieldKind::Keyword => Query::value(&*field.name, text),
-                    FieldKind::Text => Query::word_in(&*field.name, text),
-                }
-            }
+            Some(term) => Query::of_term(field, term),
         }
     }
 

@@ -32,7 +32,6 @@ use crate::execution::MatchSet;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
 use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, cost};
-use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
@@ -160,7 +159,7 @@ impl<'c, 's> Counting<'c, 's> {
         if with_value > 0 {
             // A text may have no term at all, so that another may have two.
             let kind = segment.segment.schema().get(plan.field).kind;
-            let single_valued = single_valued && kind == FieldKind::Keyword;
+            let single_valued = single_valued && !kind.is_text();
             self.parts.push(Part { field, matches, left: with_value, single_valued });
             self.left += with_value;
         }

@@ -67,6 +67,8 @@ pub(super) const OFFSETS: u32 = 1;
 pub(super) const DELETES: u32 = 2;
 /// That of manifests of a schema with a key.
 pub(super) const KEY: u32 = 4;
+/// That of manifests of a schema with a typed field.
+pub(super) const TYPED: u32 = 8;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -83,7 +85,7 @@ impl FileKind {
     /// The incompatible feature bits that this build knows.
     fn incompatible(self) -> u32 {
         match self {
-            FileKind::Manifest => OFFSETS | DELETES | KEY,
+            FileKind::Manifest => OFFSETS | DELETES | KEY | TYPED,
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,
         }

@@ -51,10 +51,11 @@
 //!
 //! A manifest with deletes has feature bit 2.
 //!
-//! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword), u8 flags (1 stored,
+//! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature
+//! bit 8 also 3 i64, 4 u64, 5 f64, 6 bool, 7 date, 8 decimal), u8 flags (1 stored,
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
 //! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
-//! its spec and its spec, and, if 64 is set, u16 the gap; u16 number of default fields, and u16 the position of
+//! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point; u16 number of default fields, and u16 the position of
 //! each; with feature bit 4, u16 the position of the key.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
@@ -98,7 +99,7 @@
 //!
 //! # Versions
 //!
-//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key.
+//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields.
 //!
 //! # Why
 //!
@@ -113,7 +114,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
-    DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, checksum_differs,
+    DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, TYPED, checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
@@ -131,6 +132,8 @@ const FREQUENCIES: u8 = 16;
 const POSITIONS: u8 = 32;
 const POSITION_GAP: u8 = 64;
 const KEEPS_OFFSETS: u8 = 128;
+/// The kind of a field whose scale follows.
+const DECIMAL: u8 = 8;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -279,7 +282,9 @@ impl Manifest {
     fn features(&self) -> u32 {
         let offsets = self.schema.fields().iter().any(|field| field.offsets);
         let deletes = self.segments.iter().any(|segment| segment.deletes.is_some());
-        [(offsets, OFFSETS), (deletes, DELETES), (self.schema.key_id().is_some(), KEY)]
+        let typed = self.schema.fields().iter().any(|field| field.kind.is_typed());
+        let key = self.schema.key_id().is_some();
+        [(offsets, OFFSETS), (deletes, DELETES), (key, KEY), (typed, TYPED)]
             .into_iter()
             .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
     }
@@ -401,6 +406,12 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         out.push(match field.kind {
             FieldKind::Text => 1,
             FieldKind::Keyword => 2,
+            FieldKind::I64 => 3,
+            FieldKind::U64 => 4,
+            FieldKind::F64 => 5,
+            FieldKind::Bool => 6,
+            FieldKind::Date => 7,
+            FieldKind::Decimal { .. } => DECIMAL,
         });
         let flags = [
             (field.stored, STORED),
@@ -421,6 +432,9 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         }
         if field.position_gap != POSITION_GAP_DEFAULT {
             out.extend(field.position_gap.to_le_bytes());
+        }
+        if let FieldKind::Decimal { scale } = field.kind {
+            out.push(scale);
         }
     }
     let default_fields = schema.default_field_ids();
@@ -463,6 +477,12 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
         let kind = match reader.u8()? {
             1 => FieldKind::Text,
             2 => FieldKind::Keyword,
+            3 => FieldKind::I64,
+            4 => FieldKind::U64,
+            5 => FieldKind::F64,
+            6 => FieldKind::Bool,
+            7 => FieldKind::Date,
+            DECIMAL => FieldKind::Decimal { scale: 0 },
             _ => return None,
         };
         let flags = reader.u8()?;
@@ -489,6 +509,9 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
         }
         if flags & POSITION_GAP != 0 {
             field.position_gap = reader.u16()?;
+        }
+        if let FieldKind::Decimal { scale } = &mut field.kind {
+            *scale = reader.u8()?;
         }
         fields.push(field);
     }

@@ -42,6 +42,7 @@
 //! | incompatible 1 | manifests | a field keeps offsets (the module `offsets`), which its flags say |
 //! | incompatible 2 | manifests | documents of a segment are deleted (the module `deletes`) |
 //! | incompatible 4 | manifests | the schema has a key |
+//! | incompatible 8 | manifests | the schema has a typed field |
 //! | incompatible 1 | images | names take up to 64 bytes |
 
 #![deny(

@@ -203,6 +203,8 @@ impl Compiler<'_> {
 
     fn leaf_in(&mut self, id: FieldId, leaf: &Query) -> Result<()> {
         match leaf {
+            // A number is no text that a part of is to be seen in.
+            _ if self.schema.get(id).kind.is_typed() => Ok(()),
             Query::Word { text, .. }
             | Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, .. } => {
                 self.words(id, text, false, Proximity::Exact)
@@ -266,8 +268,8 @@ impl Compiler<'_> {
     fn words(&mut self, id: FieldId, text: &str, prefix: bool, proximity: Proximity) -> Result<()> {
         let field = self.schema.get(id);
         let plain = match field.kind {
-            FieldKind::Keyword => Some(text.to_owned()),
             FieldKind::Text => self.analyzers.plain_word(field, text),
+            _ => Some(text.to_owned()),
         };
         if let Some(term) = plain {
             let terms = self.terms(id)?;
@@ -327,8 +329,8 @@ impl Compiler<'_> {
         let (field, slot) = (self.schema.get(id), &mut self.fields[id.index()]);
         if slot.is_none() {
             let analyzer = match field.kind {
-                FieldKind::Keyword => None,
                 FieldKind::Text => Some(self.analyzers.index_time(field)?),
+                _ => None,
             };
             *slot = Some(FieldTerms::new(analyzer));
         }

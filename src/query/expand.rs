@@ -37,6 +37,9 @@ impl Rewriter<'_> {
     }
 
     fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Normal> {
+        if self.schema.get(field).kind.is_typed() {
+            return self.typed(field, query);
+        }
         match query {
             Query::Prefix { text, place, .. } => self.words(field, text, Shape::PREFIX, place),
             Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
@@ -74,7 +77,7 @@ impl Rewriter<'_> {
         }))
     }
 
-    fn expanded(&mut self, field: FieldId, pattern: TermPattern) -> Result<Normal> {
+    pub(super) fn expanded(&mut self, field: FieldId, pattern: TermPattern) -> Result<Normal> {
         Ok(Normal::Expand { field, terms: Expansion::new(pattern)? })
     }
 
@@ -115,6 +118,16 @@ impl Rewriter<'_> {
                 _ => any.push(self.words(id, value, Shape::WORD, &Place::default())?),
             }
         }
+        self.one_of_terms(id, set, any)
+    }
+
+    /// Documents with one of these terms, or that match any of the others.
+    pub(super) fn one_of_terms(
+        &mut self,
+        id: FieldId,
+        mut set: Vec<Vec<u8>>,
+        mut any: Vec<Normal>,
+    ) -> Result<Normal> {
         set.sort_unstable();
         set.dedup();
         match set.len() {
@@ -140,9 +153,9 @@ impl Rewriter<'_> {
     pub(super) fn tokens(&self, id: FieldId, text: &str) -> Result<Vec<String>> {
         let field = self.schema.get(id);
         match (field.kind, self.analyzers.plain_word(field, text)) {
-            (FieldKind::Keyword, _) => Ok(vec![text.to_owned()]),
             (FieldKind::Text, Some(word)) => Ok(vec![word]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
+            _ => Ok(vec![text.to_owned()]),
         }
     }
 }

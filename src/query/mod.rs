@@ -86,6 +86,7 @@ mod phrase_of;
 mod print;
 mod rewrite;
 mod scoring;
+mod typed;
 mod walk;
 mod weight;
 

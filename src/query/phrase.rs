@@ -194,6 +194,13 @@ impl Rewriter<'_> {
         place: &Place,
     ) -> Result<Normal> {
         let field = self.schema.get(id);
+        if field.kind.is_typed() {
+            self.count_terms(1, place)?;
+            return match shape.prefix {
+                true => self.typed(id, &Query::prefix(text)),
+                false => self.typed_value(id, text, place),
+            };
+        }
         if field.kind == FieldKind::Keyword {
             self.count_terms(1, place)?;
             return self.word(id, text.to_owned(), shape.prefix);

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
 use crate::limits;
-use crate::schema::{Field, FieldKind};
+use crate::schema::Field;
 
 /// A word of a [`Query::PhraseOf`], or what stands for one.
 ///
@@ -155,7 +155,7 @@ impl Rewriter<'_> {
         place: &Place,
     ) -> Result<Normal> {
         let field = self.schema.get(id);
-        if field.kind == FieldKind::Keyword {
+        if !field.kind.is_text() {
             let name = &field.name;
             let reason =
                 format!("values of '{name}' are not cut into words, so no PHRASE is in it");

@@ -386,7 +386,7 @@ mod tests {
             writer.commit().unwrap();
         }
         for doc in (0..n_docs).filter(|doc| is_deleted(*doc)) {
-            writer.delete_value("number", &doc.to_string()).unwrap();
+            writer.delete_value("number", doc.to_string()).unwrap();
         }
         writer.commit().unwrap();
         Snapshot::open(&*storage).unwrap()

@@ -1,10 +1,11 @@
 //! Answers that are kept for those who ask the same again.
 
-use super::{Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Value};
+use super::{Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
+use crate::value::Value;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
 use std::sync::Arc;
@@ -83,8 +84,10 @@ impl Weighter<Key, Arc<Hits>> for Bytes {
 /// About how many bytes of memory it takes to keep an answer.
 fn weight(key: &Key, answer: &Hits) -> u64 {
     let of_text = |text: &str| TEXT_BYTES + text.len();
-    let of_field =
-        |(name, value): (&String, &Value)| of_text(name) + value.iter().map(of_text).sum::<usize>();
+    let of_value = |value: &Value| TEXT_BYTES + value.n_bytes();
+    let of_field = |(name, values): (&String, &Values)| {
+        of_text(name) + values.iter().map(of_value).sum::<usize>()
+    };
     let of_hit = |hit: &Hit| -> usize {
         let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
         PART_BYTES + map + hit.fields.iter().map(of_field).sum::<usize>()
@@ -93,7 +96,7 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
     let names = fields.iter().flatten().chain(facets.iter().map(|(name, _)| name));
     let names = names.chain(parameters.iter().map(|(name, _)| name));
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
-    let of_bucket = |text: &str| PART_BYTES + of_text(text);
+    let of_bucket = |value: &Value| PART_BYTES + of_value(value);
     let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
     let facets: usize = buckets.map(|bucket| of_bucket(&bucket.value)).sum();
     let hits: usize = answer.hits.iter().map(of_hit).sum();

@@ -1,6 +1,7 @@
 //! What a search gives: hits, how many there are, and counts of values.
 
 use crate::ids::DocId;
+use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -114,50 +115,53 @@ pub struct Hit {
 }
 
 /// Stored fields by name.
-pub type Fields = BTreeMap<String, Value>;
+pub type Fields = BTreeMap<String, Values>;
 
-/// What is stored of one field of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Value {
-    /// A single value.
-    One(String),
-    /// Several values, in the order they were added.
-    Many(Vec<String>),
-}
+/// What is stored of one field of a document: one value or several, in the order they were added.
+///
+/// ```
+/// use treepie::{Value, Values};
+///
+/// let values: Values = ["a", "b"].into_iter().map(Value::from).collect();
+/// assert_eq!(values.iter().collect::<Vec<_>>(), ["a", "b"]);
+/// assert_eq!(values.to_string(), "a, b");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values(Vec<Value>);
 
-impl Value {
-    /// The values, one or several.
-    ///
-    /// ```
-    /// use treepie::Value;
-    ///
-    /// let value = Value::Many(vec!["a".into(), "b".into()]);
-    /// assert_eq!(value.iter().collect::<Vec<_>>(), ["a", "b"]);
-    /// assert_eq!(value.to_string(), "a, b");
-    /// ```
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let values = match self {
-            Value::One(value) => std::slice::from_ref(value),
-            Value::Many(values) => values,
-        };
-        values.iter().map(|value| &**value)
+impl Values {
+    /// The values.
+    pub fn iter(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter()
     }
 
-    pub(super) fn push(&mut self, value: String) {
-        match self {
-            Value::One(first) => *self = Value::Many(vec![std::mem::take(first), value]),
-            Value::Many(values) => values.push(value),
-        }
+    /// Those that are texts.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(Value::as_str)
+    }
+
+    /// The values as one slice.
+    pub fn as_slice(&self) -> &[Value] {
+        &self.0
+    }
+
+    pub(super) fn push(&mut self, value: Value) {
+        self.0.push(value);
+    }
+}
+
+impl FromIterator<Value> for Values {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        Values(values.into_iter().collect())
     }
 }
 
 /// The value, or all of them with commas between.
-impl fmt::Display for Value {
+impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, value) in self.iter().enumerate() {
             f.write_str(if at > 0 { ", " } else { "" })?;
-            f.write_str(value)?;
+            value.fmt(f)?;
         }
         Ok(())
     }
@@ -193,7 +197,7 @@ impl FacetCounts {
 #[non_exhaustive]
 pub struct Bucket {
     /// The value, or the term of a text field.
-    pub value: String,
+    pub value: Value,
     /// How many matching documents have it.
     pub count: u64,
 }

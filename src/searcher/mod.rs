@@ -18,7 +18,7 @@ pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
 pub use hits::{
-    Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Value,
+    Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};
@@ -478,7 +478,7 @@ impl Searcher {
                     let name = &self.schema().get(field).name;
                     match fields.get_mut(name) {
                         Some(values) => values.push(value),
-                        None => drop(fields.insert(name.clone(), Value::One(value))),
+                        None => drop(fields.insert(name.clone(), Values::from_iter([value]))),
                     }
                 }
                 return Ok(fields);

@@ -21,6 +21,7 @@ use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
 use crate::schema::FieldKind;
+use crate::value::Value;
 use std::time::{Duration, Instant};
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
@@ -786,15 +787,14 @@ impl<'a> SearchBuilder<'a> {
             found.facet_profiles.push(counts.profile);
             let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
             let other = match field.kind {
-                FieldKind::Keyword if !field.many || counts.single_valued => {
-                    Some(counts.with_value.saturating_sub(shown))
-                }
-                _ => None,
+                FieldKind::Text => None,
+                _ if field.many && !counts.single_valued => None,
+                _ => Some(counts.with_value.saturating_sub(shown)),
             };
-            let buckets = counts.buckets.into_iter().map(|(term, count)| Bucket {
-                value: String::from_utf8_lossy(&term).into_owned(),
-                count,
-            });
+            let buckets = counts
+                .buckets
+                .into_iter()
+                .map(|(term, count)| Bucket { value: Value::of_term(field.kind, &term), count });
             found.facets.push(FacetCounts {
                 field: field.name.clone(),
                 buckets: buckets.collect(),

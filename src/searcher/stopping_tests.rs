@@ -71,7 +71,7 @@ fn build() -> Searcher {
     }
     // So that what is deleted is left out wherever a search may be stopped.
     for kind in (1..100).step_by(2) {
-        writer.delete_value("kind", &format!("k{kind}")).unwrap();
+        writer.delete_value("kind", format!("k{kind}")).unwrap();
     }
     writer.commit().unwrap();
     Searcher::open(storage, Setting { analyzers, ..Setting::default() }).unwrap()

@@ -19,6 +19,7 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::{Section, SegmentFile};
+use crate::value::{self, Value};
 use std::sync::Arc;
 
 /// Bytes at the start of a posting list that are asked for early: a whole short list, mostly, or the
@@ -109,11 +110,11 @@ impl<'s> SegmentReader<'s> {
     }
 
     /// The stored values of `doc` by field in schema order.
-    pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, String)>> {
+    pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
         let Some(row) = self.stored_reader()?.row(doc)? else { return Ok(vec![]) };
         self.read_row(&row).ok_or_else(|| {
             Error::corrupt(format!("reading the stored fields of document {doc}"))
-                .expected("counts, lengths and UTF-8 values of the schema's fields")
+                .expected("counts, lengths and values of the schema's fields")
                 .found("a row of other bytes")
                 .in_file(self.file.path())
         })
@@ -138,10 +139,13 @@ impl<'s> SegmentReader<'s> {
         reader.for_each(visit)
     }
 
-    fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, String)>> {
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, Value)>> {
+        let value = |field: FieldId, bytes: &[u8]| match self.schema.get(field).kind {
+            kind if kind.is_typed() => Some(value::value(kind, value::code_of_term(bytes)?)),
+            _ => String::from_utf8(bytes.to_vec()).ok().map(Value::Text),
+        };
         if let Some(field) = self.schema.bare_stored_field() {
-            return Some(vec![(field, text(row)?)]);
+            return Some(vec![(field, value(field, row)?)]);
         }
         let mut reader = ByteReader::new(row);
         let mut lengths = vec![];
@@ -151,7 +155,7 @@ impl<'s> SegmentReader<'s> {
             }
         }
         let values =
-            lengths.into_iter().map(|(field, len)| Some((field, text(reader.take(len)?)?)));
+            lengths.into_iter().map(|(field, len)| Some((field, value(field, reader.take(len)?)?)));
         let values = values.collect::<Option<Vec<_>>>()?;
         reader.remaining().is_empty().then_some(values)
     }

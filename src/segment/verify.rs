@@ -9,6 +9,7 @@ use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::ids::FieldId;
 use crate::segment::file::Section;
 use crate::segment::reader::{FieldReader, SegmentReader};
+use crate::value;
 
 /// Damage of one segment that is reported one by one; more is counted.
 const REPORTED_MAX: u64 = 100;
@@ -68,7 +69,13 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let offsets = reader.offsets()?;
     let mut positions = offsets.map(|_| PositionCheck::new(segment.n_docs()));
     let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
-    while let Some((_, _, info)) = stream.next()? {
+    let kind = segment.schema().get(field).kind;
+    while let Some((term, _, info)) = stream.next()? {
+        if kind.is_typed() && !value::is_term(kind, term) {
+            return Err(Error::corrupt(format!("checking the terms of a {} field", kind.name()))
+                .expected("values of eight bytes that it can have")
+                .found(format!("the bytes {term:02x?}")));
+        }
         docs.clear();
         let list = reader.postings(&info)?;
         list.decode_into(segment.n_docs(), &mut docs)?;

@@ -17,6 +17,7 @@ use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::Query;
 use crate::sync::{Condvar, Mutex, MutexGuard, wait_within};
+use crate::value::Value;
 use crate::writer::{CommitInfo, FlushInfo, IndexWriter, Rules, check_payload};
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -147,7 +148,7 @@ struct Group(OnceLock<Result<CommitInfo>>);
 #[derive(Debug)]
 enum Operation {
     Add(Document),
-    Delete(FieldId, String),
+    Delete(FieldId, Vec<u8>),
     Payload(Vec<u8>),
 }
 
@@ -188,7 +189,7 @@ impl SharedWriter {
     /// [`commit`](Self::commit) says; [`ErrorKind::Busy`] where too much waits to be worked on: then nothing was added, and
     /// somebody has to [process](Self::process) or [commit](Self::commit) first.
     pub fn add(&self, document: Document) -> Result<Buffered> {
-        let bytes = document.iter().map(|(name, value)| name.len() + value.len() + 48).sum();
+        let bytes = document.iter().map(|(name, value)| name.len() + value.n_bytes() + 48).sum();
         self.0.rules.check(&document)?;
         self.push(Operation::Add(document), bytes)
     }
@@ -215,8 +216,8 @@ impl SharedWriter {
     /// # Errors
     ///
     /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
-    pub fn delete_key(&self, key: &str) -> Result<Buffered> {
-        self.push(Operation::Delete(self.0.rules.key()?, key.to_owned()), key.len())
+    pub fn delete_key(&self, key: impl Into<Value>) -> Result<Buffered> {
+        self.delete_in(self.0.rules.key()?, &key.into())
     }
 
     /// Deletes as [`IndexWriter::delete_value`] does what was there or was added before.
@@ -224,8 +225,14 @@ impl SharedWriter {
     /// # Errors
     ///
     /// As there; [`ErrorKind::Busy`] as [`add`](Self::add).
-    pub fn delete_value(&self, field: &str, value: &str) -> Result<Buffered> {
-        self.push(Operation::Delete(self.0.rules.keyword(field)?, value.to_owned()), value.len())
+    pub fn delete_value(&self, field: &str, value: impl Into<Value>) -> Result<Buffered> {
+        self.delete_in(self.0.rules.exact(field)?, &value.into())
+    }
+
+    fn delete_in(&self, field: FieldId, value: &Value) -> Result<Buffered> {
+        let term = self.0.rules.term(field, value)?;
+        let bytes = term.len();
+        self.push(Operation::Delete(field, term), bytes)
     }
 
     /// Deletes as [`IndexWriter::delete`] does; waits for the writer.

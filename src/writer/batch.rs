@@ -7,6 +7,8 @@ use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{FieldKind, Schema};
+use crate::value::{self, TERM_LEN};
+use std::borrow::Cow;
 
 /// The longest value of a field in bytes, unless [`Limits`] says otherwise.
 pub const VALUE_BYTES_MAX: usize = Limits::DEFAULT.value_bytes;
@@ -55,7 +57,7 @@ pub(crate) struct LineFields {
 /// Documents with any fields, their values copied into one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentBatch {
-    /// Values back to back, then padding for the table's reads.
+    /// Values back to back, those of typed fields as terms, then padding for the table's reads.
     pub(crate) text: Vec<u8>,
     /// By document, then by field in schema order.
     pub(crate) values: Vec<ValueRef>,
@@ -110,7 +112,7 @@ impl DocumentBatch {
     fn add_values(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         let from = self.values.len();
         let mut total = 0;
-        for (name, value) in document.iter() {
+        for (name, value) in document.iter().filter(|(_, value)| !value.is_null()) {
             let field = schema.field_id(name).ok_or_else(|| unknown_field(name, schema))?;
             let definition = schema.get(field);
             if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
@@ -119,9 +121,22 @@ impl DocumentBatch {
                     .found("a second one")
                     .hint("declare the field with many = true"));
             }
-            let (limit_name, limit) = match definition.kind {
+            let kind = definition.kind;
+            let (term, text): ([u8; TERM_LEN], Cow<'_, str>);
+            let value = if kind.is_typed() {
+                let code = value::code(kind, value).map_err(|wrong| {
+                    let what = format!("indexing a value of the {} field '{name}'", kind.name());
+                    wrong.into_error(what)
+                })?;
+                term = value::term_of_code(code);
+                &term[..]
+            } else {
+                text = value.to_text();
+                text.as_bytes()
+            };
+            let (limit_name, limit) = match kind {
                 FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
-                FieldKind::Keyword => ("MAX_TERM_LEN", MAX_TERM_LEN),
+                _ => ("MAX_TERM_LEN", MAX_TERM_LEN),
             };
             if value.len() > limit {
                 let what = format!("a value of field '{name}'");
@@ -138,7 +153,7 @@ impl DocumentBatch {
                 start: self.text.len() as u32,
                 len: value.len() as u32,
             });
-            self.text.extend_from_slice(value.as_bytes());
+            self.text.extend_from_slice(value);
         }
         let own = &self.values[from..];
         match schema.key_id() {

@@ -52,6 +52,7 @@ use crate::schema::Schema;
 use crate::segment::published::Published;
 use crate::segment::snapshot::Snapshot;
 use crate::storage::{MemoryStorage, Storage};
+use crate::value::Value;
 use batch::{Batch, DocumentBatch};
 use commit::{Committer, Draft, OlderFormat, Prepared};
 use deletions::Deletions;
@@ -224,7 +225,11 @@ impl IndexWriter {
         let doc = self.pipeline_docs() + self.pending.n_docs;
         let Rules { schema, limits, .. } = &self.rules;
         self.pending.add(&document, doc, schema, limits)?;
-        self.recent_keys.add(|| schema.key().and_then(|key| document.values(&key.name).next()));
+        let rules = &self.rules;
+        self.recent_keys.add(|| {
+            let (key, id) = (schema.key()?, schema.key_id()?);
+            rules.term(id, document.values(&key.name).next()?).ok()
+        });
         let batch_bytes = self.resources.batch_bytes();
         if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {
             self.submit_pending()?;
@@ -272,33 +277,35 @@ impl IndexWriter {
     /// # Errors
     ///
     /// [`ErrorKind::Usage`] where the schema has no key.
-    pub fn delete_key(&mut self, key: &str) -> Result<()> {
+    pub fn delete_key(&mut self, key: impl Into<Value>) -> Result<()> {
         let id = self.rules.key()?;
-        self.delete_in(id, key)
+        let term = self.rules.term(id, &key.into())?;
+        self.delete_in(id, &term)
     }
 
-    /// Deletes every document that has this value in a keyword field and is there by now, as
+    /// Deletes every document that has this value in a keyword or typed field and is there by now, as
     /// [`delete`](Self::delete) does what matches a query. Many values at once cost little more than one: they are looked
     /// up in one pass. Where they take more memory than a writer has for that, those so far are carried out.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] for a field that is none of the schema's or not a keyword field. Any other kind is about the
-    /// index, and the writer is useless afterwards.
-    pub fn delete_value(&mut self, field: &str, value: &str) -> Result<()> {
-        let id = self.rules.keyword(field)?;
-        self.delete_in(id, value)
+    /// [`ErrorKind::Usage`] for a field that is none of the schema's or a text field, and for a value that the field cannot
+    /// have. Any other kind is about the index, and the writer is useless afterwards.
+    pub fn delete_value(&mut self, field: &str, value: impl Into<Value>) -> Result<()> {
+        let id = self.rules.exact(field)?;
+        let term = self.rules.term(id, &value.into())?;
+        self.delete_in(id, &term)
     }
 
-    /// The same, in a field that is known to be a keyword field.
-    pub(crate) fn delete_in(&mut self, id: FieldId, value: &str) -> Result<()> {
+    /// The same, given the term.
+    pub(crate) fn delete_in(&mut self, id: FieldId, term: &[u8]) -> Result<()> {
         self.check()?;
-        if value.len() > MAX_TERM_LEN {
+        if term.len() > MAX_TERM_LEN {
             return Ok(()); // no document can have it
         }
         self.make_room_for_deletions()?;
         let before = self.pipeline_docs() + self.pending.n_docs;
-        self.deletions.add_value(id, value.as_bytes(), before);
+        self.deletions.add_value(id, term, before);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
+use crate::value::{self, Value};
 use crate::writer::batch::DocumentBatch;
 use std::sync::Arc;
 
@@ -56,13 +57,27 @@ impl Rules {
         })
     }
 
-    /// A keyword field.
-    pub(crate) fn keyword(&self, field: &str) -> Result<FieldId> {
+    /// A field whose values are terms as they are.
+    pub(crate) fn exact(&self, field: &str) -> Result<FieldId> {
         let id = self.schema.field_id(field);
-        id.filter(|id| self.schema.get(*id).kind == FieldKind::Keyword).ok_or_else(|| {
+        id.filter(|id| self.schema.get(*id).kind != FieldKind::Text).ok_or_else(|| {
             Error::new(ErrorKind::Usage, "deleting by the value of a field")
-                .expected("a keyword field of the index")
+                .expected("a keyword or typed field of the index")
                 .found(format!("'{field}'"))
         })
+    }
+
+    /// The term of a value of such a field.
+    pub(crate) fn term(&self, id: FieldId, value: &Value) -> Result<Vec<u8>> {
+        let field = self.schema.get(id);
+        if !field.kind.is_typed() {
+            return Ok(value.to_text().into_owned().into_bytes());
+        }
+        let code = value::code(field.kind, value).map_err(|wrong| {
+            let what =
+                format!("looking for a value of the {} field '{}'", field.kind.name(), field.name);
+            Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
+        })?;
+        Ok(value::term_of_code(code).to_vec())
     }
 }

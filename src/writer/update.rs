@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::segment::reader::SegmentReader;
+use crate::value::Value;
 use crate::writer::IndexWriter;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -27,7 +28,7 @@ impl RecentKeys {
     }
 
     /// A document was added.
-    pub(super) fn add<'k>(&mut self, key: impl Fn() -> Option<&'k str>) {
+    pub(super) fn add(&mut self, key: impl Fn() -> Option<Vec<u8>>) {
         let Some(known) = &mut self.known else { return };
         if known.len() >= KEYS_MAX {
             self.known = None;
@@ -36,7 +37,7 @@ impl RecentKeys {
         }
     }
 
-    fn may_have(&self, key: &str) -> bool {
+    fn may_have(&self, key: &[u8]) -> bool {
         let known = self.known.as_ref();
         known.is_none_or(|known| known.contains(&self.hasher.hash_one(key)))
     }
@@ -75,23 +76,32 @@ impl IndexWriter {
     ///
     /// [`ErrorKind::Usage`] where the schema has no key or where `change` changes it, [`ErrorKind::Schema`] where a
     /// field is not stored, [`ErrorKind::Document`] where what `change` leaves does not fit the schema: the document stays as it was.
-    pub fn update(&mut self, key: &str, change: impl FnOnce(&mut Document)) -> Result<bool> {
+    pub fn update(
+        &mut self,
+        key: impl Into<Value>,
+        change: impl FnOnce(&mut Document),
+    ) -> Result<bool> {
         self.check()?;
         let id = self.key_of_stored()?;
-        if self.recent_keys.may_have(key) || !self.deletions.is_empty() {
+        let key = key.into();
+        let term = self.rules.term(id, &key)?;
+        if self.recent_keys.may_have(&term) || !self.deletions.is_empty() {
             self.attempt(Self::stage_and_merge)?;
         }
         let open = self.open_staging(0)?;
         let segments: Vec<_> = open.readers().collect();
-        let found = segments.iter().rev().find_map(|segment| find(*segment, id, key).transpose());
+        let found = segments.iter().rev().find_map(|segment| find(*segment, id, &term).transpose());
         let Some(before) = found.transpose()? else { return Ok(false) };
         let mut document = before.clone();
         change(&mut document);
         let name = &self.rules.schema.get(id).name;
         if !document.values(name).eq(before.values(name)) {
             return Err(Error::new(ErrorKind::Usage, "updating a document")
-                .expected(format!("the key {key:?} to stay"))
-                .found(format!("{:?}", document.values(name).collect::<Vec<_>>())));
+                .expected(format!("the key {:?} to stay", key.to_text()))
+                .found(format!(
+                    "{:?}",
+                    document.values(name).map(Value::to_text).collect::<Vec<_>>()
+                )));
         }
         self.add(document).map(|()| true)
     }
@@ -113,9 +123,9 @@ impl IndexWriter {
 }
 
 /// The document with this key in a segment, as far as it is stored.
-fn find(segment: SegmentReader<'_>, id: FieldId, key: &str) -> Result<Option<Document>> {
+fn find(segment: SegmentReader<'_>, id: FieldId, key: &[u8]) -> Result<Option<Document>> {
     let field = segment.field(id);
-    let Some(info) = field.terms()?.get(key.as_bytes())? else { return Ok(None) };
+    let Some(info) = field.terms()?.get(key)? else { return Ok(None) };
     let mut docs = vec![];
     field.postings(&info)?.decode_into(segment.n_docs(), &mut docs)?;
     for doc in docs.into_iter().rev() {

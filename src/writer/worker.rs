@@ -242,11 +242,9 @@ impl Worker {
             self.note_values(batch, values, field, start, first_doc);
             let by_doc = ByDocument { values, field, doc: start, end };
             match self.schema.get(field).kind {
-                FieldKind::Keyword => self.add_keywords(batch, by_doc)?,
-                FieldKind::Text if self.analyzers[field.index()].is_none() => {
-                    self.add_texts(batch, by_doc)?
-                }
-                FieldKind::Text => {
+                kind if kind != FieldKind::Text => self.add_keywords(batch, by_doc)?,
+                _ if self.analyzers[field.index()].is_none() => self.add_texts(batch, by_doc)?,
+                _ => {
                     for of_doc in by_doc {
                         for value in of_doc.iter().filter(|value| value.field == field) {
                             self.add_custom_text(field, utf8(batch.value(*value))?)?;

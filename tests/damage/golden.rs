@@ -43,7 +43,8 @@ pub(crate) fn schema() -> Schema {
     let kind = Field::new("kind", FieldKind::Keyword).many(true);
     let code = Field::new("code", FieldKind::Keyword);
     let schema = Schema::builder().field(title).field(tag).field(mark.stored(false));
-    schema.field(kind).field(code).default_fields(["title", "tag"]).build().unwrap()
+    let size = Field::new("size", FieldKind::Decimal { scale: 2 }).many(true);
+    schema.field(kind).field(code).field(size).default_fields(["title", "tag"]).build().unwrap()
 }
 
 /// The index that follows from a seed: three commits of a segment each, of which the last two are kept, with
@@ -112,6 +113,7 @@ fn dense(n: usize, dice: &mut Dice) -> Document {
     if n.is_multiple_of(60) {
         document.push("kind", ["k1", "k2", ""][n / 60 % 3]);
         document.push("code", format!("c{n:05}"));
+        (0..n / 60 % 3).for_each(|nth| document.push("size", (n / 60 % 9 + nth) as f64 / 4.0));
     }
     document
 }
@@ -279,7 +281,7 @@ fn the_golden_index_has_lists_of_every_kind() {
     let deleted: Vec<_> = segments.iter().map(|segment| segment.deleted).collect();
     assert!(deleted[0] > 500 && deleted[1] > 5 && deleted[2] == 0, "{deleted:?}");
     assert_eq!(inspector.documents(), DOCS - deleted.iter().sum::<u64>());
-    let lists = |field: &str, term: &str| inspector.postings(field, term.as_bytes(), 0).unwrap();
+    let lists = |field: &str, term: &str| inspector.postings(field, term, 0).unwrap();
     let encodings = |field: &str, term: &str| -> Vec<_> {
         lists(field, term).into_iter().map(|list| list.encoding).collect()
     };

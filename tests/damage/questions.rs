@@ -10,11 +10,11 @@ use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::Storage;
 use treepie::{
     DocId, Error, ErrorKind, Explanation, FacetCounts, Fields, Hit, Hits, Index, Order, Result,
-    Searcher, Statistics, Total, TotalMode,
+    Searcher, Statistics, Total, TotalMode, Value,
 };
 
 /// Queries of every kind, over lists of every kind.
-const QUERIES: [&str; 52] = [
+const QUERIES: [&str; 55] = [
     "all",
     "tag:even",
     "n3",
@@ -59,6 +59,9 @@ const QUERIES: [&str; 52] = [
     "code:>d5",
     "title:[word10 TO word2]",
     "kind:IN [k1 k3 \"\"]",
+    "size:[0.5 TO 1.75}",
+    "size:1.25 AND all",
+    "size:IN [0.25 2 7] OR -size:*",
     "{title^3 tag}:(even n3)",
     "{title + tag^2}:(even odd)",
     "MAX [all even n3]~0.3",
@@ -80,7 +83,7 @@ pub(crate) enum Answer {
     Text(String),
     Explanation(Option<Explanation>),
     Document(Fields),
-    Values(Vec<(String, String)>),
+    Values(Vec<(String, Value)>),
     Passages(Vec<Passage>),
     /// Of a text that is not the document's, of which anything may be marked.
     Foreign(Vec<Passage>),
@@ -173,7 +176,7 @@ pub(crate) fn ask(searcher: &Searcher, turn: Turn, take: impl FnMut(usize, &str,
         });
         asking.ask("marking", || {
             let fields = searcher.document(doc)?;
-            let values = fields.get("title").map_or(vec![], |value| value.iter().collect());
+            let values = fields.get("title").map_or(vec![], |value| value.texts().collect());
             let own = highlighter()?.in_document(doc, "title", values)?;
             Ok(Answer::Passages(passages(&own)))
         });
@@ -222,18 +225,24 @@ pub(crate) fn look(
     take: impl FnMut(usize, &str, Result<Answer>),
 ) {
     let mut asking = Asking { turn, n: 0, take };
-    for (field, prefix) in [("title", "w"), ("tag", ""), ("mark", "m"), ("kind", ""), ("code", "d")]
-    {
+    for (field, prefix, term) in [
+        ("title", "w", "even"),
+        ("tag", "", "even"),
+        ("mark", "m", "even"),
+        ("kind", "", "even"),
+        ("code", "d", "even"),
+        ("size", "", "0.5"),
+    ] {
         asking.ask(field, || {
             let (mut bytes, mut documents) = (0, 0);
             inspector.for_each_term(field, prefix, |term, n| {
-                (bytes, documents) = (bytes + term.len() as u64, documents + n);
+                (bytes, documents) = (bytes + term.to_text().len() as u64, documents + n);
                 Ok(true)
             })?;
             Ok(Answer::Number(bytes << 32 | documents))
         });
         asking.ask(field, || {
-            let lists = inspector.postings(field, b"even", 20)?;
+            let lists = inspector.postings(field, term, 20)?;
             Ok(Answer::Text(format!("{lists:?}")))
         });
     }

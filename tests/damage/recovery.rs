@@ -13,7 +13,7 @@ use std::sync::Arc;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
     DocId, Document, Error, ErrorKind, Index, Limits, Recovery, Result, Salvage, Schema,
-    SegmentOutcome, Value,
+    SegmentOutcome, Values,
 };
 
 /// The segments of the golden index in the order of their documents.
@@ -172,7 +172,7 @@ fn a_whole_newest_commit_stays_and_a_damaged_older_manifest_is_set_aside() {
 }
 
 /// What is stored of a document.
-type Row = Vec<(String, Value)>;
+type Row = Vec<(String, Values)>;
 
 /// What is stored of each document by its number; `None` where it is deleted.
 fn rows(index: &Index) -> Vec<Option<Row>> {
@@ -375,7 +375,7 @@ fn with_key() -> (Files, Vec<String>) {
     }
     // Those of the first commit have no later ones.
     for n in [1, 5, 7] {
-        writer.delete_value("id", &format!("id{n}")).unwrap();
+        writer.delete_value("id", format!("id{n}")).unwrap();
     }
     assert_eq!(writer.commit().unwrap().documents, 597);
     let files = files_in(&*storage);

@@ -100,9 +100,9 @@ fn scan(files: Files, queries: &[Query]) -> bool {
     }
     (0..DOCS).step_by(17).for_each(|doc| drop(searcher.document(DocId(doc))));
     drop(inspector.storage());
-    for field in ["title", "kind"] {
+    for (field, term) in [("title", "all"), ("kind", "all"), ("size", "1")] {
         let _ = inspector.for_each_term(field, "", |_, _| Ok(true));
-        let _ = inspector.postings(field, b"all", 5);
+        let _ = inspector.postings(field, term, 5);
     }
     inspector.verify(drop).is_sound()
 }

@@ -2,7 +2,7 @@
 //! what it does hold.
 
 use std::collections::BTreeMap;
-use treepie::{Document, Field, FieldKind, Index, IndexWriter, Result, Schema, Searcher, Value};
+use treepie::{Document, Field, FieldKind, Index, IndexWriter, Result, Schema, Searcher, Values};
 
 const KEYS: u64 = 48;
 /// Keys that a step touches.
@@ -92,7 +92,7 @@ pub(crate) fn take_step(writer: &mut IndexWriter, step: u64) -> Result<()> {
     for (key, touch) in touches(step) {
         match touch {
             Touch::Put(text) => put(writer, &name(key), &text)?,
-            Touch::Delete => writer.delete_key(&name(key))?,
+            Touch::Delete => writer.delete_key(name(key))?,
         }
     }
     put(writer, HEAD, &format!("step {step}"))?;
@@ -104,7 +104,7 @@ pub(crate) fn take_step(writer: &mut IndexWriter, step: u64) -> Result<()> {
 pub(crate) fn make_a_mess(writer: &mut IndexWriter) -> Result<()> {
     put(writer, HEAD, "step 0 never")?;
     put(writer, "mess", "never never")?;
-    (0..KEYS).try_for_each(|key| writer.delete_key(&name(key)))
+    (0..KEYS).try_for_each(|key| writer.delete_key(name(key)))
 }
 
 /// How many steps the newest commit has taken, by its payload; for when nobody writes.
@@ -119,7 +119,7 @@ pub(crate) fn step_of(searcher: &Searcher) -> Result<u64, String> {
     let hits = searcher.search(&query).limit(2).run().map_err(|e| e.to_string())?;
     let texts: Vec<_> = hits.hits.iter().filter_map(|hit| hit.fields.get("text")).collect();
     let step = match texts[..] {
-        [Value::One(text)] => text.strip_prefix("step ").and_then(|step| step.parse().ok()),
+        [text] => text.to_string().strip_prefix("step ").and_then(|step| step.parse().ok()),
         _ => None,
     };
     step.ok_or_else(|| format!("no step in {texts:?}, commit {}", searcher.generation()))
@@ -138,7 +138,7 @@ pub(crate) fn compare(searcher: &Searcher, expected: &Content) -> Result<(), Str
     let mut found = vec![];
     for doc in searcher.documents() {
         let fields = doc.and_then(|doc| searcher.document(doc)).map_err(|e| e.to_string())?;
-        let field = |name| fields.get(name).map(Value::to_string).unwrap_or_default();
+        let field = |name| fields.get(name).map(Values::to_string).unwrap_or_default();
         found.push((field("id"), field("text")));
     }
     found.sort();

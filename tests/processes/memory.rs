@@ -200,7 +200,7 @@ fn run(phase: &str, place: &Path) -> Result<String> {
                 }
             }
             let half = titles() / 2;
-            (0..half).try_for_each(|n| writer.delete_key(&format!("{n:08}")))?;
+            (0..half).try_for_each(|n| writer.delete_key(format!("{n:08}")))?;
             writer.flush()?;
             assert_eq!(writer.commit()?.documents, titles() - half);
             (0..half).try_for_each(|n| writer.add(keyed_title(n, n)))?;

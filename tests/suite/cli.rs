@@ -785,9 +785,9 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
     ] {
         dir.run(arguments).fails_with(&[name, "not built yet"]);
     }
-    dir.write("schema.toml", "[fields.day]\ntype = \"date\"\n");
+    dir.write("schema.toml", "[fields.place]\ntype = \"geo\"\n");
     dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]).fails_with(&[
-        "date",
+        "geo",
         "not built yet",
         "schema.toml",
         "line 2",
@@ -1189,11 +1189,87 @@ fn documents_that_do_not_fit_are_told_with_their_line() {
         assert!(ran.stderr.contains("line 2"), "{}", ran.stderr);
         assert_eq!((dir.count("*"), dir.count("brand:true")), (2, 1));
     }
-    dir.write("a.jsonl", "{\"title\": \"a\", \"price\": 3}\n");
+    dir.write("a.jsonl", "{\"title\": \"a\", \"price\": {}}\n");
     dir.run(&["index", "n.tp", "a.jsonl"]).fails_with(&["'price'", "a.jsonl", "--schema"]);
     dir.write("a.csv", "title,colour\na,b\nc,d\n");
     dir.run(&["index", "n.tp", "a.csv", "--schema", "schema.toml"])
         .fails_with(&["'colour'", "a.csv"]);
+}
+
+#[test]
+fn numbers_and_dates_are_recognised_searched_counted_and_exported() {
+    let dir = Dir::new();
+    let lines = [
+        r#"{"id":1,"name":"a red lamp","price":9.99,"since":"2010-12-01T08:26:00Z","new":true,"sizes":[1,2]}"#,
+        r#"{"id":2,"name":"a lamp","price":12.5,"since":"2011-06-01","new":false,"sizes":[2]}"#,
+        r#"{"id":3,"name":"a chair","price":40,"since":null,"new":false,"sizes":[]}"#,
+    ];
+    dir.write("shop.jsonl", lines.join("\n"));
+    let inferred = dir.ok(&["index", "shop.tp", "shop.jsonl"]);
+    for (field, kind) in
+        [("id", "i64"), ("price", "f64"), ("since", "date"), ("new", "bool"), ("sizes", "i64")]
+    {
+        assert!(inferred.contains(&format!("[fields.{field}]\ntype = \"{kind}\"")), "{inferred}");
+    }
+    let count = |query: &str| -> u64 {
+        dir.run(&["search", "shop.tp", query, "--count"]).stdout.trim().parse().unwrap()
+    };
+    for (query, expected) in [
+        ("price:<10", 1),
+        ("price:[9.99 TO 12.5]", 2),
+        ("price:12.50", 1),
+        ("since:2010", 1),
+        ("since:[2010-12 TO 2011-06-01]", 2),
+        ("-since:*", 1),
+        ("new:true", 1),
+        ("sizes:2", 2),
+        ("lamp AND price:>=10", 1),
+        ("id:IN [1 3 9]", 2),
+    ] {
+        assert_eq!(count(query), expected, "{query}");
+    }
+    let schema = dir.ok(&["schema", "infer", "shop.jsonl"]);
+    assert!(inferred.ends_with(&schema), "{schema}");
+    dir.write("nothing.jsonl", "");
+    dir.run(&["schema", "infer", "nothing.jsonl"]).fails_with(&["nothing.jsonl", "a document"]);
+    for (query, words) in [("price:cheap", "found 'cheap'"), ("price:9*", "found a pattern")] {
+        let ran = dir.run(&["search", "shop.tp", query]);
+        assert_eq!(ran.status, 2, "{}", ran.stderr);
+        let is_told = ran.stderr.contains("the f64 field 'price'") && ran.stderr.contains(words);
+        assert!(is_told, "{}", ran.stderr);
+    }
+    let found = dir.ok(&["search", "shop.tp", "id:1", "--format", "json", "--facet", "sizes"]);
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    let fields = &found["hits"][0]["fields"];
+    assert_eq!(fields["price"], 9.99);
+    assert_eq!(fields["since"], "2010-12-01T08:26:00Z");
+    assert_eq!(fields["new"], true);
+    assert_eq!(fields["sizes"], serde_json::json!([1, 2]));
+    assert_eq!(found["facets"]["sizes"]["buckets"][0], serde_json::json!({"value": 1, "count": 1}));
+    let terms = dir.ok(&["inspect", "shop.tp", "terms", "--field", "price", "--format", "tsv"]);
+    assert_eq!(terms, "documents\tterm\n1\t9.99\n1\t12.5\n1\t40.0\n");
+    assert!(dir.ok(&["inspect", "shop.tp", "postings", "12.5", "--field", "price"]).contains('1'));
+    let plan = dir.ok(&["explain", "shop.tp", "price:>=10 AND since:2011"]);
+    assert!(plan.contains("price:[10 TO *]") && plan.contains("2011-01-01T00:00:00Z"), "{plan}");
+    // What is exported is the same index again.
+    dir.write("again.jsonl", dir.ok(&["export", "shop.tp"]));
+    dir.ok(&["index", "again.tp", "again.jsonl", "--quiet"]);
+    assert_eq!(dir.ok(&["export", "again.tp"]), dir.ok(&["export", "shop.tp"]));
+
+    dir.write("shop.csv", "sku,price,day\n007,9.99,2010-12-01\n008,,2010-12-02\n");
+    let kinds = [("sku", "keyword"), ("price", "decimal"), ("day", "date")];
+    let scale = |kind| if kind == "decimal" { "scale = 2\n" } else { "" };
+    let field = |(name, kind)| format!("[fields.{name}]\ntype = \"{kind}\"\n{}", scale(kind));
+    dir.write("shop.toml", kinds.map(field).concat());
+    dir.ok(&["index", "csv.tp", "shop.csv", "--schema", "shop.toml", "--quiet"]);
+    let exported = dir.ok(&["export", "csv.tp"]);
+    assert!(
+        exported.starts_with(r#"{"sku":"007","price":9.99,"day":"2010-12-01T00:00:00Z"}"#),
+        "{exported}"
+    );
+    dir.write("bad.csv", "sku,price,day\n009,1,2010-12-01\n010,1.234,2010-12-02\n");
+    dir.run(&["index", "csv.tp", "bad.csv", "--append"])
+        .fails_with(&["bad.csv", "line 3", "'1.234'", "'price'"]);
 }
 
 #[test]

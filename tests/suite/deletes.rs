@@ -84,7 +84,7 @@ fn merging_leaves_the_bytes_of_an_index_that_never_had_what_was_deleted() {
         }
         into.commit().unwrap();
         for n in (0..N).filter(|n| is_gone(*n) && *n % 3 == 1) {
-            into.delete_value("id", &n.to_string()).unwrap();
+            into.delete_value("id", n.to_string()).unwrap();
         }
         into.commit().unwrap();
         for n in (0..N).filter(|n| is_gone(*n)) {
@@ -186,7 +186,7 @@ fn what_cannot_be_deleted_is_refused_and_the_writer_goes_on() {
     writer.add(document(7)).unwrap();
     // More than the writer has memory for.
     for n in 0..200_000 {
-        writer.delete_value("id", &n.to_string()).unwrap();
+        writer.delete_value("id", n.to_string()).unwrap();
     }
     writer.add(document(9)).unwrap();
     assert_eq!(writer.commit().unwrap().documents, 1, "what was told is carried out, and in order");

@@ -31,7 +31,7 @@ fn facet(searcher: &Searcher, query: &str, field: &str, limit: usize) -> FacetCo
 }
 
 fn buckets(counts: &FacetCounts) -> Vec<(&str, u64)> {
-    counts.buckets.iter().map(|bucket| (&*bucket.value, bucket.count)).collect()
+    counts.buckets.iter().map(|bucket| (bucket.value.as_str().unwrap(), bucket.count)).collect()
 }
 
 /// A thousand documents with 40 values: value n in about 1000 / (n + 1), the even documents "even".

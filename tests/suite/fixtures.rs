@@ -9,7 +9,7 @@ use treepie::format::FORMAT_VERSION;
 use treepie::highlight::PassageOptions;
 use treepie::storage::ReadMode;
 use treepie::{
-    Detail, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, Value,
+    Detail, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Schema, Searcher, Values,
     WriterOptions,
 };
 
@@ -108,7 +108,7 @@ fn write(directory: &Path) {
     (0..FIRST).for_each(|n| add(&mut writer, doc(n, 1)));
     writer.commit().unwrap();
     (0..FIRST).filter(|n| is_deleted(*n)).for_each(|n| {
-        writer.delete_key(&format!("d{n}")).unwrap();
+        writer.delete_key(format!("d{n}")).unwrap();
     });
     let new = (0..FIRST).filter(|n| is_replaced(*n)).chain(FIRST..LAST);
     new.for_each(|n| add(&mut writer, doc(n, 2)));
@@ -215,7 +215,7 @@ fn ask(searcher: &Searcher, docs: &[Doc]) {
         expected.sort_by(|a, b| id(a).cmp(id(b)));
         for (hit, doc) in hits.iter().zip(&expected) {
             for field in ["id", "title", "body", "mark", "kind"] {
-                let stored = hit.fields.get(field).into_iter().flat_map(Value::iter);
+                let stored = hit.fields.get(field).into_iter().flat_map(Values::texts);
                 assert!(stored.eq(values(doc, field)), "{text}: {field} of {}", id(doc));
             }
         }
@@ -225,7 +225,7 @@ fn ask(searcher: &Searcher, docs: &[Doc]) {
         });
         let buckets = found.facets[0].buckets.iter();
         let counted: BTreeMap<_, _> =
-            buckets.map(|bucket| (bucket.value.clone(), bucket.count)).collect();
+            buckets.map(|bucket| (bucket.value.to_string(), bucket.count)).collect();
         assert_eq!(counted, kinds, "{text}");
     }
 }
@@ -281,7 +281,7 @@ fn the_index_of_this_format_is_read_as_it_was_written() {
         }
         let query = searcher.parse("title:lamp").unwrap();
         let hit = &searcher.search(&query).run().unwrap().hits[0];
-        let titles: Vec<_> = hit.fields["title"].iter().collect();
+        let titles: Vec<_> = hit.fields["title"].texts().collect();
         let marked = searcher.highlighter(&query).unwrap();
         let marked = marked.in_document(hit.doc, "title", titles.iter().copied()).unwrap();
         let options = PassageOptions::default();

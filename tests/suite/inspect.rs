@@ -57,23 +57,20 @@ fn terms_postings_and_documents_are_those_of_the_snapshot() {
     let mut terms = vec![];
     inspector
         .for_each_term("title", "n1", |term, documents| {
-            terms.push((String::from_utf8(term.to_vec()).unwrap(), documents));
+            terms.push((term.to_string(), documents));
             Ok(terms.len() < 3)
         })
         .unwrap();
     assert_eq!(terms, [("n1".into(), 235), ("n10".into(), 235), ("n100".into(), 233)]);
-    let lists = inspector.postings("title", b"all", 3).unwrap();
+    let lists = inspector.postings("title", "all", 3).unwrap();
     assert_eq!(
         (lists[0].documents, lists[0].encoding, &lists[0].docs[..]),
         (70_000, "long", &[DocId(0), DocId(1), DocId(2)][..])
     );
     assert_eq!((lists[1].documents, lists[1].encoding, lists[1].docs.len()), (50, "short", 0));
-    assert_eq!(
-        inspector.document(DocId(70_001)).unwrap(),
-        [("title".to_owned(), "all n1".to_owned())]
-    );
+    assert_eq!(inspector.document(DocId(70_001)).unwrap(), [("title".to_owned(), "all n1".into())]);
     assert_eq!(inspector.document(DocId(70_050)).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(inspector.postings("nope", b"", 0).unwrap_err().kind(), ErrorKind::Schema);
+    assert_eq!(inspector.postings("nope", "", 0).unwrap_err().kind(), ErrorKind::Schema);
 }
 
 #[test]

@@ -313,7 +313,7 @@ fn commits_of_many_threads_are_shared_and_everyone_sees_his_own() {
                             .with("text", format!("d{id}"));
                         writer.add(document).unwrap();
                         if n > 0 {
-                            writer.delete_key(&(id - 1).to_string()).unwrap();
+                            writer.delete_key((id - 1).to_string()).unwrap();
                         }
                         let commit = writer.commit().unwrap();
                         assert!(commit.generation > last, "a commit that began after the last one");

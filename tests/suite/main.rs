@@ -31,3 +31,4 @@ mod ranking;
 mod recount;
 mod result_cache;
 mod shared;
+mod typed;

@@ -430,7 +430,7 @@ fn updates_of_what_was_just_added_leave_few_files() {
     let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
     for n in 0..600 {
         writer.add(document(n)).unwrap();
-        assert!(writer.update(&n.to_string(), |document| document.set("text", "new")).unwrap());
+        assert!(writer.update(n.to_string(), |document| document.set("text", "new")).unwrap());
         assert!(n % 50 > 0 || place.files() < 100, "{} files after {n}", place.files());
     }
     assert_eq!(writer.commit().unwrap().documents, 600);

@@ -24,7 +24,7 @@ impl NaiveIndex {
         for (doc, document) in docs.iter().enumerate() {
             for (field, value) in document.iter() {
                 present.entry(field.into()).or_insert_with(nobody)[doc] = true;
-                let words = words_of(schema, field, value);
+                let words = words_of(schema, field, &value.to_text());
                 let of_field =
                     texts.entry(field.into()).or_insert_with(|| vec![vec![]; docs.len()]);
                 if !of_field[doc].is_empty() && !words.is_empty() {

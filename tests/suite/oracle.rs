@@ -244,7 +244,7 @@ fn check_on(
     if with_facets {
         let (buckets, missing) = corpus.naive.facet(facet, facet_limit, matches);
         let counts = &page.facets[0];
-        let found: Vec<_> = counts.buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
+        let found: Vec<_> = counts.buckets.iter().map(|b| (b.value.to_string(), b.count)).collect();
         assert_eq!(found, buckets, "{facet} of {query}");
         assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
     }

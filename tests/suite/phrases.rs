@@ -191,7 +191,7 @@ fn random_phrases_match_like_trying_every_way_to_place_the_words() {
             assert_eq!(page_docs, docs, "{query}");
             let (buckets, missing) = CORPUS.naive.facet("tag", 5, &matches);
             let counts: Vec<_> =
-                page.facets[0].buckets.iter().map(|b| (b.value.clone(), b.count)).collect();
+                page.facets[0].buckets.iter().map(|b| (b.value.to_string(), b.count)).collect();
             assert_eq!((counts, page.facets[0].missing), (buckets, missing), "facet of {query}");
             let short = searcher.search(&query).order(Order::Document).limit(3).offset(1);
             let short = short.run().unwrap();

@@ -313,7 +313,7 @@ fn corpus_without(
 fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
     let mut writer = index.writer().unwrap();
     for doc in docs {
-        writer.delete_value("number", &doc.to_string()).unwrap();
+        writer.delete_value("number", doc.to_string()).unwrap();
         naive.deleted[*doc] = true;
     }
     writer.commit().unwrap();

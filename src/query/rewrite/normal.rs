@@ -4,7 +4,7 @@ use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::query::Query;
 use crate::query::phrase::PhraseSpec;
-use crate::schema::{FieldKind, Schema};
+use crate::schema::Schema;
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,18 +52,9 @@ impl Normal {
         match self {
             Normal::All => Query::All,
             Normal::Nothing { .. } => Query::Nothing,
-            Normal::Term { field, term } => {
-                let field = schema.get(*field);
-                let text = String::from_utf8_lossy(term);
-                match field.kind {
-                    FieldKind::Text => Query::word_in(&*field.name, text),
-                    FieldKind::Keyword => Query::value(&*field.name, text),
-                }
-            }
+            Normal::Term { field, term } => Query::of_term(schema.get(*field), term),
             Normal::Phrase { field, phrase } => phrase.to_query(&schema.get(*field).name),
-            Normal::Expand { field, terms } => {
-                Query::of_terms(terms).in_field(&*schema.get(*field).name)
-            }
+            Normal::Expand { field, terms } => Query::of_terms_in(schema.get(*field), terms),
             Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
             Normal::Or(any) => Query::any_of(queries(any)),
             Normal::AtLeast { minimum, any } => Query::Group {

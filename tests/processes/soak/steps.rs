@@ -110,7 +110,7 @@ pub(super) fn begin(writer: &mut IndexWriter) -> Result<()> {
 pub(super) fn take_step(writer: &SharedWriter, step: u64, threads: usize) -> Result<()> {
     match doomed_group(step) {
         None => {}
-        Some((group, false)) => drop(writer.delete_value("group", &group_name(group))?),
+        Some((group, false)) => drop(writer.delete_value("group", group_name(group))?),
         Some((group, true)) => {
             let query = format!("group:{}", group_name(group));
             writer.delete(&parse(&query, &ParseOptions::default())?)?;
@@ -138,9 +138,9 @@ fn touch_one(writer: &SharedWriter, doc: u64, step: u64) -> Result<()> {
     let put = || document(name(doc), text(doc, step));
     match touch(doc, step) {
         Touch::Put => writer.add_and_process(put()),
-        Touch::Delete => writer.delete_key(&name(doc)).map(drop),
+        Touch::Delete => writer.delete_key(name(doc)).map(drop),
         Touch::Update => writer.with(|writer| {
-            let was_there = writer.update(&name(doc), |document| *document = put())?;
+            let was_there = writer.update(name(doc), |document| *document = put())?;
             if was_there { Ok(()) } else { writer.add(put()) }
         }),
     }

@@ -143,7 +143,7 @@ fn rank(
 
 fn name_of(fields: &Fields, id_field: &str) -> Option<String> {
     let mut values = fields.get(id_field)?.iter();
-    values.next().filter(|_| values.next().is_none()).map(str::to_owned)
+    values.next().filter(|_| values.next().is_none()).map(|value| value.to_text().into_owned())
 }
 
 /// A query for any of the words of a plain text, as each default field tells words apart: what the

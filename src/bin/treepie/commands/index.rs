@@ -18,7 +18,7 @@ use std::{
 use clap::ValueEnum;
 use treepie::{
     BadLines, CommitInfo, Document, Error, ErrorKind, FieldKind, Index, IndexWriter, LineFormat,
-    Schema, WriterOptions,
+    Schema, Value, WriterOptions,
 };
 
 use crate::{
@@ -258,10 +258,7 @@ impl Job {
         match (self.format, self.preset) {
             (Some(format), _) => Ok(format),
             (None, Some(Preset::WikipediaTitles)) => Ok(InputFormat::Lines),
-            (None, None) => {
-                let head = input.peek(HEAD_BYTES)?.to_vec();
-                Ok(InputFormat::recognise(&head, input.peeked_at_all()))
-            }
+            (None, None) => InputFormat::of(input),
         }
     }
 
@@ -380,8 +377,6 @@ impl Job {
     }
 }
 
-/// Text that is looked at to see what format it has.
-const HEAD_BYTES: usize = 256 << 10;
 /// Batches of documents that wait for the writer at the most.
 const BATCHES_AHEAD: usize = 4;
 /// A batch ends with whichever of these comes first.
@@ -441,5 +436,6 @@ fn send_batches(
 }
 
 fn text_bytes(document: &Document) -> usize {
-    document.iter().map(|(name, value)| name.len() + value.len()).sum()
+    let len = |value: &Value| value.as_str().map_or(size_of::<Value>(), str::len);
+    document.iter().map(|(name, value)| name.len() + len(value)).sum()
 }

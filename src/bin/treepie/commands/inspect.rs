@@ -9,7 +9,7 @@ use treepie::{
     inspect::{Inspector, PostingsInfo},
 };
 
-use super::{inspect_io, open};
+use super::{inspect_io, open, value_to_json};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage},
@@ -118,7 +118,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         What::Postings { term, field, limit } => {
             let field = field.resolve(&index)?;
-            let lists = index.postings(field, term.as_bytes(), limit)?;
+            let lists = index.postings(field, &term, limit)?;
             if lists.is_empty() {
                 return Err(unknown_term(&index, field, &term).into());
             }
@@ -204,7 +204,7 @@ fn print_terms(
     index.for_each_term(field, prefix, |term, documents| {
         if left > 0 {
             left -= 1;
-            printed = table.row(vec![json!(documents), json!(String::from_utf8_lossy(term))]);
+            printed = table.row(vec![json!(documents), value_to_json(term)]);
         }
         Ok(left > 0 && printed.is_ok())
     })?;
@@ -252,9 +252,9 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
             for (name, value) in stored {
                 let many = index.schema().field(&name).is_some_and(|field| field.many);
                 match (many, fields.get_mut(&name)) {
-                    (true, Some(Value::Array(values))) => values.push(json!(value)),
-                    (true, _) => drop(fields.insert(name, json!([value]))),
-                    (false, _) => drop(fields.insert(name, json!(value))),
+                    (true, Some(Value::Array(values))) => values.push(value_to_json(&value)),
+                    (true, _) => drop(fields.insert(name, json!([value_to_json(&value)]))),
+                    (false, _) => drop(fields.insert(name, value_to_json(&value))),
                 }
             }
             out.json_line(&json!({ "doc": number, "fields": fields }))?;
@@ -262,13 +262,13 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
         Format::Text => {
             for (name, value) in &stored {
                 let name = out.dim(&format!("{name}:")).into_owned();
-                writeln!(out, "{name} {}", terminal::printable(value))?;
+                writeln!(out, "{name} {}", terminal::printable(&value.to_text()))?;
             }
         }
         Format::Tsv | Format::Csv => {
             let mut table = Table::new(out, format, &["field", "value"])?;
             for (name, value) in stored {
-                table.row(vec![json!(name), json!(value)])?;
+                table.row(vec![json!(name), value_to_json(&value)])?;
             }
             table.finish()?;
         }

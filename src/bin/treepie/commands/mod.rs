@@ -17,6 +17,7 @@ pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod recover;
 pub(crate) mod salvage;
+pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod verify;
 mod why;
@@ -29,7 +30,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use treepie::{
-    Error, ErrorKind, Field, FieldKind, Fields, Index, Schema,
+    Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, Schema,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, ParseOptions, Query, parse},
 };
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Verify(args) => verify::run(args, global),
         Command::Recover(args) => recover::run(args, global),
         Command::Salvage(args) => salvage::run(args, global),
+        Command::Schema(args) => schema::run(args, global),
         Command::Merge(args) => merge::run(args, global),
         Command::Copy(args) => copy::run(args, global),
         Command::Delete(args) => delete::run(args, global),
@@ -144,12 +146,12 @@ fn in_query(query: &str) -> impl Fn(Error) -> Failure {
     }
 }
 
-/// Stored fields: a string, or a list of strings where the field may have many values.
+/// Stored fields: a value, or a list of values where the field may have many.
 fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
     let mut object = Map::new();
     for field in fields {
         if let Some(value) = stored.get(&field.name) {
-            let values: Vec<Value> = value.iter().map(Value::from).collect();
+            let values: Vec<Value> = value.iter().map(value_to_json).collect();
             let value = match (field.many, values.as_slice()) {
                 (false, [one]) => one.clone(),
                 _ => Value::Array(values),
@@ -158,6 +160,29 @@ fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
         }
     }
     object
+}
+
+/// A number as a number, and what has no like in JSON as its text.
+fn value_to_json(value: &treepie::Value) -> Value {
+    match value {
+        treepie::Value::Null => Value::Null,
+        treepie::Value::I64(number) => (*number).into(),
+        treepie::Value::U64(number) => (*number).into(),
+        treepie::Value::F64(number) => (*number).into(),
+        treepie::Value::Bool(is_true) => (*is_true).into(),
+        treepie::Value::Decimal(number) => decimal_to_json(*number),
+        other => other.to_text().into(),
+    }
+}
+
+/// A number where all of its digits stand in one, else its text, which is read as well.
+fn decimal_to_json(decimal: Decimal) -> Value {
+    const DIGITS_OF_F64: u32 = 15;
+    let text = decimal.to_string();
+    match decimal.unscaled().unsigned_abs() < 10u64.pow(DIGITS_OF_F64) {
+        true => text.parse::<f64>().map_or(Value::Null, Value::from),
+        false => text.into(),
+    }
 }
 
 /// The longest text taken from standard input in place of an argument.

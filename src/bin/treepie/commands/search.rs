@@ -14,7 +14,7 @@ use treepie::{
 
 use super::{
     bm25_parameters, combined_fields, explain, fields_to_json, in_query, open_with_synonyms,
-    parse_query, text_or_stdin,
+    parse_query, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -330,7 +330,10 @@ fn mark<'a>(
     for hit in hits {
         for field in fields {
             if let Some(values) = hit.fields.get(&field.name) {
-                let values = highlighter.in_document(hit.doc, &field.name, values.iter())?;
+                if field.kind.is_typed() {
+                    continue;
+                }
+                let values = highlighter.in_document(hit.doc, &field.name, values.texts())?;
                 marked.insert((hit.doc.0, &*field.name), values);
             }
         }
@@ -407,7 +410,8 @@ impl Page<'_> {
                 pieces.push((terminal::printable(text).into_owned(), marked));
             }
         };
-        for (nth, text) in hit.fields.get(&field.name)?.iter().enumerate() {
+        for (nth, value) in hit.fields.get(&field.name)?.iter().enumerate() {
+            let text = &value.to_text();
             push(if nth > 0 { ", " } else { "" }, false);
             let max_len = match terminal::width(text) <= VALUE_COLUMNS_MAX {
                 true => text.len(),
@@ -446,7 +450,7 @@ impl Page<'_> {
         let mut object = Map::new();
         for field in &self.fields {
             let Some(value) = hit.fields.get(&field.name) else { continue };
-            let passages = value.iter().enumerate().flat_map(|(nth, text)| {
+            let passages = value.texts().enumerate().flat_map(|(nth, text)| {
                 let passages = self.passages(field, hit, nth, &options).into_iter();
                 passages.map(move |passage| (passage.score(), passage.to_html(text)))
             });
@@ -520,7 +524,11 @@ impl Page<'_> {
         let mut table = Table::new(out, format, &["field", "value", "count"])?;
         for facet in &self.found.facets {
             for bucket in &facet.buckets {
-                table.row(vec![json!(facet.field), json!(bucket.value), json!(bucket.count)])?;
+                table.row(vec![
+                    json!(facet.field),
+                    value_to_json(&bucket.value),
+                    json!(bucket.count),
+                ])?;
             }
         }
         table.finish()
@@ -552,7 +560,7 @@ fn facet_to_json(facet: &FacetCounts) -> Value {
     let buckets: Vec<Value> = facet
         .buckets
         .iter()
-        .map(|bucket| json!({ "value": bucket.value, "count": bucket.count }))
+        .map(|bucket| json!({ "value": value_to_json(&bucket.value), "count": bucket.count }))
         .collect();
     json!({
         "kind": "terms",
@@ -578,7 +586,8 @@ pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::R
         .collect();
     let width = outside.iter().map(|(count, _)| count.len()).chain([widest]).max().unwrap_or(0);
     for bucket in &facet.buckets {
-        let value = terminal::printable(&bucket.value);
+        let value = bucket.value.to_text();
+        let value = terminal::printable(&value);
         writeln!(out, "  {:>width$}  {value}", output::grouped(bucket.count))?;
     }
     for (count, name) in outside {

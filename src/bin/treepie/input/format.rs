@@ -1,8 +1,12 @@
 //! Which of the formats an input has, by looking at its beginning.
 
 use clap::ValueEnum;
+use treepie::Error;
 
-use super::csv::Separator;
+use super::{Input, csv::Separator};
+
+/// Text that is looked at to see what format it has.
+const HEAD_BYTES: usize = 256 << 10;
 
 /// How records stand in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -24,6 +28,12 @@ impl InputFormat {
             InputFormat::Tsv => Some(Separator::Tab),
             InputFormat::Lines | InputFormat::Jsonl => None,
         }
+    }
+
+    /// The format of an input, by its content.
+    pub(crate) fn of(input: &mut Input) -> Result<Self, Error> {
+        let head = input.peek(HEAD_BYTES)?.to_vec();
+        Ok(InputFormat::recognise(&head, input.peeked_at_all()))
     }
 
     /// By content: objects are JSON Lines; a header of distinct names, with as many cells in each of

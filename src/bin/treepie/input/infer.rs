@@ -1,11 +1,11 @@
-//! A schema from the first documents, where none was given: strings are text, lists of strings are
-//! keywords. What would need a type that does not exist yet is an error that names the field, so
-//! that no index has to be built again when it does.
+//! A schema from the first documents, where none was given: strings are text, or dates where each of them is one, lists of
+//! strings are keywords, and numbers and booleans what they are. What would need a type that does not exist is an error that
+//! names the field, so that no index has to be built again when it does.
 
 use std::path::Path;
 
-use serde_json::Value;
-use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
+use serde_json::{Number, Value};
+use treepie::{Error, ErrorKind, Field, FieldKind, Schema, Timestamp};
 
 use super::{
     FailureSlot, Input, RECORD_BYTES_MAX,
@@ -47,20 +47,85 @@ pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Er
 enum Seen {
     /// Only null, empty lists, empty cells.
     Nothing,
-    Strings,
-    Lists,
+    Whole,
+    /// A whole number beyond those of 64 bits with a sign.
+    Large,
+    Fraction,
+    Bool,
+    Date,
+    Text,
+    /// What has no kind in common but what all can be written as.
+    Mixed,
+}
+
+impl Seen {
+    fn of_text(text: &str) -> Self {
+        // A year or a month alone may as well be a number or a code.
+        const DATE_LEN_MIN: usize = 10;
+        let is_date = text.len() >= DATE_LEN_MIN
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && text.parse::<Timestamp>().is_ok();
+        if is_date { Seen::Date } else { Seen::Text }
+    }
+
+    fn of_number(number: &Number) -> Self {
+        match (number.is_i64(), number.is_u64()) {
+            (true, _) => Seen::Whole,
+            (_, true) => Seen::Large,
+            _ => Seen::Fraction,
+        }
+    }
+
+    /// What a cell of a table looks like.
+    fn of_cell(cell: &str) -> Self {
+        let digits = cell.strip_prefix('-').unwrap_or(cell);
+        // 007 is no number, and 1e5 may be anything.
+        let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        match cell {
+            "" => Seen::Nothing,
+            "true" | "false" => Seen::Bool,
+            _ if is_code || !is_number => Seen::of_text(cell),
+            _ if cell.parse::<i64>().is_ok() => Seen::Whole,
+            _ if cell.parse::<u64>().is_ok() => Seen::Large,
+            _ if cell.parse::<f64>().is_ok_and(f64::is_finite) => Seen::Fraction,
+            _ => Seen::Text,
+        }
+    }
+
+    /// What holds both.
+    fn and(self, other: Self) -> Self {
+        use Seen::{Date, Fraction, Large, Mixed, Nothing, Text, Whole};
+        match (self, other) {
+            (seen, Nothing) | (Nothing, seen) => seen,
+            (seen, other) if seen == other => seen,
+            (Date | Text, Date | Text) => Text,
+            (Whole, Large) | (Large, Whole) => Large,
+            (Whole | Large | Fraction, Whole | Large | Fraction) => Fraction,
+            _ => Mixed,
+        }
+    }
+}
+
+/// A field, and whether it has been seen with many values.
+struct SeenField {
+    name: String,
+    seen: Seen,
+    many: bool,
 }
 
 /// Fields in the order they were first met.
 #[derive(Default)]
-struct Fields(Vec<(String, Seen)>);
+struct Fields(Vec<SeenField>);
 
 impl Fields {
-    fn meet(&mut self, name: &str, seen: Seen) {
-        match self.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) if *known == Seen::Nothing || seen == Seen::Lists => *known = seen,
-            Some(_) => {}
-            None => self.0.push((name.to_owned(), seen)),
+    fn meet(&mut self, name: &str, seen: Seen, many: bool) {
+        match self.0.iter_mut().find(|known| known.name == name) {
+            Some(known) => {
+                known.seen = known.seen.and(seen);
+                known.many |= many;
+            }
+            None => self.0.push(SeenField { name: name.to_owned(), seen, many }),
         }
     }
 
@@ -72,23 +137,40 @@ impl Fields {
                 .hint("--schema FILE says what the fields are"));
         }
         let mut builder = Schema::builder();
-        for (name, seen) in self.0 {
-            builder = builder.field(match seen {
-                Seen::Lists => Field::new(name, FieldKind::Keyword).many(true),
-                Seen::Strings | Seen::Nothing => Field::new(name, FieldKind::Text),
-            });
+        for SeenField { name, seen, many } in self.0 {
+            let kind = match seen {
+                Seen::Whole => FieldKind::I64,
+                Seen::Large => FieldKind::U64,
+                Seen::Fraction => FieldKind::F64,
+                Seen::Bool => FieldKind::Bool,
+                Seen::Date => FieldKind::Date,
+                Seen::Text | Seen::Nothing if !many => FieldKind::Text,
+                Seen::Text | Seen::Nothing | Seen::Mixed => FieldKind::Keyword,
+            };
+            builder = builder.field(Field::new(name, kind).many(many));
         }
         builder.build()
     }
 }
 
-/// A field that needs a type which does not exist yet.
-fn no_type_yet(name: &str, found: &str, line: u64) -> Error {
+/// A field that needs a type which does not exist.
+fn no_type(name: &str, found: &str, line: u64) -> Error {
     Error::new(ErrorKind::Schema, format!("inferring the type of the field '{name}'"))
-        .expected("strings or lists of strings")
+        .expected("texts, numbers, booleans, or lists of those")
         .found(found)
         .at_line(line)
-        .hint("--schema FILE with `type = \"keyword\"` takes integers and booleans as text")
+        .hint("--schema FILE says which fields there are")
+}
+
+/// What one value of JSON looks like; none for what no field can have.
+fn seen(value: &Value) -> Option<Seen> {
+    match value {
+        Value::Null => Some(Seen::Nothing),
+        Value::String(text) => Some(Seen::of_text(text)),
+        Value::Number(number) => Some(Seen::of_number(number)),
+        Value::Bool(_) => Some(Seen::Bool),
+        Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
@@ -109,18 +191,21 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
             continue;
         };
         for (field, value) in object {
+            let wrong = |found: &str| no_type(&field, found, number);
             match &value {
-                Value::Null => fields.meet(&field, Seen::Nothing),
-                Value::String(_) => fields.meet(&field, Seen::Strings),
-                Value::Array(values) if values.is_empty() => fields.meet(&field, Seen::Nothing),
-                Value::Array(values) => match values.iter().find(|value| !value.is_string()) {
-                    None => fields.meet(&field, Seen::Lists),
-                    Some(other) => {
-                        let found = format!("{} in a list", json::described(other));
-                        return Err(no_type_yet(&field, &found, number));
+                Value::Array(values) => {
+                    fields.meet(&field, Seen::Nothing, !values.is_empty());
+                    for value in values {
+                        let seen = seen(value).ok_or_else(|| {
+                            wrong(&format!("{} in a list", json::described(value)))
+                        })?;
+                        fields.meet(&field, seen, true);
                     }
-                },
-                other => return Err(no_type_yet(&field, json::described(other), number)),
+                }
+                one => {
+                    let seen = seen(one).ok_or_else(|| wrong(json::described(one)))?;
+                    fields.meet(&field, seen, false);
+                }
             }
         }
     }
@@ -132,27 +217,12 @@ fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
     for (at, name) in columns.iter().enumerate() {
-        let repeated = columns[..at].contains(name);
-        fields.meet(name, if repeated { Seen::Lists } else { Seen::Nothing });
+        fields.meet(name, Seen::Nothing, columns[..at].contains(name));
     }
-    // A column is numbers only if every cell is one that has anything in it.
-    let mut first_number = vec![None; columns.len()];
-    let mut strings = vec![false; columns.len()];
-    while let Ok(Some((line, cells))) = csv.next_cells() {
-        for (at, cell) in cells.iter().take(columns.len()).enumerate() {
+    while let Ok(Some((_, cells))) = csv.next_cells() {
+        for (name, cell) in columns.iter().zip(cells.iter()) {
             let cell = String::from_utf8_lossy(cell);
-            match cell.trim() {
-                "" => {}
-                number if number.parse::<f64>().is_ok_and(f64::is_finite) => {
-                    first_number[at].get_or_insert(line);
-                }
-                _ => strings[at] = true,
-            }
-        }
-    }
-    for (at, name) in columns.iter().enumerate() {
-        if let (Some(line), false) = (first_number[at], strings[at]) {
-            return Err(no_type_yet(name, "numbers", line));
+            fields.meet(name, Seen::of_cell(cell.trim()), false);
         }
     }
     fields.into_schema()
@@ -183,16 +253,46 @@ mod tests {
         assert_eq!(schema.unwrap(), expected);
     }
 
+    /// The type of the only field.
+    fn type_of(text: &str) -> String {
+        let schema = objects(text).unwrap();
+        let rest = schema.split_once("type = \"").unwrap().1;
+        let many = if rest.contains("many = true") { ", many" } else { "" };
+        format!("{}{many}", rest.split_once('"').unwrap().0)
+    }
+
+    #[test]
+    fn a_field_has_the_type_that_holds_all_that_was_seen() {
+        let of = |values: &[&str]| -> String {
+            type_of(&values.iter().map(|value| format!("{{\"a\":{value}}}\n")).collect::<String>())
+        };
+        for (values, expected) in [
+            (&["1", "-2"][..], "i64"),
+            (&["1", "18446744073709551615"], "u64"),
+            (&["1", "null", "2.5"], "f64"),
+            (&["true", "false"], "bool"),
+            (&["true", "1"], "keyword"),
+            (&["\"2010-12-01T08:26:00Z\"", "null", "\"2010-12-02\""], "date"),
+            (&["\"2010-12-01\"", "\"unknown\""], "text"),
+            (&["\"2010\""], "text"),
+            (&["\"a\"", "1"], "keyword"),
+            (&["[1, 2]", "3"], "i64, many"),
+            (&["[\"a\"]", "null"], "keyword, many"),
+            (&["[true]"], "bool, many"),
+            (&["[]", "1.5"], "f64"),
+        ] {
+            assert_eq!(of(values), expected, "{values:?}");
+        }
+    }
+
     #[test]
     fn what_needs_a_type_that_is_not_there_names_the_field() {
         for (text, words) in [
             (
-                "{\"price\":1}",
-                "field 'price': expected strings or lists of strings, found a number",
+                "{\"a\":{}}",
+                "field 'a': expected texts, numbers, booleans, or lists of those, found an object",
             ),
-            ("{\"on\":true}", "'on'"),
-            ("{\"a\":{}}", "found an object"),
-            ("{\"a\":[1]}", "found a number in a list"),
+            ("{\"a\":[[1]]}", "found a list in a list"),
             ("", "found none"),
         ] {
             let message = objects(text).unwrap_err();
@@ -201,12 +301,28 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_text_and_repeated_ones_keywords() {
+    fn columns_are_what_all_of_their_cells_are() {
         let schema = table("title,tag,tag\na,b,c\n");
         let expected =
             "[fields.title]\ntype = \"text\"\n[fields.tag]\ntype = \"keyword\"\nmany = true\n";
         assert_eq!(schema.unwrap(), expected);
-        assert!(table("title,year\na,1999\nb,\n").unwrap_err().contains("field 'year'"));
-        assert!(table("title,year\na,1999\nb,unknown\n").is_ok());
+        let types = |cells: &[&str]| {
+            let schema = table(&format!("c\n{}\n", cells.join("\n"))).unwrap();
+            schema.split('"').nth(1).unwrap().to_owned()
+        };
+        for (cells, expected) in [
+            (&["1999", " 7 "][..], "i64"),
+            (&["1", "18446744073709551615"], "u64"),
+            (&["1", "-2.5"], "f64"),
+            (&["0", "0.5"], "f64"),
+            (&["true", "false"], "bool"),
+            (&["2010-12-01", "2010-12-02 08:26"], "date"),
+            (&["1999", "unknown"], "keyword"),
+            (&["007", "008"], "text"),
+            (&["nan", "inf"], "text"),
+            (&["1e5"], "text"),
+        ] {
+            assert_eq!(types(cells), expected, "{cells:?}");
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! JSON Lines: one object a line, its keys the fields.
 //!
 //! A text field takes a string. A keyword field takes a string, and an integer or a boolean as its
-//! text. Either takes a list of those where the schema says `many`. `null` and an empty list say
-//! that the document has no value there. Empty lines mean nothing.
+//! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
+//! `many`. `null` and an empty list say that the document has no value there. Empty lines mean nothing.
 
 use std::{io::Read, path::Path};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use treepie::{Document, Error, Field, FieldKind, Schema};
 
 use super::{
@@ -161,20 +161,34 @@ pub(crate) fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
         .found(format!("'{name}'"))
 }
 
-fn one_value(value: Value, field: &Field, line: u64) -> Result<String, Error> {
+fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, Error> {
     match (field.kind, value) {
-        (_, Value::String(text)) => Ok(text),
-        (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string()),
-        (FieldKind::Keyword, Value::Number(number)) if !number.is_f64() => Ok(number.to_string()),
+        (_, Value::String(text)) => Ok(text.into()),
+        (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string().into()),
+        (FieldKind::Keyword, Value::Number(number)) if !number.is_f64() => {
+            Ok(number.to_string().into())
+        }
+        (kind, Value::Bool(value)) if kind.is_typed() => Ok(value.into()),
+        (kind, Value::Number(number)) if kind.is_typed() => Ok(number_of(&number)),
         (kind, other) => {
             let expected = match kind {
+                FieldKind::Text => "a string",
                 FieldKind::Keyword => "a string, an integer or a boolean",
-                _ => "a string",
+                _ => "a value",
             };
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
                 .expected(expected)
                 .found(described(&other)))
         }
+    }
+}
+
+fn number_of(number: &Number) -> treepie::Value {
+    match (number.as_i64(), number.as_u64()) {
+        (Some(number), _) => number.into(),
+        (None, Some(number)) => number.into(),
+        // Of JSON's numbers none is infinite, nor any that is not one.
+        (None, None) => number.as_f64().into(),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [fields.title]
-//! type = "text"        # text | keyword
+//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal
 //! stored = true        # default true
 //! positions = true     # where words stand, for phrases; default true, text only
 //! frequencies = true   # how often words occur, for ranking; default true, text only
@@ -12,17 +12,21 @@
 //! [fields.brand]
 //! type = "keyword"
 //! many = true          # more than one value a document; default false
+//! [fields.price]
+//! type = "decimal"
+//! scale = 2            # digits behind the point; decimal only
 //! [index]
 //! default_fields = ["title"]
-//! key = "sku"          # a stored keyword field of one value: a document replaces the one with the same
+//! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
 //! ```
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
 use toml::de::{DeTable, DeValue};
 use treepie::{
-    Detail, Error, ErrorKind, Field, FieldKind, Schema, analysis::Analyzer,
-    schema::POSITION_GAP_DEFAULT,
+    Detail, Error, ErrorKind, Field, FieldKind, Schema,
+    analysis::Analyzer,
+    schema::{DECIMAL_SCALE_MAX, POSITION_GAP_DEFAULT},
 };
 
 use crate::failure::not_yet;
@@ -75,6 +79,9 @@ pub(crate) fn print(schema: &Schema) -> String {
     let mut text = String::new();
     for field in schema.fields() {
         let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());
+        if let FieldKind::Decimal { scale } = field.kind {
+            let _ = writeln!(text, "scale = {scale}");
+        }
         if !field.stored {
             text.push_str("stored = false\n");
         }
@@ -142,6 +149,7 @@ impl File<'_> {
         let mut field = Field::new(name, FieldKind::Text);
         let (mut positions, mut frequencies) = (None, true);
         let mut text_only = None;
+        let mut scale = None;
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -168,13 +176,14 @@ impl File<'_> {
                     let kept = self.boolean(value, span, key)?;
                     if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
+                "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "facet" => {
                     return Err(self
                         .not_yet("facet = …", span)
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer or query_analyzer";
+                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer or scale";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -191,6 +200,22 @@ impl File<'_> {
                 .expected(format!("'{key}' in text fields only"))
                 .found(format!("it in a {} field", kind.name())));
         }
+        let kind = match (kind, scale) {
+            (FieldKind::Decimal { .. }, Some((scale, _))) => FieldKind::Decimal { scale },
+            (FieldKind::Decimal { .. }, None) => {
+                return Err(self
+                    .wrong(span.clone())
+                    .expected("'scale', the digits behind the point")
+                    .found(format!("the decimal field '{name}' without it")));
+            }
+            (kind, None) => kind,
+            (kind, Some((_, span))) => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'scale' in decimal fields only")
+                    .found(format!("it in a {} field", kind.name())));
+            }
+        };
         field.kind = kind;
         field.detail = Detail::Documents;
         if kind == FieldKind::Text {
@@ -216,24 +241,41 @@ impl File<'_> {
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
-        const LATER: [&str; 9] =
-            ["i64", "u64", "f64", "bool", "date", "decimal", "ip", "path", "geo"];
+        const LATER: [&str; 4] = ["ip", "path", "geo", "vector"];
+        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date or decimal";
         match value.as_str() {
             Some("text") => Ok(FieldKind::Text),
             Some("keyword") => Ok(FieldKind::Keyword),
-            Some(later) if LATER.contains(&later) || later == "vector" => {
+            Some("i64") => Ok(FieldKind::I64),
+            Some("u64") => Ok(FieldKind::U64),
+            Some("f64") => Ok(FieldKind::F64),
+            Some("bool") => Ok(FieldKind::Bool),
+            Some("date") => Ok(FieldKind::Date),
+            Some("decimal") => Ok(FieldKind::Decimal { scale: 0 }),
+            Some(later) if LATER.contains(&later) => {
                 Err(self.not_yet(format!("type \"{later}\""), span))
             }
             Some(other) => Err(self
                 .wrong(span)
-                .expected("the type text or keyword")
+                .expected(format!("one of the types {KINDS}"))
                 .found(format!("'{other}'"))),
-            None => Err(self.kind_of(span, "type", "text or keyword", value)),
+            None => Err(self.kind_of(span, "type", KINDS, value)),
         }
     }
 
     fn boolean(&self, value: &DeValue<'_>, span: Range<usize>, key: &str) -> Result<bool, Error> {
         value.as_bool().ok_or_else(|| self.kind_of(span, key, "true or false", value))
+    }
+
+    fn scale(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u8, Error> {
+        let scale = self.places(value, span, "scale")?;
+        match u8::try_from(scale).ok().filter(|scale| *scale <= DECIMAL_SCALE_MAX) {
+            Some(scale) => Ok(scale),
+            None => Err(self
+                .wrong(span.clone())
+                .expected(format!("0 to {DECIMAL_SCALE_MAX} for 'scale'"))
+                .found(scale.to_string())),
+        }
     }
 
     fn places(&self, value: &DeValue<'_>, span: &Range<usize>, key: &str) -> Result<u16, Error> {
@@ -336,6 +378,12 @@ mod tests {
             )
             .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
             .field(Field::new("o", FieldKind::Text).offsets(true))
+            .field(Field::new("i", FieldKind::I64).many(true))
+            .field(Field::new("u", FieldKind::U64))
+            .field(Field::new("f", FieldKind::F64))
+            .field(Field::new("b", FieldKind::Bool))
+            .field(Field::new("d", FieldKind::Date))
+            .field(Field::new("p", FieldKind::Decimal { scale: 2 }))
             .default_fields(["tag"])
             .build()
             .unwrap();

@@ -1,0 +1,273 @@
+//! What texts mean in a typed field: a value, the values of a range, or nothing that the field can have.
+
+use std::ops::Bound;
+
+use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::{Place, Query};
+use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::{Expansion, TermPattern};
+use crate::ids::FieldId;
+use crate::schema::Field;
+use crate::value::{self, Span, Value};
+
+/// The codes of all values.
+const CODES: Span = Span { first: 0, last: u64::MAX as i128 };
+
+impl Rewriter<'_> {
+    /// What a leaf means in a typed field.
+    pub(super) fn typed(&mut self, id: FieldId, leaf: &Query) -> Result<Normal> {
+        match leaf {
+            Query::Range { lower, upper, .. } => self.typed_range(id, lower, upper),
+            Query::InSet { values, place, .. } => {
+                self.count_terms(values.len(), place)?;
+                let any = values.iter().map(|text| self.typed_value(id, text, place));
+                let any = any.collect::<Result<Vec<_>>>()?;
+                Ok(self.or_of_values(id, any)?)
+            }
+            _ => {
+                let field = self.schema.get(id);
+                Err(Error::new(
+                    ErrorKind::Query,
+                    format!("looking in the {} field '{}'", field.kind.name(), field.name),
+                )
+                .expected("a value, a range or a list of values")
+                .found("a pattern of characters"))
+            }
+        }
+    }
+
+    /// Documents with a value, or, as dates are, with one of those that the text leaves open.
+    pub(super) fn typed_value(&mut self, id: FieldId, text: &str, place: &Place) -> Result<Normal> {
+        let field = self.schema.get(id);
+        let Span { first, last } =
+            span(field, text).map_err(|error| located(&place.text, error))?;
+        if first == last
+            && let Ok(code) = u64::try_from(first)
+        {
+            return Ok(Normal::Term { field: id, term: value::term_of_code(code).to_vec() });
+        }
+        if first > last || first > CODES.last || last < CODES.first {
+            let reason = format!("no value of '{}' is {}", field.name, shortened(text));
+            self.note(format!("{reason}, so it matches nothing"));
+            return Ok(nothing(reason));
+        }
+        self.between(id, Bound::Included(first), Bound::Included(last))
+    }
+
+    fn typed_range(
+        &mut self,
+        id: FieldId,
+        lower: &Bound<String>,
+        upper: &Bound<String>,
+    ) -> Result<Normal> {
+        let field = self.schema.get(id);
+        let of = |bound: &Bound<String>, included: fn(Span) -> i128, excluded: fn(Span) -> i128| {
+            Ok(match bound {
+                Bound::Included(text) => Bound::Included(included(span(field, text)?)),
+                Bound::Excluded(text) => Bound::Excluded(excluded(span(field, text)?)),
+                Bound::Unbounded => Bound::Unbounded,
+            })
+        };
+        // From the beginning of what a text leaves open, or from behind its end.
+        let from = of(lower, |span| span.first, |span| span.last)?;
+        let to = of(upper, |span| span.last, |span| span.first)?;
+        let first = match from {
+            Bound::Included(code) => code,
+            Bound::Excluded(code) => code + 1,
+            Bound::Unbounded => CODES.first,
+        };
+        let last = match to {
+            Bound::Included(code) => code,
+            Bound::Excluded(code) => code - 1,
+            Bound::Unbounded => CODES.last,
+        };
+        if first > last || first > CODES.last || last < CODES.first {
+            let text = |bound: &Bound<String>| match bound {
+                Bound::Included(text) | Bound::Excluded(text) => shortened(text),
+                Bound::Unbounded => "*".into(),
+            };
+            let (lower, upper) = (text(lower), text(upper));
+            let reason = format!("no value of '{}' is between {lower} and {upper}", field.name);
+            self.note(format!("{reason}, so it matches nothing"));
+            return Ok(nothing(reason));
+        }
+        self.between(id, from, to)
+    }
+
+    /// Documents with a value between two codes; bounds beyond all codes are none.
+    fn between(&mut self, id: FieldId, from: Bound<i128>, to: Bound<i128>) -> Result<Normal> {
+        let bound = |bound: Bound<i128>| {
+            let term =
+                |code| u64::try_from(code).ok().map(|code| value::term_of_code(code).to_vec());
+            match bound {
+                Bound::Included(code) => term(code).map_or(Bound::Unbounded, Bound::Included),
+                Bound::Excluded(code) => term(code).map_or(Bound::Unbounded, Bound::Excluded),
+                Bound::Unbounded => Bound::Unbounded,
+            }
+        };
+        match (bound(from), bound(to)) {
+            (Bound::Unbounded, Bound::Unbounded) => Ok(Normal::Exists(id)),
+            (from, to) => self.expanded(id, TermPattern::Range(from, to)),
+        }
+    }
+
+    /// Documents with one of some values: those of one term each in one walk.
+    fn or_of_values(&mut self, id: FieldId, values: Vec<Normal>) -> Result<Normal> {
+        let (mut set, mut any) = (vec![], vec![]);
+        for value in values {
+            match value {
+                Normal::Term { term, .. } => set.push(term),
+                other => any.push(other),
+            }
+        }
+        self.one_of_terms(id, set, any)
+    }
+}
+
+/// The codes that a text means in a field.
+fn span(field: &Field, text: &str) -> Result<Span> {
+    value::span(field.kind, text).map_err(|wrong| {
+        let what = format!("looking in the {} field '{}'", field.kind.name(), field.name);
+        Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found)
+    })
+}
+
+impl Query {
+    /// The leaf that stands for a term of a field.
+    pub(crate) fn of_term(field: &Field, term: &[u8]) -> Self {
+        let value = Value::of_term(field.kind, term);
+        let text = value.to_text();
+        let is_word = |c: char| c.is_alphanumeric() || c == '.';
+        match field.kind.is_typed() && text.chars().all(is_word) || field.kind.is_text() {
+            true => Query::word_in(&*field.name, text),
+            false => Query::value(&*field.name, text),
+        }
+    }
+
+    /// The leaf that stands for the same terms of a field.
+    pub(crate) fn of_terms_in(field: &Field, terms: &Expansion) -> Self {
+        let text = |term: &Vec<u8>| Value::of_term(field.kind, term).to_string();
+        let bound = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Included(term) => Bound::Included(text(term)),
+            Bound::Excluded(term) => Bound::Excluded(text(term)),
+            Bound::Unbounded => Bound::Unbounded,
+        };
+        let query = match terms.pattern() {
+            TermPattern::Range(lower, upper) => Query::range((bound(lower), bound(upper))),
+            TermPattern::Set(values) => Query::in_set(values.iter().map(text)),
+            _ => Query::of_terms(terms),
+        };
+        query.in_field(&*field.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::Analyzers;
+    use crate::error::{ErrorKind, Result};
+    use crate::query::{ParseOptions, parse, rewrite};
+    use crate::schema::{Field, FieldKind, Schema};
+
+    fn schema() -> Schema {
+        let field = |name: &str, kind| Field::new(name, kind);
+        Schema::builder()
+            .text("title")
+            .field(field("year", FieldKind::I64))
+            .field(field("size", FieldKind::U64))
+            .field(field("weight", FieldKind::F64))
+            .field(field("price", FieldKind::Decimal { scale: 2 }))
+            .field(field("new", FieldKind::Bool))
+            .field(field("date", FieldKind::Date))
+            .build()
+            .unwrap()
+    }
+
+    fn rewritten(text: &str) -> Result<(String, Vec<String>)> {
+        let query = parse(text, &ParseOptions::default())?;
+        let rewritten = rewrite(&query, &schema(), &Analyzers::default())?;
+        Ok((rewritten.normal.display(&schema()).to_string(), rewritten.notes))
+    }
+
+    #[test]
+    fn texts_become_values_of_their_field() {
+        let day = "[\"2010-12-01T00:00:00Z\" TO \"2010-12-01T23:59:59.999999Z\"]";
+        let cases = [
+            ("year:1922", "year:1922"),
+            ("year:\"1922\"", "year:1922"),
+            ("year:01922", "year:1922"),
+            ("year:\\-5", "year:\"-5\""),
+            ("year:[1900 TO 1950}", "year:[1900 TO 1950}"),
+            ("year:>1900.5", "year:{1900 TO *]"),
+            ("year:<=1900.5", "year:[* TO 1900]"),
+            ("year:[* TO *]", "year:*"),
+            ("year:>=\\-99999999999999999999", "year:*"),
+            ("year:<99999999999999999999", "year:*"),
+            ("size:>=\\-1", "size:*"),
+            ("year:IN [3 1 2 1]", "year:IN [1 2 3]"),
+            ("year:IN [3 3]", "year:3"),
+            ("weight:1e3", "weight:1000"),
+            ("weight:>0.5", "weight:{0.5 TO *]"),
+            ("price:12.5", "price:12.50"),
+            ("price:>=12.555", "price:[12.56 TO *]"),
+            ("new:true", "new:true"),
+            ("date:2010-12-01", &format!("date:{day}")),
+            ("date:[2010-12-01 TO 2010-12-01]", &format!("date:{day}")),
+            ("date:{2010 TO *]", "date:{\"2010-12-31T23:59:59.999999Z\" TO *]"),
+            ("date:>=2010", "date:[\"2010-01-01T00:00:00Z\" TO *]"),
+            ("date:<2010", "date:[* TO \"2010-01-01T00:00:00Z\"}"),
+            ("date:\"2010-12-01T08:26:30.123456Z\"", "date:\"2010-12-01T08:26:30.123456Z\""),
+            ("year:1922 AND year:*", "year:1922"),
+            ("year:1922 AND NOT year:1922", "NOT *"),
+            ("{year size}:7", "year:7 OR size:7"),
+        ];
+        for (text, expected) in cases {
+            let (found, _) = rewritten(text).unwrap();
+            assert_eq!(found, expected, "{text}");
+            assert_eq!(rewritten(&found).unwrap().0, found, "what is printed means the same");
+        }
+    }
+
+    #[test]
+    fn what_no_value_can_be_matches_nothing_and_says_so() {
+        for (text, reason) in [
+            ("year:1922.5", "no value of 'year' is 1922.5"),
+            ("size:\\-5", "no value of 'size' is -5"),
+            ("year:99999999999999999999", "no value of 'year' is 99999999999999999999"),
+            ("year:[5 TO 3]", "no value of 'year' is between 5 and 3"),
+            ("year:{5 TO 5]", "no value of 'year' is between 5 and 5"),
+            ("year:{5 TO 6}", "no value of 'year' is between 5 and 6"),
+            ("size:<0", "no value of 'size' is between * and 0"),
+            ("price:[0.001 TO 0.009]", "no value of 'price' is between 0.001 and 0.009"),
+        ] {
+            let (found, notes) = rewritten(text).unwrap();
+            assert_eq!(found, "NOT *", "{text}");
+            assert_eq!(notes, [format!("{reason}, so it matches nothing")], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused_where_it_stands() {
+        for (text, found, span) in [
+            ("year:many", "'many'", Some(5..9)),
+            ("a AND year:[1 TO x]", "'x'", None),
+            ("weight:nan", "'nan'", Some(7..10)),
+            ("date:2010-02-30", "'2010-02-30'", Some(5..15)),
+            ("new:1", "'1'", Some(4..5)),
+            ("year:PHRASE [1 2]", "'1 2'", None),
+            ("year:19*", "a pattern", None),
+            ("year:19~1", "a pattern", None),
+            ("year:1?", "a pattern", None),
+            ("year:/1.*/", "a pattern", None),
+            ("year:\"19\"*", "a pattern", None),
+        ] {
+            let error = rewritten(text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Query, "{error}");
+            assert!(error.to_string().contains(found), "{error}");
+            if span.is_some() {
+                assert_eq!(error.span(), span, "{error}");
+            }
+        }
+        let (found, notes) = rewritten("year:PHRASE [1 2*]").unwrap();
+        assert_eq!((&*found, notes.len()), ("NOT *", 1));
+    }
+}

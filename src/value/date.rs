@@ -1,0 +1,238 @@
+//! Points in time: as text, and as microseconds.
+
+use super::typed::NotTaken;
+use crate::error::{Error, Result};
+use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::rfc2822;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{Offset, TimeZone};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// The first and the last microsecond that can be told: to the last whole second, beyond which the calendar ends within one.
+fn ends() -> (i64, i64) {
+    let micros = |end: jiff::Timestamp| end.as_second() * MICROS_PER_SECOND;
+    (micros(jiff::Timestamp::MIN), micros(jiff::Timestamp::MAX))
+}
+
+/// A point in time, to the microsecond, of the years -9999 to 9999.
+///
+/// ```
+/// use treepie::Timestamp;
+///
+/// let date: Timestamp = "2010-12-01 08:26+01:00".parse()?;
+/// assert_eq!(date.to_string(), "2010-12-01T07:26:00Z");
+/// assert_eq!(date.as_micros(), 1_291_188_360_000_000);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// So many microseconds after 1970 began (UTC), or before it; `None` outside of the years -9999 to 9999.
+    pub fn from_micros(micros: i64) -> Option<Self> {
+        let (first, last) = ends();
+        (first..=last).contains(&micros).then_some(Timestamp(micros))
+    }
+
+    /// Microseconds since 1970 began (UTC).
+    pub fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// The same, where nothing says that it is within those years.
+    pub(super) fn of_code(micros: i64) -> Self {
+        Timestamp(micros)
+    }
+}
+
+/// In UTC as RFC 3339 has it, with as many digits behind the second as there are.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(timestamp) => timestamp.fmt(f),
+            // Only of damaged bytes.
+            Err(_) => write!(f, "{} µs", self.0),
+        }
+    }
+}
+
+/// The first microsecond of what the text says: RFC 3339 and ISO 8601, to the day, month or year, too, and the dates of
+/// mails (RFC 2822). Without an offset it is UTC.
+impl FromStr for Timestamp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let span = micros(text).map_err(|wrong| wrong.into_error("reading a date"))?;
+        Ok(Timestamp(*span.start()))
+    }
+}
+
+/// Times outside of the years that there are become the nearest that is inside.
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let micros = |since: Duration| i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        let micros = match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => micros(since),
+            Err(before) => -micros(before.duration()),
+        };
+        let (first, last) = ends();
+        Timestamp(micros.clamp(first, last))
+    }
+}
+
+/// The microseconds that a text means, as precise as it is: a day is all of its microseconds.
+pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, NotTaken> {
+    let text = text.trim();
+    let not_taken = |why: Option<jiff::Error>| NotTaken {
+        expected: "a date as 2010-12-01T08:26:00Z, 2010-12-01 08:26, 2010-12-01, 2010-12 or 2010"
+            .into(),
+        found: match why {
+            Some(why) => format!("'{text}' ({why})"),
+            None => format!("'{text}'"),
+        },
+    };
+    if let Some((first, next)) = year_or_month(text) {
+        let micros = |date: Date| in_utc(date.to_datetime(Time::midnight()));
+        return match (micros(first), next.map(micros)) {
+            (Ok(first), Some(Ok(next))) => Ok(first..=next - 1),
+            (Ok(first), _) => Ok(first..=ends().1),
+            (Err(why), _) => Err(not_taken(Some(why))),
+        };
+    }
+    let pieces = match Pieces::parse(text) {
+        Ok(pieces) => pieces,
+        Err(why) => {
+            // The dates of mails begin with a day of the week or of the month.
+            let of_mail = rfc2822::parse(text).map_err(|_| not_taken(Some(why)))?;
+            let micros = of_mail.timestamp().as_microsecond();
+            return Ok(micros..=(micros + MICROS_PER_SECOND - 1).min(ends().1));
+        }
+    };
+    if pieces.time_zone_annotation().is_some() {
+        return Err(NotTaken {
+            expected: "a date in UTC or with an offset".into(),
+            found: format!("'{text}', which names a time zone"),
+        });
+    }
+    let (time, offset) = (pieces.time(), pieces.to_numeric_offset().unwrap_or(Offset::UTC));
+    let civil = pieces.date().to_datetime(time.unwrap_or(Time::midnight()));
+    let timestamp =
+        TimeZone::fixed(offset).to_timestamp(civil).map_err(|why| not_taken(Some(why)))?;
+    let first = timestamp.as_microsecond();
+    if first > ends().1 {
+        return Err(not_taken(None));
+    }
+    let len = time.map_or(86_400 * MICROS_PER_SECOND, |_| precision(text));
+    Ok(first..=first.saturating_add(len - 1).min(ends().1))
+}
+
+fn in_utc(civil: DateTime) -> std::result::Result<i64, jiff::Error> {
+    TimeZone::UTC.to_timestamp(civil).map(jiff::Timestamp::as_microsecond)
+}
+
+/// The first day of a year, `2010`, or of a month, `2010-12`, and of the next one, where there is one.
+fn year_or_month(text: &str) -> Option<(Date, Option<Date>)> {
+    let number = |digits: &str, n: usize| {
+        let are_digits = digits.len() == n && digits.bytes().all(|byte| byte.is_ascii_digit());
+        are_digits.then(|| digits.parse::<i16>().ok()).flatten()
+    };
+    let date = |year: i16, month: i16| Date::new(year, i8::try_from(month).ok()?, 1).ok();
+    if let Some(year) = number(text, 4) {
+        return Some((date(year, 1)?, date(year + 1, 1)));
+    }
+    let (year, month) = text.split_once('-')?;
+    let (year, month) = (number(year, 4)?, number(month, 2)?);
+    let next = if month == 12 { date(year + 1, 1) } else { date(year, month + 1) };
+    Some((date(year, month)?, next))
+}
+
+/// How many microseconds a text with a time leaves open.
+fn precision(text: &str) -> i64 {
+    let time = text.split_once(['T', 't', ' ']).map_or("", |(_, time)| time);
+    let end = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
+    let time = &time[..end];
+    if let Some((_, fraction)) = time.split_once(['.', ',']) {
+        let digits = fraction.len().min(6) as u32;
+        return 10i64.pow(6 - digits);
+    }
+    let n_digits = time.bytes().filter(u8::is_ascii_digit).count();
+    match n_digits {
+        0..=2 => 3_600 * MICROS_PER_SECOND,
+        3..=4 => 60 * MICROS_PER_SECOND,
+        _ => MICROS_PER_SECOND,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> std::result::Result<String, String> {
+        let span = micros(text).map_err(|wrong| wrong.found)?;
+        let [first, last] = [span.start(), span.end()].map(|at| Timestamp(*at).to_string());
+        Ok(format!("{first} {last}"))
+    }
+
+    #[test]
+    fn a_text_means_as_much_as_it_leaves_open() {
+        let cases = [
+            ("2010-12-01T08:26:00Z", "2010-12-01T08:26:00Z 2010-12-01T08:26:00.999999Z"),
+            ("2010-12-01 08:26", "2010-12-01T08:26:00Z 2010-12-01T08:26:59.999999Z"),
+            ("2010-12-01T08:26+01:00", "2010-12-01T07:26:00Z 2010-12-01T07:26:59.999999Z"),
+            ("2010-12-01T08:26-0130", "2010-12-01T09:56:00Z 2010-12-01T09:56:59.999999Z"),
+            ("2010-12-01T08:26:30.25Z", "2010-12-01T08:26:30.25Z 2010-12-01T08:26:30.259999Z"),
+            (
+                "2010-12-01T08:26:30.123456789Z",
+                "2010-12-01T08:26:30.123456Z 2010-12-01T08:26:30.123456Z",
+            ),
+            ("2010-12-01T08", "2010-12-01T08:00:00Z 2010-12-01T08:59:59.999999Z"),
+            (" 2010-12-01 ", "2010-12-01T00:00:00Z 2010-12-01T23:59:59.999999Z"),
+            ("2010-12", "2010-12-01T00:00:00Z 2010-12-31T23:59:59.999999Z"),
+            ("2012-02", "2012-02-01T00:00:00Z 2012-02-29T23:59:59.999999Z"),
+            ("2010", "2010-01-01T00:00:00Z 2010-12-31T23:59:59.999999Z"),
+            ("9999", "9999-01-01T00:00:00Z 9999-12-30T22:00:00Z"),
+            ("9999-12-30T21:59:59Z", "9999-12-30T21:59:59Z 9999-12-30T21:59:59.999999Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31T23:59:59.999999Z"),
+            ("Wed, 01 Dec 2010 08:26:00 +0000", "2010-12-01T08:26:00Z 2010-12-01T08:26:00.999999Z"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_that_do_not_exist_are_refused() {
+        for text in [
+            "",
+            "2010-02-30",
+            "2010-13",
+            "2010-00",
+            "20",
+            "12345",
+            "2010-12-01T25:00Z",
+            "tomorrow",
+            "2010-12-01T08:26[Europe/Paris]",
+            "01.12.2010",
+        ] {
+            let found = shown(text).unwrap_err();
+            assert!(found.contains(text), "{found}");
+        }
+        assert!("2010-02-30".parse::<Timestamp>().unwrap_err().to_string().contains("2010-02-30"));
+    }
+
+    #[test]
+    fn times_of_the_system_and_microseconds_are_points_in_time() {
+        let second_before = UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(Timestamp::from(second_before).as_micros(), -1_000_000);
+        assert_eq!(Timestamp::from(UNIX_EPOCH).to_string(), "1970-01-01T00:00:00Z");
+        assert_eq!(Timestamp::from_micros(i64::MAX), None);
+        let far = Timestamp::from(UNIX_EPOCH + Duration::from_secs(1 << 40));
+        assert_eq!(Timestamp::from_micros(far.as_micros()), Some(far));
+        assert!(Timestamp::of_code(i64::MIN).to_string().ends_with("µs"));
+    }
+}

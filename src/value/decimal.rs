@@ -1,0 +1,130 @@
+//! Numbers with a fixed number of digits behind the point.
+
+use crate::schema::DECIMAL_SCALE_MAX;
+use std::fmt;
+
+/// A number with so many digits behind the point: 12.50 is 1250 with the scale 2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Decimal {
+    unscaled: i64,
+    scale: u8,
+}
+
+impl Decimal {
+    /// `unscaled` divided by 10 to the power of `scale`; `None` above [`DECIMAL_SCALE_MAX`].
+    ///
+    /// ```
+    /// use treepie::Decimal;
+    ///
+    /// assert_eq!(Decimal::new(-1250, 2).unwrap().to_string(), "-12.50");
+    /// ```
+    pub fn new(unscaled: i64, scale: u8) -> Option<Self> {
+        (scale <= DECIMAL_SCALE_MAX).then_some(Decimal { unscaled, scale })
+    }
+
+    /// The number without its point.
+    pub fn unscaled(self) -> i64 {
+        self.unscaled
+    }
+
+    /// Digits behind the point.
+    pub fn scale(self) -> u8 {
+        self.scale
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = usize::from(self.scale);
+        let digits = format!("{:0>width$}", self.unscaled.unsigned_abs(), width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        let sign = if self.unscaled < 0 { "-" } else { "" };
+        match scale {
+            0 => write!(f, "{sign}{whole}"),
+            _ => write!(f, "{sign}{whole}.{fraction}"),
+        }
+    }
+}
+
+/// A number as it is written, times 10 to the power of `scale`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scaled {
+    /// Exactly this.
+    Exactly(i128),
+    /// Between this and one more.
+    Above(i128),
+}
+
+/// Reads `-12.50`; `None` for what is no such number. Numbers beyond 38 digits are the greatest there are.
+pub(super) fn scaled(text: &str, scale: u8) -> Option<Scaled> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let kept = fraction.len().min(usize::from(scale));
+    let (kept, rest) = fraction.split_at(kept);
+    let zeros = usize::from(scale) - kept.len();
+    // What is beyond all that a field can hold may be cut off there.
+    const MOST: i128 = i128::MAX / 100;
+    let digits = whole.bytes().chain(kept.bytes()).chain(std::iter::repeat_n(b'0', zeros));
+    let number = digits.fold(0i128, |sum, digit| match sum > MOST {
+        true => sum,
+        false => sum * 10 + i128::from(digit - b'0'),
+    });
+    let is_exact = rest.bytes().all(|digit| digit == b'0');
+    Some(match (is_negative, is_exact) {
+        (false, true) => Scaled::Exactly(number),
+        (true, true) => Scaled::Exactly(-number),
+        (false, false) => Scaled::Above(number),
+        (true, false) => Scaled::Above(-number - 1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_written_with_all_of_their_digits() {
+        let cases =
+            [(0, 0, "0"), (5, 2, "0.05"), (-5, 2, "-0.05"), (-1250, 2, "-12.50"), (7, 0, "7")];
+        for (unscaled, scale, expected) in cases {
+            assert_eq!(Decimal::new(unscaled, scale).unwrap().to_string(), expected);
+        }
+        let least = Decimal::new(i64::MIN, DECIMAL_SCALE_MAX).unwrap();
+        assert_eq!(least.to_string(), "-9.223372036854775808");
+        assert_eq!(Decimal::new(1, DECIMAL_SCALE_MAX + 1), None);
+    }
+
+    #[test]
+    fn numbers_between_two_steps_say_so() {
+        use Scaled::{Above, Exactly};
+        let cases = [
+            ("12.5", 2, Some(Exactly(1250))),
+            ("-12.5", 2, Some(Exactly(-1250))),
+            ("+3", 0, Some(Exactly(3))),
+            ("3.000", 0, Some(Exactly(3))),
+            ("3.001", 0, Some(Above(3))),
+            ("-3.001", 0, Some(Above(-4))),
+            (".5", 1, Some(Exactly(5))),
+            ("5.", 1, Some(Exactly(50))),
+            ("", 0, None),
+            (".", 0, None),
+            ("-", 0, None),
+            ("1e3", 0, None),
+            ("1_000", 0, None),
+            ("--1", 0, None),
+            ("١", 0, None),
+        ];
+        for (text, scale, expected) in cases {
+            assert_eq!(scaled(text, scale), expected, "{text}");
+        }
+        let Some(Exactly(far)) = scaled(&"9".repeat(99), 18) else { panic!() };
+        assert!(far > i128::from(u64::MAX));
+    }
+}

@@ -1,0 +1,214 @@
+//! Values of documents, as they are given and as they come back with a hit.
+//!
+//! ```
+//! use treepie::{Document, Value};
+//!
+//! let lamp = Document::new().with("name", "A lamp").with("price", 12.5).with("year", 1922);
+//! assert_eq!(lamp.values("year").next(), Some(&Value::I64(1922)));
+//! let unknown = Document::new().with("year", None::<i64>); // says that there is no year
+//! assert_eq!(unknown.values("year").next(), Some(&Value::Null));
+//! ```
+
+mod date;
+mod decimal;
+mod typed;
+
+use crate::schema::FieldKind;
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+pub use date::Timestamp;
+pub use decimal::Decimal;
+pub(crate) use typed::{Span, TERM_LEN, code, code_of_term, is_term, span, term_of_code, value};
+
+/// One value of a field.
+///
+/// Whole numbers, fractions, texts and the rest are taken by any field that can hold them: a text that reads as a
+/// number by a field of numbers, a number by a keyword field as its text.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Value {
+    /// The document says that it has no value, which is not the same as saying nothing.
+    #[default]
+    Null,
+    /// A text, or the value of a keyword.
+    Text(String),
+    /// A whole number.
+    I64(i64),
+    /// A whole number that is not negative.
+    U64(u64),
+    /// A number with 53 significant bits.
+    F64(f64),
+    /// True or false.
+    Bool(bool),
+    /// A point in time.
+    Date(Timestamp),
+    /// A number with so many digits behind the point.
+    Decimal(Decimal),
+}
+
+impl Value {
+    /// The text, where it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text, or what the value is written as; nothing for [`Value::Null`].
+    ///
+    /// ```
+    /// use treepie::Value;
+    ///
+    /// assert_eq!(Value::from(2.50).to_text(), "2.5");
+    /// ```
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match self {
+            Value::Text(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// About how many bytes it has.
+    pub(crate) fn n_bytes(&self) -> usize {
+        match self {
+            Value::Text(text) => text.len(),
+            _ => size_of::<u64>(),
+        }
+    }
+
+    /// Whether it says that there is none.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// What it is called in messages.
+    pub(crate) fn described(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Text(_) => "a text",
+            Value::I64(_) | Value::U64(_) => "a whole number",
+            Value::F64(_) | Value::Decimal(_) => "a number",
+            Value::Bool(_) => "a boolean",
+            Value::Date(_) => "a date",
+        }
+    }
+}
+
+/// The same kind and the same value; a fraction is the same as itself, whatever it is.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::I64(a), Value::I64(b)) => a == b,
+            (Value::U64(a), Value::U64(b)) => a == b,
+            (Value::F64(a), Value::F64(b)) => a.to_bits() == b.to_bits(),
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Date(a), Value::Date(b)) => a == b,
+            (Value::Decimal(a), Value::Decimal(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Value::Null => {}
+            Value::Text(text) => text.hash(state),
+            Value::I64(number) => number.hash(state),
+            Value::U64(number) => number.hash(state),
+            Value::F64(number) => number.to_bits().hash(state),
+            Value::Bool(is_true) => is_true.hash(state),
+            Value::Date(date) => date.hash(state),
+            Value::Decimal(number) => number.hash(state),
+        }
+    }
+}
+
+impl Value {
+    /// The value of a term of a field: what a facet counts and a plan shows.
+    pub(crate) fn of_term(kind: FieldKind, term: &[u8]) -> Self {
+        match kind.is_typed() {
+            true => code_of_term(term).map_or(Value::Null, |code| value(kind, code)),
+            false => Value::Text(String::from_utf8_lossy(term).into_owned()),
+        }
+    }
+}
+
+impl PartialEq<str> for Value {
+    fn eq(&self, text: &str) -> bool {
+        self.as_str() == Some(text)
+    }
+}
+
+impl PartialEq<&str> for Value {
+    fn eq(&self, text: &&str) -> bool {
+        self.as_str() == Some(text)
+    }
+}
+
+/// As it is written: numbers in decimal, dates as RFC 3339 has them.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => Ok(()),
+            Value::Text(text) => f.write_str(text),
+            Value::I64(number) => number.fmt(f),
+            Value::U64(number) => number.fmt(f),
+            Value::F64(number) => number.fmt(f),
+            Value::Bool(is_true) => is_true.fmt(f),
+            Value::Date(date) => date.fmt(f),
+            Value::Decimal(number) => number.fmt(f),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Value::Text(text.clone())
+    }
+}
+
+impl From<Cow<'_, str>> for Value {
+    fn from(text: Cow<'_, str>) -> Self {
+        Value::Text(text.into_owned())
+    }
+}
+
+/// Nothing is [`Value::Null`].
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Value::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! {
+    String => Text, Box<str> => Text, char => Text,
+    i8 => I64, i16 => I64, i32 => I64, i64 => I64,
+    u8 => U64, u16 => U64, u32 => U64, u64 => U64,
+    f32 => F64, f64 => F64,
+    bool => Bool, Timestamp => Date, Decimal => Decimal,
+}

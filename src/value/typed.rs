@@ -1,0 +1,340 @@
+//! Values of typed fields as numbers in order, which is what dictionaries and columns hold.
+//!
+//! Every value of a typed field has a code, a `u64`: of two values the smaller has the smaller code. As a term the code is
+//! eight bytes, the highest first, so that terms stand in the order of values.
+//!
+//! | kind | code |
+//! |---|---|
+//! | u64 | the number |
+//! | i64, date, decimal | the number, microseconds, or number without its point, with the sign bit flipped |
+//! | f64 | the bits; the sign bit flipped where it is clear, else all of them (IEEE 754's total order) |
+//! | bool | 0 and 1 |
+
+use super::Value;
+use super::date::{self, Timestamp};
+use super::decimal::{Decimal, Scaled, scaled};
+use crate::error::{Error, ErrorKind};
+use crate::schema::FieldKind;
+use std::borrow::Cow;
+
+const SIGN: u64 = 1 << 63;
+/// Digits of a number that a fraction of 64 bits always keeps.
+const DIGITS_OF_F64: u32 = 15;
+/// Bytes of the term of a typed value.
+pub(crate) const TERM_LEN: usize = size_of::<u64>();
+
+/// Why a field does not take a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotTaken {
+    pub(crate) expected: Cow<'static, str>,
+    pub(crate) found: String,
+}
+
+impl NotTaken {
+    /// As an error about a value.
+    pub(crate) fn into_error(self, what: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Document, what).expected(self.expected).found(self.found)
+    }
+}
+
+/// The codes that a text means in a query: those from `first` to `last`. Where the first is one more than the last, the
+/// text stands between two of them; a number that is beyond all codes, beyond them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) first: i128,
+    pub(crate) last: i128,
+}
+
+impl Span {
+    fn exactly(code: u64) -> Self {
+        Span { first: code.into(), last: code.into() }
+    }
+}
+
+/// The code of a value of a document, in a field of a typed kind.
+pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
+    let refused = || NotTaken { expected: takes(kind).into(), found: shown(value) };
+    match (kind, value) {
+        (FieldKind::I64, Value::I64(number)) => Ok(of_i64(*number)),
+        (FieldKind::U64, Value::U64(number)) => Ok(*number),
+        (FieldKind::F64, Value::F64(number)) => of_f64(*number).ok_or_else(refused),
+        (FieldKind::F64, Value::I64(_) | Value::U64(_) | Value::Decimal(_)) => {
+            one(kind, &value.to_text())
+        }
+        (FieldKind::Bool, Value::Bool(is_true)) => Ok(u64::from(*is_true)),
+        (FieldKind::Date, Value::Date(date)) => Ok(of_i64(date.as_micros())),
+        (FieldKind::Date, Value::Text(text)) => {
+            date::micros(text).map(|micros| of_i64(*micros.start()))
+        }
+        (FieldKind::Bool | FieldKind::Date, Value::I64(_) | Value::U64(_) | Value::F64(_)) => {
+            Err(refused())
+        }
+        (_, Value::Null | Value::Bool(_) | Value::Date(_)) => Err(refused()),
+        (_, Value::Text(text)) => one(kind, text),
+        // 3.0 is the whole number 3, and 0.1 is what its text says, as long as no digit was lost on the way.
+        (_, Value::F64(number)) => {
+            let code = one(kind, &value.to_text())?;
+            let digits = if kind == FieldKind::U64 { code } else { to_i64(code).unsigned_abs() };
+            if digits < 10u64.pow(DIGITS_OF_F64) {
+                return Ok(code);
+            }
+            Err(NotTaken {
+                expected: format!("at most {DIGITS_OF_F64} digits, or a text, which keeps all")
+                    .into(),
+                found: format!("'{number}'"),
+            })
+        }
+        (_, other) => one(kind, &other.to_text()),
+    }
+}
+
+/// The one code that a text means.
+fn one(kind: FieldKind, text: &str) -> Result<u64, NotTaken> {
+    let Span { first, last } = span(kind, text)?;
+    let refused = || NotTaken { expected: takes(kind).into(), found: format!("'{text}'") };
+    if first == last { u64::try_from(first).map_err(|_| refused()) } else { Err(refused()) }
+}
+
+/// The codes that a text means in a query of a field of a typed kind.
+pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
+    let text = text.trim();
+    let refused = || NotTaken { expected: takes(kind).into(), found: format!("'{text}'") };
+    let number = |scale, zero: u64| {
+        let zero = i128::from(zero);
+        Ok(match scaled(text, scale).ok_or_else(refused)? {
+            Scaled::Exactly(number) => Span { first: number + zero, last: number + zero },
+            Scaled::Above(number) => Span { first: number + zero + 1, last: number + zero },
+        })
+    };
+    match kind {
+        FieldKind::I64 => number(0, SIGN),
+        FieldKind::U64 => number(0, 0),
+        FieldKind::Decimal { scale } => number(scale, SIGN),
+        FieldKind::F64 => {
+            let number = text.parse().ok().and_then(of_f64);
+            number.map(Span::exactly).ok_or_else(refused)
+        }
+        FieldKind::Bool => {
+            let is_true = text.parse::<bool>().map_err(|_| refused())?;
+            Ok(Span::exactly(is_true.into()))
+        }
+        FieldKind::Date => {
+            let micros = date::micros(text)?;
+            let [first, last] = [micros.start(), micros.end()].map(|at| of_i64(*at).into());
+            Ok(Span { first, last })
+        }
+        FieldKind::Text | FieldKind::Keyword => Err(refused()),
+    }
+}
+
+/// The value of a code.
+pub(crate) fn value(kind: FieldKind, code: u64) -> Value {
+    match kind {
+        FieldKind::I64 => Value::I64(to_i64(code)),
+        FieldKind::U64 => Value::U64(code),
+        FieldKind::F64 => Value::F64(to_f64(code)),
+        FieldKind::Bool => Value::Bool(code != 0),
+        FieldKind::Date => Value::Date(Timestamp::of_code(to_i64(code))),
+        FieldKind::Decimal { scale } => {
+            Decimal::new(to_i64(code), scale).map_or(Value::Null, Value::Decimal)
+        }
+        FieldKind::Text | FieldKind::Keyword => Value::Null,
+    }
+}
+
+/// The term of a code.
+pub(crate) fn term_of_code(code: u64) -> [u8; TERM_LEN] {
+    code.swap_bytes().to_le_bytes()
+}
+
+/// The code of a term; `None` where it is none.
+pub(crate) fn code_of_term(term: &[u8]) -> Option<u64> {
+    term.try_into().ok().map(|bytes| u64::from_le_bytes(bytes).swap_bytes())
+}
+
+/// Whether a document can have made this term in a field of a typed kind.
+pub(crate) fn is_term(kind: FieldKind, term: &[u8]) -> bool {
+    code_of_term(term).is_some_and(|of| code(kind, &value(kind, of)) == Ok(of) && is_code(kind, of))
+}
+
+/// What a value of a kind does not show by itself.
+fn is_code(kind: FieldKind, code: u64) -> bool {
+    match kind {
+        FieldKind::Date => Timestamp::from_micros(to_i64(code)).is_some(),
+        _ => true,
+    }
+}
+
+fn of_i64(number: i64) -> u64 {
+    number as u64 ^ SIGN
+}
+
+fn to_i64(code: u64) -> i64 {
+    (code ^ SIGN) as i64
+}
+
+/// `None` for what is no number, or infinite. There is one zero.
+fn of_f64(number: f64) -> Option<u64> {
+    let bits = (number + 0.0).to_bits();
+    number.is_finite().then_some(if bits & SIGN == 0 { bits | SIGN } else { !bits })
+}
+
+fn to_f64(code: u64) -> f64 {
+    f64::from_bits(if code & SIGN == 0 { !code } else { code ^ SIGN })
+}
+
+/// What a field of a kind takes.
+fn takes(kind: FieldKind) -> String {
+    match kind {
+        FieldKind::I64 => format!("a whole number from {} to {}", i64::MIN, i64::MAX),
+        FieldKind::U64 => format!("a whole number from 0 to {}", u64::MAX),
+        FieldKind::F64 => "a finite number".into(),
+        FieldKind::Bool => "true or false".into(),
+        FieldKind::Date => "a date".into(),
+        FieldKind::Decimal { scale } => {
+            format!("a number with at most {scale} digits behind the point, and 18 in all")
+        }
+        FieldKind::Text | FieldKind::Keyword => "a text".into(),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        other => format!("{} ({})", other.described(), other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KINDS: [FieldKind; 7] = [
+        FieldKind::I64,
+        FieldKind::U64,
+        FieldKind::F64,
+        FieldKind::Bool,
+        FieldKind::Date,
+        FieldKind::Decimal { scale: 2 },
+        FieldKind::Decimal { scale: 0 },
+    ];
+
+    proptest! {
+        #[test]
+        fn codes_are_in_the_order_of_values(a: i64, b: i64, x: f64, y: f64) {
+            let i64s = [a, b].map(|n| code(FieldKind::I64, &Value::I64(n)).unwrap());
+            prop_assert_eq!(a.cmp(&b), i64s[0].cmp(&i64s[1]));
+            let u64s = [a, b].map(|n| code(FieldKind::U64, &Value::U64(n as u64)).unwrap());
+            prop_assert_eq!((a as u64).cmp(&(b as u64)), u64s[0].cmp(&u64s[1]));
+            if x.is_finite() && y.is_finite() {
+                let f64s = [x, y].map(|n| code(FieldKind::F64, &Value::F64(n)).unwrap());
+                prop_assert_eq!(x.partial_cmp(&y).unwrap(), f64s[0].cmp(&f64s[1]));
+            }
+            let terms = i64s.map(term_of_code);
+            prop_assert_eq!(a.cmp(&b), terms[0].cmp(&terms[1]));
+        }
+
+        #[test]
+        fn what_a_code_stands_for_has_that_code_and_its_text_means_it(any: u64, near in 0u64..1_000) {
+            for kind in KINDS {
+                for of in [any, SIGN.wrapping_add(near), SIGN.wrapping_sub(near), near] {
+                    let found = value(kind, of);
+                    let is_one = match (kind, &found) {
+                        (FieldKind::F64, Value::F64(n)) => n.is_finite() && of != !SIGN,
+                        (FieldKind::Bool, _) => of < 2,
+                        (FieldKind::Date, Value::Date(d)) => {
+                            Timestamp::from_micros(d.as_micros()).is_some()
+                        }
+                        _ => true,
+                    };
+                    if is_one {
+                        prop_assert_eq!(code(kind, &found), Ok(of), "{:?} {:?}", kind, found);
+                        // A text leaves open what a date of whole seconds does not say.
+                        let span = span(kind, &found.to_text()).unwrap();
+                        prop_assert_eq!(span.first, i128::from(of), "{:?} {:?}", kind, found);
+                        prop_assert!(span.last == span.first || kind == FieldKind::Date);
+                        prop_assert_eq!(code_of_term(&term_of_code(of)), Some(of));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_takes_what_it_can_hold_and_says_what_it_takes() {
+        let decimal = FieldKind::Decimal { scale: 2 };
+        let taken = [
+            (FieldKind::I64, Value::from("-3"), "-3"),
+            (FieldKind::I64, Value::from(3u8), "3"),
+            (FieldKind::I64, Value::from(3.0), "3"),
+            (FieldKind::U64, Value::from(3), "3"),
+            (FieldKind::F64, Value::from(3), "3"),
+            (FieldKind::F64, Value::from("1e3"), "1000"),
+            (FieldKind::F64, Value::from(-0.0), "0"),
+            (FieldKind::Bool, Value::from("true"), "true"),
+            (FieldKind::Date, Value::from("2010-12"), "2010-12-01T00:00:00Z"),
+            (decimal, Value::from(12.5), "12.50"),
+            (decimal, Value::from("12.500"), "12.50"),
+            (decimal, Value::from(9_999_999_999_999.99), "9999999999999.99"),
+            (decimal, Value::from("12345678901234567.89"), "12345678901234567.89"),
+            (decimal, Value::from(12), "12.00"),
+        ];
+        for (kind, given, expected) in taken {
+            let code = code(kind, &given).unwrap();
+            assert_eq!(value(kind, code).to_string(), expected, "{kind:?} {given:?}");
+        }
+        let refused = [
+            (FieldKind::I64, Value::from(3.5), "'3.5'"),
+            (FieldKind::I64, Value::from(u64::MAX), "'18446744073709551615'"),
+            (FieldKind::I64, Value::from("many"), "'many'"),
+            (FieldKind::I64, Value::from(true), "a boolean (true)"),
+            (FieldKind::I64, Value::Null, "null"),
+            (FieldKind::U64, Value::from(-1), "'-1'"),
+            (FieldKind::F64, Value::from(f64::NAN), "a number (NaN)"),
+            (FieldKind::F64, Value::from("inf"), "'inf'"),
+            (FieldKind::F64, Value::from("1e999"), "'1e999'"),
+            (FieldKind::Bool, Value::from(1), "a whole number (1)"),
+            (FieldKind::Bool, Value::from("yes"), "'yes'"),
+            (FieldKind::Date, Value::from(2010), "a whole number (2010)"),
+            (FieldKind::Date, Value::from("2010-02-30"), "'2010-02-30'"),
+            (decimal, Value::from("12.505"), "'12.505'"),
+            (decimal, Value::from("99999999999999999999"), "'99999999999999999999'"),
+            (decimal, Value::from(12_345_678_901_234.56), "at most 15 digits, or a text"),
+            (FieldKind::I64, Value::from(9e15), "'9000000000000000'"),
+        ];
+        for (kind, given, found) in refused {
+            let error = code(kind, &given).unwrap_err().into_error("reading a value").to_string();
+            assert!(error.contains(found) && error.contains("expected"), "{error}");
+        }
+    }
+
+    #[test]
+    fn terms_that_no_value_has_are_told_apart() {
+        let [one, most] = [1, u64::MAX].map(term_of_code);
+        for kind in KINDS {
+            assert!(!is_term(kind, &one[1..]) && !is_term(kind, &[]), "{kind:?}");
+        }
+        assert!(is_term(FieldKind::Bool, &one) && !is_term(FieldKind::Bool, &most));
+        assert!(is_term(FieldKind::U64, &most) && !is_term(FieldKind::F64, &most));
+        assert!(
+            !is_term(FieldKind::Date, &most) && is_term(FieldKind::Decimal { scale: 2 }, &most)
+        );
+        assert!(!is_term(FieldKind::F64, &term_of_code(!SIGN)), "a zero with a sign");
+    }
+
+    #[test]
+    fn a_text_of_a_query_may_stand_between_values_or_beyond_them() {
+        let between = |kind, text, first: i128| {
+            assert_eq!(span(kind, text), Ok(Span { first, last: first - 1 }), "{kind:?} {text}");
+        };
+        between(FieldKind::U64, "2.5", 3);
+        between(FieldKind::I64, "-2.5", i128::from(SIGN) - 2);
+        between(FieldKind::Decimal { scale: 1 }, "0.25", i128::from(SIGN) + 3);
+        let far = span(FieldKind::U64, "-7").unwrap();
+        assert_eq!(far, Span { first: -7, last: -7 });
+        assert!(span(FieldKind::I64, &"9".repeat(30)).unwrap().first > i128::from(u64::MAX));
+        let year = span(FieldKind::Date, "2010").unwrap();
+        assert_eq!(year.last - year.first, 365 * 86_400 * 1_000_000 - 1);
+    }
+}
