@@ -255,7 +255,7 @@ impl Inspector {
         if !kind.is_typed() {
             return Ok(text.as_bytes().to_vec());
         }
-        let code = value::code(*kind, &text.into()).map_err(|wrong| {
+        let code = value::exact_code(*kind, &text.into()).map_err(|wrong| {
             let what = format!("looking for a value of the {} field '{name}'", kind.name());
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;

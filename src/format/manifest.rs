@@ -752,6 +752,17 @@ mod tests {
         let body = Field::new("body", FieldKind::Text).offsets(true);
         let offsets = Schema::builder().field(body).build().unwrap();
         let keyed = Schema::builder().text("t").key("id").build().unwrap();
+        let kinds = [
+            FieldKind::I64,
+            FieldKind::U64,
+            FieldKind::F64,
+            FieldKind::Bool,
+            FieldKind::Date,
+            FieldKind::Decimal { scale: 18 },
+        ];
+        let fields = kinds.iter().map(|kind| Field::new(kind.name(), *kind));
+        let typed =
+            fields.fold(Schema::builder(), |builder, field| builder.field(field)).build().unwrap();
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
         let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
         let cases = [
@@ -759,13 +770,15 @@ mod tests {
             (Manifest { schema: offsets, ..example() }, OFFSETS),
             (Manifest { segments: vec![segment], ..example() }, DELETES),
             (Manifest { schema: keyed, ..example() }, KEY),
+            (Manifest { schema: typed, ..example() }, TYPED),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
             let stated =
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
-            for others in [OFFSETS, DELETES, KEY] {
+            assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
+            for others in [OFFSETS, DELETES, KEY, TYPED] {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

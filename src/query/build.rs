@@ -5,6 +5,7 @@ use std::ops::RangeBounds;
 use super::{Boost, Fuzziness, Place, Proximity, Query, Score, Tie};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::WildcardPiece;
+use crate::value::Value;
 
 impl Query {
     /// A word in the default fields.
@@ -18,8 +19,8 @@ impl Query {
     }
 
     /// An exact value of a keyword field.
-    pub fn value(field: impl Into<String>, text: impl Into<String>) -> Self {
-        Query::phrase(text).in_field(field)
+    pub fn value(field: impl Into<String>, value: impl Into<Value>) -> Self {
+        Query::phrase(value.into().to_query_text()).in_field(field)
     }
 
     /// Words one after the other.
@@ -102,22 +103,26 @@ impl Query {
         Ok(Query::Fuzzy { field: None, text: text.into(), fuzziness, place: Place::default() })
     }
 
-    /// Terms in a range, in the order of their bytes.
+    /// Terms in a range, in the order of their bytes, or of the values of a typed field.
     ///
     /// ```
     /// use treepie::query::Query;
     ///
     /// let query = Query::range("a".to_owned().."f".to_owned()).in_field("title");
     /// assert_eq!(query.to_string(), "title:[a TO f}");
+    /// assert_eq!(Query::range(1900..=1950).in_field("year").to_string(), "year:[1900 TO 1950]");
     /// ```
-    pub fn range(range: impl RangeBounds<String>) -> Self {
-        let (lower, upper) = (range.start_bound().cloned(), range.end_bound().cloned());
+    pub fn range<V: Into<Value> + Clone>(range: impl RangeBounds<V>) -> Self {
+        let text = |value: V| value.into().to_query_text();
+        let lower = range.start_bound().cloned().map(text);
+        let upper = range.end_bound().cloned().map(text);
         Query::Range { field: None, lower, upper, place: Place::default() }
     }
 
     /// One of these values; the order and repetitions say nothing.
-    pub fn in_set<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
-        let mut values: Vec<String> = values.into_iter().map(Into::into).collect();
+    pub fn in_set<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Self {
+        let text = |value: V| value.into().to_query_text();
+        let mut values: Vec<String> = values.into_iter().map(text).collect();
         values.sort_unstable();
         values.dedup();
         match values.is_empty() {
@@ -197,6 +202,11 @@ impl Query {
         self,
         fields: impl IntoIterator<Item = (S, Boost)>,
     ) -> Self {
+        let mut fields = fields.into_iter().peekable();
+        if fields.peek().is_none() {
+            // What it is made of may have fields of its own.
+            return self;
+        }
         let mut query = self.in_fields(fields);
         if let Query::Fields { fields, combined, .. } = &mut query {
             // One field is what it is anyway.

@@ -53,6 +53,12 @@
 //! | `(a b c)~2` | at least 2 of the alternatives |
 //! | `{title^3 body}:(…)` | what stands there, in one of these fields; `field:(…)` gives the field to every word inside that names none |
 //!
+//! In a typed field, of numbers or dates say, a word, a value in quotes, the ends of a range and the values of a list are
+//! values: `price:9.99`, `price:[10 TO 20}`, `year:>1922.5`, `since:IN [2010-12 2011-06-01]`. A date means all of the time
+//! that it leaves open, so `since:2010-12` is that month, and `[2010 TO 2011]` both years; without an offset it is UTC. A
+//! minus sign stands in quotes or behind a backslash. There are no patterns of characters there. A single value scores by how
+//! rare it is, as that of a keyword does, everything else scores 1.
+//!
 //! What changes scores but not what matches:
 //!
 //! | written | score |

@@ -136,7 +136,7 @@ impl Query {
     /// The leaf that stands for a term of a field.
     pub(crate) fn of_term(field: &Field, term: &[u8]) -> Self {
         let value = Value::of_term(field.kind, term);
-        let text = value.to_text();
+        let text = value.to_query_text();
         let is_word = |c: char| c.is_alphanumeric() || c == '.';
         match field.kind.is_typed() && text.chars().all(is_word) || field.kind.is_text() {
             true => Query::word_in(&*field.name, text),
@@ -146,7 +146,7 @@ impl Query {
 
     /// The leaf that stands for the same terms of a field.
     pub(crate) fn of_terms_in(field: &Field, terms: &Expansion) -> Self {
-        let text = |term: &Vec<u8>| Value::of_term(field.kind, term).to_string();
+        let text = |term: &Vec<u8>| Value::of_term(field.kind, term).to_query_text();
         let bound = |bound: &Bound<Vec<u8>>| match bound {
             Bound::Included(term) => Bound::Included(text(term)),
             Bound::Excluded(term) => Bound::Excluded(text(term)),
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn texts_become_values_of_their_field() {
-        let day = "[\"2010-12-01T00:00:00Z\" TO \"2010-12-01T23:59:59.999999Z\"]";
+        let day = "[\"2010-12-01T00:00:00.000000Z\" TO \"2010-12-01T23:59:59.999999Z\"]";
         let cases = [
             ("year:1922", "year:1922"),
             ("year:\"1922\"", "year:1922"),
@@ -213,9 +213,20 @@ mod tests {
             ("date:2010-12-01", &format!("date:{day}")),
             ("date:[2010-12-01 TO 2010-12-01]", &format!("date:{day}")),
             ("date:{2010 TO *]", "date:{\"2010-12-31T23:59:59.999999Z\" TO *]"),
-            ("date:>=2010", "date:[\"2010-01-01T00:00:00Z\" TO *]"),
-            ("date:<2010", "date:[* TO \"2010-01-01T00:00:00Z\"}"),
+            ("date:>=2010", "date:[\"2010-01-01T00:00:00.000000Z\" TO *]"),
+            ("date:<2010", "date:[* TO \"2010-01-01T00:00:00.000000Z\"}"),
             ("date:\"2010-12-01T08:26:30.123456Z\"", "date:\"2010-12-01T08:26:30.123456Z\""),
+            (
+                "date:\"2010-12-01T08:26:30.25\"",
+                "date:[\"2010-12-01T08:26:30.250000Z\" TO \"2010-12-01T08:26:30.259999Z\"]",
+            ),
+            (
+                "date:[* TO \"2010-12-01T08:26:30.000000Z\"]",
+                "date:[* TO \"2010-12-01T08:26:30.000000Z\"]",
+            ),
+            ("weight:<1e999", "weight:*"),
+            ("weight:>=\\-1e999", "weight:*"),
+            ("weight:1e300", "weight:1e300"),
             ("year:1922 AND year:*", "year:1922"),
             ("year:1922 AND NOT year:1922", "NOT *"),
             ("{year size}:7", "year:7 OR size:7"),
@@ -236,6 +247,7 @@ mod tests {
             ("year:[5 TO 3]", "no value of 'year' is between 5 and 3"),
             ("year:{5 TO 5]", "no value of 'year' is between 5 and 5"),
             ("year:{5 TO 6}", "no value of 'year' is between 5 and 6"),
+            ("weight:>1e999", "no value of 'weight' is between 1e999 and *"),
             ("size:<0", "no value of 'size' is between * and 0"),
             ("price:[0.001 TO 0.009]", "no value of 'price' is between 0.001 and 0.009"),
         ] {

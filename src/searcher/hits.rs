@@ -140,6 +140,21 @@ impl Values {
         self.0.iter().filter_map(Value::as_str)
     }
 
+    /// The first of them.
+    pub fn first(&self) -> Option<&Value> {
+        self.0.first()
+    }
+
+    /// How many there are; never none of a field that a hit has.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The values as one slice.
     pub fn as_slice(&self) -> &[Value] {
         &self.0
@@ -147,6 +162,15 @@ impl Values {
 
     pub(super) fn push(&mut self, value: Value) {
         self.0.push(value);
+    }
+}
+
+impl<'v> IntoIterator for &'v Values {
+    type Item = &'v Value;
+    type IntoIter = std::slice::Iter<'v, Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
     }
 }
 

@@ -112,17 +112,25 @@ impl<'s> SegmentReader<'s> {
     /// The stored values of `doc` by field in schema order.
     pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
         let Some(row) = self.stored_reader()?.row(doc)? else { return Ok(vec![]) };
-        self.read_row(&row).ok_or_else(|| {
-            Error::corrupt(format!("reading the stored fields of document {doc}"))
-                .expected("counts, lengths and values of the schema's fields")
-                .found("a row of other bytes")
-                .in_file(self.file.path())
-        })
+        self.read_row(&row).ok_or_else(|| self.other_row(doc))
+    }
+
+    #[cold]
+    fn other_row(self, doc: u32) -> Error {
+        Error::corrupt(format!("reading the stored fields of document {doc}"))
+            .expected("counts, lengths and values of the schema's fields")
+            .found("a row of other bytes")
+            .in_file(self.file.path())
     }
 
     /// Reads every stored row, and everything that leads to it.
     pub(crate) fn verify_stored(self) -> Result<()> {
-        self.for_each_stored_row(|_, _| Ok(()))
+        let is_typed =
+            self.schema.fields().iter().any(|field| field.stored && field.kind.is_typed());
+        self.for_each_stored_row(|doc, row| match row {
+            Some(row) if is_typed && self.read_row(row).is_none() => Err(self.other_row(doc)),
+            _ => Ok(()),
+        })
     }
 
     /// Calls `visit` with the stored row of every document as it is, for copying into another segment of the same schema.
@@ -141,7 +149,10 @@ impl<'s> SegmentReader<'s> {
 
     fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, Value)>> {
         let value = |field: FieldId, bytes: &[u8]| match self.schema.get(field).kind {
-            kind if kind.is_typed() => Some(value::value(kind, value::code_of_term(bytes)?)),
+            kind if kind.is_typed() => {
+                let code = value::code_of_term(bytes).filter(|_| value::is_term(kind, bytes))?;
+                Some(value::value(kind, code))
+            }
             _ => String::from_utf8(bytes.to_vec()).ok().map(Value::Text),
         };
         if let Some(field) = self.schema.bare_stored_field() {

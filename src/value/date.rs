@@ -2,21 +2,35 @@
 
 use super::typed::NotTaken;
 use crate::error::{Error, Result};
+use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::rfc2822;
 use jiff::fmt::temporal::Pieces;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::Offset;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
+const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
-/// The first and the last microsecond that can be told: to the last whole second, beyond which the calendar ends within one.
+/// Microseconds from the beginning of 1970 to a time in UTC; what is less than one is left out.
+fn in_utc(civil: DateTime) -> i64 {
+    let since = civil.duration_since(Date::constant(1970, 1, 1).to_datetime(Time::midnight()));
+    let nanos = i128::from(since.as_secs()) * 1_000_000_000 + i128::from(since.subsec_nanos());
+    nanos.div_euclid(1_000) as i64
+}
+
+/// The first and the last microsecond that there are.
 fn ends() -> (i64, i64) {
-    let micros = |end: jiff::Timestamp| end.as_second() * MICROS_PER_SECOND;
-    (micros(jiff::Timestamp::MIN), micros(jiff::Timestamp::MAX))
+    (in_utc(DateTime::MIN), in_utc(DateTime::MAX))
+}
+
+/// The time in UTC, where there is one.
+fn civil(micros: i64) -> Option<DateTime> {
+    let epoch = Date::constant(1970, 1, 1).to_datetime(Time::midnight());
+    epoch.checked_add(SignedDuration::from_micros(micros)).ok()
 }
 
 /// A point in time, to the microsecond, of the years -9999 to 9999.
@@ -44,6 +58,11 @@ impl Timestamp {
         self.0
     }
 
+    /// In UTC with all six digits behind the second, so that as a query it means nothing else.
+    pub(super) fn to_exact_text(self) -> String {
+        civil(self.0).map_or_else(|| self.to_string(), |civil| format!("{civil:.6}Z"))
+    }
+
     /// The same, where nothing says that it is within those years.
     pub(super) fn of_code(micros: i64) -> Self {
         Timestamp(micros)
@@ -53,10 +72,10 @@ impl Timestamp {
 /// In UTC as RFC 3339 has it, with as many digits behind the second as there are.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(timestamp) => timestamp.fmt(f),
+        match civil(self.0) {
+            Some(civil) => write!(f, "{civil}Z"),
             // Only of damaged bytes.
-            Err(_) => write!(f, "{} µs", self.0),
+            None => write!(f, "{} µs", self.0),
         }
     }
 }
@@ -75,13 +94,14 @@ impl FromStr for Timestamp {
 /// Times outside of the years that there are become the nearest that is inside.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
-        let micros = |since: Duration| i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-        let micros = match time.duration_since(UNIX_EPOCH) {
-            Ok(since) => micros(since),
-            Err(before) => -micros(before.duration()),
+        let nanos = |since: Duration| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX);
+        let nanos = match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => nanos(since),
+            Err(before) => -nanos(before.duration()),
         };
         let (first, last) = ends();
-        Timestamp(micros.clamp(first, last))
+        let micros = nanos.div_euclid(1_000).clamp(first.into(), last.into());
+        Timestamp(micros as i64)
     }
 }
 
@@ -96,21 +116,24 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
             None => format!("'{text}'"),
         },
     };
+    let midnight = |date: Date| in_utc(date.to_datetime(Time::midnight()));
+    let (first_end, last_end) = ends();
     if let Some((first, next)) = year_or_month(text) {
-        let micros = |date: Date| in_utc(date.to_datetime(Time::midnight()));
-        return match (micros(first), next.map(micros)) {
-            (Ok(first), Some(Ok(next))) => Ok(first..=next - 1),
-            (Ok(first), _) => Ok(first..=ends().1),
-            (Err(why), _) => Err(not_taken(Some(why))),
-        };
+        return Ok(midnight(first)..=next.map_or(last_end, |next| midnight(next) - 1));
     }
+    let between = |first: i64, len: i64| match (first_end..=last_end).contains(&first) {
+        true => Ok(first..=first.saturating_add(len - 1).min(last_end)),
+        false => Err(not_taken(None)),
+    };
     let pieces = match Pieces::parse(text) {
         Ok(pieces) => pieces,
         Err(why) => {
             // The dates of mails begin with a day of the week or of the month.
             let of_mail = rfc2822::parse(text).map_err(|_| not_taken(Some(why)))?;
-            let micros = of_mail.timestamp().as_microsecond();
-            return Ok(micros..=(micros + MICROS_PER_SECOND - 1).min(ends().1));
+            let minutes = text.bytes().filter(|byte| *byte == b':').count() < 2;
+            let len = if minutes { 60 * MICROS_PER_SECOND } else { MICROS_PER_SECOND };
+            let civil = of_mail.datetime();
+            return between(in_utc(civil) - micros_of(of_mail.offset()), len);
         }
     };
     if pieces.time_zone_annotation().is_some() {
@@ -121,18 +144,12 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
     }
     let (time, offset) = (pieces.time(), pieces.to_numeric_offset().unwrap_or(Offset::UTC));
     let civil = pieces.date().to_datetime(time.unwrap_or(Time::midnight()));
-    let timestamp =
-        TimeZone::fixed(offset).to_timestamp(civil).map_err(|why| not_taken(Some(why)))?;
-    let first = timestamp.as_microsecond();
-    if first > ends().1 {
-        return Err(not_taken(None));
-    }
-    let len = time.map_or(86_400 * MICROS_PER_SECOND, |_| precision(text));
-    Ok(first..=first.saturating_add(len - 1).min(ends().1))
+    let len = time.map_or(MICROS_PER_DAY, |_| precision(text));
+    between(in_utc(civil) - micros_of(offset), len)
 }
 
-fn in_utc(civil: DateTime) -> std::result::Result<i64, jiff::Error> {
-    TimeZone::UTC.to_timestamp(civil).map(jiff::Timestamp::as_microsecond)
+fn micros_of(offset: Offset) -> i64 {
+    i64::from(offset.seconds()) * MICROS_PER_SECOND
 }
 
 /// The first day of a year, `2010`, or of a month, `2010-12`, and of the next one, where there is one.
@@ -195,8 +212,16 @@ mod tests {
             ("2010-12", "2010-12-01T00:00:00Z 2010-12-31T23:59:59.999999Z"),
             ("2012-02", "2012-02-01T00:00:00Z 2012-02-29T23:59:59.999999Z"),
             ("2010", "2010-01-01T00:00:00Z 2010-12-31T23:59:59.999999Z"),
-            ("9999", "9999-01-01T00:00:00Z 9999-12-30T22:00:00Z"),
-            ("9999-12-30T21:59:59Z", "9999-12-30T21:59:59Z 9999-12-30T21:59:59.999999Z"),
+            ("9999", "9999-01-01T00:00:00Z 9999-12-31T23:59:59.999999Z"),
+            ("9999-12-31", "9999-12-31T00:00:00Z 9999-12-31T23:59:59.999999Z"),
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z 9999-12-31T23:59:59.999999Z"),
+            ("-009999-01-01", "-009999-01-01T00:00:00Z -009999-01-01T23:59:59.999999Z"),
+            (
+                "1969-12-31T23:59:59.9999999Z",
+                "1969-12-31T23:59:59.999999Z 1969-12-31T23:59:59.999999Z",
+            ),
+            ("1900-01-01T00:00:00.5Z", "1900-01-01T00:00:00.5Z 1900-01-01T00:00:00.599999Z"),
+            ("Wed, 01 Dec 2010 08:26 +0100", "2010-12-01T07:26:00Z 2010-12-01T07:26:59.999999Z"),
             ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31T23:59:59.999999Z"),
             ("Wed, 01 Dec 2010 08:26:00 +0000", "2010-12-01T08:26:00Z 2010-12-01T08:26:00.999999Z"),
         ];
@@ -229,6 +254,10 @@ mod tests {
     fn times_of_the_system_and_microseconds_are_points_in_time() {
         let second_before = UNIX_EPOCH - Duration::from_secs(1);
         assert_eq!(Timestamp::from(second_before).as_micros(), -1_000_000);
+        let nano_before = UNIX_EPOCH - Duration::from_nanos(1);
+        assert_eq!(Timestamp::from(nano_before).as_micros(), -1);
+        let half: Timestamp = "2010-12-01T08:26:30.25Z".parse().unwrap();
+        assert_eq!(half.to_exact_text(), "2010-12-01T08:26:30.250000Z");
         assert_eq!(Timestamp::from(UNIX_EPOCH).to_string(), "1970-01-01T00:00:00Z");
         assert_eq!(Timestamp::from_micros(i64::MAX), None);
         let far = Timestamp::from(UNIX_EPOCH + Duration::from_secs(1 << 40));

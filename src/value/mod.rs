@@ -17,10 +17,13 @@ use crate::schema::FieldKind;
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::time::SystemTime;
 
 pub use date::Timestamp;
 pub use decimal::Decimal;
-pub(crate) use typed::{Span, TERM_LEN, code, code_of_term, is_term, span, term_of_code, value};
+pub(crate) use typed::{
+    Span, TERM_LEN, code, code_of_term, exact_code, is_term, span, term_of_code, value,
+};
 
 /// One value of a field.
 ///
@@ -68,6 +71,14 @@ impl Value {
         match self {
             Value::Text(text) => Cow::Borrowed(text),
             other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// The text that means this and nothing else in a query: of a date, all digits behind the second.
+    pub(crate) fn to_query_text(&self) -> String {
+        match self {
+            Value::Date(date) => date.to_exact_text(),
+            other => other.to_text().into_owned(),
         }
     }
 
@@ -162,6 +173,10 @@ impl fmt::Display for Value {
             Value::Text(text) => f.write_str(text),
             Value::I64(number) => number.fmt(f),
             Value::U64(number) => number.fmt(f),
+            // Not hundreds of zeros.
+            Value::F64(number) if *number != 0.0 && !(1e-7..1e17).contains(&number.abs()) => {
+                write!(f, "{number:e}")
+            }
             Value::F64(number) => number.fmt(f),
             Value::Bool(is_true) => is_true.fmt(f),
             Value::Date(date) => date.fmt(f),
@@ -188,6 +203,31 @@ impl From<Cow<'_, str>> for Value {
     }
 }
 
+/// The number that it is written as: 0.1, and not the 0.10000000149 that its bits stand for.
+impl From<f32> for Value {
+    fn from(number: f32) -> Self {
+        Value::F64(number.to_string().parse().unwrap_or(f64::from(number)))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Value::U64(number as u64)
+    }
+}
+
+impl From<SystemTime> for Value {
+    fn from(time: SystemTime) -> Self {
+        Value::Date(time.into())
+    }
+}
+
+impl From<&Value> for Value {
+    fn from(value: &Value) -> Self {
+        value.clone()
+    }
+}
+
 /// Nothing is [`Value::Null`].
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
@@ -209,6 +249,6 @@ from! {
     String => Text, Box<str> => Text, char => Text,
     i8 => I64, i16 => I64, i32 => I64, i64 => I64,
     u8 => U64, u16 => U64, u32 => U64, u64 => U64,
-    f32 => F64, f64 => F64,
+    f64 => F64,
     bool => Bool, Timestamp => Date, Decimal => Decimal,
 }

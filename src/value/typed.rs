@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 const SIGN: u64 = 1 << 63;
 /// Digits of a number that a fraction of 64 bits always keeps.
-const DIGITS_OF_F64: u32 = 15;
+const DIGITS_OF_F64: usize = 15;
 /// Bytes of the term of a typed value.
 pub(crate) const TERM_LEN: usize = size_of::<u64>();
 
@@ -49,6 +49,10 @@ impl Span {
     fn exactly(code: u64) -> Self {
         Span { first: code.into(), last: code.into() }
     }
+
+    fn beyond(place: i128) -> Self {
+        Span { first: place, last: place }
+    }
 }
 
 /// The code of a value of a document, in a field of a typed kind.
@@ -57,9 +61,15 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
     match (kind, value) {
         (FieldKind::I64, Value::I64(number)) => Ok(of_i64(*number)),
         (FieldKind::U64, Value::U64(number)) => Ok(*number),
+        (FieldKind::I64, Value::U64(number)) => {
+            i64::try_from(*number).map(of_i64).map_err(|_| refused())
+        }
+        (FieldKind::U64, Value::I64(number)) => u64::try_from(*number).map_err(|_| refused()),
         (FieldKind::F64, Value::F64(number)) => of_f64(*number).ok_or_else(refused),
-        (FieldKind::F64, Value::I64(_) | Value::U64(_) | Value::Decimal(_)) => {
-            one(kind, &value.to_text())
+        (FieldKind::F64, Value::I64(number)) => whole_f64(*number).ok_or_else(refused),
+        (FieldKind::F64, Value::U64(number)) => whole_f64(*number).ok_or_else(refused),
+        (FieldKind::Decimal { scale }, Value::Decimal(number)) if number.scale() == scale => {
+            Ok(of_i64(number.unscaled()))
         }
         (FieldKind::Bool, Value::Bool(is_true)) => Ok(u64::from(*is_true)),
         (FieldKind::Date, Value::Date(date)) => Ok(of_i64(date.as_micros())),
@@ -70,21 +80,40 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
             Err(refused())
         }
         (_, Value::Null | Value::Bool(_) | Value::Date(_)) => Err(refused()),
+        // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
+        (FieldKind::F64, Value::Text(text)) if is_lossy_whole(text) => {
+            Err(NotTaken { found: format!("'{text}'"), ..refused() })
+        }
         (_, Value::Text(text)) => one(kind, text),
         // 3.0 is the whole number 3, and 0.1 is what its text says, as long as no digit was lost on the way.
         (_, Value::F64(number)) => {
-            let code = one(kind, &value.to_text())?;
-            let digits = if kind == FieldKind::U64 { code } else { to_i64(code).unsigned_abs() };
-            if digits < 10u64.pow(DIGITS_OF_F64) {
+            let text = number.to_string();
+            let code = one(kind, &text)?;
+            if significant_digits(&text) <= DIGITS_OF_F64 {
                 return Ok(code);
             }
             Err(NotTaken {
                 expected: format!("at most {DIGITS_OF_F64} digits, or a text, which keeps all")
                     .into(),
-                found: format!("'{number}'"),
+                found: format!("'{text}'"),
             })
         }
         (_, other) => one(kind, &other.to_text()),
+    }
+}
+
+/// The code of a value that is looked for: a text that leaves open which of several is meant is none.
+pub(crate) fn exact_code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
+    match value {
+        Value::Text(text) if kind == FieldKind::Date => {
+            let Span { first, last } = span(kind, text)?;
+            u64::try_from(first).ok().filter(|_| first == last).ok_or_else(|| NotTaken {
+                expected: "a time to the microsecond; a query finds all that a shorter text means"
+                    .into(),
+                found: format!("'{text}'"),
+            })
+        }
+        other => code(kind, other),
     }
 }
 
@@ -111,8 +140,15 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         FieldKind::U64 => number(0, 0),
         FieldKind::Decimal { scale } => number(scale, SIGN),
         FieldKind::F64 => {
-            let number = text.parse().ok().and_then(of_f64);
-            number.map(Span::exactly).ok_or_else(refused)
+            let number: f64 = text.parse().map_err(|_| refused())?;
+            let is_written = text.contains(|c: char| c.is_ascii_digit());
+            match of_f64(number) {
+                Some(code) => Ok(Span::exactly(code)),
+                // Beyond all that there are, as 1e999.
+                None if is_written && number > 0.0 => Ok(Span::beyond(1 << u64::BITS)),
+                None if is_written => Ok(Span::beyond(-1)),
+                None => Err(refused()),
+            }
         }
         FieldKind::Bool => {
             let is_true = text.parse::<bool>().map_err(|_| refused())?;
@@ -183,6 +219,26 @@ fn to_f64(code: u64) -> f64 {
     f64::from_bits(if code & SIGN == 0 { !code } else { code ^ SIGN })
 }
 
+/// `None` for a whole number that has more bits than a fraction keeps.
+fn whole_f64<T: Into<i128>>(number: T) -> Option<u64> {
+    let number: i128 = number.into();
+    let fraction = number as f64;
+    if fraction as i128 == number { of_f64(fraction) } else { None }
+}
+
+/// Whether a text is a whole number that has more bits than a fraction keeps.
+fn is_lossy_whole(text: &str) -> bool {
+    text.trim().parse::<i128>().is_ok_and(|number| whole_f64(number).is_none())
+}
+
+/// Digits of a number but for zeros before the first and behind the last other.
+fn significant_digits(text: &str) -> usize {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_digit).collect();
+    let first = digits.iter().position(|digit| *digit != b'0').unwrap_or(digits.len());
+    let end = digits.iter().rposition(|digit| *digit != b'0').map_or(first, |last| last + 1);
+    end - first
+}
+
 /// What a field of a kind takes.
 fn takes(kind: FieldKind) -> String {
     match kind {
@@ -192,7 +248,8 @@ fn takes(kind: FieldKind) -> String {
         FieldKind::Bool => "true or false".into(),
         FieldKind::Date => "a date".into(),
         FieldKind::Decimal { scale } => {
-            format!("a number with at most {scale} digits behind the point, and 18 in all")
+            let [least, most] = [u64::MIN, u64::MAX].map(|code| value(kind, code));
+            format!("a number from {least} to {most} with at most {scale} digits behind the point")
         }
         FieldKind::Text | FieldKind::Keyword => "a text".into(),
     }
@@ -278,6 +335,11 @@ mod tests {
             (decimal, Value::from("12.500"), "12.50"),
             (decimal, Value::from(9_999_999_999_999.99), "9999999999999.99"),
             (decimal, Value::from("12345678901234567.89"), "12345678901234567.89"),
+            (decimal, Value::from(0.1f32), "0.10"),
+            (FieldKind::Decimal { scale: 18 }, Value::from(0.1), "0.100000000000000000"),
+            (FieldKind::Decimal { scale: 8 }, Value::from(20_000_000.5), "20000000.50000000"),
+            (FieldKind::I64, Value::from(1e15), "1000000000000000"),
+            (FieldKind::F64, Value::from(1i64 << 53), "9007199254740992"),
             (decimal, Value::from(12), "12.00"),
         ];
         for (kind, given, expected) in taken {
@@ -286,11 +348,9 @@ mod tests {
         }
         let refused = [
             (FieldKind::I64, Value::from(3.5), "'3.5'"),
-            (FieldKind::I64, Value::from(u64::MAX), "'18446744073709551615'"),
             (FieldKind::I64, Value::from("many"), "'many'"),
             (FieldKind::I64, Value::from(true), "a boolean (true)"),
             (FieldKind::I64, Value::Null, "null"),
-            (FieldKind::U64, Value::from(-1), "'-1'"),
             (FieldKind::F64, Value::from(f64::NAN), "a number (NaN)"),
             (FieldKind::F64, Value::from("inf"), "'inf'"),
             (FieldKind::F64, Value::from("1e999"), "'1e999'"),
@@ -301,12 +361,25 @@ mod tests {
             (decimal, Value::from("12.505"), "'12.505'"),
             (decimal, Value::from("99999999999999999999"), "'99999999999999999999'"),
             (decimal, Value::from(12_345_678_901_234.56), "at most 15 digits, or a text"),
-            (FieldKind::I64, Value::from(9e15), "'9000000000000000'"),
+            (FieldKind::I64, Value::from(9.007_199_254_740_992e15), "at most 15 digits"),
+            (FieldKind::F64, Value::from((1i64 << 53) + 1), "9007199254740993"),
+            (FieldKind::F64, Value::from("9007199254740993"), "9007199254740993"),
+            (FieldKind::U64, Value::from(-5i8), "-5"),
+            (FieldKind::I64, Value::from(u64::MAX), "18446744073709551615"),
         ];
         for (kind, given, found) in refused {
             let error = code(kind, &given).unwrap_err().into_error("reading a value").to_string();
             assert!(error.contains(found) && error.contains("expected"), "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_looked_for_by_its_value_is_one() {
+        let date = |text: &str| exact_code(FieldKind::Date, &text.into());
+        assert_eq!(date("1970-01-01T00:00:00.000000Z"), Ok(SIGN));
+        assert!(date("1970-01-01").unwrap_err().found.contains("1970-01-01"));
+        assert_eq!(exact_code(FieldKind::U64, &"7".into()), Ok(7));
+        assert!(exact_code(FieldKind::Keyword, &Value::Null).is_err());
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl IndexWriter {
         let rules = &self.rules;
         self.recent_keys.add(|| {
             let (key, id) = (schema.key()?, schema.key_id()?);
-            rules.term(id, document.values(&key.name).next()?).ok()
+            rules.term(id, document.values(&key.name).find(|value| !value.is_null())?).ok()
         });
         let batch_bytes = self.resources.batch_bytes();
         if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {

@@ -70,12 +70,12 @@ impl Rules {
     /// The term of a value of such a field.
     pub(crate) fn term(&self, id: FieldId, value: &Value) -> Result<Vec<u8>> {
         let field = self.schema.get(id);
-        if !field.kind.is_typed() {
+        if !field.kind.is_typed() && !value.is_null() {
             return Ok(value.to_text().into_owned().into_bytes());
         }
-        let code = value::code(field.kind, value).map_err(|wrong| {
-            let what =
-                format!("looking for a value of the {} field '{}'", field.kind.name(), field.name);
+        let code = value::exact_code(field.kind, value).map_err(|wrong| {
+            let kind = field.kind.name();
+            let what = format!("looking for a value of the {kind} field '{}'", field.name);
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;
         Ok(value::term_of_code(code).to_vec())

@@ -95,7 +95,10 @@ impl IndexWriter {
         let mut document = before.clone();
         change(&mut document);
         let name = &self.rules.schema.get(id).name;
-        if !document.values(name).eq(before.values(name)) {
+        let terms = |of: &Document| -> Result<Vec<Vec<u8>>> {
+            of.values(name).map(|value| self.rules.term(id, value)).collect()
+        };
+        if terms(&document).ok() != terms(&before).ok() {
             return Err(Error::new(ErrorKind::Usage, "updating a document")
                 .expected(format!("the key {:?} to stay", key.to_text()))
                 .found(format!(

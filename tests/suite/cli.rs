@@ -1230,6 +1230,16 @@ fn numbers_and_dates_are_recognised_searched_counted_and_exported() {
     }
     let schema = dir.ok(&["schema", "infer", "shop.jsonl"]);
     assert!(inferred.ends_with(&schema), "{schema}");
+    dir.write(
+        "late.jsonl",
+        format!("{}{{\"price\":\"none\"}}\n", "{\"price\":1}\n".repeat(200_000)),
+    );
+    dir.run(&["index", "late.tp", "late.jsonl"]).fails_with(&[
+        "the i64 field 'price'",
+        "found 'none'",
+        "line 200001",
+        "`treepie schema infer`",
+    ]);
     dir.write("nothing.jsonl", "");
     dir.run(&["schema", "infer", "nothing.jsonl"]).fails_with(&["nothing.jsonl", "a document"]);
     for (query, words) in [("price:cheap", "found 'cheap'"), ("price:9*", "found a pattern")] {
@@ -1251,6 +1261,8 @@ fn numbers_and_dates_are_recognised_searched_counted_and_exported() {
     assert!(dir.ok(&["inspect", "shop.tp", "postings", "12.5", "--field", "price"]).contains('1'));
     let plan = dir.ok(&["explain", "shop.tp", "price:>=10 AND since:2011"]);
     assert!(plan.contains("price:[10 TO *]") && plan.contains("2011-01-01T00:00:00Z"), "{plan}");
+    let combined = dir.ok(&["search", "shop.tp", "{id sizes}:2", "--format", "jsonl"]);
+    assert_eq!(combined.lines().count(), 2, "{combined}");
     // What is exported is the same index again.
     dir.write("again.jsonl", dir.ok(&["export", "shop.tp"]));
     dir.ok(&["index", "again.tp", "again.jsonl", "--quiet"]);

@@ -359,13 +359,44 @@ fn a_value_that_a_field_cannot_have_is_refused_and_nothing_else() {
     assert_eq!(writer.commit().unwrap().documents, 1);
     assert_eq!(writer.delete_value("u", "many").unwrap_err().kind(), ErrorKind::Usage);
     assert_eq!(writer.delete_key("x").unwrap_err().kind(), ErrorKind::Usage);
-    assert!(writer.update(7u64, |document| document.set("p", 12.5)).unwrap());
+    let update = |document: &mut Document| {
+        document.set("p", 12.5);
+        document.set("id", 7);
+    };
+    assert!(writer.update(7u64, update).unwrap());
+    let error = writer.update(7, |document| document.set("id", 8)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("p:12.50").unwrap();
     let page = searcher.search(&query).run().unwrap();
     assert_eq!(page.hits[0].fields["id"].as_slice(), [Value::U64(7)]);
     assert_eq!(page.hits[0].fields["p"].to_string(), "12.50");
+}
+
+#[test]
+fn what_is_deleted_by_its_value_is_one_value() {
+    let schema = Schema::builder().keyword("k").field(Field::new("d", FieldKind::Date)).build();
+    let index = Index::in_memory(schema.unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("k", "").with("d", "2010-12-01T00:00:00Z")).unwrap();
+    writer.add(Document::new().with("k", "a").with("d", "2010-12-02T00:00:00Z")).unwrap();
+    assert_eq!(writer.delete_value("k", None::<&str>).unwrap_err().kind(), ErrorKind::Usage);
+    let error = writer.delete_value("d", "2010-12").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.to_string().contains("found '2010-12'"), "{error}");
+    writer.commit().unwrap();
+    let day: Timestamp = "2010-12-01".parse().unwrap();
+    let searcher = index.searcher().unwrap();
+    let bucket = &searcher.facets(&Query::All, "d", 1).unwrap().buckets[0];
+    assert_eq!(bucket.value, Value::Date(day));
+    // What a facet says is what finds it, though it is not written with all of its digits.
+    let of_bucket = Query::value("d", &bucket.value);
+    assert_eq!(searcher.count(&of_bucket).unwrap(), 1);
+    assert_eq!(searcher.count(&Query::in_set([day]).in_field("d")).unwrap(), 1);
+    assert_eq!(searcher.count(&Query::range(day..).in_field("d")).unwrap(), 2);
+    writer.delete_value("d", day).unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 1);
 }
 
 #[test]

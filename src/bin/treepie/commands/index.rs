@@ -169,7 +169,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         (_, None) => return Ok(Exit::Done),
     };
     let mut writer = index.writer_with(job.writer_options(&counters))?;
-    let mut bad = BadRecords::new(job.skip_bad_lines);
+    let mut bad =
+        BadRecords::new(job.skip_bad_lines, job.mode != Mode::Append && job.schema.is_none());
     for input in first.into_iter().map(Ok).chain(inputs) {
         job.add(&mut writer, input?, &mut bad)?;
     }

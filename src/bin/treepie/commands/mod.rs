@@ -179,7 +179,11 @@ fn value_to_json(value: &treepie::Value) -> Value {
 fn decimal_to_json(decimal: Decimal) -> Value {
     const DIGITS_OF_F64: u32 = 15;
     let text = decimal.to_string();
-    match decimal.unscaled().unsigned_abs() < 10u64.pow(DIGITS_OF_F64) {
+    let mut digits = decimal.unscaled().unsigned_abs();
+    while digits != 0 && digits.is_multiple_of(10) {
+        digits /= 10;
+    }
+    match digits < 10u64.pow(DIGITS_OF_F64) {
         true => text.parse::<f64>().map_or(Value::Null, Value::from),
         false => text.into(),
     }

@@ -43,19 +43,67 @@ pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Er
 }
 
 /// What has been seen in a field so far.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     /// Only null, empty lists, empty cells.
     Nothing,
-    Whole,
-    /// A whole number beyond those of 64 bits with a sign.
-    Large,
-    Fraction,
+    Numbers(Numbers),
     Bool,
     Date,
     Text,
     /// What has no kind in common but what all can be written as.
     Mixed,
+}
+
+/// What of numbers has been seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Numbers {
+    /// One with digits behind the point.
+    fraction: bool,
+    /// A whole one below 0.
+    negative: bool,
+    /// A whole one that a fraction does not keep all digits of.
+    wide: bool,
+    /// A whole one that takes all 64 bits.
+    large: bool,
+}
+
+impl Numbers {
+    const FRACTION: Seen =
+        Seen::Numbers(Numbers { fraction: true, negative: false, wide: false, large: false });
+
+    /// `None` for what no field of whole numbers can have.
+    fn whole(number: i128) -> Option<Seen> {
+        const BITS_OF_FRACTION: u32 = 53;
+        (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(Seen::Numbers(
+            Numbers {
+                fraction: false,
+                negative: number < 0,
+                wide: number.unsigned_abs() > 1 << BITS_OF_FRACTION,
+                large: number > i128::from(i64::MAX),
+            },
+        ))
+    }
+
+    fn and(self, other: Self) -> Self {
+        Numbers {
+            fraction: self.fraction | other.fraction,
+            negative: self.negative | other.negative,
+            wide: self.wide | other.wide,
+            large: self.large | other.large,
+        }
+    }
+
+    /// The kind of field that keeps all of them.
+    fn kind(self) -> Option<FieldKind> {
+        match self {
+            Numbers { fraction: true, wide: true, .. } => None,
+            Numbers { fraction: true, .. } => Some(FieldKind::F64),
+            Numbers { large: true, negative: true, .. } => None,
+            Numbers { large: true, .. } => Some(FieldKind::U64),
+            _ => Some(FieldKind::I64),
+        }
+    }
 }
 
 impl Seen {
@@ -69,11 +117,8 @@ impl Seen {
     }
 
     fn of_number(number: &Number) -> Self {
-        match (number.is_i64(), number.is_u64()) {
-            (true, _) => Seen::Whole,
-            (_, true) => Seen::Large,
-            _ => Seen::Fraction,
-        }
+        let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
+        whole.and_then(Numbers::whole).unwrap_or(Numbers::FRACTION)
     }
 
     /// What a cell of a table looks like.
@@ -81,28 +126,27 @@ impl Seen {
         let digits = cell.strip_prefix('-').unwrap_or(cell);
         // 007 is no number, and 1e5 may be anything.
         let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+        let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         match cell {
             "" => Seen::Nothing,
             "true" | "false" => Seen::Bool,
             _ if is_code || !is_number => Seen::of_text(cell),
-            _ if cell.parse::<i64>().is_ok() => Seen::Whole,
-            _ if cell.parse::<u64>().is_ok() => Seen::Large,
-            _ if cell.parse::<f64>().is_ok_and(f64::is_finite) => Seen::Fraction,
+            // One with more digits than a number has is the name of something.
+            _ if is_whole => cell.parse().ok().and_then(Numbers::whole).unwrap_or(Seen::Text),
+            _ if cell.parse::<f64>().is_ok_and(f64::is_finite) => Numbers::FRACTION,
             _ => Seen::Text,
         }
     }
 
     /// What holds both.
     fn and(self, other: Self) -> Self {
-        use Seen::{Date, Fraction, Large, Mixed, Nothing, Text, Whole};
         match (self, other) {
-            (seen, Nothing) | (Nothing, seen) => seen,
+            (seen, Seen::Nothing) | (Seen::Nothing, seen) => seen,
+            (Seen::Numbers(a), Seen::Numbers(b)) => Seen::Numbers(a.and(b)),
             (seen, other) if seen == other => seen,
-            (Date | Text, Date | Text) => Text,
-            (Whole, Large) | (Large, Whole) => Large,
-            (Whole | Large | Fraction, Whole | Large | Fraction) => Fraction,
-            _ => Mixed,
+            (Seen::Date | Seen::Text, Seen::Date | Seen::Text) => Seen::Text,
+            _ => Seen::Mixed,
         }
     }
 }
@@ -129,7 +173,8 @@ impl Fields {
         }
     }
 
-    fn into_schema(self) -> Result<Schema, Error> {
+    /// In a table everything is a text, whatever else a cell looks like.
+    fn into_schema(self, is_table: bool) -> Result<Schema, Error> {
         if self.0.is_empty() {
             return Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document with fields")
@@ -138,14 +183,18 @@ impl Fields {
         }
         let mut builder = Schema::builder();
         for SeenField { name, seen, many } in self.0 {
+            let text = if many { FieldKind::Keyword } else { FieldKind::Text };
             let kind = match seen {
-                Seen::Whole => FieldKind::I64,
-                Seen::Large => FieldKind::U64,
-                Seen::Fraction => FieldKind::F64,
+                Seen::Numbers(numbers) => match numbers.kind() {
+                    Some(kind) => kind,
+                    None if is_table => text,
+                    None => return Err(no_common_type(&name)),
+                },
                 Seen::Bool => FieldKind::Bool,
                 Seen::Date => FieldKind::Date,
-                Seen::Text | Seen::Nothing if !many => FieldKind::Text,
-                Seen::Text | Seen::Nothing | Seen::Mixed => FieldKind::Keyword,
+                Seen::Text | Seen::Nothing => text,
+                Seen::Mixed if is_table => text,
+                Seen::Mixed => FieldKind::Keyword,
             };
             builder = builder.field(Field::new(name, kind).many(many));
         }
@@ -160,6 +209,16 @@ fn no_type(name: &str, found: &str, line: u64) -> Error {
         .found(found)
         .at_line(line)
         .hint("--schema FILE says which fields there are")
+}
+
+/// Numbers of which no field keeps all.
+fn no_common_type(name: &str) -> Error {
+    Error::new(ErrorKind::Schema, format!("inferring the type of the field '{name}'"))
+        .expected("numbers that one type keeps all digits of")
+        .found(
+            "whole numbers of 54 bits or more beside fractions, or of 64 bits beside negative ones",
+        )
+        .hint("--schema FILE says what it is: a keyword, given as strings, keeps everything")
 }
 
 /// What one value of JSON looks like; none for what no field can have.
@@ -209,7 +268,7 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
             }
         }
     }
-    fields.into_schema().map_err(|error| error.in_file(name))
+    fields.into_schema(false).map_err(|error| error.in_file(name))
 }
 
 fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
@@ -225,7 +284,7 @@ fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
             fields.meet(name, Seen::of_cell(cell.trim()), false);
         }
     }
-    fields.into_schema()
+    fields.into_schema(true)
 }
 
 #[cfg(test)]
@@ -278,6 +337,8 @@ mod tests {
             (&["\"a\"", "1"], "keyword"),
             (&["[1, 2]", "3"], "i64, many"),
             (&["[\"a\"]", "null"], "keyword, many"),
+            (&["[1, null]"], "i64, many"),
+            (&["-1", "9007199254740993"], "i64"),
             (&["[true]"], "bool, many"),
             (&["[]", "1.5"], "f64"),
         ] {
@@ -294,6 +355,14 @@ mod tests {
             ),
             ("{\"a\":[[1]]}", "found a list in a list"),
             ("", "found none"),
+            (
+                "{\"a\":9007199254740993}\n{\"a\":0.5}",
+                "field 'a': expected numbers that one type keeps",
+            ),
+            (
+                "{\"a\":-1}\n{\"a\":18446744073709551615}",
+                "field 'a': expected numbers that one type keeps",
+            ),
         ] {
             let message = objects(text).unwrap_err();
             assert!(message.contains(words), "{message}");
@@ -317,7 +386,11 @@ mod tests {
             (&["0", "0.5"], "f64"),
             (&["true", "false"], "bool"),
             (&["2010-12-01", "2010-12-02 08:26"], "date"),
-            (&["1999", "unknown"], "keyword"),
+            (&["1999", "unknown"], "text"),
+            (&["1984", "Brave New World", "true"], "text"),
+            (&["9007199254740993", "0.5"], "text"),
+            (&["-1", "18446744073709551615"], "text"),
+            (&["123456789012345678901234567890"], "text"),
             (&["007", "008"], "text"),
             (&["nan", "inf"], "text"),
             (&["1e5"], "text"),

@@ -1,6 +1,6 @@
 //! JSON Lines: one object a line, its keys the fields.
 //!
-//! A text field takes a string. A keyword field takes a string, and an integer or a boolean as its
+//! A text field takes a string. A keyword field takes a string, and a number or a boolean as its
 //! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
 //! `many`. `null` and an empty list say that the document has no value there. Empty lines mean nothing.
 
@@ -164,16 +164,17 @@ pub(crate) fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
 fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, Error> {
     match (field.kind, value) {
         (_, Value::String(text)) => Ok(text.into()),
+        // In a list, where it says nothing.
+        (_, Value::Null) => Ok(treepie::Value::Null),
         (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string().into()),
-        (FieldKind::Keyword, Value::Number(number)) if !number.is_f64() => {
-            Ok(number.to_string().into())
-        }
+        // Not as it was written, but as it is written: 1.50 is 1.5.
+        (FieldKind::Keyword, Value::Number(number)) => Ok(number_of(&number).to_text().into()),
         (kind, Value::Bool(value)) if kind.is_typed() => Ok(value.into()),
         (kind, Value::Number(number)) if kind.is_typed() => Ok(number_of(&number)),
         (kind, other) => {
             let expected = match kind {
                 FieldKind::Text => "a string",
-                FieldKind::Keyword => "a string, an integer or a boolean",
+                FieldKind::Keyword => "a string, a number or a boolean",
                 _ => "a value",
             };
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
@@ -250,7 +251,7 @@ mod tests {
             (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
             (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
-            (b"{\"brand\":1.5}", "found a number that is no 64-bit integer"),
+            (b"{\"brand\":{}}", "expected a string, a number or a boolean, found an object"),
             (b"{\"tag\":[{}]}", "found an object"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected one object a line, found a list"),

@@ -244,6 +244,7 @@ impl Read for ReadAhead {
 #[derive(Debug)]
 pub(crate) struct BadRecords {
     skip: bool,
+    is_inferred: bool,
     n_skipped: u64,
     shown: Vec<String>,
 }
@@ -252,14 +253,21 @@ pub(crate) struct BadRecords {
 const SHOWN_MAX: usize = 10;
 
 impl BadRecords {
-    pub(crate) fn new(skip: bool) -> Self {
-        BadRecords { skip, n_skipped: 0, shown: vec![] }
+    /// Whether they are left out; where they are not, whether a schema that was inferred may be why they do not fit.
+    pub(crate) fn new(skip: bool, is_inferred: bool) -> Self {
+        BadRecords { skip, is_inferred, n_skipped: 0, shown: vec![] }
     }
 
     /// A record that does not fit.
     pub(crate) fn meet(&mut self, error: Error) -> Result<(), Error> {
         if !self.skip {
-            return Err(error.hint("--skip-bad-lines leaves such lines out"));
+            return Err(error.hint(match self.is_inferred {
+                true => {
+                    "--skip-bad-lines leaves such lines out; `treepie schema infer` prints what was inferred, \
+                     to change it and to give it with --schema"
+                }
+                false => "--skip-bad-lines leaves such lines out",
+            }));
         }
         self.n_skipped += 1;
         if self.shown.len() < SHOWN_MAX {
@@ -369,8 +377,8 @@ mod tests {
 
     #[test]
     fn bad_records_stop_or_are_counted() {
-        assert!(BadRecords::new(false).meet(bad("x", 1)).is_err());
-        let mut bad_records = BadRecords::new(true);
+        assert!(BadRecords::new(false, false).meet(bad("x", 1)).is_err());
+        let mut bad_records = BadRecords::new(true, true);
         (0..12).for_each(|line| bad_records.meet(bad("x", line)).unwrap());
         assert_eq!((bad_records.n_skipped, bad_records.shown.len()), (12, 10));
     }

@@ -396,7 +396,11 @@ mod tests {
     #[test]
     fn mistakes_and_what_is_not_built_are_told_with_their_line() {
         for (text, words) in [
-            ("[fields.a]\ntype = \"date\"", "type \"date\" is not built yet (line 2)"),
+            ("[fields.a]\ntype = \"geo\"", "type \"geo\" is not built yet (line 2)"),
+            ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
+            ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
+            ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
+            ("[fields.a]\ntype = \"date\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
             ("[fields.a]\nstored = true", "without one (line 1)"),
             (
@@ -421,12 +425,12 @@ mod tests {
             ),
             ("[fields.a]\ntype = \"keyword\"\nfacet = true", "is not built yet (line 3)"),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
-            ("[fields.a]\ntype = 3", "text or keyword for 'type', found a value of type integer"),
+            ("[fields.a]\ntype = 3", "date or decimal for 'type', found a value of type integer"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
             ("[fields.a]\ntype = \"text\"\ncolour = 1", "found 'colour' (line 3)"),
-            ("[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"", "a stored keyword field of one"),
+            ("[fields.a]\ntype = \"text\"\n[index]\nkey = \"a\"", "a stored field of one keyword"),
             (
                 "[fields.a]\ntype = \"keyword\"\nstored = false\n[index]\nkey = \"a\"",
                 "found one that is not stored",
