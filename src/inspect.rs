@@ -249,13 +249,13 @@ impl Inspector {
         Ok(())
     }
 
-    /// The term that is written so.
+    /// The term that is written so; of a date the first microsecond, which is what it is listed as.
     fn term(&self, field: FieldId, text: &str) -> Result<Vec<u8>> {
         let Field { kind, name, .. } = self.schema().get(field);
         if !kind.is_typed() {
             return Ok(text.as_bytes().to_vec());
         }
-        let code = value::exact_code(*kind, &text.into()).map_err(|wrong| {
+        let code = value::code(*kind, &text.into()).map_err(|wrong| {
             let what = format!("looking for a value of the {} field '{name}'", kind.name());
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;

@@ -40,14 +40,25 @@ pub struct IndexReader(Arc<Inner>);
 struct Inner {
     storage: Arc<dyn Storage>,
     setting: Setting,
-    published: Arc<Published>,
+    wanted: Wanted,
     /// Of the snapshot that was asked for last.
     searcher: ArcSwap<Searcher>,
 }
 
-impl Drop for Inner {
+/// Asks for commits as long as it lives.
+#[derive(Debug)]
+struct Wanted(Arc<Published>);
+
+impl Wanted {
+    fn new(published: Arc<Published>) -> Self {
+        published.want();
+        Wanted(published)
+    }
+}
+
+impl Drop for Wanted {
     fn drop(&mut self) {
-        self.published.leave();
+        self.0.leave();
     }
 }
 
@@ -58,24 +69,29 @@ impl IndexReader {
         setting: Setting,
         published: Arc<Published>,
     ) -> Result<Self> {
-        published.want();
-        let newest = || match published.newest() {
-            Some(newest) => Ok(newest),
+        let wanted = Wanted::new(published);
+        let published = &wanted.0;
+        let snapshot = match published.newest() {
+            Some(newest) => newest,
             None => {
                 let snapshot = Arc::new(Snapshot::open(&*storage)?);
                 published.publish(Arc::clone(&snapshot));
-                Ok(published.newest().unwrap_or(snapshot))
+                published.newest().unwrap_or(snapshot)
             }
         };
-        let snapshot = newest().inspect_err(|_| published.leave())?;
+        let is_stale = published.is_stale(&snapshot);
         let searcher = Searcher::of(Arc::clone(&storage), snapshot, setting.clone());
         let searcher = ArcSwap::from_pointee(searcher);
-        Ok(IndexReader(Arc::new(Inner { storage, setting, published, searcher })))
+        let reader = IndexReader(Arc::new(Inner { storage, setting, wanted, searcher }));
+        if is_stale {
+            reader.refresh()?;
+        }
+        Ok(reader)
     }
 
     /// Answers from the newest snapshot. Never waits, whatever writers do, and never fails.
     pub fn searcher(&self) -> Searcher {
-        let Inner { storage, setting, published, searcher } = &*self.0;
+        let Inner { storage, setting, wanted: Wanted(published), searcher } = &*self.0;
         let kept = searcher.load();
         let newest = match published.newest() {
             Some(newest) if !kept.is_of(&newest) => newest,
@@ -94,7 +110,7 @@ impl IndexReader {
     ///
     /// As [`Index::searcher`](crate::Index::searcher); searchers stay as they are.
     pub fn refresh(&self) -> Result<bool> {
-        let Inner { storage, published, .. } = &*self.0;
+        let Inner { storage, wanted: Wanted(published), .. } = &*self.0;
         let known = published.newest();
         let generation = known.as_ref().map_or(0, |known| known.manifest.generation);
         if let Some(stale) = known.as_ref().filter(|known| published.is_stale(known)) {
@@ -119,7 +135,7 @@ impl IndexReader {
 
     /// Waits for snapshots that come after the newest one of now.
     pub fn subscribe(&self) -> Subscription {
-        Subscription { reader: self.clone(), seen: self.0.published.n_changes() }
+        Subscription { reader: self.clone(), seen: self.0.wanted.0.n_changes() }
     }
 }
 
@@ -155,13 +171,13 @@ impl Subscription {
         reason = "it never ends, and an iterator would hide that it waits"
     )]
     pub fn next(&mut self) -> Searcher {
-        self.seen = self.reader.0.published.wait(self.seen, None);
+        self.seen = self.reader.0.wanted.0.wait(self.seen, None);
         self.reader.searcher()
     }
 
     /// The same, for at most so long; `None` if there was none.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Searcher> {
-        let n_changes = self.reader.0.published.wait(self.seen, Some(timeout));
+        let n_changes = self.reader.0.wanted.0.wait(self.seen, Some(timeout));
         let is_new = n_changes > self.seen;
         self.seen = n_changes;
         is_new.then(|| self.reader.searcher())

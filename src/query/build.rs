@@ -1,6 +1,6 @@
 //! Building trees in a program: constructors that leave out what says nothing.
 
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
 
 use super::{Boost, Fuzziness, Place, Proximity, Query, Score, Tie};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,9 +18,13 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
-    /// An exact value of a keyword field.
+    /// An exact value of a keyword or typed field.
     pub fn value(field: impl Into<String>, value: impl Into<Value>) -> Self {
-        Query::phrase(value.into().to_query_text()).in_field(field)
+        match value.into() {
+            // Nothing is no value, and no document has it.
+            Value::Null => Query::Nothing,
+            value => Query::phrase(value.to_exact_text()).in_field(field),
+        }
     }
 
     /// Words one after the other.
@@ -113,16 +117,19 @@ impl Query {
     /// assert_eq!(Query::range(1900..=1950).in_field("year").to_string(), "year:[1900 TO 1950]");
     /// ```
     pub fn range<V: Into<Value> + Clone>(range: impl RangeBounds<V>) -> Self {
-        let text = |value: V| value.into().to_query_text();
-        let lower = range.start_bound().cloned().map(text);
-        let upper = range.end_bound().cloned().map(text);
+        let text = |bound: Bound<&V>| match bound.cloned().map(Into::into) {
+            Bound::Included(Value::Null) | Bound::Excluded(Value::Null) => Bound::Unbounded,
+            bound => bound.map(|value: Value| value.to_exact_text().into_owned()),
+        };
+        let (lower, upper) = (text(range.start_bound()), text(range.end_bound()));
         Query::Range { field: None, lower, upper, place: Place::default() }
     }
 
     /// One of these values; the order and repetitions say nothing.
     pub fn in_set<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Self {
-        let text = |value: V| value.into().to_query_text();
-        let mut values: Vec<String> = values.into_iter().map(text).collect();
+        let values = values.into_iter().map(Into::into).filter(|value: &Value| !value.is_null());
+        let mut values: Vec<String> =
+            values.map(|value| value.to_exact_text().into_owned()).collect();
         values.sort_unstable();
         values.dedup();
         match values.is_empty() {

@@ -1,5 +1,6 @@
 //! What texts mean in a typed field: a value, the values of a range, or nothing that the field can have.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
@@ -132,11 +133,19 @@ fn span(field: &Field, text: &str) -> Result<Span> {
     })
 }
 
+/// What means a value in its field: of a date with all digits behind the second, because with fewer it means more.
+fn printed(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Date(_) => value.to_exact_text(),
+        other => other.to_text(),
+    }
+}
+
 impl Query {
     /// The leaf that stands for a term of a field.
     pub(crate) fn of_term(field: &Field, term: &[u8]) -> Self {
         let value = Value::of_term(field.kind, term);
-        let text = value.to_query_text();
+        let text = printed(&value);
         let is_word = |c: char| c.is_alphanumeric() || c == '.';
         match field.kind.is_typed() && text.chars().all(is_word) || field.kind.is_text() {
             true => Query::word_in(&*field.name, text),
@@ -146,7 +155,7 @@ impl Query {
 
     /// The leaf that stands for the same terms of a field.
     pub(crate) fn of_terms_in(field: &Field, terms: &Expansion) -> Self {
-        let text = |term: &Vec<u8>| Value::of_term(field.kind, term).to_query_text();
+        let text = |term: &Vec<u8>| printed(&Value::of_term(field.kind, term)).into_owned();
         let bound = |bound: &Bound<Vec<u8>>| match bound {
             Bound::Included(term) => Bound::Included(text(term)),
             Bound::Excluded(term) => Bound::Excluded(text(term)),
@@ -225,8 +234,12 @@ mod tests {
                 "date:[* TO \"2010-12-01T08:26:30.000000Z\"]",
             ),
             ("weight:<1e999", "weight:*"),
+            ("year:<1e999", "year:*"),
+            ("price:>=\\-1e999", "price:*"),
             ("weight:>=\\-1e999", "weight:*"),
             ("weight:1e300", "weight:1e300"),
+            ("weight:<9007199254740993", "weight:[* TO 9007199254740994}"),
+            ("weight:>9007199254740993", "weight:{9007199254740992 TO *]"),
             ("year:1922 AND year:*", "year:1922"),
             ("year:1922 AND NOT year:1922", "NOT *"),
             ("{year size}:7", "year:7 OR size:7"),

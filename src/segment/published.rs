@@ -49,11 +49,21 @@ impl Published {
     pub(crate) fn leave(&self) {
         let mut n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
         *n_readers = n_readers.saturating_sub(1);
-        if *n_readers == 0 {
-            self.wanted.store(false, Ordering::SeqCst);
-            self.newest.rcu(|now| now.clone().filter(|now| now.is_flushed()));
-            self.forget_what_was_replaced();
+        let unwanted = self.forget_unless_wanted(*n_readers);
+        // Dropping a snapshot may run code of the host's, which may open a reader.
+        drop(n_readers);
+        drop(unwanted);
+    }
+
+    /// Lets go of what is there for no reader, and gives it back: not of what was flushed, as long as it is there.
+    fn forget_unless_wanted(&self, n_readers: usize) -> [Option<Arc<Snapshot>>; 2] {
+        if n_readers > 0 {
+            return [None, None];
         }
+        self.wanted.store(false, Ordering::SeqCst);
+        let is_kept = |now: &Arc<Snapshot>| now.is_flushed() && !self.is_stale(now);
+        let newest = self.newest.rcu(|now| now.clone().filter(is_kept));
+        [newest, self.forget_what_was_replaced()]
     }
 
     /// Whether there are readers who want to know of commits, or who would find what was flushed before one.
@@ -70,11 +80,11 @@ impl Published {
     }
 
     /// Lets go of what is no more and is not the newest either.
-    fn forget_what_was_replaced(&self) {
+    fn forget_what_was_replaced(&self) -> Option<Arc<Snapshot>> {
         let is_newest = |stale: &Arc<Snapshot>| {
             self.newest.load().as_ref().is_some_and(|newest| Arc::ptr_eq(newest, stale))
         };
-        self.stale.rcu(|stale| stale.clone().filter(is_newest));
+        self.stale.rcu(|stale| stale.clone().filter(is_newest))
     }
 
     /// Whether this is no more. It stays so until something else is published, so that whoever fails to look leaves it to
@@ -92,6 +102,13 @@ impl Published {
     /// Publishes `snapshot`, unless there is a newer one.
     pub(crate) fn publish(&self, snapshot: Arc<Snapshot>) {
         self.publish_where(&snapshot, |now| snapshot.version() > now.version());
+        if !snapshot.is_flushed() {
+            // The last reader may have left meanwhile, or left what was flushed, in the place of which this is now.
+            let n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
+            let unwanted = self.forget_unless_wanted(*n_readers);
+            drop(n_readers);
+            drop(unwanted);
+        }
     }
 
     /// Publishes what the disk has instead of what is no more, unless somebody has published anything meanwhile. Whatever a
@@ -197,6 +214,7 @@ mod tests {
         for (nth, newest) in ordered.iter().enumerate() {
             let published = Published::default();
             assert!(published.newest().is_none() && !published.is_wanted());
+            published.want();
             published.publish(Arc::clone(newest));
             for older in &ordered[..=nth] {
                 published.publish(Arc::clone(older));
@@ -221,6 +239,8 @@ mod tests {
         assert!(asked.is_wanted());
         let filled = Published::default();
         filled.publish(snapshot(&storage, 1, 0));
+        assert!(!filled.is_wanted(), "a commit is on the disk for whoever asks");
+        filled.publish(snapshot(&storage, 1, filled.next_flush()));
         assert!(filled.is_wanted());
     }
 
@@ -244,6 +264,14 @@ mod tests {
         assert!(published.newest().is_some_and(|newest| newest.is_flushed()));
         published.leave();
         assert!(published.is_wanted(), "once too often is no harm");
+        published.publish(snapshot(&storage, 2, 0));
+        assert!(published.newest().is_none(), "nobody reads what took its place");
+        // What is no more is kept for nobody either.
+        published.want();
+        published.publish(snapshot(&storage, 2, published.next_flush()));
+        published.set_stale();
+        published.leave();
+        assert!(published.newest().is_none());
     }
 
     /// It would be answered from for ever, or each reader would read the disk each time.
@@ -251,6 +279,7 @@ mod tests {
     fn what_is_no_more_is_replaced_once_by_what_the_disk_has() {
         let storage = MemoryStorage::new();
         let published = Published::default();
+        published.want();
         published.set_stale();
         let commit = snapshot(&storage, 1, 0);
         let flushed = snapshot(&storage, 1, published.next_flush());
@@ -279,6 +308,7 @@ mod tests {
         snapshot(&storage, 1, 0);
         for is_late in [false, true] {
             let published = Published::default();
+            published.want();
             let lost = snapshot(&storage, 1, published.next_flush());
             published.publish(Arc::clone(&lost));
             published.set_stale();

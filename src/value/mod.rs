@@ -74,11 +74,17 @@ impl Value {
         }
     }
 
-    /// The text that means this and nothing else in a query: of a date, all digits behind the second.
-    pub(crate) fn to_query_text(&self) -> String {
+    /// The text that means this and nothing else, in a query of any field: of a date with all digits behind the second, of a
+    /// number with all of its digits. In a field of texts and keywords it is what is indexed.
+    pub(crate) fn to_exact_text(&self) -> Cow<'_, str> {
         match self {
-            Value::Date(date) => date.to_exact_text(),
-            other => other.to_text().into_owned(),
+            Value::Date(date) => Cow::Owned(date.to_exact_text()),
+            // What is beyond all numbers, in all fields of them.
+            Value::F64(number) if number.is_infinite() => {
+                Cow::Borrowed(if *number > 0.0 { "1e999" } else { "-1e999" })
+            }
+            Value::F64(number) => Cow::Owned(number.to_string()),
+            other => other.to_text(),
         }
     }
 
@@ -206,7 +212,11 @@ impl From<Cow<'_, str>> for Value {
 /// The number that it is written as: 0.1, and not the 0.10000000149 that its bits stand for.
 impl From<f32> for Value {
     fn from(number: f32) -> Self {
-        Value::F64(number.to_string().parse().unwrap_or(f64::from(number)))
+        let exact = f64::from(number);
+        if exact.fract() == 0.0 {
+            return Value::F64(exact);
+        }
+        Value::F64(number.to_string().parse().unwrap_or(exact))
     }
 }
 

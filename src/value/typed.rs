@@ -49,25 +49,23 @@ impl Span {
     fn exactly(code: u64) -> Self {
         Span { first: code.into(), last: code.into() }
     }
-
-    fn beyond(place: i128) -> Self {
-        Span { first: place, last: place }
-    }
 }
 
 /// The code of a value of a document, in a field of a typed kind.
 pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
     let refused = || NotTaken { expected: takes(kind).into(), found: shown(value) };
+    // Of the right sort, and still not one of them.
+    let beyond = || NotTaken { expected: takes(kind).into(), found: format!("'{value}'") };
     match (kind, value) {
         (FieldKind::I64, Value::I64(number)) => Ok(of_i64(*number)),
         (FieldKind::U64, Value::U64(number)) => Ok(*number),
         (FieldKind::I64, Value::U64(number)) => {
-            i64::try_from(*number).map(of_i64).map_err(|_| refused())
+            i64::try_from(*number).map(of_i64).map_err(|_| beyond())
         }
-        (FieldKind::U64, Value::I64(number)) => u64::try_from(*number).map_err(|_| refused()),
+        (FieldKind::U64, Value::I64(number)) => u64::try_from(*number).map_err(|_| beyond()),
         (FieldKind::F64, Value::F64(number)) => of_f64(*number).ok_or_else(refused),
-        (FieldKind::F64, Value::I64(number)) => whole_f64(*number).ok_or_else(refused),
-        (FieldKind::F64, Value::U64(number)) => whole_f64(*number).ok_or_else(refused),
+        (FieldKind::F64, Value::I64(number)) => whole_f64(*number).ok_or_else(beyond),
+        (FieldKind::F64, Value::U64(number)) => whole_f64(*number).ok_or_else(beyond),
         (FieldKind::Decimal { scale }, Value::Decimal(number)) if number.scale() == scale => {
             Ok(of_i64(number.unscaled()))
         }
@@ -81,8 +79,10 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         }
         (_, Value::Null | Value::Bool(_) | Value::Date(_)) => Err(refused()),
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
-        (FieldKind::F64, Value::Text(text)) if is_lossy_whole(text) => {
-            Err(NotTaken { found: format!("'{text}'"), ..refused() })
+        (FieldKind::F64, Value::Text(_) | Value::Decimal(_))
+            if lossy_whole(&value.to_text()).is_some() =>
+        {
+            Err(beyond())
         }
         (_, Value::Text(text)) => one(kind, text),
         // 3.0 is the whole number 3, and 0.1 is what its text says, as long as no digit was lost on the way.
@@ -108,8 +108,7 @@ pub(crate) fn exact_code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken
         Value::Text(text) if kind == FieldKind::Date => {
             let Span { first, last } = span(kind, text)?;
             u64::try_from(first).ok().filter(|_| first == last).ok_or_else(|| NotTaken {
-                expected: "a time to the microsecond; a query finds all that a shorter text means"
-                    .into(),
+                expected: "a time to the microsecond, as 2010-12-01T08:26:00.000000Z; a query finds all that a shorter text means".into(),
                 found: format!("'{text}'"),
             })
         }
@@ -135,18 +134,25 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
             Scaled::Above(number) => Span { first: number + zero + 1, last: number + zero },
         })
     };
+    let is_number = !matches!(kind, FieldKind::Bool | FieldKind::Date);
+    if is_number && let Some(beyond) = beyond(text) {
+        return Ok(beyond);
+    }
     match kind {
         FieldKind::I64 => number(0, SIGN),
         FieldKind::U64 => number(0, 0),
         FieldKind::Decimal { scale } => number(scale, SIGN),
         FieldKind::F64 => {
             let number: f64 = text.parse().map_err(|_| refused())?;
-            let is_written = text.contains(|c: char| c.is_ascii_digit());
             match of_f64(number) {
-                Some(code) => Ok(Span::exactly(code)),
-                // Beyond all that there are, as 1e999.
-                None if is_written && number > 0.0 => Ok(Span::beyond(1 << u64::BITS)),
-                None if is_written => Ok(Span::beyond(-1)),
+                Some(code) => Ok(match lossy_whole(text) {
+                    // Between two of them.
+                    Some(whole) if whole < number as i128 => {
+                        Span { first: code.into(), last: i128::from(code) - 1 }
+                    }
+                    Some(_) => Span { first: i128::from(code) + 1, last: code.into() },
+                    None => Span::exactly(code),
+                }),
                 None => Err(refused()),
             }
         }
@@ -161,6 +167,14 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         }
         FieldKind::Text | FieldKind::Keyword => Err(refused()),
     }
+}
+
+/// What is beyond all numbers that there are, as 1e999.
+fn beyond(text: &str) -> Option<Span> {
+    let number: f64 = text.parse().ok()?;
+    let is_written = text.contains(|c: char| c.is_ascii_digit());
+    let place = if number > 0.0 { 1 << u64::BITS } else { -1 };
+    (number.is_infinite() && is_written).then_some(Span { first: place, last: place })
 }
 
 /// The value of a code.
@@ -226,9 +240,13 @@ fn whole_f64<T: Into<i128>>(number: T) -> Option<u64> {
     if fraction as i128 == number { of_f64(fraction) } else { None }
 }
 
-/// Whether a text is a whole number that has more bits than a fraction keeps.
-fn is_lossy_whole(text: &str) -> bool {
-    text.trim().parse::<i128>().is_ok_and(|number| whole_f64(number).is_none())
+/// The whole number that a text is, if it has more bits than a fraction keeps. Of those with more than 36 digits the first
+/// say so.
+fn lossy_whole(text: &str) -> Option<i128> {
+    match scaled(text.trim(), 0)? {
+        Scaled::Exactly(whole) => Some(whole).filter(|whole| whole_f64(*whole).is_none()),
+        Scaled::Above(_) => None,
+    }
 }
 
 /// Digits of a number but for zeros before the first and behind the last other.
@@ -244,7 +262,7 @@ fn takes(kind: FieldKind) -> String {
     match kind {
         FieldKind::I64 => format!("a whole number from {} to {}", i64::MIN, i64::MAX),
         FieldKind::U64 => format!("a whole number from 0 to {}", u64::MAX),
-        FieldKind::F64 => "a finite number".into(),
+        FieldKind::F64 => "a finite number, a whole one of at most 53 bits".into(),
         FieldKind::Bool => "true or false".into(),
         FieldKind::Date => "a date".into(),
         FieldKind::Decimal { scale } => {
@@ -364,6 +382,9 @@ mod tests {
             (FieldKind::I64, Value::from(9.007_199_254_740_992e15), "at most 15 digits"),
             (FieldKind::F64, Value::from((1i64 << 53) + 1), "9007199254740993"),
             (FieldKind::F64, Value::from("9007199254740993"), "9007199254740993"),
+            (FieldKind::F64, Value::from("9007199254740993.0"), "9007199254740993.0"),
+            (FieldKind::F64, Value::from(Decimal::new((1 << 53) + 1, 0)), "9007199254740993"),
+            (FieldKind::F64, Value::from(i128::MAX.to_string()), "17014118346046923173"),
             (FieldKind::U64, Value::from(-5i8), "-5"),
             (FieldKind::I64, Value::from(u64::MAX), "18446744073709551615"),
         ];

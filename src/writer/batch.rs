@@ -131,7 +131,7 @@ impl DocumentBatch {
                 term = value::term_of_code(code);
                 &term[..]
             } else {
-                text = value.to_text();
+                text = value.to_exact_text();
                 text.as_bytes()
             };
             let (limit_name, limit) = match kind {

@@ -71,7 +71,7 @@ impl Rules {
     pub(crate) fn term(&self, id: FieldId, value: &Value) -> Result<Vec<u8>> {
         let field = self.schema.get(id);
         if !field.kind.is_typed() && !value.is_null() {
-            return Ok(value.to_text().into_owned().into_bytes());
+            return Ok(value.to_exact_text().into_owned().into_bytes());
         }
         let code = value::exact_code(field.kind, value).map_err(|wrong| {
             let kind = field.kind.name();

@@ -1080,6 +1080,9 @@ fn an_empty_input_is_an_empty_index_where_a_schema_is_given() {
     // Whoever makes the input has failed, mostly.
     let ran = dir.run(&["index", "j.tp", "none.jsonl", "--overwrite"]);
     ran.fails_with(&["none.jsonl", "expected documents", "treepie delete"]);
+    dir.write("head.csv", "a,c\n");
+    let csv = ["index", "j.tp", "head.csv", "--overwrite", "--input-format", "csv"];
+    dir.run(&csv).fails_with(&["expected documents"]);
     assert_eq!(dir.run(&["search", "j.tp", "*", "--count"]).stdout.trim(), "2");
 }
 
@@ -1260,7 +1263,10 @@ fn numbers_and_dates_are_recognised_searched_counted_and_exported() {
     assert_eq!(terms, "documents\tterm\n1\t9.99\n1\t12.5\n1\t40.0\n");
     assert!(dir.ok(&["inspect", "shop.tp", "postings", "12.5", "--field", "price"]).contains('1'));
     let plan = dir.ok(&["explain", "shop.tp", "price:>=10 AND since:2011"]);
-    assert!(plan.contains("price:[10 TO *]") && plan.contains("2011-01-01T00:00:00Z"), "{plan}");
+    assert!(
+        plan.contains("price:[10 TO *]") && plan.contains("2011-01-01T00:00:00.000000Z"),
+        "{plan}"
+    );
     let combined = dir.ok(&["search", "shop.tp", "{id sizes}:2", "--format", "jsonl"]);
     assert_eq!(combined.lines().count(), 2, "{combined}");
     // What is exported is the same index again.

@@ -400,6 +400,37 @@ fn what_is_deleted_by_its_value_is_one_value() {
 }
 
 #[test]
+fn values_of_rust_find_what_was_added_with_them_in_a_field_of_any_kind() {
+    let fields = [FieldKind::F64, FieldKind::Decimal { scale: 8 }, FieldKind::Keyword];
+    let date: Timestamp = "2010-12-01T00:00:00Z".parse().unwrap();
+    for kind in fields {
+        let schema = Schema::builder().field(Field::new("n", kind)).build().unwrap();
+        let index = Index::in_memory(schema);
+        let mut writer = index.writer().unwrap();
+        let values =
+            [Value::F64(5e-8), Value::from(4_294_967_296f32), Value::F64(0.1), Value::F64(1e10)];
+        for value in &values {
+            writer.add(Document::new().with("n", value)).unwrap();
+        }
+        if kind == FieldKind::Keyword {
+            writer.add(Document::new().with("n", date)).unwrap();
+        }
+        writer.commit().unwrap();
+        let searcher = index.searcher().unwrap();
+        for value in &values {
+            assert_eq!(searcher.count(&Query::value("n", value)).unwrap(), 1, "{value} {kind:?}");
+        }
+        if kind == FieldKind::Keyword {
+            assert_eq!(searcher.count(&Query::value("n", date)).unwrap(), 1);
+        } else {
+            let all = Query::range(f64::NEG_INFINITY..=f64::INFINITY).in_field("n");
+            assert_eq!(searcher.count(&all).unwrap(), 4);
+        }
+        assert_eq!(searcher.count(&Query::value("n", None::<f64>)).unwrap(), 0);
+    }
+}
+
+#[test]
 fn a_key_may_be_a_number_however_it_is_written() {
     let index = Index::in_memory(schema());
     let mut writer = index.writer().unwrap();

@@ -142,6 +142,14 @@ impl Job {
     }
 }
 
+/// An index is not replaced by nothing: whoever makes the input has failed, mostly.
+fn without_documents() -> Error {
+    Error::new(ErrorKind::Usage, "overwriting an index")
+        .expected("documents")
+        .found("nothing")
+        .hint("`treepie delete INDEX '*'` empties an index")
+}
+
 fn nothing_in(input: &Input) {
     warn(format!("nothing in {}", input.name.display()));
 }
@@ -171,8 +179,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut writer = index.writer_with(job.writer_options(&counters))?;
     let mut bad =
         BadRecords::new(job.skip_bad_lines, job.mode != Mode::Append && job.schema.is_none());
+    let mut n_added = 0;
     for input in first.into_iter().map(Ok).chain(inputs) {
-        job.add(&mut writer, input?, &mut bad)?;
+        n_added += job.add(&mut writer, input?, &mut bad)?;
+    }
+    if n_added == 0 && job.mode == Mode::Overwrite {
+        bad.print();
+        return Err(without_documents().into());
     }
     let commit = writer.commit()?;
     // So that whoever appends often has few segments all the same. The documents are there already.
@@ -219,11 +232,7 @@ impl Job {
         let has_schema = self.schema.is_some() || self.format == Some(InputFormat::Lines);
         match last {
             Some(empty) if self.mode == Mode::Overwrite => {
-                Err(Error::new(ErrorKind::Usage, "overwriting an index")
-                    .expected("documents")
-                    .found("nothing")
-                    .in_file(&empty.name)
-                    .hint("`treepie delete INDEX '*'` empties an index"))
+                Err(without_documents().in_file(&empty.name))
             }
             Some(empty) if !has_schema => Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document")
@@ -274,17 +283,17 @@ impl Job {
         }
     }
 
-    /// Adds all of one input.
+    /// Adds all of one input; how many documents those were.
     fn add(
         &self,
         writer: &mut IndexWriter,
         mut input: Input,
         bad: &mut BadRecords,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         if input.peek(1)?.is_empty() {
             // Of whatever format it is: it has no documents, and is no reason to refuse the others.
             nothing_in(&input);
-            return Ok(());
+            return Ok(0);
         }
         let format = self.format_of(&mut input)?;
         if format != InputFormat::Lines {
@@ -303,7 +312,7 @@ impl Job {
             .add_lines(reader, &lines, bad_lines)
             .map_err(|error| failure.or(error).in_file(&name))?;
         bad.add(report.skipped, report.first_skipped, &name);
-        Ok(())
+        Ok(report.documents)
     }
 
     /// What a line means.
@@ -328,7 +337,7 @@ impl Job {
         input: Input,
         format: InputFormat,
         bad: &mut BadRecords,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let parser = Parser {
             schema: Arc::new(writer.schema().clone()),
             name: input.name.clone(),
@@ -339,6 +348,7 @@ impl Job {
         let (reader, failure) = input.into_reader();
         // Not joined: after an error it may wait for a pipe on which nothing comes any more.
         thread::spawn(move || parser.run(reader, failure, format, send));
+        let mut n_added = 0;
         for batch in batches {
             for record in batch? {
                 match record {
@@ -347,12 +357,15 @@ impl Job {
                         Err(error) if error.kind() == ErrorKind::Document => {
                             bad.meet(error.in_file(&name).at_line(line))?;
                         }
-                        added => added?,
+                        added => {
+                            added?;
+                            n_added += 1;
+                        }
                     },
                 }
             }
         }
-        Ok(())
+        Ok(n_added)
     }
 
     fn summary(

@@ -118,7 +118,16 @@ impl Seen {
 
     fn of_number(number: &Number) -> Self {
         let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-        whole.and_then(Numbers::whole).unwrap_or(Numbers::FRACTION)
+        // One with more digits than that may have been a whole one, of which they are lost by now.
+        const KEPT_MAX: f64 = (1u64 << 53) as f64;
+        let is_wide = number.as_f64().is_some_and(|number| number.abs() >= KEPT_MAX);
+        match whole.and_then(Numbers::whole) {
+            Some(seen) => seen,
+            None if is_wide => {
+                Seen::Numbers(Numbers { fraction: true, wide: true, ..Numbers::default() })
+            }
+            None => Numbers::FRACTION,
+        }
     }
 
     /// What a cell of a table looks like.

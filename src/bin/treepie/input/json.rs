@@ -167,14 +167,18 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         // In a list, where it says nothing.
         (_, Value::Null) => Ok(treepie::Value::Null),
         (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string().into()),
-        // Not as it was written, but as it is written: 1.50 is 1.5.
-        (FieldKind::Keyword, Value::Number(number)) => Ok(number_of(&number).to_text().into()),
+        // Not as it was written, but as it is written: 1.50 is 1.5. Where digits were lost it would be another.
+        (FieldKind::Keyword, Value::Number(number)) if keeps_digits(&number) => {
+            Ok(number_of(&number).to_text().into())
+        }
         (kind, Value::Bool(value)) if kind.is_typed() => Ok(value.into()),
         (kind, Value::Number(number)) if kind.is_typed() => Ok(number_of(&number)),
         (kind, other) => {
             let expected = match kind {
                 FieldKind::Text => "a string",
-                FieldKind::Keyword => "a string, a number or a boolean",
+                FieldKind::Keyword => {
+                    "a string, a number of at most 15 digits, an integer or a boolean"
+                }
                 _ => "a value",
             };
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
@@ -182,6 +186,15 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
                 .found(described(&other)))
         }
     }
+}
+
+/// Whether a number has so few digits that it is sure to be the one that was written.
+fn keeps_digits(number: &Number) -> bool {
+    const DIGITS_OF_F64: usize = 15;
+    let digits = number.to_string();
+    !number.is_f64()
+        || digits.bytes().filter(u8::is_ascii_digit).count() <= DIGITS_OF_F64
+            && !digits.contains(['e', 'E'])
 }
 
 fn number_of(number: &Number) -> treepie::Value {
@@ -251,7 +264,9 @@ mod tests {
             (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
             (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
-            (b"{\"brand\":{}}", "expected a string, a number or a boolean, found an object"),
+            (b"{\"brand\":{}}", "an integer or a boolean, found an object"),
+            (b"{\"brand\":123456789012345678901}", "found a number that is no 64-bit integer"),
+            (b"{\"brand\":0.12345678901234567}", "found a number that is no 64-bit integer"),
             (b"{\"tag\":[{}]}", "found an object"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected one object a line, found a list"),
