@@ -1,6 +1,7 @@
 //! Patterns over dictionaries: random words in many alphabets, in one segment and in several,
 //! against an index that looks at every term of every document; and the limits.
 
+use crate::random::Random;
 use std::sync::LazyLock;
 
 use crate::naive::NaiveIndex;
@@ -11,22 +12,13 @@ use treepie::{Document, ErrorKind, FieldKind, Index, Order, Schema, Searcher, To
 const N_DOCS: usize = 3_000;
 const QUERIES: usize = 600;
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-
     fn one_of<'a>(&mut self, items: &[&'a str]) -> &'a str {
         items[self.below(items.len())]
     }
 
     /// A word of few letters, so that words are alike, with some that take several bytes.
-    fn word(&mut self) -> String {
+    fn any_word(&mut self) -> String {
         let len = 1 + self.below(5);
         (0..len).map(|_| self.one_of(&["a", "b", "c", "é", "я", "東", "𝒳"])).collect()
     }
@@ -43,12 +35,12 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
     let mut random = Random(7);
     let docs: Vec<Document> = (0..N_DOCS)
         .map(|doc| {
-            let mut words: Vec<String> = (0..random.below(5)).map(|_| random.word()).collect();
+            let mut words: Vec<String> = (0..random.below(5)).map(|_| random.any_word()).collect();
             words.push(random.one_of(&["common", "comma", "comet"]).into());
             words.push(format!("w{doc:04}"));
             let mut document = Document::new().with("text", words.join(" "));
             if random.below(3) > 0 {
-                document.push("tag", format!("{} {}", random.word(), random.word()));
+                document.push("tag", format!("{} {}", random.any_word(), random.any_word()));
             }
             document
         })
@@ -68,7 +60,7 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
 });
 
 fn pattern(random: &mut Random) -> Query {
-    let word = random.word();
+    let word = random.any_word();
     let query = match random.below(6) {
         0 => Query::prefix(match random.below(4) {
             0 => random.one_of(&["w", "w0", "com", "W12"]).into(),
@@ -92,7 +84,7 @@ fn pattern(random: &mut Random) -> Query {
             Query::fuzzy(word, fuzziness).unwrap()
         }
         4 => {
-            let [mut a, mut b] = [word, random.word()];
+            let [mut a, mut b] = [word, random.any_word()];
             if a > b {
                 std::mem::swap(&mut a, &mut b);
             }
@@ -103,7 +95,7 @@ fn pattern(random: &mut Random) -> Query {
                 _ => Query::range(..b),
             }
         }
-        _ => Query::in_set((0..1 + random.below(6)).map(|_| random.word())),
+        _ => Query::in_set((0..1 + random.below(6)).map(|_| random.any_word())),
     };
     match random.below(4) {
         0 => query.in_field("tag"),

@@ -27,6 +27,7 @@ mod offsets;
 mod oracle;
 mod phrases;
 mod plans;
+mod random;
 mod ranking;
 mod recount;
 mod result_cache;

@@ -2,6 +2,7 @@
 //! that a plan promises, for random queries over lists of every size that matters.
 
 use crate::naive::NaiveIndex;
+use crate::random::Random;
 use std::sync::LazyLock;
 use treepie::explain::ExplainTree;
 use treepie::query::{Fuzziness, Query};
@@ -15,18 +16,6 @@ const QUERIES: usize = 1_200;
 /// Document frequencies around every change of representation.
 const SIZES: [usize; 16] =
     [1, 2, 4, 5, 6, 255, 256, 257, 4_095, 4_096, 4_097, 65_535, 65_536, 65_537, 100_000, 139_999];
-
-/// A generator of pseudo-random numbers; the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-}
 
 struct Corpus {
     naive: NaiveIndex,

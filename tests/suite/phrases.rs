@@ -1,6 +1,7 @@
 //! Phrases over texts of few words, so that they abound: every kind of them, in one segment and in
 //! several, mapped and read, against an index that tries every way to place the words.
 
+use crate::random::Random;
 use std::sync::LazyLock;
 
 use crate::naive::NaiveIndex;
@@ -16,16 +17,7 @@ const N_DOCS: usize = 1_600;
 const QUERIES: usize = 300;
 const WORDS: [&str; 7] = ["to", "be", "or", "not", "bee", "beer", "tobacco"];
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-
     /// The first words more often than the last.
     fn word(&mut self) -> &'static str {
         let n = 1 + self.below(WORDS.len());

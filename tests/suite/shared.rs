@@ -32,6 +32,18 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 
 /// Four segments of a document, of which one is due to be made.
 fn four_segments() -> (Arc<Failing>, SharedWriter, Index) {
+    let (storage, index, writer) = four_to_merge();
+    (storage, writer, index)
+}
+
+/// Commits every millisecond, if need be, and merges beside.
+fn merging_beside(writer: &SharedWriter) -> PeriodicCommits {
+    let told = |commit: treepie::Result<_>| assert!(commit.is_ok(), "{commit:?}");
+    writer.commit_every(Duration::from_millis(1), told).unwrap()
+}
+
+/// Four commits that are due to be merged, in files whose calls may fail.
+fn four_to_merge() -> (Arc<Failing>, Index, SharedWriter) {
     let storage = Arc::new(Failing::default());
     let index = Index::options().create_in(storage.clone(), schema());
     let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
@@ -40,13 +52,7 @@ fn four_segments() -> (Arc<Failing>, SharedWriter, Index) {
         writer.add(document(n)).unwrap();
         writer.commit().unwrap();
     }
-    (storage, writer, index)
-}
-
-/// Commits every millisecond, if need be, and merges beside.
-fn merging_beside(writer: &SharedWriter) -> PeriodicCommits {
-    let told = |commit: treepie::Result<_>| assert!(commit.is_ok(), "{commit:?}");
-    writer.commit_every(Duration::from_millis(1), told).unwrap()
+    (storage, index, writer)
 }
 
 /// Whoever leads a commit does what no thread of the pool has time for: they may all be waiting for him.
@@ -157,14 +163,7 @@ fn commits_that_come_by_themselves_begin_with_what_was_left() {
 /// One that fails is tried again after the next commit, and not as often as somebody could look.
 #[test]
 fn a_merge_that_fails_waits_for_the_next_commit() {
-    let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
-    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
-    let writer = index.writer_with(options).unwrap().into_shared();
-    for n in 0..4 {
-        writer.add(document(n)).unwrap();
-        writer.commit().unwrap();
-    }
+    let (storage, index, writer) = four_to_merge();
     storage.before(|call, name| match call == "create" && name.starts_with("seg-") {
         true => {
             Err(treepie::Error::io("creating", std::io::ErrorKind::StorageFull.into())
@@ -194,14 +193,7 @@ fn a_merge_that_fails_waits_for_the_next_commit() {
 /// Nor is it tried again and again where it does not even begin.
 #[test]
 fn a_merge_that_cannot_begin_waits_for_the_next_commit() {
-    let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
-    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
-    let writer = index.writer_with(options).unwrap().into_shared();
-    for n in 0..4 {
-        writer.add(document(n)).unwrap();
-        writer.commit().unwrap();
-    }
+    let (storage, index, writer) = four_to_merge();
     storage.fail("open", 0, std::io::ErrorKind::PermissionDenied);
     let n_failed = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&n_failed);
@@ -220,14 +212,7 @@ fn a_merge_that_cannot_begin_waits_for_the_next_commit() {
 /// A panic in a merge is not the writer's, which goes on with what it has.
 #[test]
 fn a_merge_that_cannot_begin_by_a_panic_leaves_the_writer_as_it_is() {
-    let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
-    let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
-    let writer = index.writer_with(options).unwrap().into_shared();
-    for n in 0..4 {
-        writer.add(document(n)).unwrap();
-        writer.commit().unwrap();
-    }
+    let (storage, index, writer) = four_to_merge();
     storage.panic("open");
     let (tell, told) = channel();
     let commits = writer.commit_every(Duration::from_millis(1), move |commit| {

@@ -1,6 +1,7 @@
 //! Typed fields: what a range, a value or a list of values matches, what is stored, and what is counted, compared with
 //! documents that are looked at one by one.
 
+use crate::random::Random;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use treepie::query::{ParseOptions, Query, parse};
@@ -19,18 +20,6 @@ const FIELDS: [(&str, FieldKind, bool); 8] = [
     ("im", FieldKind::I64, true),
     ("dm", FieldKind::Date, true),
 ];
-
-/// A generator of pseudo-random numbers; the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-}
 
 /// A document as it is looked at: of each field the values in millionths, which all of them are whole numbers of.
 type Item = BTreeMap<&'static str, Vec<i128>>;
