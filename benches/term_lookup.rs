@@ -36,6 +36,9 @@ mod ids;
 mod limits;
 #[path = "../src/schema.rs"]
 mod schema;
+#[cfg(test)]
+#[path = "../src/test_sizes.rs"]
+mod test_sizes;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use format::terms::{INLINE_DOCS_MAX, NewTerm, TermDictionary, TermDictionaryWriter};

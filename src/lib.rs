@@ -59,6 +59,8 @@
 //! `default-features = false`.
 #![deny(missing_docs)]
 
+#[cfg(test)]
+mod test_sizes;
 pub mod error;
 mod terminal;
 mod json;

@@ -270,6 +270,7 @@ impl Iterator for ContainerIter<'_> {
 mod tests {
     use super::super::runs::run_bytes;
     use super::*;
+    use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::collections::BTreeSet;
 
     type Bytes = (Vec<[u8; 2]>, Box<[[u8; 8]; 1024]>, Vec<[u8; 4]>);
@@ -296,8 +297,8 @@ mod tests {
             [0].into(),
             [u16::MAX].into(),
             [0, 63, 64, 65, 1000, 65_534, 65_535].into(),
-            (0..=u16::MAX).collect(),
-            (0..=u16::MAX).filter(|v| v % 7 < 3 || v / 100 % 5 == 0).collect(),
+            (0..=unless_miri(u16::MAX, 100)).collect(),
+            (0..=unless_miri(u16::MAX, 300)).filter(|v| v % 7 < 3 || v / 100 % 5 == 0).collect(),
         ];
         for set in &sets {
             let (array, bits, runs) = bytes_of(set);
@@ -311,7 +312,8 @@ mod tests {
                 assert!(folded.iter().eq(set), "{container:?} folded");
                 assert_eq!(container.min(), set.first().copied());
                 assert_eq!(container.max(), set.last().copied());
-                for probe in [0, 1, 62, 63, 64, 66, 999, 1000, 32_000, 65_534, 65_535] {
+                let probes = [0, 1, 62, 63, 64, 66, 999, 1000, 32_000, 65_534, 65_535];
+                for probe in each_unless_miri(probes, 5) {
                     assert_eq!(
                         container.contains(probe),
                         set.contains(&probe),

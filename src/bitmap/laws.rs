@@ -2,6 +2,7 @@
 //! every operation against its own, every list byte for byte against what it writes.
 
 use super::*;
+use crate::test_sizes::{each_unless_miri, unless_miri};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
@@ -20,7 +21,10 @@ pub(super) enum Shape {
 }
 
 /// Where the kinds of containers and the widths of counters change.
-const EDGES: [u32; 12] = [1, 2, 255, 256, 2047, 2048, 4095, 4096, 4097, 32_768, 65_535, 65_536];
+const EDGES: &[u32] = unless_miri(
+    &[1, 2, 255, 256, 2047, 2048, 4095, 4096, 4097, 32_768, 65_535, 65_536],
+    &[300, 4097],
+);
 
 pub(super) fn values(shape: Shape, mut seed: u64) -> Vec<u16> {
     seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -57,17 +61,17 @@ pub(super) fn values(shape: Shape, mut seed: u64) -> Vec<u16> {
 
 fn shape() -> impl Strategy<Value = Shape> {
     prop_oneof![
-        (0..20_000_u32).prop_map(Shape::Scattered),
+        (0..unless_miri(20_000_u32, 500)).prop_map(Shape::Scattered),
         (1..200_u32).prop_map(Shape::Scattered),
-        prop::sample::select(&EDGES).prop_map(Shape::Block),
-        prop::sample::select(&EDGES).prop_map(Shape::Spread),
-        (1..2500_u32).prop_map(Shape::Runs),
+        prop::sample::select(EDGES).prop_map(Shape::Block),
+        prop::sample::select(EDGES).prop_map(Shape::Spread),
+        (1..unless_miri(2500_u32, 50)).prop_map(Shape::Runs),
     ]
 }
 
 /// A list of up to five containers with keys near each other, so that some meet and some do not.
 fn list() -> impl Strategy<Value = RoaringBitmap> {
-    vec((0..6_u32, shape(), any::<u64>()), 0..5).prop_map(|containers| {
+    vec((0..6_u32, shape(), any::<u64>()), 0..unless_miri(5, 4)).prop_map(|containers| {
         containers
             .into_iter()
             .flat_map(|(key, shape, seed)| {
@@ -113,7 +117,7 @@ fn check_pair(a: &RoaringBitmap, b: &RoaringBitmap, x: RoaringView<'_>, y: Roari
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: unless_miri(64, 2), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn two_lists_meet_as_in_the_oracle(a in list(), b in list()) {
@@ -127,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn many_lists_meet_as_in_the_oracle(lists in vec(list(), 0..6), plain in any::<u8>()) {
+    fn many_lists_meet_as_in_the_oracle(lists in vec(list(), 0..unless_miri(6, 4)), plain in any::<u8>()) {
         let bytes: Vec<Vec<u8>> = lists
             .iter()
             .enumerate()
@@ -213,15 +217,16 @@ fn kinds(values: &[u16]) -> Vec<ContainerBuf> {
 #[test]
 fn every_pair_of_kinds_at_every_edge_of_size() {
     let shapes = EDGES.iter().flat_map(|&n| [Shape::Block(n), Shape::Spread(n)]);
+    let others = [Shape::Scattered(3), Shape::Scattered(5000), Shape::Runs(90), Shape::Runs(2048)];
     let sets: Vec<Vec<u16>> = shapes
-        .chain([Shape::Scattered(3), Shape::Scattered(5000), Shape::Runs(90), Shape::Runs(2048)])
+        .chain(others.into_iter().take(unless_miri(4, 1)))
         .enumerate()
         .map(|(seed, shape)| values(shape, seed as u64))
         .chain([vec![]])
         .collect();
     let mut out = ContainerBuf::new();
-    for a in &sets {
-        for b in &sets {
+    for a in each_unless_miri(&sets, 6) {
+        for b in each_unless_miri(&sets, 3) {
             let oracle = |values: &[u16]| {
                 RoaringBitmap::from_iter(values.iter().map(|&value| u32::from(value)))
             };
@@ -258,19 +263,23 @@ fn every_pair_of_kinds_at_every_edge_of_size() {
 fn many_containers_meet_in_a_container_as_in_their_count() {
     let mut scratch = Scratch::new();
     let mut out = ContainerBuf::new();
-    let buffers: Vec<ContainerBuf> = [
-        Shape::Scattered(30_000),
-        Shape::Runs(1500),
-        Shape::Spread(4096),
-        Shape::Scattered(9000),
-        Shape::Block(65_536),
-        Shape::Scattered(2),
-    ]
-    .iter()
-    .enumerate()
-    .flat_map(|(seed, &shape)| kinds(&values(shape, seed as u64)))
-    .collect();
-    for chosen in 0_u32..1 << buffers.len().min(12) {
+    let shapes = unless_miri(
+        &[
+            Shape::Scattered(30_000),
+            Shape::Runs(1500),
+            Shape::Spread(4096),
+            Shape::Scattered(9000),
+            Shape::Block(65_536),
+            Shape::Scattered(2),
+        ][..],
+        &[Shape::Spread(300), Shape::Runs(20), Shape::Block(40), Shape::Scattered(2)],
+    );
+    let buffers: Vec<ContainerBuf> = shapes
+        .iter()
+        .enumerate()
+        .flat_map(|(seed, &shape)| kinds(&values(shape, seed as u64)))
+        .collect();
+    for chosen in each_unless_miri(unless_miri(0_u32, 1)..1 << buffers.len().min(12), 601) {
         let mut operands: Vec<(Container<'_>, u32)> = buffers
             .iter()
             .enumerate()
@@ -284,7 +293,11 @@ fn many_containers_meet_in_a_container_as_in_their_count() {
         assert_eq!(or_count_all(&operands, &mut scratch), expected.cardinality());
         assert!(out.as_container().iter().eq(expected.as_container().iter()));
         let in_all = |value: &u16| operands.iter().all(|(container, _)| container.contains(*value));
-        let expected: Vec<u16> = (0..=u16::MAX).filter(in_all).collect();
+        let candidates: Vec<u16> = match operands.first() {
+            Some((first, _)) if cfg!(miri) => first.iter().collect(),
+            _ => (0..=u16::MAX).collect(),
+        };
+        let expected: Vec<u16> = candidates.into_iter().filter(in_all).collect();
         and_all(&mut operands, &mut scratch, &mut out);
         assert_eq!(and_count_all(&mut operands, &mut scratch) as usize, expected.len());
         assert!(out.as_container().iter().eq(expected));
@@ -293,6 +306,7 @@ fn many_containers_meet_in_a_container_as_in_their_count() {
 
 /// The collections that all roaring implementations measure with, pair by pair.
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes, and tar unpacks them")]
 fn real_sets_meet_as_in_the_oracle() {
     for name in ["census1881", "wikileaks-noquotes"] {
         let Some(sets) = real_sets::real_sets(name) else { continue };

@@ -161,10 +161,11 @@ impl Iterator for Bits<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_sizes::unless_miri;
 
     #[test]
     fn masks_cover_exactly_the_range() {
-        for (start, end) in [
+        let ranges = [
             (0, 0),
             (0, 1),
             (0, 64),
@@ -175,7 +176,9 @@ mod tests {
             (100, 300),
             (65_535, 65_536),
             (0, 65_536),
-        ] {
+        ];
+        let n = unless_miri(ranges.len(), ranges.len() - 1);
+        for (start, end) in ranges.into_iter().take(n) {
             let values: Vec<u32> = masks(start..end)
                 .flat_map(|(at, mask)| {
                     (0..64)

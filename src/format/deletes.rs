@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use crate::bitmap::RoaringView;
     use crate::format::doc_check;
+    use crate::test_sizes::unless_miri;
 
     #[test]
     fn the_example_in_the_docs_is_what_we_write() {
@@ -121,7 +122,8 @@ mod tests {
     fn what_is_added_in_whatever_order_and_however_often_is_there_once() {
         let mut set = DeletedSet::default();
         assert_eq!(set.len(), 0);
-        let docs = || (0..150_000u32).map(|n| n.wrapping_mul(2_654_435_761) % 200_000);
+        let (n_added, n_docs) = unless_miri((150_000u32, 200_000), (5_200, 70_000));
+        let docs = || (0..n_added).map(|n| n.wrapping_mul(2_654_435_761) % n_docs);
         docs().for_each(|doc| set.add(doc));
         set.add_window(2, Container::Array(&[[7, 0], [9, 0]]));
         docs().step_by(3).for_each(|doc| set.add(doc));

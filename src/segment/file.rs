@@ -399,6 +399,7 @@ impl Section<'_> {
 mod tests {
     use super::*;
     use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
+    use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::sync::Mutex;
 
     const ID: SegmentId = SegmentId([7; 16]);
@@ -406,7 +407,10 @@ mod tests {
 
     /// What section number `n` of the test file holds.
     fn content(n: usize) -> Vec<u8> {
-        let len = [100, 10_000, 3][n];
+        content_of(n, [100, unless_miri(10_000, 700), 3][n])
+    }
+
+    fn content_of(n: usize, len: usize) -> Vec<u8> {
         (0..len).map(|at: usize| (at * 31 + n * 7 + (at >> 8)) as u8).collect()
     }
 
@@ -468,6 +472,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn every_storage_reads_the_same() {
         let directory = TestDirectory::new();
         let seals =
@@ -519,7 +524,7 @@ mod tests {
     #[test]
     fn every_changed_byte_is_an_error_at_open_or_at_the_read_that_touches_it() {
         let (file, seal) = file_bytes();
-        for at in 0..file.len() {
+        for at in each_unless_miri(0..file.len(), 97) {
             for (mapped, flip) in [(true, 0xFF), (false, 1)] {
                 let mut bad = file.clone();
                 bad[at] ^= flip;
@@ -549,7 +554,7 @@ mod tests {
     #[test]
     fn every_cut_is_refused() {
         let (file, seal) = file_bytes();
-        for len in 0..file.len() {
+        for len in each_unless_miri(0..file.len(), 97) {
             for mapped in [true, false] {
                 let cut = open_bytes(file[..len].to_vec(), mapped, Some((ID, seal)));
                 assert_eq!(cut.unwrap_err().kind(), ErrorKind::Corrupt, "cut to {len}");
@@ -562,14 +567,15 @@ mod tests {
     fn damage_in_one_block_leaves_the_others_readable() {
         let mut writer =
             EnvelopeWriter::with_block_shift(FileKind::Segment, ID, vec![], 12).unwrap();
-        writer.section(None, SectionKind::STORED, &content(1)).unwrap();
+        let content = content_of(1, 10_000);
+        writer.section(None, SectionKind::STORED, &content).unwrap();
         let (_, mut file) = writer.finish().unwrap();
         file[5_000] ^= 4;
         for mapped in [true, false] {
             let segment = open_bytes(file.clone(), mapped, None).unwrap();
             let section = segment.require(None, SectionKind::STORED).unwrap();
-            assert_eq!(*section.bytes(0..1_000).unwrap(), content(1)[..1_000]);
-            assert_eq!(*section.bytes(9_000..10_000).unwrap(), content(1)[9_000..]);
+            assert_eq!(*section.bytes(0..1_000).unwrap(), content[..1_000]);
+            assert_eq!(*section.bytes(9_000..10_000).unwrap(), content[9_000..]);
             for range in [4_096..4_097, 0..10_000, 4_000..4_200] {
                 assert_eq!(section.bytes(range).unwrap_err().offset(), Some(4_096));
             }

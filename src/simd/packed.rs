@@ -327,6 +327,7 @@ mod vector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_sizes::unless_miri;
     use proptest::prelude::*;
 
     /// Numbers of `width` bits one after the other, from `bit` on.
@@ -341,7 +342,14 @@ mod tests {
         bytes
     }
 
+    fn config() -> ProptestConfig {
+        let config = ProptestConfig::default();
+        ProptestConfig { cases: unless_miri(config.cases, 4), ..config }
+    }
+
     proptest! {
+        #![proptest_config(config())]
+
         #[test]
         fn sums_run_over_numbers_of_every_width(
             numbers in prop::collection::vec(any::<u32>(), 0..70),

@@ -4,6 +4,7 @@ use super::*;
 use crate::format::doc_check;
 use crate::format::lengths::{self, length_of, score_part};
 use crate::format::postings;
+use crate::test_sizes::{each_unless_miri, unless_miri};
 
 /// A term as a plain list: each document with its positions.
 struct Model {
@@ -39,7 +40,9 @@ impl Model {
         };
         let docs: Vec<(u32, Vec<u32>)> = docs.into_iter().map(&mut with_positions).collect();
         let n_docs = docs.last().unwrap().0 + 1;
-        let lengths = (0..n_docs).map(|doc| lengths::code_of(5 + doc * 31 % 200)).collect();
+        let codes: Vec<u8> = (0..200).map(|doc| lengths::code_of(5 + doc * 31 % 200)).collect();
+        let mut lengths = codes.repeat(n_docs as usize / codes.len() + 1);
+        lengths.truncate(n_docs as usize);
         Model { docs, ranking: Ranking::new(detail, Bm25::of_segment(1000, 10), lengths) }
     }
 
@@ -141,8 +144,8 @@ impl Model {
                 let doc = self.docs[rank].0;
                 assert_eq!(container.key, (doc >> 16) as u16);
                 assert_eq!(directory.find(values, doc as u16), Some(nth as u32));
-                let same_block = |other: &usize| self.docs[*other].0 >> 6 == doc >> 6;
-                let block: Vec<usize> = of_container.clone().filter(same_block).collect();
+                let before = |block: u32| self.docs.partition_point(|(of, _)| of >> 6 < block);
+                let block: Vec<usize> = (before(doc >> 6)..before((doc >> 6) + 1)).collect();
                 let of_block = block.iter().map(|rank| parts[*rank]).fold(0.0, f32::max);
                 let code = match (codes.dense(), codes.by_rank()) {
                     (Some(codes), None) => codes[usize::from(doc as u16 >> 6)],
@@ -159,8 +162,9 @@ impl Model {
             assert_eq!(codes.dense().is_some(), container.cardinality >= 1024);
             let all = codes.dense().map_or(codes.by_rank().unwrap_or_default(), |codes| codes);
             assert_eq!(all.iter().max(), Some(&container.max_code));
-            let absent = (0..=u16::MAX).filter(|low| !values.contains(*low));
-            absent.step_by(61).for_each(|low| assert_eq!(directory.find(values, low), None));
+            let absent = each_unless_miri(0..=u16::MAX, 4_099).filter(|low| !values.contains(*low));
+            let absent = absent.step_by(unless_miri(61, 1));
+            absent.for_each(|low| assert_eq!(directory.find(values, low), None));
             rank += container.cardinality as usize;
         }
         assert_eq!(rank, self.docs.len());
@@ -224,16 +228,20 @@ fn the_example_in_the_docs_is_what_we_write() {
 fn lists_of_all_kinds_of_containers_come_back() {
     for detail in [Detail::Frequencies, Detail::Positions] {
         Model::new(0..256, 100, detail).check();
-        Model::new(containers(&[1, 128, 129, 1023]), 3, detail).check();
-        Model::new(containers(&[1024, 127, 4096, 1]), 1000, detail).check();
-        Model::new((0..300).map(|doc| doc * 65_536), 10, detail).check();
+        let sizes = unless_miri([1, 128, 129, 1023], [1, 128, 129, 1]);
+        Model::new(containers(&sizes), 3, detail).check();
+        let sizes = unless_miri(&[1024, 127, 4096, 1][..], &[1024, 1]);
+        Model::new(containers(sizes), 1000, detail).check();
+        let (n, apart) = unless_miri((300, 65_536), (256, 9_000));
+        Model::new((0..n).map(|doc| doc * apart), 10, detail).check();
     }
 }
 
 #[test]
 fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
     let mut random = Random(5);
-    let docs: Vec<u32> = (0..200_000).filter(|_| random.below(3) > 0).collect();
+    let n_docs = unless_miri(200_000, 6_250);
+    let docs: Vec<u32> = (0..n_docs).filter(|_| random.below(3) > 0).collect();
     // Each document takes part in the naive comparison of its block.
     let light = |docs: Vec<u32>| {
         let model = Model::new(docs, 50, Detail::Positions);
@@ -245,7 +253,7 @@ fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
             let payload = list.list().payload(container.nth).unwrap();
             let values = list.list().container(container.nth, &payload).unwrap();
             let directory = list.directory(&container).unwrap();
-            for (nth, low) in (0..).zip(values.iter()).step_by(7) {
+            for (nth, low) in (0..).zip(values.iter()).step_by(unless_miri(7, 97)) {
                 assert_eq!(directory.find(values, low), Some(nth));
                 let rank = container.first_rank + nth;
                 let (doc, positions) = &model.docs[rank as usize];
@@ -255,16 +263,19 @@ fn bitmaps_and_runs_of_more_documents_than_share_a_base_come_back() {
         }
     };
     light(docs);
-    light((10_000..150_000).collect());
-    light(containers(&[4097, 65_536, 30_000]).collect());
+    light((10_000..unless_miri(150_000, 10_300)).collect());
+    if !cfg!(miri) {
+        light(containers(&[4097, 65_536, 30_000]).collect());
+    }
 }
 
 #[test]
 fn words_that_stand_far_apart_or_very_often_come_back() {
-    Model::new((0..400).map(|doc| doc * 3), 60_000, Detail::Positions).check();
-    Model::new((0..400).map(|doc| doc * 3), 1 << 23, Detail::Positions).check();
+    let docs = || (0..unless_miri(400, 256)).map(|doc| doc * 3);
+    Model::new(docs(), 60_000, Detail::Positions).check();
+    Model::new(docs(), 1 << 23, Detail::Positions).check();
     let mut model = Model::new(0..300, 2, Detail::Positions);
-    model.docs[70].1 = (0..1_000_000).collect();
+    model.docs[70].1 = (0..unless_miri(1_000_000, 1_000)).collect();
     model.docs[299].1 = vec![u32::MAX - 1, u32::MAX];
     model.check();
 }
@@ -281,14 +292,14 @@ fn other_bytes_are_refused_or_read_without_harm() {
             let payload = list.list().payload(container.nth)?;
             let values = list.list().container(container.nth, &payload)?;
             let directory = list.directory(&container)?;
-            for low in (0..=u16::MAX).step_by(331) {
+            for low in (0..=u16::MAX).step_by(unless_miri(331, 4_999)) {
                 if let Some(rank) = directory.find(values, low) {
                     assert!(rank < container.cardinality);
                     list.frequencies().get(container.first_rank + rank)?;
                 }
             }
         }
-        for rank in (0..numbers.len() as u32).step_by(17) {
+        for rank in (0..numbers.len() as u32).step_by(unless_miri(17, 211)) {
             if let Some(mut reader) = list.reader() {
                 let found = positions_of(&mut reader, rank, u32::MAX)?;
                 assert!(found.len() <= 8 * bytes.len());
@@ -299,14 +310,16 @@ fn other_bytes_are_refused_or_read_without_harm() {
     ask(&bytes).unwrap();
     // Behind impacts and directories a changed byte may make another sound list.
     let behind = len + HEAD_LEN + 4 + (1 + 128 + 300 + 1024) + (64 + 256);
-    for at in (len..bytes.len()).step_by(7).chain(len..len + 40) {
-        for flip in [1, 0x80, 0xFF] {
+    let heads = each_unless_miri(len..len + 40, 39);
+    let damaged = (len..bytes.len()).step_by(unless_miri(7, 3_999)).chain(heads);
+    for at in damaged {
+        for flip in each_unless_miri([1, 0x80, 0xFF], 3) {
             let mut bad = bytes.clone();
             bad[at] ^= flip;
             assert!(ask(&bad).is_err() || at >= behind, "byte {at}");
         }
     }
-    for cut in (len..bytes.len()).step_by(13) {
+    for cut in (len..bytes.len()).step_by(unless_miri(13, 4_999)) {
         assert!(ask(&bytes[..cut]).is_err(), "cut to {cut}");
     }
 }
@@ -317,7 +330,8 @@ fn a_walk_finds_what_a_search_finds() {
     let (bytes, len) = model.bytes();
     let list = open(&bytes, len, Detail::Positions).unwrap();
     let numbers = model.numbers();
-    let asked: Vec<u32> = (0..7 << 16).step_by(97).chain(numbers.iter().copied()).collect();
+    let asked = (0..7 << 16).step_by(unless_miri(97, 9_973));
+    let asked: Vec<u32> = asked.chain(each_unless_miri(numbers.iter().copied(), 7)).collect();
     let asked = std::collections::BTreeSet::from_iter(asked);
     let mut walk = list.walk();
     for doc in asked {
@@ -507,7 +521,7 @@ fn groups_of_frequencies_that_differ_in_a_bit_are_refused_by_whoever_reads_all()
         all.map(|()| n)
     };
     assert_eq!(read_all(&bytes).unwrap(), 300);
-    for bit in 0..5 * u32::BITS as usize {
+    for bit in each_unless_miri(0..5 * u32::BITS as usize, 7) {
         let mut bad = bytes.clone();
         bad[widths_at + bit / 8] ^= 1 << (bit % 8);
         let error = read_all(&bad).expect_err("an entry that no writer makes");

@@ -185,6 +185,7 @@ impl<'a> SymbolTable<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_sizes::unless_miri;
 
     fn round_trip(rows: &[&[u8]]) -> (usize, usize) {
         let coder = SymbolCoder::train(rows);
@@ -212,8 +213,9 @@ mod tests {
 
     #[test]
     fn rows_come_back_and_repetition_shrinks() {
-        let rows: Vec<String> =
-            (0..5000).map(|i| format!("History of the county number {}", i % 977)).collect();
+        let rows: Vec<String> = (0..unless_miri(5000, 100))
+            .map(|i| format!("History of the county number {}", i % 977))
+            .collect();
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         let (raw, coded) = round_trip(&rows);
         assert!(coded * 3 < raw, "{coded} of {raw}");

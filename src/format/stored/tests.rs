@@ -1,5 +1,6 @@
 use super::*;
 use crate::format::doc_check;
+use crate::test_sizes::{each_unless_miri, unless_miri};
 
 type Rows = Vec<Option<Vec<u8>>>;
 
@@ -58,18 +59,25 @@ fn the_layout_table_in_the_docs_matches_the_constants() {
 fn short_and_long_rows_come_back_one_by_one() {
     check(&vec![]);
     check(
-        &(0..1000)
+        &(0..unless_miri(1000, 150))
             .map(|i| (i % 7 != 0).then(|| format!("title number {i}").into_bytes()))
             .collect(),
     );
-    check(&(0..300).map(|i| Some(format!("long {i} ").repeat(i * 3).into_bytes())).collect());
-    check(&vec![Some(vec![b'x'; 5 << 20]), None, Some(vec![]), Some(vec![b'y'; 100])]);
+    let long = each_unless_miri(0..300, 73);
+    check(&long.map(|i| Some(format!("long {i} ").repeat(i * 3).into_bytes())).collect());
+    check(&vec![
+        Some(vec![b'x'; unless_miri(5 << 20, 20_000)]),
+        None,
+        Some(vec![]),
+        Some(vec![b'y'; 100]),
+    ]);
 }
 
 /// Where little is stored a row costs no more: each is found among few.
 #[test]
 fn documents_that_store_nothing_are_read_among_few() {
-    let rows: Rows = (0..65_536).map(|i| (i % 9_999 == 0).then(|| vec![b'x'; 10])).collect();
+    let (n_rows, n_checked) = unless_miri((65_536, 20_000), (700, 200));
+    let rows: Rows = (0..n_rows).map(|i| (i % 9_999 == 0).then(|| vec![b'x'; 10])).collect();
     let (stored, index) = write(&rows);
     assert!(stored.len() < 10_000, "{} bytes", stored.len());
     let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
@@ -79,10 +87,11 @@ fn documents_that_store_nothing_are_read_among_few() {
     let firsts: Vec<_> = firsts.chain([chunk.n_docs]).collect();
     let rows_max = firsts.windows(2).map(|pair| pair[1] - pair[0]).max();
     assert_eq!(rows_max, Some(GROUP_ROWS as u32));
-    check(&rows[..20_000].to_vec());
+    check(&rows[..n_checked].to_vec());
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "a chunk ends after 65,536 documents")]
 fn chunks_end_at_the_documents_they_must() {
     let rows: Rows = (0..70_000).map(|i| Some(format!("t{i}").into_bytes())).collect();
     let (stored, index) = write(&rows);
@@ -98,8 +107,9 @@ fn damage_is_an_error_or_a_row_never_a_panic() {
     for mean in [10, 40, 400] {
         let rows: Rows = (0..130).map(|i| Some(vec![b'a' + (i % 26) as u8; mean])).collect();
         let (stored, index) = write(&rows);
-        for at in 0..stored.len() {
-            for flip in [1, 0x80, 0xFF] {
+        let quarter = stored.len() / 4;
+        for at in each_unless_miri(0..stored.len(), quarter) {
+            for flip in each_unless_miri([1, 0x80, 0xFF], 2) {
                 let mut bad = stored.clone();
                 bad[at] ^= flip;
                 let reader = StoredReader::open(&bad[..], &index[..]).unwrap();
@@ -116,7 +126,7 @@ fn damage_is_an_error_or_a_row_never_a_panic() {
         for len in 0..index.len() {
             assert!(StoredReader::open(&stored[..], &index[..len]).is_err());
         }
-        for at in 0..index.len() {
+        for at in each_unless_miri(0..index.len(), 5) {
             let mut bad = index.clone();
             bad[at] ^= 0xFF;
             if let Ok(reader) = StoredReader::open(&stored[..], &bad[..]) {
@@ -282,10 +292,11 @@ fn a_table_of_as_many_symbols_as_there_may_be_is_read() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 56) as u8
     };
-    let rows: Rows = (0..500).map(|_| Some((0..100).map(|_| next()).collect())).collect();
+    let n = unless_miri(500, 200);
+    let rows: Rows = (0..n).map(|_| Some((0..100).map(|_| next()).collect())).collect();
     let (stored, entries) = chunks(std::slice::from_ref(&rows));
     assert_eq!((stored[0], usize::from(stored[1])), (CODEC_SYMBOLS, SYMBOLS_MAX));
-    let index = index(&entries, 500);
+    let index = index(&entries, n);
     let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
     for (doc, row) in (0..).zip(&rows) {
         assert_eq!(reader.row(doc).unwrap(), *row);
@@ -303,6 +314,7 @@ fn a_group_is_as_long_as_it_is_whatever_it_claims() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the longest row has 64 MiB")]
 fn every_row_up_to_the_longest_comes_back() {
     let longest = vec![b'x'; ROW_BYTES_MAX];
     let (stored, entries) = chunks(&[vec![Some(longest.clone())]]);

@@ -128,6 +128,8 @@ mod block;
 mod heads;
 mod index;
 mod stream;
+#[cfg(all(test, miri))]
+mod unshared;
 mod verify;
 
 use block::{Block, BlockBuilder, Damage};

@@ -4,6 +4,7 @@ use super::*;
 use crate::bytes::Bytes;
 use crate::format::doc_check;
 use crate::format::occurrences;
+use crate::test_sizes::{each_unless_miri, unless_miri};
 use fst::Automaton;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -258,7 +259,7 @@ fn check(oracle: &Oracle) {
     assert_eq!(backwards(dictionary.iter()).unwrap(), expected);
 
     let random = &mut Random(oracle.len() as u64);
-    let probes = probes(&expected, random, 12);
+    let probes = probes(&expected, random, unless_miri(12, 1));
     for probe in &probes {
         let found = dictionary.get(probe).unwrap();
         let wanted = oracle.contains_key(probe);
@@ -271,7 +272,7 @@ fn check(oracle: &Oracle) {
         let starts = BytesAre(probe).starts_with();
         assert_eq!(accepted(dictionary.search(starts)).unwrap(), with_prefix);
     }
-    for pair in probes.windows(2) {
+    for pair in each_unless_miri(probes.windows(2), 3) {
         let (low, high) = (pair[0].as_slice(), pair[1].as_slice());
         for lower in [Included(low), Excluded(low), Unbounded] {
             for upper in [Included(high), Excluded(high), Unbounded] {
@@ -332,7 +333,8 @@ impl Automaton for BytesAre<'_> {
 
 #[test]
 fn every_size_around_the_limits_of_a_block() {
-    for n_terms in [0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 256 * 32, 256 * 32 + 1] {
+    let sizes = [0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 256 * 32, 256 * 32 + 1];
+    for &n_terms in unless_miri(&sizes[..], &[0, 1, 33]) {
         let oracle = (0..n_terms)
             .map(|n: u32| (n.to_le_bytes().into_iter().rev().collect(), few(&[n])))
             .collect();
@@ -342,14 +344,15 @@ fn every_size_around_the_limits_of_a_block() {
 
 #[test]
 fn random_terms_that_share_prefixes() {
-    for (seed, len_max, n_bytes) in [(1, 3, 8), (2, 12, 2), (3, 40, 3), (4, 20, 8)] {
-        check(&Random(seed).oracle(700, len_max, n_bytes));
+    let kinds = [(1, 3, 8), (2, 12, 2), (3, 40, 3), (4, 20, 8)];
+    for (seed, len_max, n_bytes) in each_unless_miri(kinds, 2) {
+        check(&Random(seed).oracle(unless_miri(700, 40), len_max, n_bytes));
     }
 }
 
 #[test]
 fn terms_that_begin_with_the_same_eight_bytes() {
-    let oracle = Random(5).oracle(900, 8, 3);
+    let oracle = Random(5).oracle(unless_miri(900, 40), 8, 3);
     let long = oracle.into_iter().map(|(term, docs)| ([b"https://", &term[..]].concat(), docs));
     check(&long.collect());
 }
@@ -358,17 +361,19 @@ fn terms_that_begin_with_the_same_eight_bytes() {
 fn long_terms_close_blocks_early() {
     let mut random = Random(6);
     let mut oracle = Oracle::new();
-    for n in 0..60u32 {
-        let len = [10, 500, 3_000, 16_000, 16_384, 32_000, MAX_TERM_LEN][random.below(7) as usize];
+    let lens = [10, 500, 3_000, 16_000, 16_384, 32_000, MAX_TERM_LEN];
+    let lens = unless_miri(&lens[..], &[10, 500, 3_000, 9_000]);
+    for n in 0..unless_miri(60u32, 14) {
+        let len = lens[random.below(lens.len() as u64) as usize];
         let mut term = vec![b'x'; len];
-        let at = random.below(len as u64) as usize;
+        let at = random.below(len.min(unless_miri(MAX_TERM_LEN, 300)) as u64) as usize;
         term[at] = n as u8;
         oracle.insert(term, random.docs(N_DOCS));
     }
     oracle.insert(vec![], few(&[1, 2]));
     oracle.insert(vec![0], few(&[1]));
     let sections = build(&oracle);
-    assert!(sections.open().unwrap().index.n_early() > 10);
+    assert!(sections.open().unwrap().index.n_early() > unless_miri(10, 0));
     check(&oracle);
 }
 
@@ -390,7 +395,7 @@ impl<'a> Source<'a> for Copied<'a> {
 
 #[test]
 fn bytes_that_are_not_mapped_give_the_same_answers() {
-    let oracle = Random(7).oracle(300, 10, 8);
+    let oracle = Random(7).oracle(unless_miri(300, 70), 10, 8);
     let Sections { blocks, index, heads } = build(&oracle);
     let dictionary = TermDictionary::open(Copied(&blocks), Copied(&index), Copied(&heads)).unwrap();
     let expected = expected(&oracle);
@@ -407,20 +412,21 @@ fn bytes_that_are_not_mapped_give_the_same_answers() {
 fn an_automaton_finds_what_a_filter_finds() {
     use fst::automaton::{AlwaysMatch, Str, Subsequence};
     for (seed, len_max, n_bytes) in [(11, 3, 8), (12, 12, 2), (13, 9, 5)] {
-        let oracle = Random(seed).oracle(1_000, len_max, n_bytes);
-        check_automaton(&oracle, AlwaysMatch);
-        check_automaton(&oracle, AlwaysMatch.complement());
-        for word in ["", "a", "ab", "abc", "z"] {
-            check_automaton(&oracle, Str::new(word));
-            check_automaton(&oracle, Str::new(word).starts_with());
-            check_automaton(&oracle, Str::new(word).complement());
-            check_automaton(&oracle, Str::new(word).starts_with().complement());
-            check_automaton(&oracle, Subsequence::new(word));
-            check_automaton(&oracle, Subsequence::new(word).complement());
-            check_automaton(&oracle, Subsequence::new(word).union(Str::new("ca")));
-            check_automaton(&oracle, AtMostEdits(word.as_bytes(), 1));
-            check_automaton(&oracle, AtMostEdits(word.as_bytes(), 2));
-            check_automaton(&oracle, EndsWith(word.as_bytes()));
+        let oracle = Random(seed).oracle(unless_miri(1_000, 35), len_max, n_bytes);
+        let sections = build(&oracle);
+        check_automaton(&oracle, &sections, AlwaysMatch);
+        check_automaton(&oracle, &sections, AlwaysMatch.complement());
+        for word in each_unless_miri(["", "a", "ab", "abc", "z"], 3) {
+            check_automaton(&oracle, &sections, Str::new(word));
+            check_automaton(&oracle, &sections, Str::new(word).starts_with());
+            check_automaton(&oracle, &sections, Str::new(word).complement());
+            check_automaton(&oracle, &sections, Str::new(word).starts_with().complement());
+            check_automaton(&oracle, &sections, Subsequence::new(word));
+            check_automaton(&oracle, &sections, Subsequence::new(word).complement());
+            check_automaton(&oracle, &sections, Subsequence::new(word).union(Str::new("ca")));
+            check_automaton(&oracle, &sections, AtMostEdits(word.as_bytes(), 1));
+            check_automaton(&oracle, &sections, AtMostEdits(word.as_bytes(), 2));
+            check_automaton(&oracle, &sections, EndsWith(word.as_bytes()));
         }
     }
 }
@@ -436,8 +442,7 @@ fn a_search_looks_at_as_many_terms_as_it_may() {
     }
 }
 
-fn check_automaton<A: Automaton>(oracle: &Oracle, automaton: A) {
-    let sections = build(oracle);
+fn check_automaton<A: Automaton>(oracle: &Oracle, sections: &Sections, automaton: A) {
     let dictionary = sections.open().unwrap();
     let matches = |term: &[u8]| {
         let last =
@@ -529,7 +534,7 @@ fn the_writer_refuses_what_it_could_not_read_back() {
 
 #[test]
 fn occurrences_of_inline_documents_are_found_in_every_place_of_a_block() {
-    let oracle = Random(21).oracle(3_000, 6, 8);
+    let oracle = Random(21).oracle(unless_miri(3_000, 80), 6, 8);
     let sections = build(&oracle);
     let dictionary = sections.open().unwrap();
     dictionary.verify().unwrap();
@@ -719,10 +724,11 @@ fn damage_everything(sections: &Sections, len_max: usize) {
     for (name, section) in SECTIONS {
         let mut damaged = sections.clone();
         let len = section(&mut damaged).len();
-        for at in 0..len.min(len_max) {
+        for at in each_unless_miri(0..len.min(len_max), 199) {
             let right = section(&mut damaged)[at];
-            for wrong in (0..8).map(|bit| right ^ 1 << bit).chain([0, 0xFF, right.wrapping_add(1)])
-            {
+            let bits = (0..8).map(|bit| right ^ 1 << bit);
+            let wrong = bits.chain([0, 0xFF, right.wrapping_add(1)]);
+            for wrong in each_unless_miri(wrong, 5) {
                 section(&mut damaged)[at] = wrong;
                 interrogate(&damaged, &format!("{name}[{at}] = {wrong}, was {right}"));
                 if name == "heads" {
@@ -733,7 +739,7 @@ fn damage_everything(sections: &Sections, len_max: usize) {
             }
             section(&mut damaged)[at] = right;
         }
-        for len in 0..len {
+        for len in each_unless_miri(0..len, 199) {
             let mut cut = sections.clone();
             section(&mut cut).truncate(len);
             let found = cut.open().and_then(|dictionary| dictionary.verify());
@@ -755,7 +761,7 @@ fn seal_heads(heads: &mut [u8]) {
 
 #[test]
 fn every_damage_to_a_small_dictionary_is_an_error_or_a_consistent_answer() {
-    let mut oracle = Random(9).oracle(70, 4, 8);
+    let mut oracle = Random(9).oracle(unless_miri(70, 35), 4, 8);
     oracle.insert(b"ab".to_vec(), Docs::Many { df: 300, len: 1_000, ranked_len: 70 });
     damage_everything(&build(&oracle), usize::MAX);
 }
@@ -770,8 +776,8 @@ fn every_damage_where_blocks_closed_early_is_an_error_or_a_consistent_answer() {
     assert_eq!(sections.open().unwrap().index.n_early(), 2);
     for (name, section) in [SECTIONS[1], SECTIONS[2]] {
         let mut damaged = sections.clone();
-        for at in 0..section(&mut damaged).len() {
-            for bit in 0..8 {
+        for at in each_unless_miri(0..section(&mut damaged).len(), 41) {
+            for bit in each_unless_miri(0..8, 8) {
                 section(&mut damaged)[at] ^= 1 << bit;
                 interrogate(&damaged, &format!("bit {bit} of {name}[{at}]"));
                 section(&mut damaged)[at] ^= 1 << bit;
