@@ -522,6 +522,10 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
         let bytes = section_len(segment, Some(field), SectionKind::OFFSETS);
         report.add(Some(name), "offsets", bytes, segment.n_docs().into());
     }
+    if let Some(column) = segment.field(field).column()? {
+        let bytes = section_len(segment, Some(field), SectionKind::COLUMN);
+        report.add(Some(name), "column", bytes, column.n_values());
+    }
     Ok(())
 }
 /// Bytes of the file of a segment's deletes, if there is one.

@@ -92,6 +92,7 @@ mod deletion;
 mod shared_writer;
 mod ranking;
 mod facet;
+mod sort;
 pub mod explain;
 mod searcher;
 mod reader;
@@ -110,12 +111,13 @@ pub use limits::Limits;
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, Etag, Explanation, FacetCounts, Fields, Hit, Hits, Order, Page, PreparedCount,
-    PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher, Statistics,
-    Stopped, Total, TotalMode, Values,
+    Bucket, Etag, Explanation, FacetCounts, FacetKind, FacetRange, Fields, Hit, Hits, Order, Page,
+    PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher,
+    Statistics, Stopped, Total, TotalMode, Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
-pub use value::{Decimal, Timestamp, Value};
+pub use sort::SortKey;
+pub use value::{Decimal, Interval, Timestamp, Value};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
     LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,

@@ -155,7 +155,8 @@ impl IndexWriter {
         if snapshot.manifest.schema != *self.schema() {
             return Err(Error::new(ErrorKind::Schema, what)
                 .expected("an index of the same schema")
-                .found("another one"));
+                .found(self.schema().difference(&snapshot.manifest.schema))
+                .hint("export its documents and index them again"));
         }
         if snapshot.manifest.term_versions != self.term_versions() {
             return Err(Error::new(ErrorKind::UnsupportedVersion, what)

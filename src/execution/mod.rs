@@ -10,6 +10,7 @@
 //! kernels cost (`plan::cost`). Memory: two containers (at most 16 KiB) for each operator that
 //! needs them, whatever the size of the index.
 
+mod blocks;
 mod boolean;
 mod lists;
 mod pair;
@@ -26,6 +27,7 @@ use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
+pub(crate) use blocks::{Places, for_each_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory};
 use pair::Pair;

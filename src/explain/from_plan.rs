@@ -341,6 +341,7 @@ impl Explaining<'_, '_> {
                     field: self.schema.get(facet.field).name.clone(),
                     limit: facet.limit as u64,
                     algorithm: algorithm.into(),
+                    ranges: None,
                     terms: facet.n_terms,
                     decisions: vec![
                         decision
@@ -394,6 +395,7 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
         terms_from_document_frequency: profile.terms_from_document_frequency,
         time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
         bytes_read: profile.bytes_read,
+        column: None,
     }
 }
 
@@ -424,6 +426,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         positions: matches!(node.operator, Operator::Phrase { .. })
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         ranking: None,
+        sort: None,
         complete: profile.complete,
         stopped: profile.stopped,
     }

@@ -2,9 +2,9 @@
 //! and the library needs no serialisation framework.
 
 use super::{
-    Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
-    TermCounts, Threshold,
+    Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
+    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts,
+    SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
 
@@ -89,10 +89,21 @@ impl Json {
             if let Some(ranking) = &actual.ranking {
                 json.field("ranking").ranking(ranking);
             }
+            if let Some(column) = actual.sort {
+                json.field("sort").column(column);
+            }
             json.field("complete").boolean(actual.complete);
             if actual.stopped {
                 json.field("stopped").boolean(true);
             }
+        });
+    }
+
+    fn column(&mut self, counts: ColumnCounts) {
+        self.object(|json| {
+            json.field("documents").number(counts.documents);
+            json.field("blocks").number(counts.blocks);
+            json.field("blocks_skipped").number(counts.blocks_skipped);
         });
     }
 
@@ -176,6 +187,9 @@ impl Json {
         self.object(|json| {
             json.field("field").string(&facet.field);
             json.field("limit").number(facet.limit);
+            if let Some(ranges) = &facet.ranges {
+                json.field("ranges").string(ranges);
+            }
             json.field("algorithm").algorithm(&facet.algorithm);
             json.field("terms").number(facet.terms);
             if let Some(actual) = &facet.actual {
@@ -187,6 +201,11 @@ impl Json {
 
     fn facet_actual(&mut self, actual: &FacetActual) {
         self.object(|json| {
+            if let Some(column) = actual.column {
+                json.field("time_ns").number(actual.time_ns);
+                json.field("column").column(column);
+                return;
+            }
             json.field("terms_intersected").number(actual.terms_intersected);
             json.field("terms_skipped").number(actual.terms_skipped);
             json.field("terms_from_document_frequency")

@@ -33,6 +33,7 @@
 //!                                  "candidates": {"looked_up": 0, "found": 512, "skipped_by_blocks": 290,
 //!                                                 "skipped_by_frequencies": 13},
 //!                                  "thresholds": [{"documents": 12, "score": 3.25}]},
+//!                      "sort": {"documents": 4096, "blocks": 9766, "blocks_skipped": 9762},
 //!                      "complete": true},
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
@@ -43,13 +44,16 @@
 //!  "facets": [{"field": "…", "limit": 10, "algorithm": "…", "terms": 300,
 //!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
 //!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
-//!              "decisions": []}],
+//!              "decisions": []},
+//!             {"field": "…", "limit": 3, "ranges": "3 ranges", "algorithm": "…", "terms": 0,
+//!              "actual": {"time_ns": 9000, "column": {"documents": 0, "blocks": 98, "blocks_skipped": 98}}, "decisions": []}],
 //!  "total_ns": 42000}
 //! ```
 //!
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `ranking` where it finds the best by score, `candidates` in
+//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `ranking` where it finds
+//! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
@@ -149,6 +153,8 @@ pub struct Actual {
     pub positions: Option<PositionCounts>,
     /// What was looked at for scores, where the node finds the best. Their reads are counted here, not as bytes.
     pub ranking: Option<RankingCounts>,
+    /// What was looked at to find the first in the order of fields.
+    pub sort: Option<ColumnCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
     /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
@@ -175,6 +181,20 @@ pub struct PositionCounts {
     pub candidates: u64,
     /// Positions of the words in these documents, as far as they had to be read.
     pub positions: u64,
+}
+
+/// What was looked at in a column, and what bounds of blocks spared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnCounts {
+    /// Documents whose values were read.
+    pub documents: u64,
+    /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
+    /// counts for each.
+    pub blocks: u64,
+    /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
+    /// order, or all of them lie in one range.
+    pub blocks_skipped: u64,
 }
 
 /// What finding the best by score looked at, and what bounds of scores spared it.
@@ -306,7 +326,9 @@ pub struct ExplainFacet {
     pub limit: u64,
     /// How they are counted.
     pub algorithm: String,
-    /// Distinct terms of the field, summed over the segments.
+    /// By which ranges values are counted, for people; `None` where each value counts by itself.
+    pub ranges: Option<String>,
+    /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
     /// What the planner considered here.
     pub decisions: Vec<Decision>,
@@ -330,6 +352,8 @@ pub struct FacetActual {
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
     pub bytes_read: u64,
+    /// What was looked at in a column, where it is counted by one.
+    pub column: Option<ColumnCounts>,
 }
 
 impl ExplainTree {
@@ -417,6 +441,7 @@ impl Default for Actual {
             terms: None,
             positions: None,
             ranking: None,
+            sort: None,
             complete: true,
             stopped: false,
         }
@@ -452,6 +477,14 @@ impl Actual {
         if let Some(other) = &other.ranking {
             self.ranking.get_or_insert_default().add(other);
         }
+        self.sort = match (self.sort, other.sort) {
+            (Some(a), Some(b)) => Some(ColumnCounts {
+                documents: a.documents + b.documents,
+                blocks: a.blocks + b.blocks,
+                blocks_skipped: a.blocks_skipped + b.blocks_skipped,
+            }),
+            (one, None) | (None, one) => one,
+        };
         self.complete &= other.complete;
         self.stopped |= other.stopped;
     }
@@ -562,6 +595,7 @@ pub(crate) mod sample {
             terms: None,
             positions: None,
             ranking: None,
+            sort: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
             stopped: false,
@@ -593,6 +627,7 @@ pub(crate) mod sample {
             field: "qualifier".into(),
             limit: 10,
             algorithm: "by descending document frequency".into(),
+            ranges: None,
             terms: 300,
             decisions: vec![Decision::accepted("stop early", "no other term can enter the top 10")],
             actual: Some(FacetActual {
@@ -600,6 +635,7 @@ pub(crate) mod sample {
                 terms_skipped: 288,
                 time_ns: 9_000,
                 bytes_read: 512,
+                column: None,
                 ..FacetActual::default()
             }),
         }];

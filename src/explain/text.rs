@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{
-    Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment, RankingCounts,
-    Threshold,
+    Actual, ColumnCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment,
+    RankingCounts, Threshold,
 };
 use crate::terminal;
 
@@ -170,6 +170,14 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
     listed(all.into_iter().flatten().map(plain).collect())
 }
 
+/// What was looked at in a column, out of what there was.
+fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
+    let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
+    let values = format!("values of {}", Count(counts.documents, "document"));
+    let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
+    listed(vec![plain(values), plain(blocks)])
+}
+
 /// How the threshold rose.
 fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
     let last = rises.len() - 1;
@@ -239,6 +247,9 @@ impl Page<'_> {
                     self.detail(&details, "threshold", thresholds(&ranking.thresholds));
                 }
             }
+            if let Some(counts) = &actual.sort {
+                self.detail(&details, "looked at", in_column(counts));
+            }
         }
         for decision in &node.decisions {
             self.decision(&details, decision);
@@ -271,7 +282,7 @@ impl Page<'_> {
         };
         parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
         // What finding the best reads is told in documents and blocks.
-        if actual.ranking.is_none() {
+        if actual.ranking.is_none() && actual.sort.is_none() {
             parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
         }
         if let Some(terms) = &actual.terms {
@@ -346,18 +357,26 @@ impl Page<'_> {
     }
 
     fn facet(&mut self, facet: &ExplainFacet) {
-        let what = format!(
-            "{}, top {} of {}",
-            facet.field,
-            Grouped(facet.limit),
-            Count(facet.terms, "term")
-        );
+        let what = match &facet.ranges {
+            Some(ranges) => format!("{}, {ranges}", facet.field),
+            None => format!(
+                "{}, top {} of {}",
+                facet.field,
+                Grouped(facet.limit),
+                Count(facet.terms, "term")
+            ),
+        };
         self.out.push('\n');
         self.cut("", vec![strong("Facet"), plain(what)]);
         if !facet.algorithm.is_empty() {
             self.detail("   ", "algorithm", vec![plain(&*facet.algorithm)]);
         }
-        if let Some(actual) = &facet.actual {
+        if let Some((counts, actual)) =
+            facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
+        {
+            self.detail("   ", "looked at", in_column(counts));
+            self.detail("   ", "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
+        } else if let Some(actual) = &facet.actual {
             let text = format!(
                 "{} intersected, {} skipped, {} from document frequency, {}, {} read",
                 Count(actual.terms_intersected, "term"),

@@ -56,7 +56,8 @@
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
 //! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
 //! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point; u16 number of default fields, and u16 the position of
-//! each; with feature bit 4, u16 the position of the key.
+//! each; with feature bit 4, u16 the position of the key; with feature bit 16, u16 number of fields that keep a column (the
+//! module `column`), at least 1, and u16 the position of each, ascending.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -99,7 +100,8 @@
 //!
 //! # Versions
 //!
-//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields.
+//! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
+//! 16: columns.
 //!
 //! # Why
 //!
@@ -114,7 +116,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
-    DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, TYPED, checksum_differs,
+    COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, TYPED, checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
@@ -283,8 +285,9 @@ impl Manifest {
         let offsets = self.schema.fields().iter().any(|field| field.offsets);
         let deletes = self.segments.iter().any(|segment| segment.deletes.is_some());
         let typed = self.schema.fields().iter().any(|field| field.kind.is_typed());
+        let columns = self.schema.fields().iter().any(|field| field.column);
         let key = self.schema.key_id().is_some();
-        [(offsets, OFFSETS), (deletes, DELETES), (key, KEY), (typed, TYPED)]
+        [(offsets, OFFSETS), (deletes, DELETES), (key, KEY), (typed, TYPED), (columns, COLUMNS)]
             .into_iter()
             .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
     }
@@ -384,7 +387,7 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
             .expected(format!("what needs the features {:#x}", header.incompatible))
             .found(format!("what needs {:#x}", manifest.features()))),
     };
-    Some(decode_schema(schema).map(manifest).and_then(same_features))
+    Some(decode_schema(schema, header.incompatible).map(manifest).and_then(same_features))
 }
 
 fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
@@ -443,16 +446,22 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
     if let Some(FieldId(key)) = schema.key_id() {
         out.extend(key.to_le_bytes());
     }
+    let columns: Vec<FieldId> =
+        schema.field_ids().filter(|field| schema.get(*field).column).collect();
+    if !columns.is_empty() {
+        out.extend((columns.len() as u16).to_le_bytes());
+        out.extend(columns.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
+    }
     out
 }
 
-fn decode_schema(bytes: &[u8]) -> Result<Schema> {
+fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     let mut reader = ByteReader::new(bytes);
-    let parts = decode_schema_parts(&mut reader);
+    let parts = decode_schema_parts(&mut reader, features);
     let Some((fields, default_fields, key)) = parts.filter(|_| reader.remaining().is_empty())
     else {
         return Err(Error::corrupt("reading the schema of an index")
-            .expected("fields, default fields and a key")
+            .expected("fields, default fields, a key and columns, as far as there are any")
             .found(format!("something else in byte {} of {}", reader.position(), bytes.len())));
     };
     let builder = fields.into_iter().fold(Schema::builder(), |builder, field| builder.field(field));
@@ -467,7 +476,7 @@ fn decode_schema(bytes: &[u8]) -> Result<Schema> {
 
 type SchemaParts = (Vec<Field>, Vec<String>, Option<String>);
 
-fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
+fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<SchemaParts> {
     let n_fields = usize::from(reader.u16()?);
     if n_fields > FIELDS_MAX {
         return None;
@@ -494,7 +503,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
         };
         let name_len = usize::from(reader.u8()?);
         let name = str::from_utf8(reader.take(name_len)?).ok()?;
-        let field = Field::new(name, kind).detail(detail);
+        let field = Field::new(name, kind).detail(detail).column(false);
         let mut field = field
             .stored(flags & STORED != 0)
             .many(flags & MANY != 0)
@@ -522,10 +531,18 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
     let default_fields = (0..n_default)
         .map(|_| Some(fields.get(usize::from(reader.u16()?))?.name.clone()))
         .collect::<Option<Vec<_>>>()?;
-    let key = match reader.remaining().is_empty() {
-        true => None,
-        false => Some(fields.get(usize::from(reader.u16()?))?.name.clone()),
+    let key = match features & KEY {
+        0 => None,
+        _ => Some(fields.get(usize::from(reader.u16()?))?.name.clone()),
     };
+    if features & COLUMNS != 0 {
+        let mut next = 0;
+        for _ in 0..reader.u16()? {
+            let at = usize::from(reader.u16()?);
+            fields.get_mut(at).filter(|_| at >= next)?.column = true;
+            next = at + 1;
+        }
+    }
     Some((fields, default_fields, key))
 }
 
@@ -533,6 +550,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>) -> Option<SchemaParts> {
 mod tests {
     use super::*;
     use crate::format::doc_check;
+    use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::ops::Range;
 
     fn example() -> Manifest {
@@ -626,24 +644,26 @@ mod tests {
                 deletes: n.is_multiple_of(3).then_some(deletes),
                 ..example().segments[0]
             };
-            let segments = (0..100).map(segment).collect();
-            let manifest = Manifest { schema, segments, payload: vec![9; 65_536], ..example() };
+            let n = unless_miri(100, 10);
+            let segments = (0..n).map(segment).collect();
+            let payload = vec![9; unless_miri(65_536, 300)];
+            let manifest = Manifest { schema, segments, payload, ..example() };
             assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
-            assert_eq!(manifest.n_docs(), 100 * 9 - 34 * 4);
+            assert_eq!(manifest.n_docs(), u64::from(n) * 9 - u64::from(n.div_ceil(3)) * 4);
         }
     }
 
     #[test]
     fn every_flipped_bit_every_cut_and_every_extension_is_refused() {
         let bytes = example().encode().unwrap();
-        for bit in 0..bytes.len() * 8 {
+        for bit in each_unless_miri(0..bytes.len() * 8, 61) {
             let mut bad = bytes.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             let error = Manifest::decode(&bad, 2).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "bit {bit}");
             assert!(error.offset().is_none_or(|at| at < bytes.len() as u64), "{error}");
         }
-        for len in 0..bytes.len() {
+        for len in each_unless_miri(0..bytes.len(), 11) {
             assert!(Manifest::decode(&bytes[..len], 2).is_err(), "cut to {len}");
         }
         let longer = [&bytes[..], &[0; 4]].concat();
@@ -653,23 +673,31 @@ mod tests {
 
     #[test]
     fn schemas_of_more_than_they_count_or_may_are_refused() {
-        let refused = |bytes: &[u8]| {
-            let error = decode_schema(bytes).unwrap_err().to_string();
+        let refused = |bytes: &[u8], features| {
+            let error = decode_schema(bytes, features).unwrap_err().to_string();
             assert!(error.contains("something else in byte"), "{error}");
         };
         let keyed = encode_schema(&Schema::builder().text("t").key("k").build().unwrap());
         let plain = encode_schema(&Schema::builder().keyword("t").build().unwrap());
-        decode_schema(&keyed).unwrap();
-        decode_schema(&plain).unwrap();
-        refused(&[&keyed[..], &[0]].concat());
-        refused(&[&keyed[..], &[0; 2]].concat());
-        refused(&[&plain[..], &[0; 3]].concat());
+        decode_schema(&keyed, KEY).unwrap();
+        decode_schema(&plain, 0).unwrap();
+        refused(&[&keyed[..], &[0]].concat(), KEY);
+        refused(&[&keyed[..], &[0; 2]].concat(), KEY);
+        refused(&[&plain[..], &[0; 3]].concat(), 0);
+        // The same field with a column twice, one that there is not, and fewer than are told of.
+        let number = Field::new("n", FieldKind::I64).column(true);
+        let columns = encode_schema(&Schema::builder().field(number).build().unwrap());
+        decode_schema(&columns, COLUMNS).unwrap();
+        let others: [&[u8]; 3] = [&[2, 0, 0, 0, 0, 0], &[1, 0, 1, 0], &[2, 0, 0, 0]];
+        for other in others {
+            refused(&[&columns[..columns.len() - 4], other].concat(), COLUMNS);
+        }
         // One field, named twice among the defaults; one field too many.
         let field = &plain[2..][..4];
-        refused(&[&[1, 0], field, &[2, 0], &[0; 4]].concat());
+        refused(&[&[1, 0], field, &[2, 0], &[0; 4]].concat(), 0);
         let n_fields = FIELDS_MAX + 1;
         let fields = field.repeat(n_fields);
-        refused(&[&(n_fields as u16).to_le_bytes()[..], &fields, &[0; 2]].concat());
+        refused(&[&(n_fields as u16).to_le_bytes()[..], &fields, &[0; 2]].concat(), 0);
     }
 
     #[test]
@@ -689,8 +717,8 @@ mod tests {
     #[test]
     fn crafted_counts_never_panic_nor_allocate_beyond_the_file() {
         let bytes = example().encode().unwrap();
-        for at in HEADER_LEN..bytes.len() - CRC_LEN {
-            for value in [0, 1, 2, 3, 0x7F, 0x80, 0xFF] {
+        for at in each_unless_miri(HEADER_LEN..bytes.len() - CRC_LEN, 13) {
+            for value in each_unless_miri([0, 1, 2, 3, 0x7F, 0x80, 0xFF], 5) {
                 let mut bad = bytes.clone();
                 bad[at] = value;
                 if let Ok(manifest) = Manifest::decode(&with_right_checksum(bad), 2) {
@@ -715,7 +743,6 @@ mod tests {
     #[test]
     fn what_no_writer_writes_is_refused_though_the_checksum_is_right() {
         let sound = example().encode().unwrap();
-        let fields = doc_check::layout(include_str!("manifest.rs"));
         let end = sound.len() - CRC_LEN;
         assert_eq!(Manifest::decode(&spliced(end..end, &[]), 2).unwrap(), example());
         assert!(Manifest::decode(&spliced(end..end, &[0; 4]), 2).is_err(), "bytes behind the last");
@@ -729,7 +756,13 @@ mod tests {
         let flags = FIXED_LEN + SEGMENT_LEN + 3;
         let positions = [sound[flags] & !FREQUENCIES | POSITIONS];
         assert!(Manifest::decode(&spliced(flags..flags + 1, &positions), 2).is_err());
+    }
 
+    #[test]
+    #[cfg_attr(miri, ignore = "65,536 segments are allowed")]
+    fn more_segments_than_are_allowed_are_refused_though_the_checksum_is_right() {
+        let sound = example().encode().unwrap();
+        let fields = doc_check::layout(include_str!("manifest.rs"));
         let with_segments = |n: usize| {
             let entry = &sound[FIXED_LEN..][..SEGMENT_LEN];
             let entries = (0..n as u128).flat_map(|id| {
@@ -760,9 +793,11 @@ mod tests {
             FieldKind::Date,
             FieldKind::Decimal { scale: 18 },
         ];
-        let fields = kinds.iter().map(|kind| Field::new(kind.name(), *kind));
-        let typed =
-            fields.fold(Schema::builder(), |builder, field| builder.field(field)).build().unwrap();
+        let with_columns = |columns: bool| {
+            let fields = kinds.iter().map(|kind| Field::new(kind.name(), *kind).column(columns));
+            fields.fold(Schema::builder(), |builder, field| builder.field(field)).build().unwrap()
+        };
+        let (typed, columns) = (with_columns(false), with_columns(true));
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
         let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
         let cases = [
@@ -770,6 +805,7 @@ mod tests {
             (Manifest { schema: offsets, ..example() }, OFFSETS),
             (Manifest { segments: vec![segment], ..example() }, DELETES),
             (Manifest { schema: keyed, ..example() }, KEY),
+            (Manifest { schema: columns, ..example() }, TYPED | COLUMNS),
             (Manifest { schema: typed, ..example() }, TYPED),
         ];
         for (manifest, needed) in cases {
@@ -778,7 +814,7 @@ mod tests {
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
-            for others in [OFFSETS, DELETES, KEY, TYPED] {
+            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS] {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);
@@ -803,7 +839,8 @@ mod tests {
 
     #[test]
     fn a_schema_may_have_as_many_fields_as_are_allowed() {
-        let fields = (0..FIELDS_MAX).map(|n| Field::new(format!("f{n}"), FieldKind::Keyword));
+        let fields = (0..unless_miri(FIELDS_MAX, 20))
+            .map(|n| Field::new(format!("f{n}"), FieldKind::Keyword));
         let schema = fields.fold(Schema::builder(), |builder, field| builder.field(field));
         let manifest = Manifest { schema: schema.build().unwrap(), ..example() };
         assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);

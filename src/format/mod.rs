@@ -43,6 +43,7 @@
 //! | incompatible 2 | manifests | documents of a segment are deleted (the module `deletes`) |
 //! | incompatible 4 | manifests | the schema has a key |
 //! | incompatible 8 | manifests | the schema has a typed field |
+//! | incompatible 16 | manifests | a field keeps a column (the module `column`) |
 //! | incompatible 1 | images | names take up to 64 bytes |
 
 #![deny(
@@ -54,6 +55,7 @@
     clippy::unwrap_used
 )]
 
+pub(crate) mod column;
 pub(crate) mod deletes;
 #[cfg(test)]
 mod doc_check;

@@ -1,10 +1,12 @@
 //! Answers that are kept for those who ask the same again.
 
-use super::{Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
+use super::facets::FacetRequest;
+use super::{Bucket, Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
+use crate::sort::SortKey;
 use crate::value::Value;
 use quick_cache::sync::Cache;
 use quick_cache::{OptionsBuilder, Weighter};
@@ -13,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// What an answer takes beside its parts and what it is kept under, in the cache, too.
-const ENTRY_BYTES: usize = 512;
+const ENTRY_BYTES: usize = 640;
 /// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
-const PART_BYTES: usize = 64;
+const PART_BYTES: usize = 88;
 const TEXT_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;
 /// What an answer mostly takes, by which the cache remembers how many are asked for again; and how many at most.
@@ -50,9 +52,11 @@ struct AnswerOptions {
     total: TotalMode,
     count_only: bool,
     fields: Option<Vec<String>>,
-    facets: Vec<(String, usize)>,
+    facets: Vec<FacetRequest>,
     order: Order,
     after: Option<(u32, DocId)>,
+    sort: Vec<SortKey>,
+    after_values: Option<(Vec<Value>, DocId)>,
     parameters: Vec<(String, (u32, u32))>,
     pattern_terms: u32,
     statistics: Statistics,
@@ -90,15 +94,23 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
     };
     let of_hit = |hit: &Hit| -> usize {
         let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
-        PART_BYTES + map + hit.fields.iter().map(of_field).sum::<usize>()
+        PART_BYTES
+            + map
+            + hit.sort.iter().map(of_value).sum::<usize>()
+            + hit.fields.iter().map(of_field).sum::<usize>()
     };
-    let AnswerOptions { fields, facets, parameters, .. } = &key.options;
-    let names = fields.iter().flatten().chain(facets.iter().map(|(name, _)| name));
-    let names = names.chain(parameters.iter().map(|(name, _)| name));
+    let AnswerOptions { fields, facets, parameters, sort, after_values, .. } = &key.options;
+    let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
-    let of_bucket = |value: &Value| PART_BYTES + of_value(value);
+    let after = after_values.iter().flat_map(|(values, _)| values).map(of_value).sum::<usize>();
+    let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
+    let asked = asked + facets.iter().map(|facet| PART_BYTES + facet.n_bytes()).sum::<usize>();
+    let of_bucket = |bucket: &Bucket| {
+        let ends = [&bucket.from, &bucket.to].into_iter().flatten();
+        PART_BYTES + of_value(&bucket.value) + ends.map(of_value).sum::<usize>()
+    };
     let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
-    let facets: usize = buckets.map(|bucket| of_bucket(&bucket.value)).sum();
+    let facets: usize = buckets.map(of_bucket).sum();
     let hits: usize = answer.hits.iter().map(of_hit).sum();
     (ENTRY_BYTES + asked + hits + facets) as u64
 }
@@ -191,6 +203,8 @@ impl SearchBuilder<'_> {
             facets,
             order,
             after,
+            sort,
+            after_values,
             parameters,
             pattern_terms,
             statistics,
@@ -207,6 +221,8 @@ impl SearchBuilder<'_> {
             facets,
             order,
             after: after.map(|(score, doc)| (score.to_bits(), doc)),
+            sort,
+            after_values,
             parameters: parameters.into_iter().map(|(field, of)| (field, bits(of))).collect(),
             pattern_terms,
             statistics,

@@ -1,5 +1,6 @@
 //! What a search gives: hits, how many there are, and counts of values.
 
+use super::facets::{FacetRequest, FacetWhat};
 use crate::ids::DocId;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ pub enum TotalMode {
 pub struct Hits {
     /// How many documents match.
     pub total: Total,
-    /// The documents of the page, in document order.
+    /// The documents of the page, in the order of the search.
     pub hits: Vec<Hit>,
     /// In the order they were asked for.
     pub facets: Vec<FacetCounts>,
@@ -110,6 +111,9 @@ pub struct Hit {
     pub doc: DocId,
     /// How well it matches, where anything is scored.
     pub score: Option<f32>,
+    /// The values that it is [sorted](crate::SearchBuilder::sort) by, one a key, null where it has none; nothing where
+    /// hits are not sorted by fields.
+    pub sort: Vec<Value>,
     /// Its stored fields.
     pub fields: Fields,
 }
@@ -191,15 +195,39 @@ impl fmt::Display for Values {
     }
 }
 
-/// The most frequent values of a field among the documents that match.
+/// What the buckets of a facet are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FacetKind {
+    /// Values, the most frequent ones.
+    #[default]
+    Terms,
+    /// Ranges of values, those that were asked for or intervals of the calendar.
+    Ranges,
+}
+
+impl FacetKind {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            FacetKind::Terms => "terms",
+            FacetKind::Ranges => "range",
+        }
+    }
+}
+
+/// How many of the documents that match have each of some values of a field, or one in each of some ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetCounts {
     /// The field.
     pub field: String,
-    /// Descending by count, then ascending by the bytes of the value.
+    /// Whether these are values or ranges.
+    pub kind: FacetKind,
+    /// Values descending by count, then ascending by the bytes of the value; ranges as they were asked for, intervals in
+    /// the order of time.
     pub buckets: Vec<Bucket>,
-    /// Matching documents whose value is not among the buckets; `None` for a field where a document
+    /// Matching documents with a value, but none in the buckets; `None` for the values of a field where a document
     /// may have many.
     pub other: Option<u64>,
     /// Matching documents without a value.
@@ -210,18 +238,26 @@ pub struct FacetCounts {
 }
 
 impl FacetCounts {
-    /// Of a field whose values were not counted.
-    pub(super) fn unknown(field: &str) -> Self {
-        FacetCounts { field: field.to_owned(), ..FacetCounts::default() }
+    /// One that was not counted.
+    pub(super) fn unknown(request: &FacetRequest) -> Self {
+        let kind = match request.what {
+            FacetWhat::Terms(_) => FacetKind::Terms,
+            FacetWhat::Ranges(_) | FacetWhat::Intervals(_) => FacetKind::Ranges,
+        };
+        FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
 }
 
-/// One value of a facet.
+/// One value of a facet, or one range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The value, or the term of a text field.
+    /// The value, or the term of a text field; null of a range.
     pub value: Value,
+    /// The least value of a range, where it has an end on that side.
+    pub from: Option<Value>,
+    /// The value that a range ends before, where it has an end on that side.
+    pub to: Option<Value>,
     /// How many matching documents have it.
     pub count: u64,
 }

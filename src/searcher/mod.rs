@@ -7,9 +7,11 @@
 
 mod cache;
 mod etag;
+mod facets;
 mod hits;
 mod prepared;
 mod search;
+mod sorted;
 #[cfg(test)]
 mod stopping_tests;
 mod top_k;
@@ -17,8 +19,9 @@ mod top_k;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
+pub use facets::FacetRange;
 pub use hits::{
-    Bucket, FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
+    Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};

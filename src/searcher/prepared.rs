@@ -58,6 +58,8 @@ enum PreparedWay<'s> {
     Lists { ranked: Ranked<'s>, kept: Box<Kept<'s>> },
     /// As any other search, but for looking words up.
     Anew(Ranked<'s>),
+    /// As any other search.
+    Sorted,
 }
 
 /// What stays open between the searches of one query.
@@ -132,6 +134,7 @@ impl<'s> SearchBuilder<'s> {
                     }
                 }
             }
+            _ if self.is_sorted() => PreparedWay::Sorted,
             ranked => PreparedWay::Plan {
                 execution: Box::new(self.searcher.execution(self.query, &self.options(false)?)?),
                 score: ranked.as_ref().and_then(Ranked::constant),
@@ -163,7 +166,8 @@ impl PreparedSearch<'_> {
     }
 
     /// Answers the query. From the second time on nothing is allocated beyond the memory that the searcher
-    /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory and no facets are asked for.
+    /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory, no facets are
+    /// asked for and hits are not sorted by fields.
     ///
     /// # Errors
     ///
@@ -199,6 +203,7 @@ impl PreparedSearch<'_> {
             PreparedWay::Anew(ranked) => {
                 search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
+            PreparedWay::Sorted => search.sorted(|doc, _| add(doc, None))?,
         };
         facets.extend(found.facets);
         Ok(Page { total: found.total, docs: ranking, facets, stopped: found.stopped })

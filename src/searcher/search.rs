@@ -1,16 +1,16 @@
 //! One search: its options, the page of the best, and its plan for people.
 
+use super::facets::{FacetRequest, FacetWhat};
 use super::prepared::Kept;
 use super::top_k::Way;
 use super::{
-    Bucket, Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total,
-    TotalMode,
+    Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total, TotalMode,
 };
 use crate::budget::{self, Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
-use crate::facet::{self, FacetProfile};
+use crate::facet::{ColumnProfile, FacetProfile};
 use crate::ids::{DocId, FieldId};
 use crate::limits;
 use crate::plan::{self, Goal, PlanOptions};
@@ -20,7 +20,7 @@ use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
-use crate::schema::FieldKind;
+use crate::sort::{SortKey, SortProfile};
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
@@ -46,9 +46,11 @@ pub struct SearchBuilder<'a> {
     pub(super) total: TotalMode,
     pub(super) count_only: bool,
     pub(super) fields: Option<Vec<String>>,
-    pub(super) facets: Vec<(String, usize)>,
+    pub(super) facets: Vec<FacetRequest>,
     pub(super) order: Order,
     pub(super) after: Option<(f32, DocId)>,
+    pub(super) sort: Vec<SortKey>,
+    pub(super) after_values: Option<(Vec<Value>, DocId)>,
     pub(super) parameters: Vec<(String, Parameters)>,
     pub(super) pattern_terms: u32,
     pub(super) statistics: Statistics,
@@ -99,6 +101,8 @@ impl<'a> SearchBuilder<'a> {
             facets: vec![],
             order: Order::default(),
             after: None,
+            sort: vec![],
+            after_values: None,
             parameters: vec![],
             pattern_terms: 0,
             statistics: Statistics::default(),
@@ -130,6 +134,48 @@ impl<'a> SearchBuilder<'a> {
     /// In what order hits come (default [`Order::Score`]).
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
+        self
+    }
+
+    /// Sorts hits by fields that keep a [column](crate::Field::column), by the first key first: in the place of
+    /// [`order`](Self::order). Where all keys are equal, the smaller number comes first, so that pages of one searcher
+    /// never repeat a document nor leave one out. Nothing is scored; [`Hit::sort`] has the values.
+    ///
+    /// Costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; memory for
+    /// as many documents as offset and limit make.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().text("name").field(price).build()?);
+    /// let mut writer = index.writer()?;
+    /// for (name, price) in [("jay", "3.50"), ("magpie", "2.20"), ("rook", "12.00")] {
+    ///     writer.add(Document::new().with("name", name).with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let dearest = || searcher.search(&query).sort([SortKey::descending("price")]).limit(1);
+    /// let first = dearest().run()?.hits.remove(0);
+    /// assert_eq!(first.fields["name"].to_string(), "rook");
+    /// let second = dearest().after_values(first.sort, first.doc).run()?.hits.remove(0);
+    /// assert_eq!(second.fields["name"].to_string(), "jay");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Self {
+        self.sort = keys.into_iter().collect();
+        self
+    }
+
+    /// Goes on after a hit of an earlier page, the last of it, by its [values](Hit::sort) and number: as
+    /// [`offset`](Self::offset) and without keeping what comes before. With [`sort`](Self::sort) only.
+    pub fn after_values(
+        mut self,
+        values: impl IntoIterator<Item = impl Into<Value>>,
+        doc: DocId,
+    ) -> Self {
+        self.after_values = Some((values.into_iter().map(Into::into).collect(), doc));
         self
     }
 
@@ -246,9 +292,9 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Also counts the `limit` most frequent values of a keyword field, or terms of a text field.
+    /// Also counts the `limit` most frequent values of a field, or terms of a text field.
     pub fn facet(mut self, field: impl Into<String>, limit: usize) -> Self {
-        self.facets.push((field.into(), limit));
+        self.facets.push(FacetRequest { field: field.into(), what: FacetWhat::Terms(limit) });
         self
     }
 
@@ -276,7 +322,7 @@ impl<'a> SearchBuilder<'a> {
                 // What would have to be known before anything is found.
                 let stopped = Some(self.stopped(error)?);
                 let total = Total { value: 0, relation: Relation::AtLeast };
-                let facets = self.facets.iter().map(|(field, _)| FacetCounts::unknown(field));
+                let facets = self.facets.iter().map(FacetCounts::unknown);
                 let (facets, took) = (facets.collect(), started.elapsed());
                 return Ok(Hits { total, hits: vec![], facets, took, from_cache: false, stopped });
             }
@@ -284,7 +330,7 @@ impl<'a> SearchBuilder<'a> {
         };
         let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
         let mut stopped = None;
-        let mut add = |doc: DocId, score: Option<f32>| {
+        let mut add = |doc: DocId, score: Option<f32>, sort: Vec<Value>| {
             if let Err(error) = budget::work(FETCHED_NS) {
                 stopped = Some(self.stopped(error)?);
                 if hits.len() >= HITS_AFTER_STOP {
@@ -298,17 +344,18 @@ impl<'a> SearchBuilder<'a> {
             if let Some(fields) = &fields {
                 stored.retain(|name, _| fields.iter().any(|field| field == name));
             }
-            hits.push(Hit { doc, score, fields: stored });
+            hits.push(Hit { doc, score, sort, fields: stored });
             Ok(())
         };
         let found = match &ranked {
             Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
+                self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
             }
+            _ if self.is_sorted() => self.sorted(|doc, values| add(doc, None, values))?,
             _ => {
                 let found = self.planned()?;
                 let score = ranked.as_ref().and_then(Ranked::constant);
-                found.docs.iter().try_for_each(|doc| add(*doc, score))?;
+                found.docs.iter().try_for_each(|doc| add(*doc, score, vec![]))?;
                 found
             }
         };
@@ -355,7 +402,7 @@ impl<'a> SearchBuilder<'a> {
         found.stopped = Some(self.stopped(error)?);
         let so_far = found.facets.len();
         let uncounted = self.facets.iter().skip(so_far);
-        found.facets.extend(uncounted.map(|(field, _)| FacetCounts::unknown(field)));
+        found.facets.extend(uncounted.map(FacetCounts::unknown));
         Ok(())
     }
 
@@ -423,7 +470,19 @@ impl<'a> SearchBuilder<'a> {
 
     /// What scoring needs, where hits are wanted and their scores matter.
     pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
-        match (self.order, self.count_only || self.limit == 0) {
+        let is_without = match (&self.after, &self.after_values) {
+            (Some(_), _) if !self.sort.is_empty() => Some(("values of a hit", "a score")),
+            (_, Some(_)) if self.sort.is_empty() => Some(("keys to sort by", "values of a hit")),
+            _ => None,
+        };
+        if let Some((expected, found)) = is_without {
+            let error = Error::new(ErrorKind::Usage, "going on after a hit");
+            return Err(error.expected(expected).found(found));
+        }
+        if !self.sort.is_empty() {
+            self.sort_order()?;
+        }
+        match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
             (Order::Score, false) => self.scoring().map(Some),
             _ => self.parameters().map(|_| None),
         }
@@ -542,7 +601,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Finds everything that matches, does something with it, and counts the facets.
-    fn with_matches(
+    pub(super) fn with_matches(
         &self,
         found: &mut Found,
         then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
@@ -613,8 +672,10 @@ impl<'a> SearchBuilder<'a> {
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
             Some(ranked) => self.put_top(&mut tree, ranked, None),
+            None if self.is_sorted() => self.put_sort(&mut tree, None),
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
+        self.put_facets(&mut tree, None);
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -646,6 +707,11 @@ impl<'a> SearchBuilder<'a> {
                 let found = self.best(ranked, true, None, |_, _| Ok(()))?;
                 top = Some((found, started.elapsed()));
             }
+            None if self.is_sorted() => {
+                let started = Instant::now();
+                let found = self.sorted(|_, _| Ok(()))?;
+                top = Some((found, started.elapsed()));
+            }
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
@@ -662,7 +728,10 @@ impl<'a> SearchBuilder<'a> {
         }
         if let Some(ranked) = scored {
             self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
+        } else if self.is_sorted() {
+            self.put_sort(&mut tree, top.as_ref().map(|(found, took)| (found, *took)));
         }
+        self.put_facets(&mut tree, Some(&found));
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -684,6 +753,7 @@ impl<'a> SearchBuilder<'a> {
                 },
                 true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
             },
+            _ if self.is_sorted() => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
             _ => self.own_goal(),
         }
     }
@@ -714,15 +784,11 @@ impl<'a> SearchBuilder<'a> {
 
     pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
         let goal = self.own_goal();
-        let facets = self
-            .facets
-            .iter()
-            .map(|(name, limit)| Ok((self.field(name)?, *limit)))
-            .collect::<Result<_>>()?;
+        let facets = self.term_facets()?;
         Ok(PlanOptions { goal, facets, for_people })
     }
 
-    fn field(&self, name: &str) -> Result<FieldId> {
+    pub(super) fn field(&self, name: &str) -> Result<FieldId> {
         self.searcher.schema().field_id(name).ok_or_else(|| {
             let known: Vec<_> =
                 self.searcher.schema().fields().iter().map(|field| &*field.name).collect();
@@ -745,7 +811,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
-        if execution.plan().facets.is_empty() {
+        if self.facets.is_empty() {
             return self.execute_page(execution, &mut found.docs, &mut found.total);
         }
         found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
@@ -775,37 +841,6 @@ impl<'a> SearchBuilder<'a> {
         Ok(())
     }
 
-    fn count_facets(
-        &self,
-        execution: &Execution<'_>,
-        matches: &Matches,
-        found: &mut Found,
-    ) -> Result<()> {
-        for facet in &execution.plan().facets {
-            let field = self.searcher.schema().get(facet.field);
-            let counts = facet::count_terms(&execution.plan().segments, facet, matches)?;
-            found.facet_profiles.push(counts.profile);
-            let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
-            let other = match field.kind {
-                FieldKind::Text => None,
-                _ if field.many && !counts.single_valued => None,
-                _ => Some(counts.with_value.saturating_sub(shown)),
-            };
-            let buckets = counts
-                .buckets
-                .into_iter()
-                .map(|(term, count)| Bucket { value: Value::of_term(field.kind, &term), count });
-            found.facets.push(FacetCounts {
-                field: field.name.clone(),
-                buckets: buckets.collect(),
-                other,
-                missing: counts.missing,
-                exact: true,
-            });
-        }
-        Ok(())
-    }
-
     fn total_of(&self, counted: Counted) -> Total {
         let relation = match (counted.more, self.total) {
             (false, _) => Relation::Exact,
@@ -825,7 +860,9 @@ pub(super) struct Found {
     pub(super) n_hits: u64,
     pub(super) total: Total,
     pub(super) facets: Vec<FacetCounts>,
+    /// Of those that are counted by terms, and of those by columns.
     pub(super) facet_profiles: Vec<FacetProfile>,
+    pub(super) column_profiles: Vec<ColumnProfile>,
     pub(super) looked_at: LookedAt,
     pub(super) trace: Option<Trace>,
     pub(super) stopped: Option<Stopped>,
@@ -848,4 +885,5 @@ pub(super) enum LookedAt {
     All(u64),
     Blocks(Pruning),
     Phrase(PhrasePruning),
+    Columns(SortProfile),
 }

@@ -175,7 +175,9 @@ impl LookedAt {
             LookedAt::Phrase(PhrasePruning { placed: candidates, positions, .. }) => {
                 Some(PositionCounts { candidates, positions })
             }
-            LookedAt::Nothing | LookedAt::All(_) | LookedAt::Blocks(_) => None,
+            LookedAt::Nothing | LookedAt::All(_) | LookedAt::Blocks(_) | LookedAt::Columns(_) => {
+                None
+            }
         }
     }
 
@@ -188,7 +190,7 @@ impl LookedAt {
         let scored = trace.map_or(0, |trace| trace.offered);
         let counts = RankingCounts { documents_scored: scored, thresholds, ..Default::default() };
         Some(match self {
-            LookedAt::Nothing => return None,
+            LookedAt::Nothing | LookedAt::Columns(_) => return None,
             LookedAt::All(documents_scored) => RankingCounts { documents_scored, ..counts },
             LookedAt::Blocks(pruning) => {
                 let Pruning { windows_considered, blocks_considered, blocks_scored, .. } = pruning;

@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::format::FileName;
+use crate::format::column::ColumnWriter;
 use crate::format::envelope::{Seal, SectionKind};
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::OffsetsWriter;
@@ -118,6 +119,12 @@ impl SegmentBuilder {
         Ok(OffsetsSection { file: &mut self.file, writer, bytes })
     }
 
+    /// Starts the column of a field, which comes behind the rest of the field.
+    pub(crate) fn start_column(&mut self, field: FieldId) -> Result<ColumnSection<'_>> {
+        self.file.start_section(Some(field), SectionKind::COLUMN, 0)?;
+        Ok(ColumnSection { file: &mut self.file, writer: ColumnWriter::default(), bytes: vec![] })
+    }
+
     /// Writes counts and tables.
     pub(crate) fn finish(mut self, n_docs: u32, schema: &Schema) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;
@@ -141,6 +148,34 @@ impl OffsetsSection<'_> {
     /// Adds the part of the next document, see [`offsets`](crate::format::offsets).
     pub(crate) fn add(&mut self, part: &[u8]) -> Result<()> {
         self.writer.add(part, &mut self.bytes);
+        if self.bytes.len() >= COPY_BYTES {
+            self.file.write(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends the section.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.writer.finish(&mut self.bytes);
+        self.file.write(&self.bytes)?;
+        self.file.end_section()?;
+        Ok(())
+    }
+}
+
+/// Writes the column of a field, document by document.
+#[derive(Debug)]
+pub(crate) struct ColumnSection<'b> {
+    file: &'b mut SegmentFileWriter,
+    writer: ColumnWriter,
+    bytes: Vec<u8>,
+}
+
+impl ColumnSection<'_> {
+    /// Adds the codes of the next document, ascending and each once.
+    pub(crate) fn add(&mut self, codes: impl IntoIterator<Item = u64>) -> Result<()> {
+        self.writer.add(codes, &mut self.bytes);
         if self.bytes.len() >= COPY_BYTES {
             self.file.write(&self.bytes)?;
             self.bytes.clear();

@@ -75,6 +75,10 @@ impl Published {
     /// What was published last is not what there is: the next who looks has to look at the disk.
     pub(crate) fn set_stale(&self) {
         self.stale.store(self.newest.load_full());
+        let n_readers = self.n_readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let unwanted = self.forget_unless_wanted(*n_readers);
+        drop(n_readers);
+        drop(unwanted);
         // Another may have been published meanwhile.
         self.forget_what_was_replaced();
     }

@@ -5,6 +5,7 @@
 
 use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::column::Column;
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::Lengths;
 use crate::format::offsets::Offsets;
@@ -224,6 +225,16 @@ impl<'s> FieldReader<'s> {
         let offsets = Offsets::open(self.section(SectionKind::OFFSETS)?)?;
         self.segment.expect_n_docs("offsets", offsets.n_docs())?;
         Ok(Some(offsets))
+    }
+
+    /// The values in document order; `None` where the field keeps no column.
+    pub(crate) fn column(self) -> Result<Option<Column<Section<'s>>>> {
+        if !self.segment.schema.get(self.field).column {
+            return Ok(None);
+        }
+        let column = Column::open(self.section(SectionKind::COLUMN)?)?;
+        self.segment.expect_n_docs("column", column.n_docs())?;
+        Ok(Some(column))
     }
 
     /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a

@@ -2,6 +2,7 @@
 
 use crate::bytes::Source;
 use crate::error::{Error, Result};
+use crate::format::column::{BLOCK_DOCS, Column};
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::Offsets;
 use crate::format::postings::{LongList, PostingList};
@@ -70,6 +71,7 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let mut positions = offsets.map(|_| PositionCheck::new(segment.n_docs()));
     let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     let kind = segment.schema().get(field).kind;
+    let mut column = reader.column()?.map(ColumnCheck::new).transpose()?;
     while let Some((term, _, info)) = stream.next()? {
         if kind.is_typed() && !value::is_term(kind, term) {
             return Err(Error::corrupt(format!("checking the terms of a {} field", kind.name()))
@@ -83,6 +85,9 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             verify_containers(list)?;
         }
         expect("the documents of a term", info.df.into(), docs.len() as u64)?;
+        if let Some(column) = &mut column {
+            column.add(term, &docs)?;
+        }
         if let Some(occurrences) = &mut occurrences {
             let list = reader.ranked(&info)?;
             occurrences.add(&list, &docs)?;
@@ -91,10 +96,51 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             }
         }
     }
+    if let Some(column) = column {
+        column.finish(reader.statistics()?.n_docs_with_value)?;
+    }
     if let (Some(positions), Some(offsets)) = (positions, offsets) {
         positions.compare(&offsets)?;
     }
     occurrences.map_or(Ok(()), |occurrences| occurrences.finish(reader))
+}
+
+/// Looks whether the terms of a field have the same documents as its column.
+struct ColumnCheck<S> {
+    column: Column<S>,
+    /// Postings so far.
+    n_values: u64,
+}
+
+impl<'s, S: Source<'s>> ColumnCheck<S> {
+    /// Checks the column by itself.
+    fn new(column: Column<S>) -> Result<Self> {
+        column.verify()?;
+        Ok(ColumnCheck { column, n_values: 0 })
+    }
+
+    /// Adds a term with its documents, which ascend.
+    fn add(&mut self, term: &[u8], docs: &[u32]) -> Result<()> {
+        let Some(code) = value::code_of_term(term) else { return Ok(()) };
+        self.n_values += docs.len() as u64;
+        for of_block in docs.chunk_by(|a, b| a / BLOCK_DOCS == b / BLOCK_DOCS) {
+            let nth = of_block[0] / BLOCK_DOCS;
+            let block = self.column.block(nth, self.column.head(nth)?)?;
+            let without = |doc: &&u32| !block.contains(*doc % BLOCK_DOCS, code);
+            if let Some(doc) = of_block.iter().find(without) {
+                return Err(Error::corrupt(format!("checking the column of document {doc}"))
+                    .expected("the values of all terms that it has")
+                    .found("others"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the column has the values of all terms, and as many, it has no others.
+    fn finish(self, n_with: u32) -> Result<()> {
+        expect("the values of a column", self.n_values, self.column.n_values())?;
+        expect("the documents in a column", n_with.into(), self.column.n_with().into())
+    }
 }
 
 /// Adds up the positions of each document, scattered over 64 bits, for those that offsets are kept for must come
@@ -264,7 +310,37 @@ fn expect(what: &str, expected: u64, found: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::column::ColumnWriter;
     use crate::format::offsets::{OffsetsWriter, Word, write_part};
+
+    #[test]
+    fn a_column_of_other_values_than_the_terms_have_is_damage() {
+        let (mut writer, mut section) = (ColumnWriter::default(), vec![]);
+        for codes in [&[3, 5][..], &[], &[3]] {
+            writer.add(codes.iter().copied(), &mut section);
+        }
+        writer.finish(&mut section);
+        let check = |terms: &[(u64, &[u32])], n_with| {
+            let mut column = ColumnCheck::new(Column::open(&section[..])?)?;
+            for (code, docs) in terms {
+                column.add(&value::term_of_code(*code), docs)?;
+            }
+            column.finish(n_with)
+        };
+        check(&[(3, &[0, 2]), (5, &[0])], 2).unwrap();
+        type Wrong<'w> = (&'w [(u64, &'w [u32])], u32, &'w str);
+        let wrong: [Wrong<'_>; 5] = [
+            (&[(3, &[0, 2]), (5, &[2])], 2, "the column of document 2"),
+            (&[(3, &[0, 1, 2])], 2, "the column of document 1"),
+            (&[(4, &[0, 2]), (5, &[0])], 2, "the column of document 0"),
+            (&[(3, &[0, 2])], 2, "the values of a column"),
+            (&[(3, &[0, 2]), (5, &[0])], 3, "the documents in a column"),
+        ];
+        for (terms, n_with, words) in wrong {
+            let error = check(terms, n_with).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
 
     #[test]
     fn offsets_of_other_positions_than_the_terms_have_are_damage() {

@@ -56,7 +56,7 @@ impl SharedWriter {
         };
         let thread = ThreadBuilder::new().name("treepie-commit".into()).spawn(work);
         let thread = thread.map_err(|error| Error::io("starting a thread that commits", error))?;
-        Ok(PeriodicCommits { stop, thread: Some(thread) })
+        Ok(PeriodicCommits { stop, thread: Some(thread), process: std::process::id() })
     }
 
     /// Takes in what was merged, and begins the next merge where one may be due.
@@ -196,17 +196,24 @@ impl Stop {
 
 /// Commits every so often; from [`SharedWriter::commit_every`]. Dropping it ends that with a last commit, and waits for it:
 /// not to be done inside of [`SharedWriter::with`], which that commit would wait for, nor by what is told of the work of
-/// another thread that holds the writer. Where what is told of a commit or of a merge of its own drops it, one more commit
+/// another thread that holds the writer or works for one that does. Where what is told of a commit or of a merge of its own drops it, one more commit
 /// may follow, and nobody waits for that.
 #[derive(Debug)]
 #[must_use = "the commits end when it is dropped"]
 pub struct PeriodicCommits {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
+    /// Whose thread it is.
+    process: u32,
 }
 
 impl Drop for PeriodicCommits {
     fn drop(&mut self) {
+        if std::process::id() != self.process {
+            // In a fork there is no such thread, and its locks may be held for ever.
+            std::mem::forget((self.thread.take(), Arc::clone(&self.stop)));
+            return;
+        }
         self.stop.tell();
         let is_own = |thread: &JoinHandle<()>| thread.thread().id() == sync::current_thread();
         // Nobody waits for himself, nor for somebody who waits for him.
@@ -224,6 +231,20 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
     use std::thread;
+
+    /// Its thread is not there, and whoever held a lock holds it for ever.
+    #[test]
+    fn a_fork_waits_for_nobody() {
+        let stop = Arc::new(Stop::default());
+        let (_held, (end, ended)) = (stop.is_over.lock().unwrap(), channel::<()>());
+        let thread = thread::spawn(move || {
+            let _ = ended.recv();
+        });
+        let process = std::process::id() + 1;
+        drop(PeriodicCommits { stop: Arc::clone(&stop), thread: Some(thread), process });
+        assert!(!stop.merging.is_cancelled());
+        drop(end);
+    }
 
     /// However long he would wait.
     #[test]

@@ -12,8 +12,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const MICROS_PER_SECOND: i64 = 1_000_000;
-const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
+pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
+pub(super) const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
 /// Microseconds from the beginning of 1970 to a time in UTC; what is less than one is left out.
 fn in_utc(civil: DateTime) -> i64 {
@@ -23,14 +23,19 @@ fn in_utc(civil: DateTime) -> i64 {
 }
 
 /// The first and the last microsecond that there are.
-fn ends() -> (i64, i64) {
+pub(super) fn ends() -> (i64, i64) {
     (in_utc(DateTime::MIN), in_utc(DateTime::MAX))
 }
 
 /// The time in UTC, where there is one.
-fn civil(micros: i64) -> Option<DateTime> {
+pub(super) fn civil(micros: i64) -> Option<DateTime> {
     let epoch = Date::constant(1970, 1, 1).to_datetime(Time::midnight());
     epoch.checked_add(SignedDuration::from_micros(micros)).ok()
+}
+
+/// The microsecond that a day begins with in UTC.
+pub(super) fn midnight(date: Date) -> i64 {
+    in_utc(date.to_datetime(Time::midnight()))
 }
 
 /// A point in time, to the microsecond, of the years -9999 to 9999.
@@ -61,6 +66,11 @@ impl Timestamp {
     /// In UTC with all six digits behind the second, so that as a query it means nothing else.
     pub(super) fn to_exact_text(self) -> String {
         civil(self.0).map_or_else(|| self.to_string(), |civil| format!("{civil:.6}Z"))
+    }
+
+    /// The point in time that a code of the module `typed` stands for, where there is one.
+    pub(crate) fn from_code(code: u64) -> Option<Self> {
+        Self::from_micros(super::typed::to_i64(code))
     }
 
     /// The same, where nothing says that it is within those years.
@@ -116,7 +126,6 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
             None => format!("'{text}'"),
         },
     };
-    let midnight = |date: Date| in_utc(date.to_datetime(Time::midnight()));
     let (first_end, last_end) = ends();
     if let Some((first, next)) = year_or_month(text) {
         return Ok(midnight(first)..=next.map_or(last_end, |next| midnight(next) - 1));

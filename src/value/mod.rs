@@ -11,6 +11,7 @@
 
 mod date;
 mod decimal;
+mod interval;
 mod typed;
 
 use crate::schema::FieldKind;
@@ -21,8 +22,9 @@ use std::time::SystemTime;
 
 pub use date::Timestamp;
 pub use decimal::Decimal;
+pub use interval::Interval;
 pub(crate) use typed::{
-    Span, TERM_LEN, code, code_of_term, exact_code, is_term, span, term_of_code, value,
+    NotTaken, Span, TERM_LEN, code, code_of_term, exact_code, is_term, span, term_of_code, value,
 };
 
 /// One value of a field.
@@ -83,6 +85,7 @@ impl Value {
             Value::F64(number) if number.is_infinite() => {
                 Cow::Borrowed(if *number > 0.0 { "1e999" } else { "-1e999" })
             }
+            Value::F64(number) if is_spaced(*number) => Cow::Owned(format!("{number:e}")),
             Value::F64(number) => Cow::Owned(number.to_string()),
             other => other.to_text(),
         }
@@ -159,6 +162,13 @@ impl Value {
     }
 }
 
+/// Whether several whole numbers lie between this and the next: then zeros behind the digits that tell it apart from others
+/// may be digits that it does not have.
+fn is_spaced(number: f64) -> bool {
+    const BITS_OF_F64: u32 = 53;
+    number.abs() >= (2u64 << BITS_OF_F64) as f64
+}
+
 impl PartialEq<str> for Value {
     fn eq(&self, text: &str) -> bool {
         self.as_str() == Some(text)
@@ -180,7 +190,7 @@ impl fmt::Display for Value {
             Value::I64(number) => number.fmt(f),
             Value::U64(number) => number.fmt(f),
             // Not hundreds of zeros.
-            Value::F64(number) if *number != 0.0 && !(1e-7..1e17).contains(&number.abs()) => {
+            Value::F64(number) if *number != 0.0 && number.abs() < 1e-7 || is_spaced(*number) => {
                 write!(f, "{number:e}")
             }
             Value::F64(number) => number.fmt(f),

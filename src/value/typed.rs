@@ -16,6 +16,7 @@ use super::decimal::{Decimal, Scaled, scaled};
 use crate::error::{Error, ErrorKind};
 use crate::schema::FieldKind;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 const SIGN: u64 = 1 << 63;
 /// Digits of a number that a fraction of 64 bits always keeps.
@@ -79,10 +80,8 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         }
         (_, Value::Null | Value::Bool(_) | Value::Date(_)) => Err(refused()),
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
-        (FieldKind::F64, Value::Text(_) | Value::Decimal(_))
-            if lossy_whole(&value.to_text()).is_some() =>
-        {
-            Err(beyond())
+        (FieldKind::F64, Value::Text(_) | Value::Decimal(_)) => {
+            one(kind, &value.to_text()).map_err(|_| beyond())
         }
         (_, Value::Text(text)) => one(kind, text),
         // 3.0 is the whole number 3, and 0.1 is what its text says, as long as no digit was lost on the way.
@@ -145,13 +144,11 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         FieldKind::F64 => {
             let number: f64 = text.parse().map_err(|_| refused())?;
             match of_f64(number) {
-                Some(code) => Ok(match lossy_whole(text) {
-                    // Between two of them.
-                    Some(whole) if whole < number as i128 => {
-                        Span { first: code.into(), last: i128::from(code) - 1 }
-                    }
-                    Some(_) => Span { first: i128::from(code) + 1, last: code.into() },
-                    None => Span::exactly(code),
+                // Between two of them, or one.
+                Some(code) => Ok(match whole_beside(text, number) {
+                    Ordering::Less => Span { first: code.into(), last: i128::from(code) - 1 },
+                    Ordering::Greater => Span { first: i128::from(code) + 1, last: code.into() },
+                    Ordering::Equal => Span::exactly(code),
                 }),
                 None => Err(refused()),
             }
@@ -219,7 +216,7 @@ fn of_i64(number: i64) -> u64 {
     number as u64 ^ SIGN
 }
 
-fn to_i64(code: u64) -> i64 {
+pub(super) fn to_i64(code: u64) -> i64 {
     (code ^ SIGN) as i64
 }
 
@@ -240,13 +237,26 @@ fn whole_f64<T: Into<i128>>(number: T) -> Option<u64> {
     if fraction as i128 == number { of_f64(fraction) } else { None }
 }
 
-/// The whole number that a text is, if it has more bits than a fraction keeps. Of those with more than 36 digits the first
-/// say so.
-fn lossy_whole(text: &str) -> Option<i128> {
-    match scaled(text.trim(), 0)? {
-        Scaled::Exactly(whole) => Some(whole).filter(|whole| whole_f64(*whole).is_none()),
-        Scaled::Above(_) => None,
+/// On which side of the number that it was read as a whole number lies that is written with all of its digits: it may have
+/// more bits than a fraction keeps. With an exponent, or with digits behind the point, a text means what is nearest; and so it
+/// does where it has the digits that tell the number apart from others and zeros behind them, as most programs write it.
+fn whole_beside(text: &str, number: f64) -> Ordering {
+    let text = text.trim();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    if !whole.bytes().all(|byte| byte.is_ascii_digit())
+        || !fraction.bytes().all(|byte| byte == b'0')
+    {
+        return Ordering::Equal;
     }
+    let written = whole.trim_start_matches('0');
+    let read = format!("{:.0}", number.abs());
+    let read = read.trim_start_matches('0');
+    if written == number.abs().to_string() {
+        return Ordering::Equal;
+    }
+    let order = written.len().cmp(&read.len()).then_with(|| written.cmp(read));
+    if text.starts_with('-') { order.reverse() } else { order }
 }
 
 /// Digits of a number but for zeros before the first and behind the last other.
@@ -329,6 +339,8 @@ mod tests {
                         let span = span(kind, &found.to_text()).unwrap();
                         prop_assert_eq!(span.first, i128::from(of), "{:?} {:?}", kind, found);
                         prop_assert!(span.last == span.first || kind == FieldKind::Date);
+                        let exact = super::span(kind, &found.to_exact_text()).unwrap();
+                        prop_assert_eq!((exact.first, exact.last), (of.into(), of.into()));
                         prop_assert_eq!(code_of_term(&term_of_code(of)), Some(of));
                     }
                 }
@@ -401,6 +413,43 @@ mod tests {
         assert!(date("1970-01-01").unwrap_err().found.contains("1970-01-01"));
         assert_eq!(exact_code(FieldKind::U64, &"7".into()), Ok(7));
         assert!(exact_code(FieldKind::Keyword, &Value::Null).is_err());
+    }
+
+    #[test]
+    fn fractions_that_whole_numbers_lie_between_are_found_by_what_they_are_written_as() {
+        let powers = (0..1_024).map(|n| 2f64.powi(n));
+        let others = [1e16, 1e17, 1e22, 1e23, 1e300, f64::MAX, 9_007_199_254_740_993.0, 3.7e16];
+        for number in powers.chain(others).flat_map(|n| [n, -n, n * 1.1]) {
+            let Some(of) = of_f64(number) else { continue };
+            let found = Value::F64(number);
+            for text in [found.to_string(), found.to_exact_text().into(), format!("{number:.0}.0")]
+            {
+                if text.ends_with(".0") && number.fract() != 0.0 {
+                    continue;
+                }
+                assert_eq!(span(FieldKind::F64, &text), Ok(Span::exactly(of)), "{text}");
+                assert_eq!(code(FieldKind::F64, &text.clone().into()), Ok(of), "{text}");
+            }
+        }
+        let between = |text: &str, below: f64| {
+            let below = i128::from(of_f64(below).unwrap());
+            assert_eq!(
+                span(FieldKind::F64, text),
+                Ok(Span { first: below + 1, last: below }),
+                "{text}"
+            );
+            assert!(code(FieldKind::F64, &text.into()).is_err());
+        };
+        between("9007199254740993", 9_007_199_254_740_992.0);
+        between("-9007199254740993.0", -9_007_199_254_740_994.0);
+        between("72057594037927938", 72_057_594_037_927_936.0);
+        // As other programs write them.
+        for (text, number) in [
+            ("72057594037927940", 2f64.powi(56)),
+            ("-123456789012345680000", -1.2345678901234568e20),
+        ] {
+            assert_eq!(span(FieldKind::F64, text), Ok(Span::exactly(of_f64(number).unwrap())));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::format::offsets::{self, Word};
 use crate::format::terms::MAX_TERM_LEN;
 use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
+use crate::value;
 use crate::writer::run::{Run, RunWriter};
 use crate::writer::term_table::{TermRef, TermTable};
 
@@ -30,6 +31,7 @@ pub(crate) struct FieldBuffer {
     next_position: u32,
     /// Where the words are, where the field keeps that.
     offsets: Option<OffsetsBuffer>,
+    keeps_column: bool,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
     pub(crate) presence: DocRanges,
@@ -136,6 +138,7 @@ impl FieldBuffer {
             detail: field.detail,
             position_gap: field.position_gap,
             offsets: field.offsets.then(OffsetsBuffer::default),
+            keeps_column: field.column,
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -250,6 +253,11 @@ impl FieldBuffer {
             Detail::Documents => n_tokens * 2,
             _ => n_tokens * 4 + self.document_ends.len(),
         };
+        // A byte says how many values there are, and up to ten by how much one differs from that before.
+        let column = match self.keeps_column {
+            true => n_tokens * 8 + self.document_ends.len() + self.terms.len() * size_of::<u64>(),
+            false => 0,
+        };
         let per_term = self.terms.len() * (size_of::<(u64, u32)>() + 2 * size_of::<u32>());
         let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
         logs * size_of::<u32>()
@@ -257,6 +265,7 @@ impl FieldBuffer {
             + scatter
             + per_term
             + run
+            + column
             + self.offsets.as_ref().map_or(0, OffsetsBuffer::heap_bytes)
             + self.terms.len() * 12
     }
@@ -292,11 +301,37 @@ impl FieldBuffer {
         if let Some(offsets) = &mut self.offsets {
             run.set_offsets(std::mem::take(&mut offsets.parts));
         }
+        if self.keeps_column {
+            self.write_column(&order, &mut run);
+        }
         self.terms.clear();
         self.log.clear();
         self.positions.clear();
         self.document_ends.clear();
         run.finish()
+    }
+
+    /// Writes the codes of each document, of a typed field: those that its terms are made of.
+    fn write_column(&self, order: &[TermRef], run: &mut RunWriter) {
+        let mut by_number = vec![0; self.terms.len()];
+        let mut term = vec![];
+        for &at in order {
+            self.terms.copy_term(at, &mut term);
+            if let Some(code) = value::code_of_term(&term) {
+                by_number[self.terms.number(at) as usize] = code;
+            }
+        }
+        let mut codes = vec![];
+        let mut from = 0;
+        for &end in &self.document_ends {
+            codes.clear();
+            let numbers = &self.log[from..end as usize];
+            codes.extend(numbers.iter().map(|number| by_number[*number as usize]));
+            codes.sort_unstable();
+            codes.dedup();
+            run.add_to_column(&codes);
+            from = end as usize;
+        }
     }
 
     /// Sets `starts[number]` to where the documents of a term begin, terms in the given order.

@@ -18,7 +18,7 @@ use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm, Ter
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::Schema;
 use crate::segment::builder::{
-    BuiltSegment, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
+    BuiltSegment, ColumnSection, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
 };
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::segment::renumbering::Renumbering;
@@ -28,6 +28,8 @@ use std::sync::Arc;
 
 /// What reading a row takes about; terms are told of by their stream.
 const ROW_NS: u64 = 200;
+/// And the same of a document's values in a column.
+const CODES_NS: u64 = 20;
 
 /// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed.
 pub(crate) fn merge(
@@ -67,6 +69,9 @@ pub(crate) fn merge(
         writer.finish(&totals, &ranking)?;
         if schema.get(field).offsets {
             copy_offsets(parts, field, builder.start_offsets(field, n_docs)?)?;
+        }
+        if schema.get(field).column {
+            copy_column(parts, field, builder.start_column(field)?)?;
         }
     }
     on_progress(Progress::Committing);
@@ -131,6 +136,21 @@ fn copy_offsets(parts: &[Part<'_>], field: FieldId, mut writer: OffsetsSection<'
         for doc in part.docs() {
             writer.add(&offsets.part(doc)?)?;
         }
+    }
+    writer.finish()
+}
+
+/// The values of typed fields are the same in every segment.
+fn copy_column(parts: &[Part<'_>], field: FieldId, mut writer: ColumnSection<'_>) -> Result<()> {
+    for part in parts {
+        let Some(column) = part.reader.field(field).column()? else { continue };
+        column.for_each(|doc, codes| {
+            budget::work(CODES_NS)?;
+            match part.numbers.get(doc) {
+                Some(_) => writer.add(codes.iter().copied()),
+                None => Ok(()),
+            }
+        })?;
     }
     writer.finish()
 }

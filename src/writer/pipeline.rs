@@ -338,6 +338,13 @@ impl Pipeline {
             if self.shared.schema.get(field).offsets {
                 write_offsets(&ranges.runs, builder.start_offsets(field, self.n_docs)?)?;
             }
+            if self.shared.schema.get(field).column {
+                let mut column = builder.start_column(field)?;
+                for run in &ranges.runs {
+                    run.for_each_in_column(|codes| column.add(codes.iter().copied()))?;
+                }
+                column.finish()?;
+            }
         }
         Ok(())
     }

@@ -9,7 +9,8 @@
 //! with their varint length before them (only where the frequency is above 1). Every [`INTERVAL`]th record shares
 //! nothing with the one before, so reading can begin there. Behind the records stand the codes of the
 //! documents' lengths, then where their words are: for each document the varint length of its part of
-//! the offsets, and the part (see `format::offsets`).
+//! the offsets, and the part (see `format::offsets`); then the column: for each document how many values it has, as a
+//! varint, and for each of them the varint of what it differs by from the one before, the sign in the lowest bit.
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::checksum::crc32c;
@@ -37,6 +38,9 @@ pub(crate) struct Run {
     /// Bytes of the offsets behind those, and their checksum.
     offsets_len: usize,
     offsets_crc: u32,
+    /// Bytes of the column behind those, and their checksum.
+    column_len: usize,
+    column_crc: u32,
     intervals: Vec<Interval>,
 }
 
@@ -122,6 +126,34 @@ impl Run {
         self.append(at, self.offsets_len, self.offsets_crc, offsets)
     }
 
+    /// Calls `visit` with the codes of each document in turn; of a field that keeps a column.
+    pub(crate) fn for_each_in_column(
+        &self,
+        mut visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let at = self.len + (self.n_lengths + self.offsets_len) as u64;
+        let mut bytes = vec![];
+        self.append(at, self.column_len, self.column_crc, &mut bytes)?;
+        let (mut reader, mut codes, mut last) = (ByteReader::new(&bytes), vec![], 0);
+        while !reader.remaining().is_empty() {
+            codes.clear();
+            let mut read = || {
+                for _ in 0..reader.varint_u32()? {
+                    last = moved_by(last, reader.varint()?);
+                    codes.push(last);
+                }
+                Some(())
+            };
+            read().ok_or_else(|| {
+                Error::corrupt("reading the column of a run")
+                    .expected("the values of a document")
+                    .found("bytes that end within one")
+            })?;
+            visit(&codes)?;
+        }
+        Ok(())
+    }
+
     /// Appends `len` bytes from `at` on, which lie behind the records.
     fn append(&self, at: u64, len: usize, expected: u32, out: &mut Vec<u8>) -> Result<()> {
         match &self.records {
@@ -157,6 +189,17 @@ fn differs(expected: u32, found: u32) -> Error {
         .expected(format!("checksum {expected:#010x}"))
         .found(format!("{found:#010x}"))
         .hint("the disk returned other bytes than were written to it a moment ago")
+}
+
+/// What one code differs by from another, the sign in the lowest bit.
+fn difference(from: u64, to: u64) -> u64 {
+    let difference = to.wrapping_sub(from) as i64;
+    (difference << 1 ^ difference >> 63) as u64
+}
+
+/// The code that differs by this.
+fn moved_by(from: u64, difference: u64) -> u64 {
+    from.wrapping_add(difference >> 1 ^ (difference & 1).wrapping_neg())
 }
 
 /// Some consecutive intervals of a run.
@@ -288,6 +331,8 @@ pub(crate) struct RunWriter {
     records: Vec<u8>,
     lengths: Vec<u8>,
     offsets: Vec<u8>,
+    column: Vec<u8>,
+    last_code: u64,
     intervals: Vec<Interval>,
     n_records: usize,
     last_term: Vec<u8>,
@@ -301,6 +346,8 @@ impl RunWriter {
             records: vec![],
             lengths: vec![],
             offsets: vec![],
+            column: vec![],
+            last_code: 0,
             intervals: vec![],
             n_records: 0,
             last_term: vec![],
@@ -316,6 +363,15 @@ impl RunWriter {
     /// Sets the parts of all documents, each behind its varint length.
     pub(crate) fn set_offsets(&mut self, offsets: Vec<u8>) {
         self.offsets = offsets;
+    }
+
+    /// Adds the codes of the next document to the column.
+    pub(crate) fn add_to_column(&mut self, codes: &[u64]) {
+        write_varint(&mut self.column, codes.len() as u64);
+        for &code in codes {
+            write_varint(&mut self.column, difference(self.last_code, code));
+            self.last_code = code;
+        }
     }
 
     /// Adds a term, which comes after those before, with its ascending documents and their occurrences.
@@ -367,6 +423,7 @@ impl RunWriter {
         let len = self.records.len() as u64;
         self.records.extend_from_slice(&self.lengths);
         self.records.extend_from_slice(&self.offsets);
+        self.records.extend_from_slice(&self.column);
         self.records.shrink_to_fit();
         Run {
             records: Records::Memory(self.records),
@@ -376,6 +433,8 @@ impl RunWriter {
             lengths_crc: crc32c(&self.lengths),
             offsets_len: self.offsets.len(),
             offsets_crc: crc32c(&self.offsets),
+            column_len: self.column.len(),
+            column_crc: crc32c(&self.column),
             intervals: self.intervals,
         }
     }
@@ -400,4 +459,37 @@ pub(crate) fn spill(runs: &mut [Run], storage: &dyn Storage, name: &str) -> Resu
         run.records = Records::Spilled { file: Arc::clone(&file), start };
     }
     Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_comes_back_from_memory_and_from_a_file() {
+        let mut random = 7u64;
+        let docs: Vec<Vec<u64>> = (0..500)
+            .map(|nth| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let first = random >> (random >> 58);
+                (0..nth % 4).map(|more| first.saturating_add(more << (nth % 60))).collect()
+            })
+            .chain([vec![0, u64::MAX], vec![u64::MAX], vec![0], vec![1 << 63]])
+            .collect();
+        let mut writer = RunWriter::new(Detail::Documents);
+        docs.iter().for_each(|codes| writer.add_to_column(codes));
+        let mut run = [writer.finish()];
+        let read = |run: &Run| {
+            let mut found: Vec<Vec<u64>> = vec![];
+            run.for_each_in_column(|codes| {
+                found.push(codes.to_vec());
+                Ok(())
+            })
+            .map(|()| found)
+        };
+        assert_eq!(read(&run[0]).unwrap(), docs);
+        let storage = crate::storage::MemoryStorage::new();
+        spill(&mut run, &storage, "run").unwrap();
+        assert_eq!(read(&run[0]).unwrap(), docs);
+    }
 }

@@ -732,6 +732,135 @@ fn every_format_and_compression_gives_the_same_documents() {
     assert_eq!(dir.ok(&["export", "t.tp"]), expected);
 }
 
+/// Two numbers that the fifteen digits of most tools do not tell apart.
+#[test]
+fn numbers_are_the_same_from_every_format_and_to_their_last_digit() {
+    let dir = Dir::new();
+    let written = ["12.100000000000001", "12.1", "3.7e16", "0.30000000000000004"];
+    let lines = written.map(|n| format!("{{\"id\":{n},\"n\":{n}}}\n")).concat();
+    dir.write("a.jsonl", lines);
+    dir.write("a.csv", format!("id,n\n{}", written.map(|n| format!("{n},{n}\n")).concat()));
+    let schema =
+        "[fields.id]\ntype = \"keyword\"\n[fields.n]\ntype = \"f64\"\n[index]\nkey = \"id\"\n";
+    dir.write("schema.toml", schema);
+    let mut exports = vec![];
+    for input in ["a.jsonl", "a.csv"] {
+        dir.ok(&["index", "t.tp", input, "--schema", "schema.toml", "--overwrite", "--quiet"]);
+        for n in written {
+            let query = format!("n:{n}");
+            assert_eq!(dir.ok(&["search", "t.tp", &query, "--count"]), "1\n", "{input} {n}");
+        }
+        exports.push(dir.ok(&["export", "t.tp"]));
+    }
+    assert_eq!(exports[0], exports[1]);
+    dir.write("again.jsonl", &exports[0]);
+    dir.ok(&["index", "t.tp", "again.jsonl", "--schema", "schema.toml", "--overwrite", "--quiet"]);
+    assert_eq!(dir.ok(&["export", "t.tp"]), exports[0]);
+    for (n, kind) in
+        [("9007199254740993.0", "f64"), ("1000000000000000001.5", "i64"), ("1e400", "f64")]
+    {
+        dir.write("wide.toml", format!("[fields.n]\ntype = \"{kind}\"\n"));
+        dir.write("wide.jsonl", format!("{{\"n\":{n}}}\n"));
+        dir.run(&["index", "w.tp", "wide.jsonl", "--schema", "wide.toml", "--overwrite"])
+            .fails_with(&[n, "line 1"]);
+    }
+}
+
+#[test]
+fn hits_come_in_the_order_of_fields_page_after_page() {
+    let dir = Dir::new();
+    let rows = [
+        ("jay", "3.5", "2020-05-01"),
+        ("magpie", "", "2019-01-31T08:00:00.25Z"),
+        ("rook", "12.25", ""),
+    ];
+    let rows = rows.map(|(name, price, since)| format!("{name},{price},{since}\n")).concat();
+    dir.write("a.csv", format!("name,price,since\n{rows}"));
+    let schema = "[fields.name]\ntype = \"text\"\n[fields.price]\ntype = \"decimal\"\nscale = 2\n[fields.since]\ntype = \"date\"\n";
+    dir.write("schema.toml", schema);
+    dir.ok(&["index", "t.tp", "a.csv", "--schema", "schema.toml", "--quiet"]);
+    let names = |args: &[&str]| -> Vec<String> {
+        let printed = dir.ok(&[&["search", "t.tp", "*", "--format", "jsonl"], args].concat());
+        let name = |line: &str| {
+            let hit: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(hit["score"], serde_json::Value::Null);
+            hit["fields"]["name"].as_str().unwrap().to_owned()
+        };
+        printed.lines().map(name).collect()
+    };
+    assert_eq!(names(&["--sort", "price"]), ["jay", "rook", "magpie"]);
+    assert_eq!(names(&["--sort", "price:desc,since"]), ["rook", "jay", "magpie"]);
+    assert_eq!(names(&["--sort", "price:desc:missing_first"]), ["magpie", "rook", "jay"]);
+    for order in ["since", "since:desc", "price:desc", "since:asc:missing_first,price"] {
+        let all = names(&["--sort", order]);
+        let page = |after: &str| -> serde_json::Value {
+            let mut args =
+                vec!["search", "t.tp", "*", "--sort", order, "--limit", "1", "--format", "json"];
+            if !after.is_empty() {
+                args.extend(["--after", after]);
+            }
+            serde_json::from_str(&dir.run(&args).stdout).unwrap()
+        };
+        let mut after = String::new();
+        for name in &all {
+            let page = page(&after);
+            let hit = &page["hits"][0];
+            assert_eq!(hit["fields"]["name"], name.as_str(), "{order}");
+            assert_eq!(page["total"]["value"], 3);
+            after = format!("{}:{}", hit["sort"], hit["doc"]);
+        }
+        let none = page(&after);
+        assert_eq!(none["hits"], serde_json::json!([]), "{order} after {after}");
+    }
+    let facets =
+        ["search", "t.tp", "*", "--facet", "price:..10,10..12.25,10..", "--facet", "since:month"];
+    let page = dir.ok(&[&facets[..], &["--format", "json"]].concat());
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(
+        page["facets"]["price"],
+        serde_json::json!({
+            "kind": "range", "other": 0, "missing": 1, "exact": true, "buckets": [
+                {"from": null, "to": 10.0, "count": 1},
+                {"from": 10.0, "to": 12.25, "count": 0},
+                {"from": 10.0, "to": null, "count": 1},
+            ],
+        })
+    );
+    assert_eq!(
+        page["facets"]["since"]["buckets"],
+        serde_json::json!([
+            {"from": "2019-01-01T00:00:00Z", "to": "2019-02-01T00:00:00Z", "count": 1},
+            {"from": "2020-05-01T00:00:00Z", "to": "2020-06-01T00:00:00Z", "count": 1},
+        ])
+    );
+    let text = dir.ok(&facets);
+    assert!(text.contains("0  10.00..12.25") && text.contains("1  10.00..\n"), "{text}");
+    let rows = dir.ok(&[&facets[..], &["--format", "tsv", "--limit", "0"]].concat());
+    assert!(rows.contains("since\t2019-01-01T00:00:00Z..2019-02-01T00:00:00Z\t1\n"), "{rows}");
+    let plan = dir.ok(&["explain", "t.tp", "*", "--sort", "price:desc", "--analyze"]);
+    assert!(plan.contains("Sort") && plan.contains("first 10 by price:desc"), "{plan}");
+    dir.run(&["search", "t.tp", "*", "--sort", "name"]).fails_with(&["the text field 'name'"]);
+    dir.run(&["search", "t.tp", "*", "--sort", "price:up"])
+        .fails_with(&["FIELD:desc", "'price:up'"]);
+    let wrong = ["search", "t.tp", "*", "--sort", "price", "--after", "3.5:1"];
+    dir.run(&wrong).fails_with(&["[VALUE,…]:DOC", "'3.5:1'"]);
+}
+
+/// What a producer leaves that has failed, and prints an end of line nevertheless.
+#[test]
+fn an_input_of_nothing_but_blanks_takes_the_place_of_no_index() {
+    let dir = Dir::with_titles();
+    let before = dir.ok(&["export", "t.tp"]);
+    for (blank, format) in [("\n\n", "lines"), (" \r\n", "lines"), ("{}\n", "jsonl")] {
+        let args = ["index", "t.tp", "-", "--overwrite", "--input-format", format];
+        let ran = dir.run_with(&args, blank.as_bytes().to_vec());
+        assert_eq!(dir.ok(&["export", "t.tp"]), before, "{blank:?}");
+        ran.fails_with(&["document", "expected"]);
+    }
+    let added = dir.run_with(&["index", "t.tp", "-", "--overwrite"], b"\n \nx\n".to_vec());
+    assert_eq!(added.status, 0, "{}", added.stderr);
+}
+
 // How it ends.
 
 #[test]
@@ -779,8 +908,7 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
     let dir = Dir::with_titles();
     for (arguments, name) in [
         (&["calibrate"][..], "calibrate"),
-        (&["search", "t.tp", "paris", "--sort", "title"], "--sort"),
-        (&["search", "t.tp", "paris", "--facet", "year:0..10,10.."], "ranges"),
+        (&["search", "t.tp", "paris", "--select", "title=paris"], "--select"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
     ] {
         dir.run(arguments).fails_with(&[name, "not built yet"]);

@@ -32,4 +32,5 @@ mod ranking;
 mod recount;
 mod result_cache;
 mod shared;
+mod sorting;
 mod typed;

@@ -10,7 +10,7 @@ use treepie::{
 };
 
 const MICRO: i128 = 1_000_000;
-const FIELDS: [(&str, FieldKind, bool); 8] = [
+pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
     ("i", FieldKind::I64, false),
     ("u", FieldKind::U64, false),
     ("f", FieldKind::F64, false),
@@ -22,10 +22,10 @@ const FIELDS: [(&str, FieldKind, bool); 8] = [
 ];
 
 /// A document as it is looked at: of each field the values in millionths, which all of them are whole numbers of.
-type Item = BTreeMap<&'static str, Vec<i128>>;
+pub(crate) type Item = BTreeMap<&'static str, Vec<i128>>;
 
 /// A value that the field can have: few different ones, and the least and the greatest.
-fn any_value(kind: FieldKind, random: &mut Random) -> i128 {
+pub(crate) fn any_value(kind: FieldKind, random: &mut Random) -> i128 {
     let near = random.below(30) as i128 - 10;
     let is_far = random.below(40) == 0;
     match kind {
@@ -41,7 +41,7 @@ fn any_value(kind: FieldKind, random: &mut Random) -> i128 {
     }
 }
 
-fn value(kind: FieldKind, micros: i128) -> Value {
+pub(crate) fn value(kind: FieldKind, micros: i128) -> Value {
     match kind {
         FieldKind::I64 => Value::I64((micros / MICRO) as i64),
         FieldKind::U64 => Value::U64((micros / MICRO) as u64),
@@ -78,10 +78,10 @@ fn text(kind: FieldKind, micros: i128, random: &mut Random) -> (String, i128, i1
 }
 
 /// Whether a document matches.
-type Matches<'m> = Box<dyn Fn(&Item) -> bool + 'm>;
+pub(crate) type Matches<'m> = Box<dyn Fn(&Item) -> bool + 'm>;
 
 /// A query of one field, and what it matches.
-fn leaf(random: &mut Random) -> (String, Matches<'static>) {
+pub(crate) fn leaf(random: &mut Random) -> (String, Matches<'static>) {
     let (name, kind, _) = FIELDS[random.below(FIELDS.len())];
     let near = |random: &mut Random| {
         let value = any_value(kind, random);
@@ -175,7 +175,7 @@ fn schema() -> Schema {
     fields.fold(builder, |builder, field| builder.field(field)).build().unwrap()
 }
 
-fn items(n: usize, random: &mut Random) -> Vec<Item> {
+pub(crate) fn items(n: usize, random: &mut Random) -> Vec<Item> {
     let item = |_| {
         let mut item = Item::new();
         for (name, kind, many) in FIELDS {
@@ -204,7 +204,7 @@ fn document(id: usize, item: &Item) -> Document {
 }
 
 /// The same documents in several forms, and which of them are left in each.
-fn searchers(items: &[Item]) -> Vec<(Searcher, Vec<bool>)> {
+pub(crate) fn searchers(items: &[Item]) -> Vec<(Searcher, Vec<bool>)> {
     let one = Index::in_memory(schema());
     let mut writer = one.writer().unwrap();
     let several = Index::in_memory(schema());

@@ -143,11 +143,9 @@ const COMMANDS_NOT_YET: &[&str] = &["plan", "calibrate"];
 /// means the option as a whole).
 const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
     ("*", "--verbose", &[]),
-    ("search", "--sort", &[]),
     ("search", "--select", &[]),
     ("search", "--slow-ms", &[]),
     ("search", "--log", &[]),
-    ("explain", "--sort", &[]),
     ("explain", "--select", &[]),
     ("explain", "--what-if", &[]),
     ("explain", "--why-empty", &[]),
@@ -253,7 +251,6 @@ mod tests {
         for (line, name) in [
             ("treepie calibrate", "the command 'calibrate'"),
             ("treepie --quiet --color never plan view i", "the command 'plan'"),
-            ("treepie search i q --sort year:desc", "the option --sort"),
             ("treepie search i q --select=a=b", "the option --select"),
             ("treepie explain i q --format=dot", "--format dot"),
             ("treepie explain i q --format html", "--format html"),

@@ -145,6 +145,7 @@ impl SectionKind {
     pub(crate) const LENGTHS: SectionKind = SectionKind(10);
     pub(crate) const OFFSETS: SectionKind = SectionKind(11);
     pub(crate) const DELETED: SectionKind = SectionKind(12);
+    pub(crate) const COLUMN: SectionKind = SectionKind(13);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -161,6 +162,7 @@ impl SectionKind {
             Self::LENGTHS => "lengths",
             Self::OFFSETS => "offsets",
             Self::DELETED => "deleted",
+            Self::COLUMN => "column",
             _ => "unknown",
         }
     }

@@ -5,7 +5,7 @@
 //! ```
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::PathBuf,
     sync::{
         Arc,
@@ -283,7 +283,7 @@ impl Job {
         }
     }
 
-    /// Adds all of one input; how many documents those were.
+    /// Adds all of one input; how many documents with a value those were, at least one if there is any.
     fn add(
         &self,
         writer: &mut IndexWriter,
@@ -308,11 +308,12 @@ impl Job {
             (false, true) => BadLines::Skip,
             (false, false) => BadLines::Refuse,
         };
+        let mut reader = Noting { from: reader, has_any: false };
         let report = writer
-            .add_lines(reader, &lines, bad_lines)
+            .add_lines(&mut reader, &lines, bad_lines)
             .map_err(|error| failure.or(error).in_file(&name))?;
         bad.add(report.skipped, report.first_skipped, &name);
-        Ok(report.documents)
+        Ok(if reader.has_any { report.documents } else { 0 })
     }
 
     /// What a line means.
@@ -349,23 +350,36 @@ impl Job {
         // Not joined: after an error it may wait for a pipe on which nothing comes any more.
         thread::spawn(move || parser.run(reader, failure, format, send));
         let mut n_added = 0;
-        for batch in batches {
-            for record in batch? {
+        loop {
+            // A thread that panics says nothing, and what it has read so far is not all.
+            let batch = batches.recv().map_err(|_| {
+                Error::io(
+                    "reading documents",
+                    io::Error::other("the thread that reads has panicked"),
+                )
+                .in_file(&name)
+            })??;
+            if batch.is_empty() {
+                return Ok(n_added);
+            }
+            for record in batch {
                 match record {
                     Record::Bad(error) => bad.meet(error)?,
-                    Record::Document { line, document } => match writer.add(document) {
-                        Err(error) if error.kind() == ErrorKind::Document => {
-                            bad.meet(error.in_file(&name).at_line(line))?;
+                    Record::Document { line, document } => {
+                        let has_values = document.iter().any(|(_, value)| !value.is_null());
+                        match writer.add(document) {
+                            Err(error) if error.kind() == ErrorKind::Document => {
+                                bad.meet(error.in_file(&name).at_line(line))?;
+                            }
+                            added => {
+                                added?;
+                                n_added += u64::from(has_values);
+                            }
                         }
-                        added => {
-                            added?;
-                            n_added += 1;
-                        }
-                    },
+                    }
                 }
             }
         }
-        Ok(n_added)
     }
 
     fn summary(
@@ -391,6 +405,20 @@ impl Job {
     }
 }
 
+/// Passes on what it reads, and notes whether there is anything but blanks in it.
+struct Noting<R> {
+    from: R,
+    has_any: bool,
+}
+
+impl<R: Read> Read for Noting<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(into)?;
+        self.has_any = self.has_any || !into[..n].trim_ascii().is_empty();
+        Ok(n)
+    }
+}
+
 /// Batches of documents that wait for the writer at the most.
 const BATCHES_AHEAD: usize = 4;
 /// A batch ends with whichever of these comes first.
@@ -405,7 +433,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// Sends batches until the input ends, or an error does, or nobody listens any more.
+    /// Sends batches until the input ends, which an empty one says, or an error does, or nobody listens any more.
     fn run(
         self,
         reader: impl Read,
@@ -419,7 +447,7 @@ impl Parser {
                 send_batches(&send, || lines.next(&self.schema, &self.name))
             }
             Some(separator) => Csv::new(reader, separator, failure, self.lossy)
-                .and_then(|csv| csv.check(&self.schema).map(|()| csv))
+                .and_then(|mut csv| csv.check(&self.schema).map(|()| csv))
                 .and_then(|mut csv| send_batches(&send, || csv.next(&self.name))),
         };
         if let Err(error) = sent {
@@ -443,7 +471,8 @@ fn send_batches(
             }
             batch.push(record);
         }
-        if batch.is_empty() || send.send(Ok(batch)).is_err() {
+        let is_last = batch.is_empty();
+        if send.send(Ok(batch)).is_err() || is_last {
             return Ok(());
         }
     }

@@ -6,8 +6,8 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Budget, DocId, Error, ErrorKind, FacetCounts, Field, FieldKind, Hit, Hits, Relation, Schema,
-    SearchBuilder, Statistics, TotalMode,
+    Bucket, Budget, DocId, Error, ErrorKind, FacetCounts, FacetKind, FacetRange, Field, FieldKind,
+    Hit, Hits, Interval, Relation, Schema, SearchBuilder, SortKey, Statistics, TotalMode,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     args::{self, Global},
-    failure::{Exit, Outcome, not_yet, usage, warn},
+    failure::{Exit, Outcome, usage, warn},
     output::{self, Format, Output, Table},
     terminal,
 };
@@ -30,6 +30,7 @@ use crate::{
   treepie search titles.tp london --count
   treepie search papers.tp 'boundary layer' --combined title^3,body
   treepie search shop.tp 'brand:acme' --fields title,price --format jsonl
+  treepie search shop.tp 'price:<20' --sort since:desc,price
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
 Words side by side are alternatives, + before one makes it a must, - excludes it; AND, OR, NOT and
@@ -75,8 +76,9 @@ pub(crate) struct Shape {
     /// How many hits to leave out first.
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u64,
-    /// Count the most frequent values of a field among the matches; may be given several times.
-    #[arg(long = "facet", value_name = "FIELD[:N]")]
+    /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
+    /// (from the first on, before the second), or intervals of the calendar, since:month; may be given several times.
+    #[arg(long = "facet", value_name = "FIELD[:N|RANGE,…|INTERVAL]")]
     facets: Vec<String>,
     /// How far to count matches: exact, up to a number, or none.
     #[arg(long, default_value = "exact", value_name = "exact|N|none")]
@@ -94,7 +96,12 @@ pub(crate) struct Shape {
     /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
     #[arg(long, value_enum, default_value_t)]
     statistics: StatisticsOf,
-    /// Only hits after this one, the last of an earlier page, by its score and number as json has them.
+    /// Sort by fields of numbers, dates or booleans, the first first: price:desc, or price:asc:missing_first; then
+    /// nothing is scored.
+    #[arg(long, value_delimiter = ',', value_name = "FIELD[:desc],…")]
+    sort: Vec<String>,
+    /// Only hits after this one, the last of an earlier page, by its score and number as json has them; with --sort by
+    /// the `sort` that json has, as [12.5,null]:17.
     #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
     after: Option<String>,
     /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
@@ -144,12 +151,16 @@ impl Shape {
     pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
         let mut named: Vec<&str> = vec![];
         for typed in &self.facets {
-            let (field, limit) = facet(typed)?;
+            let (field, counted) = facet(typed)?;
             if named.contains(&field) {
                 return Err(usage(format!("the facet '{field}' is asked for twice")).into());
             }
             named.push(field);
-            search = search.facet(field, limit);
+            search = match counted {
+                Counted::Values(limit) => search.facet(field, limit),
+                Counted::Ranges(ranges) => search.facet_ranges(field, ranges),
+                Counted::Intervals(interval) => search.facet_intervals(field, interval),
+            };
         }
         let total = match self.total.as_str() {
             "exact" => TotalMode::Exact,
@@ -163,9 +174,19 @@ impl Shape {
         for (field, k1, b) in bm25_parameters(&self.bm25)? {
             search = search.bm25(field, k1, b);
         }
+        let keys = self.sort.iter().map(|typed| typed.parse::<SortKey>());
+        search = search.sort(keys.collect::<Result<Vec<_>, _>>()?);
         if let Some(typed) = &self.after {
-            let (score, doc) = after(typed)?;
-            search = search.after(score, doc);
+            search = match self.sort.is_empty() {
+                true => {
+                    let (score, doc) = after(typed)?;
+                    search.after(score, doc)
+                }
+                false => {
+                    let (values, doc) = after_values(typed)?;
+                    search.after_values(values, doc)
+                }
+            };
         }
         if let Some(timeout) = self.timeout {
             search = search.timeout(timeout);
@@ -181,18 +202,30 @@ impl Shape {
     }
 }
 
-/// `brand` or `brand:20`.
-fn facet(typed: &str) -> Outcome<(&str, usize)> {
-    let Some((field, rest)) = typed.rsplit_once(':') else {
-        return Ok((typed, FACET_VALUES_DEFAULT));
+/// What of a field is counted.
+#[derive(Debug, PartialEq)]
+enum Counted {
+    Values(usize),
+    Ranges(Vec<FacetRange>),
+    Intervals(Interval),
+}
+
+/// `brand`, `brand:20`, `price:..10,10..50`, `since:month`.
+fn facet(typed: &str) -> Outcome<(&str, Counted)> {
+    let Some((field, rest)) = typed.split_once(':') else {
+        return Ok((typed, Counted::Values(FACET_VALUES_DEFAULT)));
     };
-    if rest.contains("..") || matches!(rest, "year" | "month" | "day" | "hour") {
-        return Err(not_yet(format!("a facet of ranges, --facet {typed},")).into());
-    }
-    let limit = rest.parse().map_err(|_| {
-        usage("reading --facet").expected("FIELD or FIELD:N").found(format!("'{typed}'"))
-    })?;
-    Ok((field, limit))
+    let counted = if rest.contains("..") {
+        Counted::Ranges(rest.split(',').map(str::parse).collect::<Result<_, _>>()?)
+    } else if let Ok(interval) = rest.parse() {
+        Counted::Intervals(interval)
+    } else {
+        let wrong = usage("reading --facet")
+            .expected("FIELD, FIELD:N, FIELD:FROM..TO,… or FIELD:month and the like")
+            .found(format!("'{typed}'"));
+        Counted::Values(rest.parse().map_err(|_| wrong)?)
+    };
+    Ok((field, counted))
 }
 
 /// `11.83:15212`.
@@ -203,6 +236,25 @@ fn after(typed: &str) -> Outcome<(f32, DocId)> {
         Some((score, DocId(doc.parse().ok()?))).filter(|_| is_score)
     });
     let wrong = usage("reading --after").expected("SCORE:DOC").found(format!("'{typed}'"));
+    Ok(parts.ok_or(wrong)?)
+}
+
+/// `[12.5,null]:15212`.
+fn after_values(typed: &str) -> Outcome<(Vec<treepie::Value>, DocId)> {
+    let value = |value| match value {
+        Value::Null => Some(treepie::Value::Null),
+        Value::Bool(is_true) => Some(is_true.into()),
+        // With all of its digits.
+        Value::Number(number) => Some(number.to_string().into()),
+        Value::String(text) => Some(text.into()),
+        Value::Array(_) | Value::Object(_) => None,
+    };
+    let parts = typed.rsplit_once(':').and_then(|(values, doc)| {
+        let values: Vec<Value> = serde_json::from_str(values).ok()?;
+        let values = values.into_iter().map(value).collect::<Option<_>>()?;
+        Some((values, DocId(doc.parse().ok()?)))
+    });
+    let wrong = usage("reading --after").expected("[VALUE,…]:DOC").found(format!("'{typed}'"));
     Ok(parts.ok_or(wrong)?)
 }
 
@@ -492,6 +544,11 @@ impl Page<'_> {
             "score": hit.score,
             "fields": fields_to_json(&self.fields, &hit.fields),
         });
+        if !hit.sort.is_empty()
+            && let Some(object) = object.as_object_mut()
+        {
+            object.insert("sort".into(), hit.sort.iter().map(value_to_json).collect());
+        }
         if self.marked.is_some()
             && let Some(object) = object.as_object_mut()
         {
@@ -524,11 +581,11 @@ impl Page<'_> {
         let mut table = Table::new(out, format, &["field", "value", "count"])?;
         for facet in &self.found.facets {
             for bucket in &facet.buckets {
-                table.row(vec![
-                    json!(facet.field),
-                    value_to_json(&bucket.value),
-                    json!(bucket.count),
-                ])?;
+                let value = match facet.kind {
+                    FacetKind::Terms => value_to_json(&bucket.value),
+                    _ => range_label(bucket).into(),
+                };
+                table.row(vec![json!(facet.field), value, json!(bucket.count)])?;
             }
         }
         table.finish()
@@ -560,15 +617,32 @@ fn facet_to_json(facet: &FacetCounts) -> Value {
     let buckets: Vec<Value> = facet
         .buckets
         .iter()
-        .map(|bucket| json!({ "value": value_to_json(&bucket.value), "count": bucket.count }))
+        .map(|bucket| match facet.kind {
+            FacetKind::Terms => {
+                json!({ "value": value_to_json(&bucket.value), "count": bucket.count })
+            }
+            _ => json!({
+                "from": bucket.from.as_ref().map(value_to_json),
+                "to": bucket.to.as_ref().map(value_to_json),
+                "count": bucket.count,
+            }),
+        })
         .collect();
     json!({
-        "kind": "terms",
+        "kind": facet.kind.name(),
         "buckets": buckets,
         "other": facet.other,
         "missing": facet.missing,
         "exact": facet.exact,
     })
+}
+
+/// `10..50`, as it is asked for.
+fn range_label(bucket: &Bucket) -> String {
+    let end = |end: &Option<treepie::Value>| {
+        end.as_ref().map_or_else(String::new, |value| value.to_text().into_owned())
+    };
+    format!("{}..{}", end(&bucket.from), end(&bucket.to))
 }
 
 fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
@@ -578,7 +652,8 @@ fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
 
 /// The values of a facet with their counts, and what is not among them.
 pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
-    let widest = facet.buckets.first().map_or(0, |bucket| output::grouped(bucket.count).len());
+    let most = facet.buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+    let widest = output::grouped(most).len();
     let outside = [(facet.other, "(other values)"), (Some(facet.missing), "(none)")];
     let outside: Vec<_> = outside
         .into_iter()
@@ -586,7 +661,10 @@ pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::R
         .collect();
     let width = outside.iter().map(|(count, _)| count.len()).chain([widest]).max().unwrap_or(0);
     for bucket in &facet.buckets {
-        let value = bucket.value.to_text();
+        let value = match facet.kind {
+            FacetKind::Terms => bucket.value.to_text(),
+            _ => range_label(bucket).into(),
+        };
         let value = terminal::printable(&value);
         writeln!(out, "  {:>width$}  {value}", output::grouped(bucket.count))?;
     }
@@ -611,12 +689,17 @@ mod tests {
 
     #[test]
     fn facets_are_read() {
-        assert_eq!(facet("brand").unwrap(), ("brand", 10));
-        assert_eq!(facet("brand:3").unwrap(), ("brand", 3));
+        assert_eq!(facet("brand").unwrap(), ("brand", Counted::Values(10)));
+        assert_eq!(facet("brand:3").unwrap(), ("brand", Counted::Values(3)));
+        assert_eq!(facet("date:month").unwrap(), ("date", Counted::Intervals(Interval::Month)));
+        let (field, ranges) = facet("since:..2010-01-01T08:00Z,2012..").unwrap();
+        let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
+        let later = FacetRange { from: Some("2012".into()), to: None };
+        assert_eq!((field, ranges), ("since", Counted::Ranges(vec![before, later])));
         for (typed, words) in [
-            ("price:0..10,10..", "not built yet"),
-            ("date:month", "not built yet"),
-            ("brand:x", "expected FIELD or FIELD:N"),
+            ("price:0..10,10", "expected FROM..TO, FROM.. or ..TO, found '10'"),
+            ("date:fortnight", "found 'date:fortnight'"),
+            ("brand:x", "expected FIELD, FIELD:N,"),
         ] {
             let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
             assert!(error.to_string().contains(words), "{error}");

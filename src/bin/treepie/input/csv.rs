@@ -33,6 +33,8 @@ pub(crate) struct Csv<R> {
     failure: FailureSlot,
     lossy: bool,
     columns: Vec<String>,
+    /// Those of fields for which blanks say nothing, as far as the header was checked.
+    typed: Vec<String>,
     record: ByteRecord,
 }
 
@@ -57,8 +59,15 @@ impl<R: Read> Csv<R> {
             // With its default the crate is a line behind in files with `\r\n`.
             .terminator(Terminator::Any(b'\n'))
             .from_reader(from);
-        let mut csv =
-            Csv { records, allowed, failure, lossy, columns: vec![], record: ByteRecord::new() };
+        let mut csv = Csv {
+            records,
+            allowed,
+            failure,
+            lossy,
+            columns: vec![],
+            typed: vec![],
+            record: ByteRecord::new(),
+        };
         if let Some((line, offset)) = csv.advance()? {
             let record = std::mem::take(&mut csv.record);
             let mut cells = record.iter();
@@ -78,7 +87,7 @@ impl<R: Read> Csv<R> {
     }
 
     /// Compares the header with the schema, so that a wrong one is told once and not for each record.
-    pub(crate) fn check(&self, schema: &Schema) -> Result<(), Error> {
+    pub(crate) fn check(&mut self, schema: &Schema) -> Result<(), Error> {
         for (at, name) in self.columns.iter().enumerate() {
             let Some(field) = schema.field(name) else {
                 return Err(unknown_field(name, schema, 1));
@@ -88,6 +97,9 @@ impl<R: Read> Csv<R> {
                     .expected(format!("one column '{name}'"))
                     .found("two")
                     .hint("`many = true` in the schema allows more"));
+            }
+            if field.kind.is_typed() {
+                self.typed.push(name.clone());
             }
         }
         Ok(())
@@ -161,7 +173,11 @@ impl<R: Read> Csv<R> {
         }
         let mut document = Document::new();
         for (name, cell) in self.columns.iter().zip(&self.record) {
-            if !cell.is_empty() {
+            let is_blank = match self.typed.contains(name) {
+                true => cell.trim_ascii().is_empty(),
+                false => cell.is_empty(),
+            };
+            if !is_blank {
                 document.push(name.clone(), text(cell, self.lossy, line, offset)?);
             }
         }

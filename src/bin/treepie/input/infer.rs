@@ -69,8 +69,13 @@ struct Numbers {
 }
 
 impl Numbers {
-    const FRACTION: Seen =
-        Seen::Numbers(Numbers { fraction: true, negative: false, wide: false, large: false });
+    /// What is written with a point, or is beyond all numbers.
+    fn fraction(number: Option<f64>) -> Seen {
+        // From here on it may be a whole number with more digits than a fraction keeps.
+        const KEPT_MAX: f64 = (1u64 << 53) as f64;
+        let wide = number.is_none_or(|number| number.abs() >= KEPT_MAX);
+        Seen::Numbers(Numbers { fraction: true, wide, ..Numbers::default() })
+    }
 
     /// `None` for what no field of whole numbers can have.
     fn whole(number: i128) -> Option<Seen> {
@@ -118,16 +123,7 @@ impl Seen {
 
     fn of_number(number: &Number) -> Self {
         let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-        // One with more digits than that may have been a whole one, of which they are lost by now.
-        const KEPT_MAX: f64 = (1u64 << 53) as f64;
-        let is_wide = number.as_f64().is_some_and(|number| number.abs() >= KEPT_MAX);
-        match whole.and_then(Numbers::whole) {
-            Some(seen) => seen,
-            None if is_wide => {
-                Seen::Numbers(Numbers { fraction: true, wide: true, ..Numbers::default() })
-            }
-            None => Numbers::FRACTION,
-        }
+        whole.and_then(Numbers::whole).unwrap_or_else(|| Numbers::fraction(number.as_f64()))
     }
 
     /// What a cell of a table looks like.
@@ -143,8 +139,7 @@ impl Seen {
             _ if is_code || !is_number => Seen::of_text(cell),
             // One with more digits than a number has is the name of something.
             _ if is_whole => cell.parse().ok().and_then(Numbers::whole).unwrap_or(Seen::Text),
-            _ if cell.parse::<f64>().is_ok_and(f64::is_finite) => Numbers::FRACTION,
-            _ => Seen::Text,
+            _ => cell.parse().map_or(Seen::Text, |number| Numbers::fraction(Some(number))),
         }
     }
 

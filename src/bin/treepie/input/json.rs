@@ -4,9 +4,9 @@
 //! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
 //! `many`. `null` and an empty list say that the document has no value there. Empty lines mean nothing.
 
-use std::{io::Read, path::Path};
+use std::{collections::HashMap, io::Read, path::Path};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, value::RawValue};
 use treepie::{Document, Error, Field, FieldKind, Schema};
 
 use super::{
@@ -58,12 +58,33 @@ pub(crate) fn too_long(line: u64) -> Error {
         .found("a longer one")
 }
 
+/// Puts an empty object where the text has any inside of the document. The reader of JSON takes one that has the name which it
+/// gives to numbers itself for a number, and no field takes an object anyway.
+fn mark_objects(document: &mut Map<String, Value>, text: &str) {
+    if memchr::memchr_iter(b'{', text.as_bytes()).nth(1).is_none() {
+        return;
+    }
+    let is_object = |raw: &RawValue| raw.get().starts_with('{');
+    let Ok(fields) = serde_json::from_str::<HashMap<String, &RawValue>>(text) else { return };
+    for (name, raw) in fields {
+        let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+        if is_object(raw) {
+            document.insert(name, Value::Object(Map::new()));
+        } else if list.into_iter().any(is_object) {
+            document.insert(name, Value::Array(vec![Value::Object(Map::new())]));
+        }
+    }
+}
+
 /// The object on one line. Where `lossy`, half of a surrogate pair becomes U+FFFD.
 pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Map<String, Value>, Error> {
     let wrong =
         |found: String| bad("reading JSON", line).expected("one object a line").found(found);
     match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(mut object)) => {
+            mark_objects(&mut object, text);
+            Ok(object)
+        }
         Ok(other) => Err(wrong(described(&other).into())),
         Err(error) => {
             if let Some(at) = lone_surrogate(text, 0) {
@@ -167,18 +188,16 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         // In a list, where it says nothing.
         (_, Value::Null) => Ok(treepie::Value::Null),
         (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string().into()),
-        // Not as it was written, but as it is written: 1.50 is 1.5. Where digits were lost it would be another.
-        (FieldKind::Keyword, Value::Number(number)) if keeps_digits(&number) => {
-            Ok(number_of(&number).to_text().into())
-        }
+        // With all digits that were written: 1.50 and 1.5 are two keywords.
+        (FieldKind::Keyword, Value::Number(number)) => Ok(written(&number).into()),
         (kind, Value::Bool(value)) if kind.is_typed() => Ok(value.into()),
-        (kind, Value::Number(number)) if kind.is_typed() => Ok(number_of(&number)),
+        (FieldKind::Bool | FieldKind::Date, Value::Number(number)) => Ok(number_of(&number)),
+        // With all of its digits, which the field may keep or refuse.
+        (kind, Value::Number(number)) if kind.is_typed() => Ok(digits_of(&number, kind).into()),
         (kind, other) => {
             let expected = match kind {
                 FieldKind::Text => "a string",
-                FieldKind::Keyword => {
-                    "a string, a number of at most 15 digits, an integer or a boolean"
-                }
+                FieldKind::Keyword => "a string, a number or a boolean",
                 _ => "a value",
             };
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
@@ -188,21 +207,54 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
     }
 }
 
-/// Whether a number has so few digits that it is sure to be the one that was written.
-fn keeps_digits(number: &Number) -> bool {
-    const DIGITS_OF_F64: usize = 15;
-    let digits = number.to_string();
-    !number.is_f64()
-        || digits.bytes().filter(u8::is_ascii_digit).count() <= DIGITS_OF_F64
-            && !digits.contains(['e', 'E'])
+/// What a number was written as; 1e5 and 1E+5 are the same.
+fn written(number: &Number) -> String {
+    number.as_str().replace(['E', '+'], "e").replace("ee", "e")
+}
+
+/// What a number was written as; of a kind that has no exponents, without one.
+fn digits_of(number: &Number, kind: FieldKind) -> String {
+    let written = written(number);
+    match written.split_once('e') {
+        Some((digits, exponent)) if kind != FieldKind::F64 => {
+            moved_point(digits, exponent).unwrap_or(written)
+        }
+        _ => written,
+    }
+}
+
+/// The digits with the point so many places further right, or left; `None` where that is farther than any field has digits.
+fn moved_point(digits: &str, exponent: &str) -> Option<String> {
+    const PLACES_MAX: usize = 64;
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if !whole.bytes().chain(fraction.bytes()).any(|digit| digit != b'0') {
+        return Some("0".to_owned());
+    }
+    let exponent: isize = exponent.parse().ok()?;
+    let places = Some(exponent.unsigned_abs()).filter(|places| *places <= PLACES_MAX)?;
+    let zeros = "0".repeat(places);
+    Some(if exponent < 0 {
+        let whole = format!("{zeros}{whole}");
+        let (whole, moved) = whole.split_at(whole.len() - places);
+        let whole = whole.trim_start_matches('0');
+        let zero = if whole.is_empty() { "0" } else { "" };
+        format!("{sign}{zero}{whole}.{moved}{fraction}")
+    } else {
+        let fraction = format!("{fraction}{zeros}");
+        let (moved, fraction) = fraction.split_at(places);
+        let point = if fraction.is_empty() { "" } else { "." };
+        format!("{sign}{whole}{moved}{point}{fraction}")
+    })
 }
 
 fn number_of(number: &Number) -> treepie::Value {
-    match (number.as_i64(), number.as_u64()) {
-        (Some(number), _) => number.into(),
-        (None, Some(number)) => number.into(),
-        // Of JSON's numbers none is infinite, nor any that is not one.
-        (None, None) => number.as_f64().into(),
+    match (number.as_i64(), number.as_u64(), number.as_f64()) {
+        (Some(number), _, _) => number.into(),
+        (None, Some(number), _) => number.into(),
+        (None, None, Some(number)) => number.into(),
+        // Beyond all numbers.
+        (None, None, None) => written(number).into(),
     }
 }
 
@@ -264,10 +316,11 @@ mod tests {
             (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
             (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
-            (b"{\"brand\":{}}", "an integer or a boolean, found an object"),
-            (b"{\"brand\":123456789012345678901}", "found a number that is no 64-bit integer"),
-            (b"{\"brand\":0.12345678901234567}", "found a number that is no 64-bit integer"),
+            (b"{\"brand\":{}}", "a number or a boolean, found an object"),
             (b"{\"tag\":[{}]}", "found an object"),
+            (b"{\"brand\":{\"$serde_json::private::Number\":\"12\"}}", "found an object"),
+            (b"{\"brand\":{\"$serde_json\\u003a:private::Number\":\"12\"}}", "found an object"),
+            (b"{\"tag\":[\"a\", {\"$serde_json::private::Number\":\"12\"}]}", "found an object"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected one object a line, found a list"),
             (b"[", "makes lines of a list"),
@@ -281,6 +334,14 @@ mod tests {
         }
         let message = read(b"{}\n\"a\xFFb\"", false)[1].clone().unwrap_err();
         assert!(message.contains("at offset 5"), "{message}");
+    }
+
+    #[test]
+    fn braces_in_texts_are_texts() {
+        let text = r#"{"title":"a {b} $serde_json::private::Number {","tag":["{","[{]"]}"#;
+        let document = Document::new().with("title", "a {b} $serde_json::private::Number {");
+        let document = document.with("tag", "{").with("tag", "[{]");
+        assert_eq!(read(text.as_bytes(), false), [Ok((1, document))]);
     }
 
     #[test]
@@ -317,6 +378,48 @@ mod tests {
                 let message = read(wrong.as_bytes(), lossy)[0].clone().unwrap_err();
                 assert!(!message.contains("surrogate"), "{message}");
             }
+        }
+    }
+
+    /// What a field gets of a number, as text.
+    fn of_number(kind: FieldKind, written: &str) -> String {
+        let schema = Schema::builder().field(Field::new("n", kind)).build().unwrap();
+        let line = format!("{{\"n\":{written}}}");
+        let mut lines = JsonLines::new(line.as_bytes(), FailureSlot::default(), false);
+        match lines.next(&schema, Path::new("a.jsonl")).unwrap() {
+            Some(Record::Document { document, .. }) => {
+                document.iter().map(|(_, value)| value.to_text().into_owned()).collect()
+            }
+            other => panic!("{written}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_keep_all_of_their_digits() {
+        let long = "12.100000000000001";
+        for written in ["7", "-0", "1.50", long, "5e-8", "1e400", "123456789012345678901"] {
+            assert_eq!(of_number(FieldKind::Keyword, written), written);
+            assert_eq!(of_number(FieldKind::F64, written), written);
+        }
+        for written in ["1E5", "1e+5", "1E+5", "1e5"] {
+            assert_eq!(of_number(FieldKind::Keyword, written), "1e5");
+        }
+        let decimal = FieldKind::Decimal { scale: 2 };
+        let cases = [
+            (FieldKind::I64, "1000000000000000001.0", "1000000000000000001.0"),
+            (FieldKind::I64, "12e3", "12000"),
+            (FieldKind::U64, "1.5E+1", "15.0"),
+            (decimal, "-125e-2", "-1.25"),
+            (decimal, "0.5e-1", "0.05"),
+            (decimal, "1e99", "1e99"),
+            (FieldKind::I64, "0.0e-99", "0"),
+            (FieldKind::I64, "15e-1", "1.5"),
+            (decimal, "1e99999999999999999999", "1e99999999999999999999"),
+            (FieldKind::Bool, "1", "1"),
+            (FieldKind::Date, "1e400", "1e400"),
+        ];
+        for (kind, written, expected) in cases {
+            assert_eq!(of_number(kind, written), expected, "{kind:?}");
         }
     }
 

@@ -198,6 +198,7 @@ impl<R: Read + Send> Read for Decoded<R> {
 struct ReadAhead {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Cursor<Vec<u8>>,
+    is_over: bool,
 }
 
 const CHUNK_BYTES: usize = 512 << 10;
@@ -210,18 +211,20 @@ impl ReadAhead {
             loop {
                 let mut chunk = Vec::with_capacity(CHUNK_BYTES);
                 let read = (&mut from).take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
-                let last = read.is_err() || chunk.is_empty();
-                // What came before an error is still to be read; nobody listening is an end too.
-                let sent = chunk.is_empty() || send.send(Ok(chunk)).is_ok();
+                let is_all = read.is_ok() && chunk.is_empty();
+                // An empty one says that this is all, which one that fails or panics does not say. What came before an
+                // error is still to be read; nobody listening is an end too.
+                let sent = (chunk.is_empty() && !is_all) || send.send(Ok(chunk)).is_ok();
                 if let Err(error) = read {
                     let _ = send.send(Err(error));
+                    return;
                 }
-                if last || !sent {
+                if is_all || !sent {
                     return;
                 }
             }
         });
-        ReadAhead { chunks, current: Cursor::default() }
+        ReadAhead { chunks, current: Cursor::default(), is_over: false }
     }
 }
 
@@ -232,10 +235,14 @@ impl Read for ReadAhead {
             if n > 0 || into.is_empty() {
                 return Ok(n);
             }
-            match self.chunks.recv() {
-                Ok(chunk) => self.current = Cursor::new(chunk?),
-                Err(_) => return Ok(0),
+            if self.is_over {
+                return Ok(0);
             }
+            let chunk = self.chunks.recv();
+            let chunk =
+                chunk.map_err(|_| io::Error::other("the thread that reads has panicked"))??;
+            self.is_over = chunk.is_empty();
+            self.current = Cursor::new(chunk);
         }
     }
 }
@@ -341,6 +348,42 @@ mod tests {
         let mut to = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
         to.write_all(text).unwrap();
         to.finish().unwrap()
+    }
+
+    /// Gives some bytes, then fails.
+    struct Failing(usize);
+
+    impl Read for Failing {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let n = self.0.min(into.len());
+            self.0 -= n;
+            if n > 0 { Ok(n) } else { Err(io::Error::other("a disk that fails")) }
+        }
+    }
+
+    #[test]
+    fn what_fails_is_no_end_wherever_it_does() {
+        for n in [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES] {
+            let (mut text, mut reader) = (vec![], ReadAhead::spawn(Failing(n)));
+            let error = reader.read_to_end(&mut text).unwrap_err();
+            assert_eq!((text.len(), error.to_string()), (n, "a disk that fails".into()));
+            let mut whole = ReadAhead::spawn(Cursor::new(vec![7; n]));
+            let mut text = vec![];
+            assert_eq!(whole.read_to_end(&mut text).unwrap(), n);
+            assert_eq!(whole.read(&mut [0]).unwrap(), 0, "the end stays");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_panics_is_no_end() {
+        struct Panicking;
+        impl Read for Panicking {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                panic!("a decoder that panics")
+            }
+        }
+        let error = ReadAhead::spawn(Panicking).read(&mut [0]).unwrap_err();
+        assert!(error.to_string().contains("has panicked"), "{error}");
     }
 
     #[test]

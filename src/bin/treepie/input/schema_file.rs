@@ -45,7 +45,10 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
         file.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
     })?;
     let mut builder = Schema::builder();
-    for (key, span, value) in in_order(table.get_ref()) {
+    let mut tables = in_order(table.get_ref());
+    // What it says of fields can be checked when these are known.
+    tables.sort_by_key(|(key, ..)| *key == "index");
+    for (key, span, value) in tables {
         match key {
             "fields" => {
                 for (name, span, value) in in_order(file.table(value, &span, "fields")?) {
@@ -95,6 +98,9 @@ pub(crate) fn print(schema: &Schema) -> String {
         }
         if field.offsets {
             text.push_str("offsets = true\n");
+        }
+        if field.column != field.kind.is_typed() {
+            let _ = writeln!(text, "column = {}", field.column);
         }
         if field.position_gap != POSITION_GAP_DEFAULT {
             let _ = writeln!(text, "position_gap = {}", field.position_gap);
@@ -149,7 +155,7 @@ impl File<'_> {
         let mut field = Field::new(name, FieldKind::Text);
         let (mut positions, mut frequencies) = (None, true);
         let mut text_only = None;
-        let mut scale = None;
+        let (mut scale, mut column) = (None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -177,13 +183,14 @@ impl File<'_> {
                     if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
+                "column" => column = Some((self.boolean(value, span.clone(), key)?, span)),
                 "facet" => {
                     return Err(self
                         .not_yet("facet = …", span)
                         .hint("every field can be counted by its terms without it"));
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer or scale";
+                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale or column";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -217,6 +224,16 @@ impl File<'_> {
             }
         };
         field.kind = kind;
+        field.column = match column {
+            Some((_, span)) if !kind.is_typed() => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'column' in typed fields only")
+                    .found(format!("it in a {} field", kind.name())));
+            }
+            Some((column, _)) => column,
+            None => kind.is_typed(),
+        };
         field.detail = Detail::Documents;
         if kind == FieldKind::Text {
             field.detail = match (frequencies, positions) {
@@ -379,7 +396,7 @@ mod tests {
             .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
             .field(Field::new("o", FieldKind::Text).offsets(true))
             .field(Field::new("i", FieldKind::I64).many(true))
-            .field(Field::new("u", FieldKind::U64))
+            .field(Field::new("u", FieldKind::U64).column(false))
             .field(Field::new("f", FieldKind::F64))
             .field(Field::new("b", FieldKind::Bool))
             .field(Field::new("d", FieldKind::Date))
@@ -400,6 +417,7 @@ mod tests {
             ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
             ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
             ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
+            ("[fields.a]\ntype = \"keyword\"\ncolumn = true", "'column' in typed fields only"),
             ("[fields.a]\ntype = \"date\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
             ("[fields.a]\nstored = true", "without one (line 1)"),

@@ -1,0 +1,339 @@
+//! What is counted over the documents that match.
+
+use super::hits::{Bucket, FacetCounts, FacetKind};
+use super::search::{Found, SearchBuilder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{Execution, Matches};
+use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
+use crate::facet::{self, ColumnProfile};
+use crate::ids::FieldId;
+use crate::schema::FieldKind;
+use crate::value::{self, Interval, Timestamp, Value};
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
+
+/// Ranges that a facet may have at the most.
+const RANGES_MAX: usize = 1_024;
+/// Behind all codes.
+const BEHIND: u128 = 1 << u64::BITS;
+
+/// A facet that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FacetRequest {
+    pub(super) field: String,
+    pub(super) what: FacetWhat,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum FacetWhat {
+    /// So many of the most frequent values.
+    Terms(usize),
+    Ranges(Vec<FacetRange>),
+    Intervals(Interval),
+}
+
+impl FacetRequest {
+    /// About how many bytes it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let of_range = |range: &FacetRange| {
+            let ends = [&range.from, &range.to].into_iter().flatten();
+            size_of::<FacetRange>() + ends.map(Value::n_bytes).sum::<usize>()
+        };
+        self.field.len()
+            + match &self.what {
+                FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
+                FacetWhat::Terms(_) | FacetWhat::Intervals(_) => 0,
+            }
+    }
+}
+
+/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
+/// that side.
+///
+/// ```
+/// use treepie::{FacetRange, Value};
+///
+/// let cheap: FacetRange = "..10".parse()?;
+/// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));
+/// let of_rust = FacetRange::from(10..50); // as the ranges of Rust
+/// assert_eq!(of_rust.from, Some(Value::from(10)));
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FacetRange {
+    /// The least value that is in it.
+    pub from: Option<Value>,
+    /// The value before which it ends.
+    pub to: Option<Value>,
+}
+
+impl FacetRange {
+    /// From the first value on, before the second.
+    pub fn new(from: Option<impl Into<Value>>, to: Option<impl Into<Value>>) -> Self {
+        FacetRange { from: from.map(Into::into), to: to.map(Into::into) }
+    }
+}
+
+/// As the command line has it: `10..50`, `..10`, `50..`.
+impl FromStr for FacetRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let end = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from);
+        match text.split_once("..") {
+            Some((from, to)) => Ok(FacetRange { from: end(from), to: end(to) }),
+            None => Err(Error::new(ErrorKind::Usage, "reading a range")
+                .expected("FROM..TO, FROM.. or ..TO")
+                .found(format!("'{text}'"))),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<Range<T>> for FacetRange {
+    fn from(range: Range<T>) -> Self {
+        Self::new(Some(range.start), Some(range.end))
+    }
+}
+
+impl<T: Into<Value>> From<RangeFrom<T>> for FacetRange {
+    fn from(range: RangeFrom<T>) -> Self {
+        Self::new(Some(range.start), None::<Value>)
+    }
+}
+
+impl<T: Into<Value>> From<RangeTo<T>> for FacetRange {
+    fn from(range: RangeTo<T>) -> Self {
+        Self::new(None::<Value>, Some(range.end))
+    }
+}
+
+impl From<RangeFull> for FacetRange {
+    fn from(_: RangeFull) -> Self {
+        Self::default()
+    }
+}
+
+/// The code that an end of a range stands before, and its value where it is one of the field.
+fn end_of(kind: FieldKind, end: &Value) -> Result<(u128, Value)> {
+    let wrong = |refused: value::NotTaken| {
+        Error::new(ErrorKind::Usage, "reading an end of a range")
+            .expected(refused.expected)
+            .found(refused.found)
+    };
+    let span = value::span(kind, &end.to_exact_text()).map_err(wrong)?;
+    let first = u128::try_from(span.first.max(0)).unwrap_or(0).min(BEHIND);
+    let code = u64::try_from(span.first).ok().filter(|_| span.first <= span.last);
+    Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
+}
+
+/// Ranges of codes, and the ends that they are shown with.
+struct Ranges {
+    codes: Vec<Range<u128>>,
+    shown: Vec<FacetRange>,
+}
+
+impl Ranges {
+    fn of(kind: FieldKind, ranges: &[FacetRange]) -> Result<Self> {
+        if ranges.len() > RANGES_MAX {
+            return Err(Error::new(ErrorKind::Usage, "counting by ranges")
+                .expected(format!("at most {RANGES_MAX} ranges"))
+                .found(ranges.len().to_string()));
+        }
+        let (mut codes, mut shown) = (vec![], vec![]);
+        for range in ranges {
+            let from = range.from.as_ref().map(|end| end_of(kind, end)).transpose()?;
+            let to = range.to.as_ref().map(|end| end_of(kind, end)).transpose()?;
+            let first = from.as_ref().map_or(0, |from| from.0);
+            codes.push(first..to.as_ref().map_or(BEHIND, |to| to.0));
+            shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
+        }
+        Ok(Ranges { codes, shown })
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Counts how many documents that match have a value in each of these ranges, of a field that keeps a
+    /// [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
+    /// may overlap, and one that is turned round has none. At most 1,024 of them.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().field(price).build()?);
+    /// let mut writer = index.writer()?;
+    /// for price in ["3.50", "9.99", "10", "120"] {
+    ///     writer.add(Document::new().with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let page = searcher.search(&query).facet_ranges("price", [(0..10).into(), (10..).into()]).run()?;
+    /// let counts: Vec<u64> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
+    /// assert_eq!(counts, [2, 2]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn facet_ranges(
+        mut self,
+        field: impl Into<String>,
+        ranges: impl IntoIterator<Item = FacetRange>,
+    ) -> Self {
+        let what = FacetWhat::Ranges(ranges.into_iter().collect());
+        self.facets.push(FacetRequest { field: field.into(), what });
+        self
+    }
+
+    /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
+    /// [column](crate::Field::column). Intervals without any are left out.
+    pub fn facet_intervals(mut self, field: impl Into<String>, interval: Interval) -> Self {
+        let what = FacetWhat::Intervals(interval);
+        self.facets.push(FacetRequest { field: field.into(), what });
+        self
+    }
+
+    /// The fields of facets that the plan is to count by their terms; all others are checked.
+    pub(super) fn term_facets(&self) -> Result<Vec<(FieldId, usize)>> {
+        let mut terms = vec![];
+        for facet in &self.facets {
+            let field = self.field(&facet.field)?;
+            let of_schema = self.searcher.schema().get(field);
+            let kind = of_schema.kind;
+            let wrong = |expected: &str| {
+                Err(Error::new(ErrorKind::Usage, "counting by ranges")
+                    .expected(expected.to_owned())
+                    .found(format!("the {} field '{}'", kind.name(), facet.field)))
+            };
+            match &facet.what {
+                FacetWhat::Terms(limit) => terms.push((field, *limit)),
+                _ if !of_schema.column => return wrong("a field that keeps a column"),
+                FacetWhat::Intervals(_) if kind != FieldKind::Date => {
+                    return wrong("a field of dates");
+                }
+                FacetWhat::Intervals(_) => {}
+                FacetWhat::Ranges(ranges) => drop(Ranges::of(kind, ranges)?),
+            }
+        }
+        Ok(terms)
+    }
+
+    /// Counts all facets, in the order they were asked for.
+    pub(super) fn count_facets(
+        &self,
+        execution: &Execution<'_>,
+        matches: &Matches,
+        found: &mut Found,
+    ) -> Result<()> {
+        let segments = &execution.plan().segments;
+        let mut planned = execution.plan().facets.iter();
+        for request in &self.facets {
+            let field = self.field(&request.field)?;
+            let ranges = match &request.what {
+                FacetWhat::Terms(_) => {
+                    let Some(facet) = planned.next() else { continue };
+                    let counts = facet::count_terms(segments, facet, matches)?;
+                    found.facet_profiles.push(counts.profile);
+                    found.facets.push(self.term_counts(field, counts));
+                    continue;
+                }
+                FacetWhat::Ranges(ranges) => {
+                    Ranges::of(self.searcher.schema().get(field).kind, ranges)?
+                }
+                FacetWhat::Intervals(interval) => {
+                    let counts = facet::count_intervals(segments, field, *interval, matches)?;
+                    found.column_profiles.push(counts.profile);
+                    let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
+                    let bucket = |(start, next, count): (i64, Option<i64>, u64)| Bucket {
+                        value: Value::Null,
+                        from: date(start),
+                        to: next.and_then(date),
+                        count,
+                    };
+                    found.facets.push(FacetCounts {
+                        field: request.field.clone(),
+                        kind: FacetKind::Ranges,
+                        buckets: counts.counts.into_iter().map(bucket).collect(),
+                        other: Some(0),
+                        missing: counts.missing,
+                        exact: true,
+                    });
+                    continue;
+                }
+            };
+            let counts = facet::count_ranges(segments, field, &ranges.codes, matches)?;
+            found.column_profiles.push(counts.profile);
+            let buckets = ranges.shown.into_iter().zip(counts.counts);
+            let bucket =
+                |(FacetRange { from, to }, count)| Bucket { value: Value::Null, from, to, count };
+            found.facets.push(FacetCounts {
+                field: request.field.clone(),
+                kind: FacetKind::Ranges,
+                buckets: buckets.map(bucket).collect(),
+                other: Some(counts.other),
+                missing: counts.missing,
+                exact: true,
+            });
+        }
+        Ok(())
+    }
+
+    fn term_counts(&self, field: FieldId, counts: facet::TermCounts) -> FacetCounts {
+        let field = self.searcher.schema().get(field);
+        let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
+        let other = match field.kind {
+            FieldKind::Text => None,
+            _ if field.many && !counts.single_valued => None,
+            _ => Some(counts.with_value.saturating_sub(shown)),
+        };
+        let bucket = |(term, count): (Vec<u8>, u64)| Bucket {
+            value: Value::of_term(field.kind, &term),
+            count,
+            ..Bucket::default()
+        };
+        FacetCounts {
+            field: field.name.clone(),
+            kind: FacetKind::Terms,
+            buckets: counts.buckets.into_iter().map(bucket).collect(),
+            other,
+            missing: counts.missing,
+            exact: true,
+        }
+    }
+
+    /// Puts the facets that are counted by columns where they were asked for among those of the plan, and what happened.
+    pub(super) fn put_facets(&self, tree: &mut ExplainTree, run: Option<&Found>) {
+        let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
+        let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
+        for request in &self.facets {
+            let (ranges, limit) = match &request.what {
+                FacetWhat::Terms(_) => {
+                    tree.facets.extend(by_terms.next());
+                    continue;
+                }
+                FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
+                FacetWhat::Intervals(interval) => (format!("by {interval}"), 0),
+            };
+            let reason = "a block that lies in one range is counted by its bounds";
+            tree.facets.push(ExplainFacet {
+                field: request.field.clone(),
+                limit: limit as u64,
+                ranges: Some(ranges),
+                algorithm: "column, by bounds of blocks".into(),
+                terms: 0,
+                decisions: vec![Decision::accepted("count by the column", reason)],
+                actual: profiles.next().map(column_actual),
+            });
+        }
+    }
+}
+
+fn column_actual(profile: &ColumnProfile) -> FacetActual {
+    FacetActual {
+        time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
+        column: Some(ColumnCounts {
+            documents: profile.documents,
+            blocks: profile.blocks,
+            blocks_skipped: profile.blocks_skipped,
+        }),
+        ..FacetActual::default()
+    }
+}

@@ -1,0 +1,94 @@
+//! Pages in the order of fields, and the node of a plan that says so.
+
+use super::search::{Found, LookedAt, SearchBuilder};
+use crate::error::Result;
+use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
+use crate::ids::DocId;
+use crate::sort::{First, Place, SortOrder};
+use crate::value::Value;
+use std::time::Duration;
+
+impl SearchBuilder<'_> {
+    /// Whether hits come in the order of fields, and any are wanted.
+    pub(super) fn is_sorted(&self) -> bool {
+        !self.sort.is_empty() && !self.count_only && self.limit > 0
+    }
+
+    /// The order that is asked for; of no field where none is.
+    pub(super) fn sort_order(&self) -> Result<SortOrder> {
+        SortOrder::new(&self.sort, self.searcher.schema())
+    }
+
+    /// Gives the documents of the page to `hit` with their values, and finds what else was asked for.
+    pub(super) fn sorted(
+        &self,
+        mut hit: impl FnMut(DocId, Vec<Value>) -> Result<()>,
+    ) -> Result<Found> {
+        let order = self.sort_order()?;
+        let after = match &self.after_values {
+            Some((values, doc)) => Some(Place::new(&order.ranks_of(values)?, *doc)),
+            None => None,
+        };
+        let wanted = self.offset.saturating_add(self.limit).min(self.searcher.n_docs());
+        let (mut found, mut first) = (Found::uncounted(), First::new(&order, wanted, after));
+        let done = self.with_matches(&mut found, |execution, matches, _| {
+            first.look_at(&execution.plan().segments, matches)
+        });
+        self.end(done, &mut found)?;
+        found.looked_at = LookedAt::Columns(first.profile());
+        let sorted = first.into_sorted();
+        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let page = sorted.get(start..).unwrap_or_default();
+        found.n_hits = page.len() as u64;
+        page.iter().try_for_each(|place| hit(place.doc, order.values(place.ranks())))?;
+        Ok(found)
+    }
+
+    /// Puts what sorts on top of a plan, which finds the matches, and what happened.
+    pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<(&Found, Duration)>) {
+        let mut root = std::mem::take(&mut tree.plan);
+        if root.operator == "Limit" {
+            // That of a plan which is asked for everything, and for no page.
+            root = root.children.pop().unwrap_or_default();
+        }
+        let (offset, limit) = (self.offset, self.limit);
+        let keys: Vec<_> = self.sort.iter().map(ToString::to_string).collect();
+        let keys = keys.join(", ");
+        let label = match offset {
+            0 => format!("first {limit} by {keys}"),
+            _ => format!("{limit} from the {}th by {keys}", offset.saturating_add(1)),
+        };
+        let page = |documents: u64| documents.saturating_sub(offset).min(limit);
+        let e = &root.estimate;
+        // Behind a hit of an earlier page there may be any number of others.
+        let lower = if self.after_values.is_some() { 0 } else { page(e.lower) };
+        let mut node = ExplainNode::new("Sort", label);
+        node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        node.algorithm = "columns, by bounds of blocks".into();
+        let reason = "a block of a column of which no value can be among the first is left out";
+        let decision = Decision::accepted("keep the first, sort nothing else", reason);
+        node.decisions = vec![decision.instead_of("sort every match", None)];
+        if let Some((found, took)) = run {
+            let profile = match found.looked_at {
+                LookedAt::Columns(profile) => profile,
+                _ => Default::default(),
+            };
+            node.actual = Some(Actual {
+                documents: found.n_hits,
+                documents_in: root.actual.as_ref().map(|actual| actual.documents),
+                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                complete: found.stopped.is_none(),
+                stopped: found.stopped.is_some(),
+                sort: Some(ColumnCounts {
+                    documents: profile.documents,
+                    blocks: profile.blocks,
+                    blocks_skipped: profile.blocks_skipped,
+                }),
+                ..Actual::default()
+            });
+        }
+        node.children = vec![root];
+        node.number();
+        tree.plan = node;
+    }
+}

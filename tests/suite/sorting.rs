@@ -1,0 +1,423 @@
+//! Hits in the order of fields: every page of a walk, forwards by offset and from hit to hit, compared with documents that
+//! are filtered and sorted one by one.
+//!
+//! ```text
+//! cargo test --test suite sorting
+//! TREEPIE_SORTING=100000 TREEPIE_SORTING_SEED=7 cargo test --release --test suite sorting_walks -- --nocapture
+//! ```
+
+use crate::random::Random;
+use crate::typed::{self, FIELDS, Item, Matches};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use treepie::query::{ParseOptions, Query, parse};
+use treepie::{
+    Document, ErrorKind, FacetKind, FacetRange, Field, FieldKind, Hit, Index, Interval, Schema,
+    SearchBuilder, SortKey, Timestamp, TotalMode, Value,
+};
+
+/// Walks that are made unless more are asked for.
+const WALKS: u64 = 500;
+
+fn from_env(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |number| number.parse().expect("a number"))
+}
+
+/// A key, and how it compares documents.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    field: &'static str,
+    descending: bool,
+    missing_first: bool,
+}
+
+impl Key {
+    fn any(random: &mut Random) -> Self {
+        let field = FIELDS[random.below(FIELDS.len())].0;
+        let [descending, missing_first] = [(); 2].map(|()| random.below(2) == 0);
+        Key { field, descending, missing_first }
+    }
+
+    fn sort_key(self) -> SortKey {
+        let key = match self.descending {
+            true => SortKey::descending(self.field),
+            false => SortKey::ascending(self.field),
+        };
+        if self.missing_first { key.missing_first() } else { key }
+    }
+
+    /// The value that counts.
+    fn of(self, item: &Item) -> Option<i128> {
+        let values = item.get(self.field)?.iter().copied();
+        if self.descending { values.max() } else { values.min() }
+    }
+
+    fn compare(self, a: &Item, b: &Item) -> Ordering {
+        match (self.of(a), self.of(b)) {
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) if self.missing_first => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => self.compare(b, a).reverse(),
+            (Some(a), Some(b)) if self.descending => b.cmp(&a),
+            (Some(a), Some(b)) => a.cmp(&b),
+        }
+    }
+}
+
+/// A query, and what it matches.
+fn any_query(random: &mut Random) -> (String, Matches<'static>) {
+    let (a, is_a) = typed::leaf(random);
+    let (b, is_b) = typed::leaf(random);
+    match random.below(6) {
+        0 => (format!("{a} AND {b}"), Box::new(move |item| is_a(item) && is_b(item))),
+        1 => (format!("{a} OR {b}"), Box::new(move |item| is_a(item) || is_b(item))),
+        2 => (format!("* AND NOT {b}"), Box::new(move |item| !is_b(item))),
+        3 => ("*".into(), Box::new(|_| true)),
+        _ => (a, is_a),
+    }
+}
+
+fn id(hit: &Hit) -> u64 {
+    match hit.fields["id"].as_slice() {
+        [Value::U64(id)] => *id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn sorting_walks_are_those_of_a_stable_sort() {
+    let seed = from_env("TREEPIE_SORTING_SEED", 11);
+    let mut random = Random(seed);
+    let items = typed::items(9_000, &mut random);
+    let searchers = typed::searchers(&items);
+    let n_walks = from_env("TREEPIE_SORTING", WALKS);
+    let mut n_pages = 0;
+    for _ in 0..n_walks {
+        let (text, matches) = any_query(&mut random);
+        let query = parse(&text, &ParseOptions::default()).unwrap();
+        let mut keys: Vec<Key> = vec![];
+        for _ in 0..1 + random.below(3) {
+            let key = Key::any(&mut random);
+            if keys.iter().all(|other| other.field != key.field) {
+                keys.push(key);
+            }
+        }
+        let (searcher, left) = &searchers[random.below(searchers.len())];
+        let is_left = |(nth, item): &(usize, &Item)| left[*nth] && matches(item);
+        let mut expected: Vec<(usize, &Item)> = items.iter().enumerate().filter(is_left).collect();
+        expected.sort_by(|a, b| {
+            keys.iter()
+                .map(|key| key.compare(a.1, b.1))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
+        let facet = FIELDS[random.below(FIELDS.len())].0;
+        let per_page = 1 + random.below(40) as u64;
+        let search = |query| {
+            let keys = keys.iter().map(|key| key.sort_key());
+            searcher.search(query).sort(keys).limit(per_page).fields(["id"])
+        };
+        let from = random.below(expected.len() + 2);
+        let about = format!("{text} by {keys:?} from {from}, {per_page} a page, seed {seed}");
+        let with_facet = random.below(4) == 0;
+        // A page somewhere, then from its last hit on.
+        let mut at = from;
+        let mut next: Option<SearchBuilder<'_>> = Some(search(&query).offset(from as u64));
+        for _ in 0..4 {
+            let Some(mut page) = next.take() else { break };
+            if with_facet {
+                page = page.facet(facet, 5);
+            }
+            let page = page.run().unwrap();
+            n_pages += 1;
+            assert_eq!(page.total.value, expected.len() as u64, "{about}");
+            let wanted = expected.iter().skip(at).take(per_page as usize);
+            let wanted: Vec<u64> = wanted.map(|(nth, _)| *nth as u64).collect();
+            assert_eq!(page.hits.iter().map(id).collect::<Vec<_>>(), wanted, "{about}, at {at}");
+            if with_facet {
+                let has = |(_, item): &&(usize, &Item)| item.contains_key(facet);
+                let missing = expected.len() - expected.iter().filter(has).count();
+                assert_eq!(page.facets[0].missing, missing as u64, "{about}");
+            }
+            at += wanted.len();
+            for (hit, id) in page.hits.iter().zip(&wanted) {
+                let item = &items[*id as usize];
+                let is_null = keys.iter().map(|key| key.of(item).is_none());
+                assert!(hit.sort.iter().map(Value::is_null).eq(is_null), "{about}");
+            }
+            next = page.hits.last().map(|hit| search(&query).after_values(&hit.sort, hit.doc));
+        }
+    }
+    println!("{n_walks} walks, {n_pages} pages, seed {seed}");
+}
+
+/// Ranges of a field, and the values in millionths that they begin with and end before.
+fn any_ranges(
+    kind: FieldKind,
+    random: &mut Random,
+) -> Vec<(FacetRange, Option<i128>, Option<i128>)> {
+    let mut end = |n: u32| {
+        let micros = typed::any_value(kind, random);
+        (random.below(6) > 0).then(|| {
+            // As a value, or as the text that says the same.
+            let value = typed::value(kind, micros);
+            let text = Value::from(value.to_text().into_owned());
+            (if n.is_multiple_of(2) { value } else { text }, micros)
+        })
+    };
+    let range = |nth| {
+        let (from, to) = (end(nth), end(nth + 1));
+        let micros = |end: &Option<(Value, i128)>| end.as_ref().map(|end| end.1);
+        let (first, last) = (micros(&from), micros(&to));
+        let value = |end: Option<(Value, i128)>| end.map(|end| end.0);
+        (FacetRange::new(value(from), value(to)), first, last)
+    };
+    (0..6).map(range).collect()
+}
+
+#[test]
+fn ranges_count_the_documents_that_have_a_value_in_them() {
+    let mut random = Random(5);
+    let items = typed::items(4_000, &mut random);
+    let searchers = typed::searchers(&items);
+    for _ in 0..from_env("TREEPIE_SORTING", WALKS) {
+        let (text, matches) = any_query(&mut random);
+        let query = parse(&text, &ParseOptions::default()).unwrap();
+        let (searcher, left) = &searchers[random.below(searchers.len())];
+        let is_left = |(nth, item): &(usize, &Item)| left[*nth] && matches(item);
+        let expected: Vec<(usize, &Item)> = items.iter().enumerate().filter(is_left).collect();
+        let (name, kind, _) = FIELDS[random.below(FIELDS.len())];
+        let ranges = any_ranges(kind, &mut random);
+        let is_in = |value: i128, (_, from, to): &(FacetRange, Option<i128>, Option<i128>)| {
+            from.is_none_or(|from| from <= value) && to.is_none_or(|to| value < to)
+        };
+        let asked = ranges.iter().map(|range| range.0.clone());
+        let page = searcher.search(&query).facet_ranges(name, asked).facet("b", 1).limit(3);
+        let page = page.run().unwrap();
+        let about = format!("{text}: {name} {ranges:?}");
+        let of = |item: &Item| item.get(name).cloned().unwrap_or_default();
+        let facet = &page.facets[0];
+        assert_eq!((facet.kind, &*page.facets[1].field), (FacetKind::Ranges, "b"));
+        for (bucket, range) in facet.buckets.iter().zip(&ranges) {
+            let has = |item: &Item| of(item).iter().any(|value| is_in(*value, range));
+            let count = expected.iter().filter(|(_, item)| has(item)).count();
+            assert_eq!(bucket.count, count as u64, "{about}: {range:?}");
+        }
+        let has_none = |item: &Item| {
+            let is_out = |value: &i128| !ranges.iter().any(|range| is_in(*value, range));
+            item.contains_key(name) && of(item).iter().all(is_out)
+        };
+        let other = expected.iter().filter(|(_, item)| has_none(item)).count();
+        let missing = expected.iter().filter(|(_, item)| !item.contains_key(name)).count();
+        assert_eq!((facet.other, facet.missing), (Some(other as u64), missing as u64), "{about}");
+        // The calendar, by hours.
+        let name = ["d", "dm"][random.below(2)];
+        let hours = searcher.search(&query).facet_intervals(name, Interval::Hour).limit(0);
+        let hours = hours.run().unwrap().facets.remove(0);
+        let mut by_hour = BTreeMap::new();
+        for (_, item) in &expected {
+            let hours = item.get(name).into_iter().flatten().map(|at| at.div_euclid(3_600_000_000));
+            for hour in hours.collect::<BTreeSet<_>>() {
+                *by_hour.entry(hour).or_insert(0) += 1;
+            }
+        }
+        let found = hours.buckets.iter().map(|bucket| match &bucket.from {
+            Some(Value::Date(from)) => (i128::from(from.as_micros()) / 3_600_000_000, bucket.count),
+            other => panic!("{other:?}"),
+        });
+        assert!(found.eq(by_hour), "{text} by hours of {name}");
+        assert_eq!(hours.other, Some(0));
+    }
+}
+
+#[test]
+fn blocks_that_lie_in_one_range_are_not_read() {
+    let index = prices(100_000);
+    let searcher = index.searcher().unwrap();
+    let query = Query::All;
+    let search = || {
+        let ranges = [(0..50_000u64).into(), (50_000u64..).into()];
+        searcher.search(&query).facet_ranges("price", ranges).facet("price", 1).limit(0)
+    };
+    let page = search().run().unwrap();
+    assert_eq!(page.facets[0].buckets.iter().map(|b| b.count).collect::<Vec<_>>(), [50_000; 2]);
+    let tree = search().analyze().unwrap();
+    let (ranges, terms) = (&tree.facets[0], &tree.facets[1]);
+    assert_eq!((ranges.ranges.as_deref(), terms.ranges.as_deref()), (Some("2 ranges"), None));
+    let counts = ranges.actual.unwrap().column.unwrap();
+    // That with 50,000 in it.
+    assert_eq!((counts.blocks, counts.blocks_skipped, counts.documents), (98, 97, 1_024));
+    let text = tree.to_string();
+    assert!(text.contains("price, 2 ranges") && text.contains("1 of 98 blocks"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+    assert_eq!(json["facets"][0]["actual"]["column"]["blocks_skipped"], 97);
+    let refused = |search: SearchBuilder<'_>, words: &str| {
+        for error in [search.clone().run().unwrap_err(), search.explain().unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    };
+    let all = || searcher.search(&query);
+    refused(all().facet_ranges("name", [(..).into()]), "found the text field 'name'");
+    refused(all().facet_ranges("plain", [(..).into()]), "expected a field that keeps a column");
+    refused(all().facet_ranges("price", [("cheap"..).into()]), "found 'cheap'");
+    refused(all().facet_intervals("price", Interval::Day), "expected a field of dates");
+    let turned = all()
+        .facet_ranges("price", [FacetRange::new(Some(9), Some(3)), (..3).into()])
+        .run()
+        .unwrap();
+    assert_eq!(turned.facets[0].buckets.iter().map(|b| b.count).collect::<Vec<_>>(), [0, 3]);
+}
+
+/// Only intervals that have any are made, and told of to whoever limits memory.
+#[test]
+fn dates_far_from_each_other_are_counted_by_short_intervals() {
+    let date = Field::new("d", FieldKind::Date).many(true);
+    let index = Index::in_memory(Schema::builder().field(date).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for text in
+        ["0001-01-01", "2010-05-06T07:08:09Z", "2010-05-06T07:08:59Z", "9999-12-31T23:59:59Z"]
+    {
+        writer.add(Document::new().with("d", text)).unwrap();
+    }
+    writer.commit().unwrap();
+    let (searcher, query) = (index.searcher().unwrap(), Query::All);
+    let by = |interval| {
+        let page = searcher.search(&query).facet_intervals("d", interval).run().unwrap();
+        let text = |end: &Option<Value>| end.as_ref().map(ToString::to_string).unwrap_or_default();
+        let buckets = page.facets[0].buckets.iter();
+        buckets.map(|b| (text(&b.from), text(&b.to), b.count)).collect::<Vec<_>>()
+    };
+    let minutes = by(Interval::Minute);
+    assert_eq!(minutes[1], ("2010-05-06T07:08:00Z".into(), "2010-05-06T07:09:00Z".into(), 2));
+    assert_eq!(minutes[2], ("9999-12-31T23:59:00Z".into(), String::new(), 1));
+    assert_eq!((minutes.len(), by(Interval::Week).len(), by(Interval::Year).len()), (3, 3, 3));
+    let mut many = Document::new();
+    (0..20_000i64).for_each(|nth| {
+        many.push("d", Timestamp::from_micros(nth * 60_000_000).unwrap());
+    });
+    writer.add(many).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let search = || searcher.search(&query).facet_intervals("d", Interval::Minute);
+    assert_eq!(search().run().unwrap().facets[0].buckets.len(), 20_003);
+    let error = search().memory_bytes(1 << 20).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    let ranges = vec![FacetRange::default(); 1_025];
+    let error = searcher.search(&query).facet_ranges("d", ranges).run().unwrap_err();
+    assert!(error.to_string().contains("at most 1024 ranges"), "{error}");
+}
+
+#[test]
+fn a_whole_walk_meets_each_document_once() {
+    let mut random = Random(3);
+    let items = typed::items(2_500, &mut random);
+    for (searcher, left) in typed::searchers(&items) {
+        let n_left = left.iter().filter(|left| **left).count();
+        let query = Query::All;
+        for keys in ["b", "b:desc,im:asc:missing_first", "dm:desc"] {
+            let keys: Vec<SortKey> = keys.split(',').map(|key| key.parse().unwrap()).collect();
+            let page = || searcher.search(&query).sort(keys.clone()).limit(97);
+            let (mut by_offset, mut by_hit) = (vec![], vec![]);
+            let mut after: Option<Hit> = None;
+            loop {
+                let offset = by_offset.len() as u64;
+                let hits = page().offset(offset).run().unwrap().hits;
+                by_offset.extend(hits.iter().map(|hit| hit.doc));
+                let search = match &after {
+                    Some(hit) => page().after_values(&hit.sort, hit.doc),
+                    None => page(),
+                };
+                let hits = search.total(TotalMode::Unknown).run().unwrap().hits;
+                by_hit.extend(hits.iter().map(|hit| hit.doc));
+                match hits.last() {
+                    Some(hit) => after = Some(hit.clone()),
+                    None => break,
+                }
+            }
+            assert_eq!(by_offset, by_hit);
+            assert_eq!(by_hit.len(), n_left);
+            by_hit.sort_unstable();
+            by_hit.dedup();
+            assert_eq!(by_hit.len(), n_left);
+            // A prepared search finds the same.
+            let search = page();
+            let mut prepared = search.prepare().unwrap();
+            for _ in 0..2 {
+                let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+                assert_eq!(docs, by_offset[..97]);
+            }
+        }
+    }
+}
+
+/// Prices that rise with the number of the document, and one field that nobody can sort by.
+fn prices(n: u64) -> Index {
+    let price = Field::new("price", FieldKind::U64);
+    let plain = Field::new("plain", FieldKind::I64).column(false);
+    let schema = Schema::builder().text("name").field(price).field(plain).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for nth in 0..n {
+        let document = Document::new().with("name", "thing").with("price", nth).with("plain", 1);
+        writer.add(document).unwrap();
+    }
+    writer.commit().unwrap();
+    index
+}
+
+#[test]
+fn blocks_that_have_none_of_the_first_are_not_read() {
+    let index = prices(100_000);
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("name:thing").unwrap();
+    let counts = |key: &str, query: &Query| {
+        let search = searcher.search(query).sort([key.parse().unwrap()]);
+        let tree = search.analyze().unwrap();
+        assert_eq!((&*tree.plan.operator, tree.plan.id.as_str()), ("Sort", "0"));
+        assert!(tree.to_string().contains(&format!("first 10 by {key}")), "{tree}");
+        let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+        let sort = tree.plan.actual.unwrap().sort.unwrap();
+        let told = &json["plan"]["actual"]["sort"];
+        assert_eq!(told["blocks_skipped"], sort.blocks_skipped);
+        assert_eq!(told["documents"], sort.documents);
+        (sort.blocks, sort.blocks_skipped, sort.documents)
+    };
+    assert_eq!(counts("price:asc", &query), (98, 97, 1_024));
+    // The last block has fewer than the others, and all that is wanted.
+    assert_eq!(counts("price:desc", &query), (98, 97, 100_000 % 1_024));
+    let few = searcher.parse("price:[50000 TO 50099]").unwrap();
+    assert_eq!(counts("price:desc", &few).2, 100);
+    let explained = searcher.search(&query).sort([SortKey::ascending("price")]).explain().unwrap();
+    assert!(explained.plan.actual.is_none() && explained.plan.children.len() == 1);
+    assert!(explained.to_string().contains("columns, by bounds of blocks"), "{explained}");
+}
+
+#[test]
+fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
+    let index = prices(3);
+    let searcher = index.searcher().unwrap();
+    let query = Query::All;
+    let by = |keys: Vec<SortKey>| searcher.search(&query).sort(keys);
+    let refused = |search: SearchBuilder<'_>, words: &str| {
+        for error in [search.clone().run().unwrap_err(), search.explain().unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    };
+    let price = || SortKey::ascending("price");
+    refused(by(vec![SortKey::ascending("prize")]), "expected one of price, found 'prize'");
+    refused(by(vec![SortKey::ascending("name")]), "found the text field 'name'");
+    refused(by(vec![SortKey::ascending("plain")]), "its schema says column = false");
+    refused(by(vec![price(), SortKey::descending("price")]), "expected each field once");
+    let hit = by(vec![price()]).run().unwrap().hits.remove(0);
+    refused(by(vec![price()]).after(1.0, hit.doc), "expected values of a hit, found a score");
+    refused(by(vec![]).after_values(&hit.sort, hit.doc), "expected keys to sort by");
+    let two: [Value; 2] = [Value::Null, Value::Null];
+    let with = |values: &[Value]| {
+        let search = by(vec![price()]).after_values(values.to_vec(), hit.doc);
+        search.run().unwrap_err().to_string()
+    };
+    assert!(with(&two).contains("expected 1 values, one a key, found 2"));
+    assert!(with(&["dear".into()]).contains("found 'dear'"));
+}
