@@ -108,6 +108,7 @@ pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
 pub use ids::DocId;
 pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
+pub use plan::FacetMethod;
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{

@@ -231,11 +231,17 @@ impl Field {
         self
     }
 
+    /// Whether its column has numbers of terms, which each segment counts for itself.
+    pub(crate) fn has_ordinals(&self) -> bool {
+        self.column && !self.kind.is_typed()
+    }
+
     /// Sets whether the values are also kept in document order, as a column beside the posting lists (default: true of
-    /// typed fields): what sorting needs, and what counts values faster where few documents match. It answers no query in
-    /// another way.
+    /// typed fields, false of keywords; text has none): what sorting needs, and what counts values faster where few
+    /// documents match or many values are alike. It answers no query in another way.
     ///
-    /// Costs as many bits a document as the values of 1,024 documents in a row differ by.
+    /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords are numbers in
+    /// the order of the dictionary. To build one of keywords takes a byte of memory for each of the field's terms more.
     #[must_use]
     pub fn column(mut self, column: bool) -> Self {
         self.column = column;
@@ -457,9 +463,9 @@ impl SchemaBuilder {
                     .expected("positions where there are offsets")
                     .found(format!("offsets with {:?}", field.detail)));
             }
-            if field.column && !field.kind.is_typed() {
+            if field.column && field.kind.is_text() {
                 return Err(wrong(format!("declaring the {kind} field '{}'", field.name))
-                    .expected("a column of a typed field")
+                    .expected("a column of keywords or of a typed field")
                     .found(format!("one of a {kind} field")));
             }
             if !field.kind.is_text() && field.detail != Detail::Documents {

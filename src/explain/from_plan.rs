@@ -4,8 +4,8 @@
 //! and a plan costs no strings until it is.
 
 use super::{
-    Actual, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
+    Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
+    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::expansion::TermsWalked;
@@ -16,7 +16,7 @@ use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan, Total,
+    FacetMethod, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan, Total,
 };
 use crate::query::Query;
 use crate::schema::Schema;
@@ -336,56 +336,61 @@ impl Explaining<'_, '_> {
         let facets = self.plan.facets.iter().enumerate();
         facets
             .map(|(at, facet)| {
-                let (algorithm, decision, alternative) = facet_decision(facet);
+                let actual = self.run.and_then(|run| run.facets.get(at));
+                let counted_by = actual.and_then(|profile| profile.method);
                 ExplainFacet {
                     field: self.schema.get(facet.field).name.clone(),
                     limit: facet.limit as u64,
-                    algorithm: algorithm.into(),
+                    algorithm: counted_by.unwrap_or(facet.choice.method).name().into(),
                     ranges: None,
                     terms: facet.n_terms,
-                    decisions: vec![
-                        decision
-                            .costing(facet.cost_ns.round() as u64)
-                            .instead_of(alternative, Some(facet.alternative_ns.round() as u64)),
-                    ],
-                    actual: self.run.and_then(|run| run.facets.get(at)).map(facet_actual),
+                    decisions: facet_decisions(facet, counted_by),
+                    actual: actual.map(facet_actual),
                 }
             })
             .collect()
     }
 }
 
-/// The algorithm of a facet, why it is taken, and what else was weighed.
-fn facet_decision(facet: &FacetPlan) -> (&'static str, Decision, &'static str) {
-    match facet.order {
-        FacetOrder::DocumentFrequency => (
-            "document frequencies",
-            Decision::accepted(
-                "count by document frequency",
-                "every document matches, so the dictionary holds the counts",
-            ),
-            "intersect the terms",
+/// How a facet is to be counted and why, what else was weighed, and how it was counted in the end.
+fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
+    let choice = &facet.choice;
+    let (rule, reason) = match choice.method {
+        _ if choice.is_wanted => ("count as asked for", "the caller says how".to_owned()),
+        FacetMethod::DocumentFrequency => (
+            "count by document frequency",
+            "every document matches, so the dictionary holds the counts".to_owned(),
         ),
-        FacetOrder::MostFrequentFirst => (
-            "term intersection, most frequent terms first",
-            Decision::accepted(
-                "most frequent terms first",
-                format!(
-                    "a term whose document frequency cannot enter the top {} is not intersected",
-                    facet.limit
-                ),
-            ),
-            "one pass in the order of the dictionary",
-        ),
-        FacetOrder::Dictionary => (
-            "term intersection in the order of the dictionary",
-            Decision::accepted(
-                "one pass over the dictionary",
-                "so few documents match that document frequencies exclude little",
-            ),
+        FacetMethod::MostFrequentFirst => (
             "most frequent terms first",
+            format!(
+                "a term whose document frequency cannot enter the top {} is not intersected",
+                facet.limit
+            ),
         ),
+        FacetMethod::Dictionary => (
+            "one pass over the dictionary",
+            "so few documents match that document frequencies exclude little".to_owned(),
+        ),
+        FacetMethod::Column => (
+            "count by the column",
+            "to look up each document that matches costs less than to intersect the terms"
+                .to_owned(),
+        ),
+    };
+    let mut decisions = vec![
+        Decision::accepted(rule, reason)
+            .costing(choice.cost_ns.round() as u64)
+            .instead_of(choice.alternative.name(), Some(choice.alternative_ns.round() as u64)),
+    ];
+    if let Some(method) = counted_by.filter(|method| *method != choice.method) {
+        let reason = "other documents matched than were expected, for which this costs less";
+        decisions.push(
+            Decision::accepted(format!("count by {}", method.name()), reason)
+                .instead_of(choice.method.name(), None),
+        );
     }
+    decisions
 }
 
 fn facet_actual(profile: &FacetProfile) -> FacetActual {
@@ -395,7 +400,11 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
         terms_from_document_frequency: profile.terms_from_document_frequency,
         time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
         bytes_read: profile.bytes_read,
-        column: None,
+        column: profile.column.map(|column| ColumnCounts {
+            documents: column.documents,
+            blocks: column.blocks,
+            blocks_skipped: column.blocks_skipped,
+        }),
     }
 }
 

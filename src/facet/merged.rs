@@ -1,9 +1,14 @@
 //! The terms of one field in several segments as one ascending list.
 
+use crate::budget;
 use crate::error::Result;
-use crate::format::terms::{TermInfo, TermStream};
+use crate::format::terms::{TermDictionary, TermInfo, TermStream};
+use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+
+/// What reading a term by its number takes about, in nanoseconds.
+const TERM_NS: u64 = 150;
 
 /// A term in one of the fields that are merged: the field's place, and what its dictionary says.
 pub(super) type Occurrence = (usize, TermInfo);
@@ -70,6 +75,65 @@ impl<'s> MergedTerms<'s> {
             }
             None => None,
         };
+        Ok(())
+    }
+}
+
+/// Walks over the terms of several dictionaries that have been counted; each comes once, with the sum of its counts.
+pub(super) struct MergedCounts<'s, I> {
+    parts: Vec<CountedTerms<'s, I>>,
+    term: Vec<u8>,
+}
+
+/// The terms of one dictionary that have been counted.
+struct CountedTerms<'s, I> {
+    terms: TermDictionary<Section<'s>>,
+    /// Ordinals, ascending, with their counts.
+    counts: I,
+    /// The next of them; without a count behind the last.
+    head: Vec<u8>,
+    count: Option<u32>,
+}
+
+impl<'s, I: Iterator<Item = (u64, u32)>> MergedCounts<'s, I> {
+    pub(super) fn open(
+        parts: impl Iterator<Item = (TermDictionary<Section<'s>>, I)>,
+    ) -> Result<Self> {
+        let part = |(terms, counts)| {
+            let mut part = CountedTerms { terms, counts, head: vec![], count: None };
+            part.advance()?;
+            Ok(part)
+        };
+        Ok(MergedCounts { parts: parts.map(part).collect::<Result<_>>()?, term: vec![] })
+    }
+
+    /// The next term, and its count.
+    pub(super) fn next(&mut self) -> Result<Option<(&[u8], u64)>> {
+        let waiting = self.parts.iter().filter(|part| part.count.is_some());
+        let Some(least) = waiting.map(|part| &part.head).min() else { return Ok(None) };
+        self.term.clone_from(least);
+        let mut sum = 0;
+        for part in &mut self.parts {
+            if let Some(count) = part.count
+                && part.head == self.term
+            {
+                sum += u64::from(count);
+                part.advance()?;
+            }
+        }
+        Ok(Some((&self.term, sum)))
+    }
+}
+
+impl<I: Iterator<Item = (u64, u32)>> CountedTerms<'_, I> {
+    fn advance(&mut self) -> Result<()> {
+        self.count = None;
+        if let Some((ordinal, count)) = self.counts.next() {
+            budget::work(TERM_NS)?;
+            let ordinal = TermOrdinal(u32::try_from(ordinal).unwrap_or(u32::MAX));
+            self.terms.term(ordinal, &mut self.head)?;
+            self.count = Some(count);
+        }
         Ok(())
     }
 }

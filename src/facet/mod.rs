@@ -1,5 +1,6 @@
 //! Counting the values of a field over everything that matches.
 
+mod codes;
 mod intersection;
 mod intervals;
 mod merged;
@@ -9,4 +10,26 @@ mod top;
 
 pub(crate) use intervals::count_intervals;
 pub(crate) use ranges::{ColumnProfile, count_ranges};
-pub(crate) use terms::{FacetProfile, TermCounts, count_terms};
+pub(crate) use terms::{FacetProfile, TermCounts};
+
+use crate::error::Result;
+use crate::execution::MatchSet;
+use crate::plan::{FacetMethod, FacetPlan, SegmentPlan};
+
+/// Counts the values of a field among `matches`, which tells for each segment of a query's plan what matches there: in the
+/// way that is cheapest by how many do, which the plan could but estimate.
+pub(crate) fn count_values(
+    segments: &[SegmentPlan<'_>],
+    plan: &FacetPlan,
+    matches: &[MatchSet],
+) -> Result<TermCounts> {
+    let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
+    let everything = matches.iter().all(|matches| matches!(matches, MatchSet::Everything));
+    let method = plan.choose(counts.sum::<u64>() as f64, everything).method;
+    let mut counts = match method {
+        FacetMethod::Column => codes::count_by_column(segments, plan, matches)?,
+        _ => terms::count_terms(segments, plan, method, matches)?,
+    };
+    counts.profile.method = Some(method);
+    Ok(counts)
+}

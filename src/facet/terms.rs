@@ -1,7 +1,7 @@
 //! The most frequent terms of a field among the documents that match, by term intersection.
 //!
-//! There is no column beside the postings: the count of a term is the size of what its posting
-//! list shares with the result. What makes that fast is that most terms are never looked at:
+//! The count of a term is the size of what its posting list shares with the result. What makes that fast is that most
+//! terms are never looked at:
 //!
 //! - Where every document matches, the document frequency *is* the count.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
@@ -25,13 +25,14 @@
 
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
+use super::ranges::ColumnProfile;
 use super::top::Top;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
-use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, cost};
+use crate::plan::{FacetMethod, FacetPlan, SegmentPlan, cost};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
@@ -64,13 +65,18 @@ pub(crate) struct FacetProfile {
     pub(crate) terms_from_document_frequency: u64,
     pub(crate) bytes_read: u64,
     pub(crate) time: Duration,
+    /// How they were counted in the end.
+    pub(crate) method: Option<FacetMethod>,
+    /// What was looked at in a column, where they were counted by one.
+    pub(crate) column: Option<ColumnProfile>,
 }
 
-/// Counts the terms of a field as `plan` says among `matches`, which tells for each segment of a
+/// Counts the terms of a field by `method` among `matches`, which tells for each segment of a
 /// query's plan what matches there.
-pub(crate) fn count_terms(
+pub(super) fn count_terms(
     segments: &[SegmentPlan<'_>],
     plan: &FacetPlan,
+    method: FacetMethod,
     matches: &[MatchSet],
 ) -> Result<TermCounts> {
     let started = Instant::now();
@@ -86,13 +92,11 @@ pub(crate) fn count_terms(
         counting.add_segment(segment, plan, matches, &mut counts)?;
     }
     if plan.limit > 0 && counting.left > 0 {
-        match plan.order {
-            FacetOrder::DocumentFrequency | FacetOrder::Dictionary => {
-                counting.count_in_order(None)?;
-            }
-            FacetOrder::MostFrequentFirst => {
+        match method {
+            FacetMethod::MostFrequentFirst => {
                 counting.count_most_frequent_first(cost::frequent_terms(plan.limit))?;
             }
+            _ => counting.count_in_order(None)?,
         }
     }
     counts.profile = counting.profile;

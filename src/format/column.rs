@@ -541,7 +541,39 @@ pub(crate) struct Block<'s> {
     n_docs: u32,
 }
 
+/// The numbers of a block in which a document has one value at the most, and each document has a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneEach<'b> {
+    bytes: &'b [u8],
+    width: u32,
+    /// 1 where a number is one more than it stands for, and 0 says that there is none.
+    gap: u64,
+    least: u64,
+    unit: u64,
+}
+
+impl OneEach<'_> {
+    /// The code of the document in this place of the block.
+    #[inline]
+    pub(crate) fn code(&self, place: u32) -> Option<u64> {
+        let number = unpack(self.bytes, 0, self.width, place as usize).checked_sub(self.gap)?;
+        Some(self.least.wrapping_add(self.unit.wrapping_mul(number)))
+    }
+}
+
 impl Block<'_> {
+    /// Its numbers, where each document has a place for one; what reads them fastest.
+    #[inline]
+    pub(crate) fn one_each(&self) -> Option<OneEach<'_>> {
+        let gap = match self.head.encoding {
+            Encoding::Full => 0,
+            Encoding::Gaps => 1,
+            Encoding::Empty | Encoding::Sparse | Encoding::Many => return None,
+        };
+        let (width, least, unit) = (self.head.width.into(), self.head.least, self.head.unit);
+        Some(OneEach { bytes: &self.bytes, width, gap, least, unit })
+    }
+
     /// Which of the block's numbers are those of the document in this place of it.
     #[inline]
     fn numbers(&self, place: u32) -> Range<u32> {

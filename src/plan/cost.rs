@@ -47,6 +47,17 @@ const BOUND_CANDIDATE_NS: f32 = 5.0;
 const SCORED_PER_HIT: f64 = 16.0;
 /// The share of documents with two words where one stands behind the other.
 const PHRASE_SHARE: f64 = 0.2;
+/// Looking something up in a column: opening it, the directory's entry of a block and the block, a document in it.
+const COLUMN_NS: f32 = 200.0;
+const COLUMN_BLOCK_NS: f32 = 40.0;
+const COLUMN_DOC_NS: f32 = 3.0;
+/// Setting up a counter and looking at it; writing down a code and sorting it.
+const COUNTER_NS: f32 = 1.0;
+const SORT_CODE_NS: f32 = 30.0;
+/// Reading a term by its number and comparing it with those of other segments.
+const MERGE_TERM_NS: f32 = 150.0;
+/// Documents of a block of a column.
+const COLUMN_BLOCK: u32 = 1_024;
 /// The price of visiting one container: finding it, checking its place, choosing the kernel.
 const VISIT_NS: f32 = 12.0;
 
@@ -283,6 +294,26 @@ pub(crate) fn frequent_terms(limit: usize) -> usize {
     limit.saturating_mul(2).max(FREQUENT_TERMS_MIN)
 }
 
+/// Counters that pay where so many documents match: one is set up and looked at in less time than a code is written down
+/// and sorted.
+pub(crate) fn counters_max(matches: u64) -> u64 {
+    matches.saturating_mul(16).max(1 << 16)
+}
+
+/// What the cost of a facet depends on, summed over the segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FacetSizes {
+    pub(crate) n_terms: u64,
+    /// Documents with a value.
+    pub(crate) n_with: u64,
+    pub(crate) n_docs: u32,
+    pub(crate) n_segments: usize,
+    /// Codes between the least and the greatest of its column, where it keeps one.
+    pub(crate) column_codes: Option<u64>,
+    /// Whether these are numbers of terms, which each segment counts for itself.
+    pub(crate) has_ordinals: bool,
+}
+
 /// What the ways to count the terms of a facet cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FacetCosts {
@@ -290,12 +321,15 @@ pub(crate) struct FacetCosts {
     pub(crate) listing: f32,
     pub(crate) most_frequent_first: f32,
     pub(crate) dictionary_order: f32,
+    /// By the column, where there is one.
+    pub(crate) column: Option<f32>,
 }
 
 impl FacetCosts {
-    /// For `limit` of `n_terms` terms of a field that has `values` values, among `matches` of
-    /// `n_docs` documents; as if the term of rank r had 1/r of the most frequent one's documents.
-    pub(crate) fn of(n_terms: u64, values: u64, limit: usize, matches: f64, n_docs: u32) -> Self {
+    /// For `limit` terms of a field among so many `matches`; as if the term of rank r had 1/r of the most frequent one's
+    /// documents.
+    pub(crate) fn of(sizes: &FacetSizes, limit: usize, matches: f64) -> Self {
+        let FacetSizes { n_terms, n_with: values, n_docs, .. } = *sizes;
         let listing = n_terms as f32 * ENUMERATE_TERM_NS;
         let (n, limit) = (n_terms.max(1) as f64, limit.max(1) as f64);
         let matching = (matches / f64::from(n_docs.max(1))).clamp(0.0, 1.0);
@@ -316,7 +350,33 @@ impl FacetCosts {
             listing,
             most_frequent_first: passes * listing + may_enter as f32 * each(may_enter),
             dictionary_order: listing + counted as f32 * each(counted),
+            column: sizes.column_codes.map(|n_codes| sizes.column_ns(n_codes, matches)),
         }
+    }
+}
+
+impl FacetSizes {
+    /// What it costs to look each of `matches` documents up in the column, and to count its codes.
+    fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
+        let n_blocks = f64::from(self.n_docs) / f64::from(COLUMN_BLOCK);
+        // Those that are not missed by any of the matches, as if these lay anywhere.
+        let touched = n_blocks * (1.0 - (-matches / n_blocks.max(1.0)).exp());
+        let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));
+        let counters = if n_codes <= counters_max(matches as u64) {
+            n_codes as f32 * COUNTER_NS
+        } else {
+            with as f32 * SORT_CODE_NS
+        };
+        let met = with.min(self.n_terms as f64) as f32;
+        let merged = match self.has_ordinals && self.n_segments > 1 {
+            true => met * self.n_segments as f32 * MERGE_TERM_NS,
+            false => 0.0,
+        };
+        COLUMN_NS
+            + touched as f32 * COLUMN_BLOCK_NS
+            + matches as f32 * COLUMN_DOC_NS
+            + counters
+            + merged
     }
 }
 
@@ -349,12 +409,23 @@ mod tests {
 
     #[test]
     fn facets_of_few_matches_take_one_pass_and_those_of_many_the_frequent_terms() {
-        let costs = |matches| FacetCosts::of(35_000, 700_000, 10, matches, 2_000_000);
+        let sizes = FacetSizes {
+            n_terms: 35_000,
+            n_with: 700_000,
+            n_docs: 2_000_000,
+            n_segments: 1,
+            column_codes: None,
+            has_ordinals: false,
+        };
+        let costs = |matches| FacetCosts::of(&sizes, 10, matches);
         let few = costs(4.0);
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
         assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
-        let none = FacetCosts::of(0, 0, 10, 0.0, 0);
+        let nothing =
+            FacetSizes { n_terms: 0, n_with: 0, n_docs: 0, column_codes: Some(0), ..sizes };
+        let none = FacetCosts::of(&nothing, 10, 0.0);
+        assert!(none.column.is_some_and(f32::is_finite));
         assert_eq!(none.listing, 0.0);
         assert!(none.most_frequent_first.is_finite() && none.dictionary_order.is_finite());
     }

@@ -27,6 +27,7 @@ use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
+use cost::{FacetCosts, FacetSizes};
 use decision::Decision;
 use estimate::{Estimate, Span};
 use leaf::Leaf;
@@ -41,8 +42,8 @@ pub(crate) const WINDOW: u32 = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) goal: Goal,
-    /// Fields whose terms are to be counted, each with how many of them are wanted.
-    pub(crate) facets: Vec<(FieldId, usize)>,
+    /// Fields whose values are to be counted.
+    pub(crate) facets: Vec<FacetWanted>,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) for_people: bool,
 }
@@ -225,28 +226,96 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) estimates: Vec<Estimate>,
 }
 
-/// How the terms of one field will be counted.
+/// A field whose values are to be counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FacetWanted {
+    pub(crate) field: FieldId,
+    /// How many of them are wanted.
+    pub(crate) limit: usize,
+    /// How, where that is not left to the plan.
+    pub(crate) method: Option<FacetMethod>,
+}
+
+/// How the values of one field will be counted.
 #[derive(Clone, Debug)]
 pub(crate) struct FacetPlan {
     pub(crate) field: FieldId,
     pub(crate) limit: usize,
     /// Terms of the field, summed over the segments.
     pub(crate) n_terms: u64,
-    pub(crate) order: FacetOrder,
-    pub(crate) cost_ns: f32,
-    /// What the best way not taken would cost.
-    pub(crate) alternative_ns: f32,
+    /// What follows from the estimate of how many documents match.
+    pub(crate) choice: FacetChoice,
+    sizes: FacetSizes,
+    wanted: Option<FacetMethod>,
 }
 
-/// In what order terms are counted, so that few of them have to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FacetOrder {
-    /// Every document matches, so that the document frequencies are the counts.
+/// A way to count, and the best of the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FacetChoice {
+    pub(crate) method: FacetMethod,
+    pub(crate) cost_ns: f32,
+    pub(crate) alternative: FacetMethod,
+    pub(crate) alternative_ns: f32,
+    /// Whether the caller wanted it so.
+    pub(crate) is_wanted: bool,
+}
+
+impl FacetPlan {
+    fn new(field: FieldId, limit: usize, sizes: FacetSizes, wanted: Option<FacetMethod>) -> Self {
+        let choice = FacetChoice {
+            method: FacetMethod::Dictionary,
+            cost_ns: 0.0,
+            alternative: FacetMethod::Dictionary,
+            alternative_ns: 0.0,
+            is_wanted: false,
+        };
+        FacetPlan { field, limit, n_terms: sizes.n_terms, choice, sizes, wanted }
+    }
+
+    /// The cheapest way, where so many documents match.
+    pub(crate) fn choose(&self, matches: f64, everything: bool) -> FacetChoice {
+        let costs = FacetCosts::of(&self.sizes, self.limit, matches);
+        let mut ways = vec![
+            (FacetMethod::MostFrequentFirst, costs.most_frequent_first),
+            (FacetMethod::Dictionary, costs.dictionary_order),
+        ];
+        ways.extend(costs.column.map(|cost| (FacetMethod::Column, cost)));
+        ways.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if everything {
+            ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
+        }
+        let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
+        let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
+        let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
+        FacetChoice { method, cost_ns, alternative, alternative_ns, is_wanted: wanted.is_some() }
+    }
+}
+
+/// A way to count the values of a field among the documents that match. All give the same counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FacetMethod {
+    /// Every document matches, so that the document frequencies are the counts. Where not all do, this is not to be had.
     DocumentFrequency,
-    /// The most frequent terms, then such others as may still enter the top.
+    /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
+    /// the first.
     MostFrequentFirst,
-    /// All in one pass over the dictionary.
+    /// The same in one pass over all values.
     Dictionary,
+    /// Each document that matches is looked up in the field's [column](crate::Field::column).
+    Column,
+}
+
+impl FacetMethod {
+    /// What a person calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            FacetMethod::DocumentFrequency => "document frequencies",
+            FacetMethod::MostFrequentFirst => "term intersection, most frequent terms first",
+            FacetMethod::Dictionary => "term intersection in the order of the dictionary",
+            FacetMethod::Column => "column",
+        }
+    }
 }
 
 impl Operator {

@@ -1,12 +1,12 @@
 //! From the normal form of a query to a plan: look up, estimate, order, decide.
 
-use super::cost::{self, FacetCosts};
+use super::cost::{self, FacetSizes};
 use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::sample::PhraseSample;
 use super::{
-    FacetOrder, FacetPlan, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
+    FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
     Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
@@ -695,25 +695,30 @@ impl<'s> Plan<'s> {
     }
 
     fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let from_document_frequency = self.matches_everything();
+        let everything = self.matches_everything();
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let matches = self.node(self.root()).estimate.documents as f64;
-        for &(field, limit) in &options.facets {
-            let (mut n_terms, mut values) = (0, 0);
+        for &FacetWanted { field, limit, method: wanted } in &options.facets {
+            let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
             for part in &self.segments {
                 let reader = part.segment.field(field);
-                n_terms += u64::from(reader.terms()?.n_terms());
-                values += u64::from(reader.statistics()?.n_docs_with_value);
+                sizes.n_segments += 1;
+                sizes.n_terms += u64::from(reader.terms()?.n_terms());
+                sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
+                sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
+                if let Some(column) = reader.column()? {
+                    let of_part = column.range().unwrap_or((u64::MAX, 0));
+                    let (least, greatest): (u64, u64) = codes.unwrap_or((u64::MAX, 0));
+                    codes = Some((least.min(of_part.0), greatest.max(of_part.1)));
+                }
             }
-            let costs = FacetCosts::of(n_terms, values, limit, matches, n_docs);
-            let (order, cost_ns, alternative_ns) = if from_document_frequency {
-                (FacetOrder::DocumentFrequency, costs.listing, costs.dictionary_order)
-            } else if costs.dictionary_order < costs.most_frequent_first {
-                (FacetOrder::Dictionary, costs.dictionary_order, costs.most_frequent_first)
-            } else {
-                (FacetOrder::MostFrequentFirst, costs.most_frequent_first, costs.dictionary_order)
-            };
-            self.facets.push(FacetPlan { field, limit, n_terms, order, cost_ns, alternative_ns });
+            sizes.column_codes = codes.map(|(least, greatest)| match sizes.has_ordinals {
+                true => sizes.n_terms,
+                false => greatest.saturating_sub(least).saturating_add(1),
+            });
+            let mut plan = FacetPlan::new(field, limit, sizes, wanted);
+            plan.choice = plan.choose(matches, everything);
+            self.facets.push(plan);
         }
         Ok(())
     }

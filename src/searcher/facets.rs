@@ -7,6 +7,7 @@ use crate::execution::{Execution, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
 use crate::facet::{self, ColumnProfile};
 use crate::ids::FieldId;
+use crate::plan::{FacetMethod, FacetWanted};
 use crate::schema::FieldKind;
 use crate::value::{self, Interval, Timestamp, Value};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
@@ -26,8 +27,8 @@ pub(super) struct FacetRequest {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum FacetWhat {
-    /// So many of the most frequent values.
-    Terms(usize),
+    /// So many of the most frequent values, counted in this way or as the plan sees fit.
+    Terms(usize, Option<FacetMethod>),
     Ranges(Vec<FacetRange>),
     Intervals(Interval),
 }
@@ -42,7 +43,7 @@ impl FacetRequest {
         self.field.len()
             + match &self.what {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
-                FacetWhat::Terms(_) | FacetWhat::Intervals(_) => 0,
+                FacetWhat::Terms(..) | FacetWhat::Intervals(_) => 0,
             }
     }
 }
@@ -152,6 +153,18 @@ impl Ranges {
 }
 
 impl SearchBuilder<'_> {
+    /// The same as [`facet`](SearchBuilder::facet), in a way of the caller's. The counts are the same in all ways; where one is
+    /// not to be had, the plan says what was done instead.
+    ///
+    /// # Errors
+    ///
+    /// When it runs: a usage error for a column that the field does not keep.
+    pub fn facet_by(mut self, field: impl Into<String>, limit: usize, method: FacetMethod) -> Self {
+        let what = FacetWhat::Terms(limit, Some(method));
+        self.facets.push(FacetRequest { field: field.into(), what });
+        self
+    }
+
     /// Counts how many documents that match have a value in each of these ranges, of a field that keeps a
     /// [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
     /// may overlap, and one that is turned round has none. At most 1,024 of them.
@@ -192,7 +205,7 @@ impl SearchBuilder<'_> {
     }
 
     /// The fields of facets that the plan is to count by their terms; all others are checked.
-    pub(super) fn term_facets(&self) -> Result<Vec<(FieldId, usize)>> {
+    pub(super) fn term_facets(&self) -> Result<Vec<FacetWanted>> {
         let mut terms = vec![];
         for facet in &self.facets {
             let field = self.field(&facet.field)?;
@@ -204,7 +217,13 @@ impl SearchBuilder<'_> {
                     .found(format!("the {} field '{}'", kind.name(), facet.field)))
             };
             match &facet.what {
-                FacetWhat::Terms(limit) => terms.push((field, *limit)),
+                FacetWhat::Terms(_, Some(FacetMethod::Column)) if !of_schema.column => {
+                    return wrong("a field that keeps a column");
+                }
+                &FacetWhat::Terms(limit, method) => {
+                    terms.push(FacetWanted { field, limit, method });
+                }
+                _ if !kind.is_typed() => return wrong("a field of numbers or dates"),
                 _ if !of_schema.column => return wrong("a field that keeps a column"),
                 FacetWhat::Intervals(_) if kind != FieldKind::Date => {
                     return wrong("a field of dates");
@@ -228,9 +247,9 @@ impl SearchBuilder<'_> {
         for request in &self.facets {
             let field = self.field(&request.field)?;
             let ranges = match &request.what {
-                FacetWhat::Terms(_) => {
+                FacetWhat::Terms(..) => {
                     let Some(facet) = planned.next() else { continue };
-                    let counts = facet::count_terms(segments, facet, matches)?;
+                    let counts = facet::count_values(segments, facet, matches)?;
                     found.facet_profiles.push(counts.profile);
                     found.facets.push(self.term_counts(field, counts));
                     continue;
@@ -305,7 +324,7 @@ impl SearchBuilder<'_> {
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         for request in &self.facets {
             let (ranges, limit) = match &request.what {
-                FacetWhat::Terms(_) => {
+                FacetWhat::Terms(..) => {
                     tree.facets.extend(by_terms.next());
                     continue;
                 }

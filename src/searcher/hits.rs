@@ -241,7 +241,7 @@ impl FacetCounts {
     /// One that was not counted.
     pub(super) fn unknown(request: &FacetRequest) -> Self {
         let kind = match request.what {
-            FacetWhat::Terms(_) => FacetKind::Terms,
+            FacetWhat::Terms(..) => FacetKind::Terms,
             FacetWhat::Ranges(_) | FacetWhat::Intervals(_) => FacetKind::Ranges,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }

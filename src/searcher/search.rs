@@ -294,7 +294,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// Also counts the `limit` most frequent values of a field, or terms of a text field.
     pub fn facet(mut self, field: impl Into<String>, limit: usize) -> Self {
-        self.facets.push(FacetRequest { field: field.into(), what: FacetWhat::Terms(limit) });
+        self.facets.push(FacetRequest { field: field.into(), what: FacetWhat::Terms(limit, None) });
         self
     }
 

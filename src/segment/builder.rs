@@ -1,7 +1,7 @@
 //! A segment written in one pass: stored rows, then field by field postings and dictionary, then
 //! counts and tables.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::FileName;
 use crate::format::column::ColumnWriter;
 use crate::format::envelope::{Seal, SectionKind};
@@ -15,6 +15,7 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
+use crate::segment::ordinals::OrdinalMap;
 use crate::storage::{Storage, StorageWrite};
 use std::sync::Arc;
 
@@ -114,15 +115,16 @@ impl SegmentBuilder {
         n_docs: u32,
     ) -> Result<OffsetsSection<'_>> {
         self.file.start_section(Some(field), SectionKind::OFFSETS, 0)?;
-        let mut bytes = vec![];
-        let writer = OffsetsWriter::start(n_docs, &mut bytes);
-        Ok(OffsetsSection { file: &mut self.file, writer, bytes })
+        let mut out = ByDocument { file: &mut self.file, bytes: vec![] };
+        let writer = OffsetsWriter::start(n_docs, &mut out.bytes);
+        Ok(OffsetsSection { out, writer })
     }
 
     /// Starts the column of a field, which comes behind the rest of the field.
     pub(crate) fn start_column(&mut self, field: FieldId) -> Result<ColumnSection<'_>> {
         self.file.start_section(Some(field), SectionKind::COLUMN, 0)?;
-        Ok(ColumnSection { file: &mut self.file, writer: ColumnWriter::default(), bytes: vec![] })
+        let out = ByDocument { file: &mut self.file, bytes: vec![] };
+        Ok(ColumnSection { out, writer: ColumnWriter::default(), mapped: vec![] })
     }
 
     /// Writes counts and tables.
@@ -136,18 +138,16 @@ impl SegmentBuilder {
     }
 }
 
-/// Writes where the words of a field are, document by document.
+/// A section that grows by what documents add, and goes to the file as often as there is enough of it.
 #[derive(Debug)]
-pub(crate) struct OffsetsSection<'b> {
+struct ByDocument<'b> {
     file: &'b mut SegmentFileWriter,
-    writer: OffsetsWriter,
     bytes: Vec<u8>,
 }
 
-impl OffsetsSection<'_> {
-    /// Adds the part of the next document, see [`offsets`](crate::format::offsets).
-    pub(crate) fn add(&mut self, part: &[u8]) -> Result<()> {
-        self.writer.add(part, &mut self.bytes);
+impl ByDocument<'_> {
+    #[inline]
+    fn write_if_full(&mut self) -> Result<()> {
         if self.bytes.len() >= COPY_BYTES {
             self.file.write(&self.bytes)?;
             self.bytes.clear();
@@ -155,40 +155,69 @@ impl OffsetsSection<'_> {
         Ok(())
     }
 
-    /// Ends the section.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        self.writer.finish(&mut self.bytes);
+    fn end(self) -> Result<()> {
         self.file.write(&self.bytes)?;
         self.file.end_section()?;
         Ok(())
+    }
+}
+
+/// Writes where the words of a field are, document by document.
+#[derive(Debug)]
+pub(crate) struct OffsetsSection<'b> {
+    out: ByDocument<'b>,
+    writer: OffsetsWriter,
+}
+
+impl OffsetsSection<'_> {
+    /// Adds the part of the next document, see [`offsets`](crate::format::offsets).
+    pub(crate) fn add(&mut self, part: &[u8]) -> Result<()> {
+        self.writer.add(part, &mut self.out.bytes);
+        self.out.write_if_full()
+    }
+
+    /// Ends the section.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.writer.finish(&mut self.out.bytes);
+        self.out.end()
     }
 }
 
 /// Writes the column of a field, document by document.
 #[derive(Debug)]
 pub(crate) struct ColumnSection<'b> {
-    file: &'b mut SegmentFileWriter,
+    out: ByDocument<'b>,
     writer: ColumnWriter,
-    bytes: Vec<u8>,
+    mapped: Vec<u64>,
 }
 
 impl ColumnSection<'_> {
-    /// Adds the codes of the next document, ascending and each once.
-    pub(crate) fn add(&mut self, codes: impl IntoIterator<Item = u64>) -> Result<()> {
-        self.writer.add(codes, &mut self.bytes);
-        if self.bytes.len() >= COPY_BYTES {
-            self.file.write(&self.bytes)?;
-            self.bytes.clear();
-        }
-        Ok(())
+    /// Adds the codes of the next document, ascending and each once: as they are, or numbers of terms to be mapped.
+    pub(crate) fn add(&mut self, codes: &[u64], ordinals: Option<&OrdinalMap>) -> Result<()> {
+        let codes = match ordinals {
+            None => codes,
+            Some(ordinals) => {
+                self.mapped.clear();
+                for &code in codes {
+                    let number = u32::try_from(code).ok().and_then(|code| ordinals.get(code));
+                    let number = number.ok_or_else(|| {
+                        Error::corrupt("mapping the numbers of terms in a column")
+                            .expected("one of the field's terms")
+                            .found(format!("number {code}"))
+                    })?;
+                    self.mapped.push(number.into());
+                }
+                &self.mapped
+            }
+        };
+        self.writer.add(codes.iter().copied(), &mut self.out.bytes);
+        self.out.write_if_full()
     }
 
     /// Ends the section.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.writer.finish(&mut self.bytes);
-        self.file.write(&self.bytes)?;
-        self.file.end_section()?;
-        Ok(())
+        self.writer.finish(&mut self.out.bytes);
+        self.out.end()
     }
 }
 

@@ -72,7 +72,7 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     let kind = segment.schema().get(field).kind;
     let mut column = reader.column()?.map(ColumnCheck::new).transpose()?;
-    while let Some((term, _, info)) = stream.next()? {
+    while let Some((term, ordinal, info)) = stream.next()? {
         if kind.is_typed() && !value::is_term(kind, term) {
             return Err(Error::corrupt(format!("checking the terms of a {} field", kind.name()))
                 .expected("values of eight bytes that it can have")
@@ -85,8 +85,12 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             verify_containers(list)?;
         }
         expect("the documents of a term", info.df.into(), docs.len() as u64)?;
-        if let Some(column) = &mut column {
-            column.add(term, &docs)?;
+        let code = match kind.is_typed() {
+            true => value::code_of_term(term),
+            false => Some(ordinal.0.into()),
+        };
+        if let (Some(column), Some(code)) = (&mut column, code) {
+            column.add(code, &docs)?;
         }
         if let Some(occurrences) = &mut occurrences {
             let list = reader.ranked(&info)?;
@@ -119,9 +123,8 @@ impl<'s, S: Source<'s>> ColumnCheck<S> {
         Ok(ColumnCheck { column, n_values: 0 })
     }
 
-    /// Adds a term with its documents, which ascend.
-    fn add(&mut self, term: &[u8], docs: &[u32]) -> Result<()> {
-        let Some(code) = value::code_of_term(term) else { return Ok(()) };
+    /// Adds the documents of a term, which ascend, with the code that they have.
+    fn add(&mut self, code: u64, docs: &[u32]) -> Result<()> {
         self.n_values += docs.len() as u64;
         for of_block in docs.chunk_by(|a, b| a / BLOCK_DOCS == b / BLOCK_DOCS) {
             let nth = of_block[0] / BLOCK_DOCS;
@@ -323,7 +326,7 @@ mod tests {
         let check = |terms: &[(u64, &[u32])], n_with| {
             let mut column = ColumnCheck::new(Column::open(&section[..])?)?;
             for (code, docs) in terms {
-                column.add(&value::term_of_code(*code), docs)?;
+                column.add(*code, docs)?;
             }
             column.finish(n_with)
         };

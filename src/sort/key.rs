@@ -137,7 +137,7 @@ impl SortOrder {
                 wrong().expected(known).found(format!("'{}'", key.field))
             })?;
             let of_schema = schema.get(field);
-            if !of_schema.column {
+            if !of_schema.column || of_schema.has_ordinals() {
                 let hint = match of_schema.kind.is_typed() {
                     true => "its schema says column = false, or is older than columns are",
                     false => "numbers, dates and booleans have one",

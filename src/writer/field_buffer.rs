@@ -31,7 +31,7 @@ pub(crate) struct FieldBuffer {
     next_position: u32,
     /// Where the words are, where the field keeps that.
     offsets: Option<OffsetsBuffer>,
-    keeps_column: bool,
+    column: Option<Codes>,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
     pub(crate) presence: DocRanges,
@@ -42,6 +42,15 @@ pub(crate) struct FieldBuffer {
     starts: Vec<u32>,
     scattered: Vec<u32>,
     scattered_wide: Vec<u64>,
+}
+
+/// What a column has of a value.
+#[derive(Clone, Copy, Debug)]
+enum Codes {
+    /// What its term is made of.
+    OfTerms,
+    /// The number of its term in the run.
+    Ordinals,
 }
 
 /// Where the words of each document are.
@@ -138,7 +147,10 @@ impl FieldBuffer {
             detail: field.detail,
             position_gap: field.position_gap,
             offsets: field.offsets.then(OffsetsBuffer::default),
-            keeps_column: field.column,
+            column: field.column.then_some(match field.kind.is_typed() {
+                true => Codes::OfTerms,
+                false => Codes::Ordinals,
+            }),
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -254,9 +266,11 @@ impl FieldBuffer {
             _ => n_tokens * 4 + self.document_ends.len(),
         };
         // A byte says how many values there are, and up to ten by how much one differs from that before.
-        let column = match self.keeps_column {
-            true => n_tokens * 8 + self.document_ends.len() + self.terms.len() * size_of::<u64>(),
-            false => 0,
+        let column = match self.column {
+            Some(_) => {
+                n_tokens * 8 + self.document_ends.len() + self.terms.len() * size_of::<u64>()
+            }
+            None => 0,
         };
         let per_term = self.terms.len() * (size_of::<(u64, u32)>() + 2 * size_of::<u32>());
         let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
@@ -301,8 +315,8 @@ impl FieldBuffer {
         if let Some(offsets) = &mut self.offsets {
             run.set_offsets(std::mem::take(&mut offsets.parts));
         }
-        if self.keeps_column {
-            self.write_column(&order, &mut run);
+        if let Some(codes) = self.column {
+            self.write_column(codes, &order, &mut run);
         }
         self.terms.clear();
         self.log.clear();
@@ -311,13 +325,19 @@ impl FieldBuffer {
         run.finish()
     }
 
-    /// Writes the codes of each document, of a typed field: those that its terms are made of.
-    fn write_column(&self, order: &[TermRef], run: &mut RunWriter) {
+    /// Writes the codes of each document.
+    fn write_column(&self, codes: Codes, order: &[TermRef], run: &mut RunWriter) {
         let mut by_number = vec![0; self.terms.len()];
         let mut term = vec![];
-        for &at in order {
-            self.terms.copy_term(at, &mut term);
-            if let Some(code) = value::code_of_term(&term) {
+        for (ordinal, &at) in (0..).zip(order) {
+            let code = match codes {
+                Codes::Ordinals => Some(ordinal),
+                Codes::OfTerms => {
+                    self.terms.copy_term(at, &mut term);
+                    value::code_of_term(&term)
+                }
+            };
+            if let Some(code) = code {
                 by_number[self.terms.number(at) as usize] = code;
             }
         }

@@ -20,6 +20,8 @@ pub(crate) struct MergedRange {
     /// frequency, varint length in `postings`; then, where that is 0, gaps and occurrences with their varint
     /// length, else the varint length of what ranking needs.
     terms: Vec<u8>,
+    /// For each run the numbers that its terms have among these; of fields that keep a column of them.
+    pub(crate) ordinals: Vec<Vec<u32>>,
 }
 
 impl MergedRange {
@@ -87,19 +89,24 @@ pub(crate) fn range_bounds(runs: &[Run], n: usize) -> Vec<Box<[u8]>> {
     bounds
 }
 
-/// Merges the terms in `from..to` of all runs, which are in the order of their documents.
+/// Merges the terms in `from..to` of all runs, which are in the order of their documents; with the numbers of terms where
+/// these are asked for.
 pub(crate) fn merge_range(
     runs: &[Run],
     ranking: &Ranking,
     from: Option<&[u8]>,
     to: Option<&[u8]>,
+    with_ordinals: bool,
 ) -> Result<MergedRange> {
     let slices = runs.iter().map(|run| run.read(from, to)).collect::<Result<Vec<_>>>()?;
     let mut cursors = slices.iter().map(|slice| slice.cursor(from)).collect::<Result<Vec<_>>>()?;
     let mut heap = Heap::new(&cursors);
     let mut merged = MergedRange::default();
+    if with_ordinals {
+        merged.ordinals.resize(runs.len(), vec![]);
+    }
     let mut term = TermMerger::new(ranking);
-    let mut last_term = vec![];
+    let (mut last_term, mut n_terms) = (vec![], 0);
     while let Some(first) = heap.first() {
         if to.is_some_and(|to| *cursors[first].term >= *to) {
             break;
@@ -113,11 +120,15 @@ pub(crate) fn merge_range(
                 df: cursor.df,
                 last_doc: cursor.last_doc,
             });
+            if let Some(of_run) = merged.ordinals.get_mut(nth) {
+                of_run.push(n_terms);
+            }
             cursor.advance()?;
             heap.restore(&cursors);
         }
         term.write(&last_term, &mut merged)?;
         std::mem::swap(&mut last_term, &mut term.term);
+        n_terms += 1;
     }
     Ok(merged)
 }
@@ -340,8 +351,24 @@ mod tests {
         for nth in 0..=bounds.len() {
             let from = nth.checked_sub(1).map(|before| &*bounds[before]);
             let to = bounds.get(nth).map(|bound| &**bound);
-            let range = merge_range(runs, ranking, from, to).unwrap();
+            let range = merge_range(runs, ranking, from, to, true).unwrap();
             let mut at = 0;
+            let mut of_range = vec![];
+            range
+                .for_each(|term, _| {
+                    of_range.push(term.to_vec());
+                    Ok(())
+                })
+                .unwrap();
+            for (run, ordinals) in runs.iter().zip(&range.ordinals) {
+                let slice = run.read(from, to).unwrap();
+                let mut cursor = slice.cursor(from).unwrap();
+                for ordinal in ordinals {
+                    assert_eq!(cursor.term, of_range[*ordinal as usize]);
+                    cursor.advance().unwrap();
+                }
+                assert!(cursor.done || to.is_some_and(|to| *cursor.term >= *to));
+            }
             range
                 .for_each(|term, merged| {
                     let (expected_term, by_doc) = terms.next().unwrap();

@@ -5,8 +5,8 @@
 //! them, its occurrences follow each other, and what ranking needs is computed anew, because the average
 //! length has changed. Deleted documents are left out, and terms that only they had: the result is what would have been
 //! built without them. One pass, and one more over the terms of fields with frequencies where documents are deleted,
-//! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, and
-//! one chunk of rows.
+//! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, a byte for
+//! each term of each segment where a keyword field keeps a column, and one chunk of rows.
 
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,6 +20,7 @@ use crate::schema::Schema;
 use crate::segment::builder::{
     BuiltSegment, ColumnSection, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
 };
+use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
@@ -65,13 +66,14 @@ pub(crate) fn merge(
         let totals = totals(parts, field)?;
         let ranking = totals.ranking(schema.get(field).detail, lengths(parts, field)?);
         let mut writer = builder.start_field(field, n_docs, ranking.detail)?;
-        merge_terms(parts, field, &ranking, &mut writer)?;
+        let ordinals = merge_terms(parts, field, &ranking, &mut writer)?;
         writer.finish(&totals, &ranking)?;
         if schema.get(field).offsets {
             copy_offsets(parts, field, builder.start_offsets(field, n_docs)?)?;
         }
         if schema.get(field).column {
-            copy_column(parts, field, builder.start_column(field)?)?;
+            let ordinals = schema.get(field).has_ordinals().then_some(&ordinals[..]);
+            copy_column(parts, ordinals, field, builder.start_column(field)?)?;
         }
     }
     on_progress(Progress::Committing);
@@ -140,14 +142,20 @@ fn copy_offsets(parts: &[Part<'_>], field: FieldId, mut writer: OffsetsSection<'
     writer.finish()
 }
 
-/// The values of typed fields are the same in every segment.
-fn copy_column(parts: &[Part<'_>], field: FieldId, mut writer: ColumnSection<'_>) -> Result<()> {
-    for part in parts {
+/// The codes of typed fields are the same in every segment, those of keywords are numbers of their terms.
+fn copy_column(
+    parts: &[Part<'_>],
+    ordinals: Option<&[OrdinalMap]>,
+    field: FieldId,
+    mut writer: ColumnSection<'_>,
+) -> Result<()> {
+    for (nth, part) in parts.iter().enumerate() {
         let Some(column) = part.reader.field(field).column()? else { continue };
+        let ordinals = ordinals.and_then(|of_parts| of_parts.get(nth));
         column.for_each(|doc, codes| {
             budget::work(CODES_NS)?;
             match part.numbers.get(doc) {
-                Some(_) => writer.add(codes.iter().copied()),
+                Some(_) => writer.add(codes, ordinals),
                 None => Ok(()),
             }
         })?;
@@ -163,12 +171,17 @@ struct Head<'s, T> {
     part: &'s Part<'s>,
 }
 
+/// Merges the terms; with the numbers that those of each part get, where the field keeps a column of them.
 fn merge_terms(
     parts: &[Part<'_>],
     field: FieldId,
     ranking: &Ranking,
     writer: &mut FieldWriter<'_>,
-) -> Result<()> {
+) -> Result<Vec<OrdinalMap>> {
+    let has_ordinals =
+        parts.first().is_some_and(|part| part.reader.schema().get(field).has_ordinals());
+    let mut ordinals = vec![OrdinalMap::default(); if has_ordinals { parts.len() } else { 0 }];
+    let mut n_terms = 0;
     let mut heads = vec![];
     for part in parts {
         let field = part.reader.field(field);
@@ -190,18 +203,23 @@ fn merge_terms(
         heads.iter().filter_map(|head| head.term.as_ref()).map(|term| &term.0).min().cloned()
     {
         merger.clear();
-        for head in &mut heads {
+        for (nth, head) in heads.iter_mut().enumerate() {
             let Some((_, info)) = head.term.as_ref().filter(|(other, _)| *other == term) else {
                 continue;
             };
             merger.add(head.field, info, head.part)?;
+            // Where the term goes with its documents, none is left that would ask for its number.
+            if let Some(of_part) = ordinals.get_mut(nth) {
+                of_part.push(n_terms);
+            }
             head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
         }
         if !merger.docs.is_empty() {
             merger.write(&term, writer)?;
+            n_terms += 1;
         }
     }
-    Ok(())
+    Ok(ordinals)
 }
 
 /// One term of all segments.

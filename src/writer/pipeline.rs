@@ -14,6 +14,7 @@ use crate::format::ranked::Ranking;
 use crate::ids::SegmentId;
 use crate::schema::{Detail, Schema};
 use crate::segment::builder::{BuiltSegment, FieldTotals, OffsetsSection, SegmentBuilder};
+use crate::segment::ordinals::OrdinalMap;
 use crate::storage::Storage;
 use crate::writer::batch::Batch;
 use crate::writer::clear_away;
@@ -326,22 +327,33 @@ impl Pipeline {
             }
             let ranking = totals.ranking(detail, lengths);
             let mut writer = builder.start_field(field, self.n_docs, detail)?;
-            let ranges = Arc::new(Ranges::new(runs, ranking, bounds, self.resources.threads() + 1));
+            let of_schema = self.shared.schema.get(field);
+            let (n_runs, ahead_max) = (runs.len(), self.resources.threads() + 1);
+            let has_ordinals = of_schema.has_ordinals();
+            let ranges = Arc::new(Ranges::new(runs, ranking, bounds, ahead_max, has_ordinals));
+            let (mut n_terms, mut ordinals) = (0, vec![OrdinalMap::default(); n_runs]);
             self.merge_ranges(&ranges, |merged| {
                 writer.write_postings(&merged.postings)?;
-                merged.for_each(|term, new| writer.add_term(term, new))?;
+                for (of_run, numbers) in ordinals.iter_mut().zip(&merged.ordinals) {
+                    numbers.iter().for_each(|number| of_run.push(n_terms + number));
+                }
+                merged.for_each(|term, new| {
+                    n_terms += 1;
+                    writer.add_term(term, new)
+                })?;
                 done += 1;
                 on_progress(Progress::Merging { done, total: total.max(done) });
                 Ok(())
             })?;
             writer.finish(&totals, &ranges.ranking)?;
-            if self.shared.schema.get(field).offsets {
+            if of_schema.offsets {
                 write_offsets(&ranges.runs, builder.start_offsets(field, self.n_docs)?)?;
             }
-            if self.shared.schema.get(field).column {
+            if of_schema.column {
                 let mut column = builder.start_column(field)?;
-                for run in &ranges.runs {
-                    run.for_each_in_column(|codes| column.add(codes.iter().copied()))?;
+                for (run, ordinals) in ranges.runs.iter().zip(&ordinals) {
+                    let ordinals = has_ordinals.then_some(ordinals);
+                    run.for_each_in_column(|codes| column.add(codes, ordinals))?;
                 }
                 column.finish()?;
             }
@@ -379,18 +391,26 @@ struct Ranges {
     ranking: Ranking,
     bounds: Vec<Box<[u8]>>,
     window: Window,
+    /// Whether the numbers of the terms of each run are asked for.
+    has_ordinals: bool,
 }
 
 impl Ranges {
-    fn new(runs: Vec<Run>, ranking: Ranking, bounds: Vec<Box<[u8]>>, ahead_max: usize) -> Self {
+    fn new(
+        runs: Vec<Run>,
+        ranking: Ranking,
+        bounds: Vec<Box<[u8]>>,
+        ahead_max: usize,
+        has_ordinals: bool,
+    ) -> Self {
         let window = Window::new(bounds.len() + 1, ahead_max);
-        Ranges { runs, ranking, bounds, window }
+        Ranges { runs, ranking, bounds, window, has_ordinals }
     }
 
     fn merge(&self, nth: usize) -> Result<MergedRange> {
         let from = nth.checked_sub(1).map(|before| &*self.bounds[before]);
         let to = self.bounds.get(nth).map(|bound| &**bound);
-        let merge = || merge_range(&self.runs, &self.ranking, from, to);
+        let merge = || merge_range(&self.runs, &self.ranking, from, to, self.has_ordinals);
         catch_unwind(AssertUnwindSafe(merge)).unwrap_or_else(|_| Err(panicked("merging")))
     }
 

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
-use treepie::{Document, FacetCounts, Field, FieldKind, Index, Schema, Searcher};
+use treepie::query::{ParseOptions, parse};
+use treepie::{
+    Document, ErrorKind, FacetCounts, FacetMethod, Field, FieldKind, Index, Schema, Searcher,
+};
 
 /// The field `single` is declared with one value at most, `many` with any number.
 fn searcher(documents: impl IntoIterator<Item = Document>) -> Searcher {
@@ -123,6 +126,11 @@ const WORDS: [(&str, usize); 5] =
 
 impl Random {
     fn new(seed: u64, n_docs: usize, n_values: usize, commit_at: &[usize]) -> Self {
+        Self::of(seed, n_docs, n_values, commit_at, Kind::Plain)
+    }
+
+    fn of(seed: u64, n_docs: usize, n_values: usize, commit_at: &[usize], kind: Kind) -> Self {
+        let column = kind != Kind::Plain;
         let mut random = seed;
         let mut below = |n: usize| {
             random ^= random << 13;
@@ -137,8 +145,8 @@ impl Random {
         };
         let schema = Schema::builder()
             .text("text")
-            .field(Field::new("single", FieldKind::Keyword))
-            .keyword("many")
+            .field(Field::new("single", FieldKind::Keyword).column(column))
+            .field(Field::new("many", FieldKind::Keyword).many(true).column(column))
             .build()
             .unwrap();
         let index = Index::in_memory(schema);
@@ -164,6 +172,18 @@ impl Random {
             documents.push((words, single, many));
         }
         writer.commit().unwrap();
+        if matches!(kind, Kind::Deleted | Kind::Merged) {
+            let gone = documents.iter().find_map(|(_, single, _)| single.clone()).unwrap();
+            writer.delete_value("single", &*gone).unwrap();
+            writer.delete(&parse("text:tenth", &ParseOptions::default()).unwrap()).unwrap();
+            documents.retain(|(words, single, _): &(Vec<_>, _, _)| {
+                *single != Some(gone.clone()) && !words.contains(&"tenth")
+            });
+            writer.commit().unwrap();
+        }
+        if kind == Kind::Merged {
+            writer.merge().unwrap();
+        }
         Random { searcher: index.searcher().unwrap(), documents }
     }
 
@@ -189,6 +209,28 @@ impl Random {
         assert_eq!(counts.other, other, "{limit} of {field} where {word}");
 
         let query = self.searcher.parse(word).unwrap();
+        let has_column = self.searcher.schema().field(field).unwrap().column;
+        for method in METHODS {
+            let search = || self.searcher.search(&query).facet_by(field, limit, method).limit(0);
+            if method == FacetMethod::Column && !has_column {
+                assert_eq!(search().run().unwrap_err().kind(), ErrorKind::Usage);
+                continue;
+            }
+            let page = search().run().unwrap();
+            assert_eq!(
+                page.facets,
+                [counts.clone()],
+                "{method:?}: {limit} of {field} where {word}"
+            );
+            let tree = search().analyze().unwrap();
+            let shown = &tree.facets[0];
+            let is_column = shown.actual.unwrap().column.is_some();
+            if method != FacetMethod::DocumentFrequency {
+                assert_eq!(is_column, method == FacetMethod::Column);
+                assert_eq!(shown.decisions[0].rule, "count as asked for");
+            }
+            assert_eq!(is_column, shown.algorithm == "column");
+        }
         let tree = self.searcher.search(&query).facet(field, limit).analyze().unwrap();
         let (shown, actual) = (&tree.facets[0], tree.facets[0].actual.unwrap());
         let looked_at = actual.terms_intersected + actual.terms_from_document_frequency;
@@ -205,6 +247,24 @@ impl Random {
     }
 }
 
+/// What becomes of the documents, and whether their values have columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Columns,
+    /// And some are deleted.
+    Deleted,
+    /// And segments merged.
+    Merged,
+}
+
+const METHODS: [FacetMethod; 4] = [
+    FacetMethod::DocumentFrequency,
+    FacetMethod::MostFrequentFirst,
+    FacetMethod::Dictionary,
+    FacetMethod::Column,
+];
+
 #[test]
 fn random_facets_are_what_counting_every_document_gives() {
     let corpora = [
@@ -214,6 +274,12 @@ fn random_facets_are_what_counting_every_document_gives() {
         // Three segments: a term may be in any of them.
         Random::new(3, 9_000, 4_000, &[1_000, 5_000]),
         Random::new(4, 3_000, 3, &[700, 1_300]),
+        Random::of(5, 140_000, 60, &[], Kind::Columns),
+        Random::of(6, 70_000, 20_000, &[], Kind::Columns),
+        Random::of(7, 9_000, 4_000, &[1_000, 5_000], Kind::Columns),
+        Random::of(8, 9_000, 4_000, &[1_000, 5_000], Kind::Deleted),
+        Random::of(9, 9_000, 4_000, &[1_000, 5_000], Kind::Merged),
+        Random::of(10, 3_000, 3, &[700, 1_300], Kind::Merged),
     ];
     let mut algorithms = BTreeSet::new();
     for corpus in &corpora {
@@ -226,6 +292,7 @@ fn random_facets_are_what_counting_every_document_gives() {
         }
     }
     let expected = [
+        "column",
         "document frequencies",
         "term intersection in the order of the dictionary",
         "term intersection, most frequent terms first",

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Decimal, Document, ErrorKind, Field, FieldKind, Index, Schema, Searcher, Timestamp, Value,
+    Decimal, Document, ErrorKind, FacetMethod, Field, FieldKind, Index, Schema, Searcher,
+    Timestamp, Value,
 };
 
 const MICRO: i128 = 1_000_000;
@@ -287,6 +288,9 @@ fn what_was_added_comes_back_and_its_values_are_counted() {
         for (name, ..) in FIELDS {
             search = search.facet(name, 12);
         }
+        for (name, ..) in FIELDS {
+            search = search.facet_by(name, 12, FacetMethod::Column);
+        }
         let page = search.run().unwrap();
         assert_eq!(page.hits.len(), left.iter().filter(|left| **left).count());
         for hit in &page.hits {
@@ -300,7 +304,7 @@ fn what_was_added_comes_back_and_its_values_are_counted() {
                 assert_eq!(stored, added, "{name} of {id}");
             }
         }
-        for (facet, (name, kind, _)) in page.facets.iter().zip(FIELDS) {
+        for (facet, (name, kind, _)) in page.facets.iter().zip(FIELDS.into_iter().chain(FIELDS)) {
             let mut counts: BTreeMap<i128, u64> = BTreeMap::new();
             for (item, _) in items.iter().zip(&left).filter(|(_, left)| **left) {
                 let mut values = item.get(name).cloned().unwrap_or_default();

@@ -497,13 +497,6 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// Writes the term with this ordinal to `out`, replacing what was there, and says what is known of it.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "sorting and facets by column will name terms by ordinal; nothing does so far"
-        )
-    )]
     pub(crate) fn term(&self, ordinal: TermOrdinal, out: &mut Vec<u8>) -> Result<TermInfo> {
         let TermOrdinal(ordinal) = ordinal;
         if ordinal >= self.n_terms() {

@@ -58,21 +58,28 @@ pub(crate) fn too_long(line: u64) -> Error {
         .found("a longer one")
 }
 
-/// Puts an empty object where the text has any inside of the document. The reader of JSON takes one that has the name which it
-/// gives to numbers itself for a number, and no field takes an object anyway.
-fn mark_objects(document: &mut Map<String, Value>, text: &str) {
-    if memchr::memchr_iter(b'{', text.as_bytes()).nth(1).is_none() {
-        return;
-    }
-    let is_object = |raw: &RawValue| raw.get().starts_with('{');
-    let Ok(fields) = serde_json::from_str::<HashMap<String, &RawValue>>(text) else { return };
-    for (name, raw) in fields {
-        let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
-        if is_object(raw) {
-            document.insert(name, Value::Object(Map::new()));
-        } else if list.into_iter().any(is_object) {
-            document.insert(name, Value::Array(vec![Value::Object(Map::new())]));
+/// The fields of an object as they are written, in their order; of a name that comes twice the last one. Values are never read
+/// by the recursive reader of any JSON, which takes objects with keys of its own for numbers and for texts to read anew: no
+/// field takes an object, so that none has to be read.
+fn fields_of(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(text)?;
+    let mut fields: Vec<_> = fields.into_iter().collect();
+    fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
+    Ok(fields)
+}
+
+/// A value of a field; of an object, and of a list in a list, only what it is.
+fn value_of(raw: &RawValue, is_in_list: bool) -> serde_json::Result<Value> {
+    match raw.get().as_bytes() {
+        [b'{', ..] => Ok(Value::Object(Map::new())),
+        [b'[', ..] if is_in_list => Ok(Value::Array(vec![])),
+        [b'[', ..] => {
+            let values: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+            values.into_iter().map(|value| value_of(value, true)).collect()
         }
+        [b'-' | b'0'..=b'9', ..] => serde_json::from_str(raw.get()).map(Value::Number),
+        // A text, true, false or null.
+        _ => serde_json::from_str(raw.get()),
     }
 }
 
@@ -80,36 +87,45 @@ fn mark_objects(document: &mut Map<String, Value>, text: &str) {
 pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Map<String, Value>, Error> {
     let wrong =
         |found: String| bad("reading JSON", line).expected("one object a line").found(found);
-    match serde_json::from_str(text) {
-        Ok(Value::Object(mut object)) => {
-            mark_objects(&mut object, text);
-            Ok(object)
-        }
-        Ok(other) => Err(wrong(described(&other).into())),
-        Err(error) => {
-            if let Some(at) = lone_surrogate(text, 0) {
-                if lossy {
-                    return object(&without_lone_surrogates(text, at), line, false);
-                }
-                return Err(bad("reading JSON", line)
-                    .expected("escapes of whole characters")
-                    .found(format!(
-                        "'{}', half of a surrogate pair, at column {}",
-                        &text[at..at + ESCAPE_LEN],
-                        at + 1
-                    ))
-                    .hint("--lossy puts U+FFFD in its place"));
+    let is_object = text.trim_start().starts_with('{');
+    let error = match fields_of(text) {
+        Ok(fields) => {
+            let values = fields.into_iter().map(|(name, raw)| Ok((name, value_of(raw, false)?)));
+            match values.collect() {
+                Ok(object) => return Ok(object),
+                Err(error) => error,
             }
-            // Its "line 1" would contradict ours.
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default();
-            let wrong = wrong(format!("{message} at column {}", error.column()));
-            Err(match text.trim_start().starts_with('[') {
-                true => wrong.hint("`jq -c '.[]'` makes lines of a list"),
-                false => wrong,
-            })
         }
+        Err(error) if is_object => error,
+        Err(_) => match serde_json::from_str::<&RawValue>(text) {
+            Ok(other) => {
+                let other = value_of(other, true).map_or("a string", |value| described(&value));
+                return Err(wrong(other.into()));
+            }
+            Err(error) => error,
+        },
+    };
+    if let Some(at) = lone_surrogate(text, 0) {
+        if lossy {
+            return object(&without_lone_surrogates(text, at), line, false);
+        }
+        return Err(bad("reading JSON", line)
+            .expected("escapes of whole characters")
+            .found(format!(
+                "'{}', half of a surrogate pair, at column {}",
+                &text[at..at + ESCAPE_LEN],
+                at + 1
+            ))
+            .hint("--lossy puts U+FFFD in its place"));
     }
+    // Its "line 1" would contradict ours.
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let wrong = wrong(format!("{message} at column {}", error.column()));
+    Err(match text.trim_start().starts_with('[') {
+        true => wrong.hint("`jq -c '.[]'` makes lines of a list"),
+        false => wrong,
+    })
 }
 
 /// Bytes of an escape by number, `\uD83D`.
@@ -321,6 +337,15 @@ mod tests {
             (b"{\"brand\":{\"$serde_json::private::Number\":\"12\"}}", "found an object"),
             (b"{\"brand\":{\"$serde_json\\u003a:private::Number\":\"12\"}}", "found an object"),
             (b"{\"tag\":[\"a\", {\"$serde_json::private::Number\":\"12\"}]}", "found an object"),
+            (b"{\"tag\":{\"$serde_json::private::RawValue\":\"[1]\"}}", "found an object"),
+            (
+                b"{\"$serde_json::private::RawValue\":\"{}\"}",
+                "found '$serde_json::private::RawValue'",
+            ),
+            (b"{\"$serde_json::private::Number\":\"1\"}", "found '$serde_json::private::Number'"),
+            (b"{\"tag\":[[\"a\"]]}", "found a list"),
+            (b" \"{}\"", "expected one object a line, found a string"),
+            (b"{\"title\":\"a\tb\"}", "control character"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected one object a line, found a list"),
             (b"[", "makes lines of a list"),
@@ -427,5 +452,15 @@ mod tests {
     fn deep_nesting_is_refused() {
         let text = "[".repeat(1_000_000);
         assert!(read(text.as_bytes(), false)[0].is_err());
+        let text = format!("{{\"tag\":{text}{}}}", "]".repeat(1_000_000));
+        let message = read(text.as_bytes(), false)[0].clone().unwrap_err();
+        assert!(message.contains("found a list"), "{message}");
+    }
+
+    #[test]
+    fn the_last_of_two_values_counts() {
+        let found = read(br#"{"title":"a","brand":"b","title":"c"}"#, false);
+        let document = Document::new().with("brand", "b").with("title", "c");
+        assert_eq!(found, [Ok((1, document))]);
     }
 }

@@ -183,11 +183,9 @@ impl File<'_> {
                     if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
-                "column" => column = Some((self.boolean(value, span.clone(), key)?, span)),
-                "facet" => {
-                    return Err(self
-                        .not_yet("facet = …", span)
-                        .hint("every field can be counted by its terms without it"));
+                // What columns of keywords are for.
+                "column" | "facet" => {
+                    column = Some((self.boolean(value, span.clone(), key)?, span))
                 }
                 _ => {
                     let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale or column";
@@ -225,10 +223,10 @@ impl File<'_> {
         };
         field.kind = kind;
         field.column = match column {
-            Some((_, span)) if !kind.is_typed() => {
+            Some((_, span)) if kind == FieldKind::Text => {
                 return Err(self
                     .wrong(span)
-                    .expected("'column' in typed fields only")
+                    .expected("'column' in fields of keywords, numbers, booleans and dates only")
                     .found(format!("it in a {} field", kind.name())));
             }
             Some((column, _)) => column,
@@ -397,6 +395,7 @@ mod tests {
             .field(Field::new("o", FieldKind::Text).offsets(true))
             .field(Field::new("i", FieldKind::I64).many(true))
             .field(Field::new("u", FieldKind::U64).column(false))
+            .field(Field::new("k", FieldKind::Keyword).column(true))
             .field(Field::new("f", FieldKind::F64))
             .field(Field::new("b", FieldKind::Bool))
             .field(Field::new("d", FieldKind::Date))
@@ -405,6 +404,9 @@ mod tests {
             .build()
             .unwrap();
         assert_eq!(parse(&print(&schema)).unwrap(), schema);
+        let text = print(&schema);
+        let facet = text.replace("column = true", "facet = true");
+        assert!(facet != text && parse(&facet).unwrap() == schema);
         assert_eq!(schema.field("y").unwrap().query_analyzer_spec(), "words|lower");
         let plain = Schema::builder().text("text").build().unwrap();
         assert_eq!(print(&plain), "[fields.text]\ntype = \"text\"\n");
@@ -417,7 +419,10 @@ mod tests {
             ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
             ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
             ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
-            ("[fields.a]\ntype = \"keyword\"\ncolumn = true", "'column' in typed fields only"),
+            (
+                "[fields.a]\ntype = \"text\"\ncolumn = true",
+                "and dates only, found it in a text field",
+            ),
             ("[fields.a]\ntype = \"date\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
             ("[fields.a]\nstored = true", "without one (line 1)"),
@@ -441,7 +446,6 @@ mod tests {
                 "[fields.a]\ntype = \"keyword\"\nquery_analyzer = \"english\"",
                 "'query_analyzer' in text fields only",
             ),
-            ("[fields.a]\ntype = \"keyword\"\nfacet = true", "is not built yet (line 3)"),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = 3", "date or decimal for 'type', found a value of type integer"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
