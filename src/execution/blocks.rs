@@ -2,8 +2,9 @@
 
 use super::result::MatchSet;
 use crate::bitmap::Container;
-use crate::error::Result;
-use crate::format::column::BLOCK_DOCS;
+use crate::bytes::Source;
+use crate::error::{Error, Result};
+use crate::format::column::{BLOCK_DOCS, Few, Heads};
 use std::ops::Range;
 
 /// Words of a bitmap for the documents of a block.
@@ -53,31 +54,89 @@ impl Places<'_> {
     }
 }
 
-/// Calls `visit` with the blocks in which something matches, ascending, and what it is; with one block several times, where
-/// what matches in it comes in several runs.
-pub(crate) fn for_each_block<'m>(
+/// Documents of a window up to which they are looked up one by one: sixteen a block.
+const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;
+
+/// Calls `few` with the codes of documents where they match here and there and have one at the most, otherwise `visit` as
+/// [`for_each_block`] does.
+pub(crate) fn for_each_few_or_block<'m, 's, S: Source<'s>, T>(
     matches: &'m MatchSet,
-    n_docs: u32,
-    mut visit: impl FnMut(u32, Places<'m>) -> Result<()>,
+    heads: &mut Heads<'s, S>,
+    state: &mut T,
+    mut few: impl FnMut(&mut T, &Few) -> Result<()>,
+    mut visit: impl FnMut(&mut T, &mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
+    let mut codes = Few::new();
+    let look_up = |state: &mut T, heads: &mut Heads<'s, S>, base: u32, lows: &'m [[u8; 2]]| {
+        let place = |low: &[u8; 2]| {
+            let low = u32::from(u16::from_le_bytes(*low));
+            (base + low / BLOCK_DOCS, low % BLOCK_DOCS)
+        };
+        match heads.few(lows.iter().map(place), &mut codes)? {
+            true => few(state, &codes).map(|()| true),
+            false => Ok(false),
+        }
+    };
+    for_each_part(matches, heads, state, look_up, &mut visit)
+}
+
+/// Calls `visit` with the blocks of a column in which something matches, ascending, and what it is; with one block several
+/// times, where what matches in it comes in several runs.
+pub(crate) fn for_each_block<'m, 's, S: Source<'s>>(
+    matches: &'m MatchSet,
+    heads: &mut Heads<'s, S>,
+    mut visit: impl FnMut(&mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
+) -> Result<()> {
+    let look_up = |(): &mut (), _: &mut Heads<'s, S>, _, _: &'m [[u8; 2]]| Ok(false);
+    for_each_part(matches, heads, &mut (), look_up, &mut |(), heads, nth, places| {
+        visit(heads, nth, places)
+    })
+}
+
+/// Calls `look_up` with the first block of a window and some of the documents that match in it where they are few, and `visit`
+/// where they are more or it says `false`.
+fn for_each_part<'m, 's, S: Source<'s>, T>(
+    matches: &'m MatchSet,
+    heads: &mut Heads<'s, S>,
+    state: &mut T,
+    mut look_up: impl FnMut(&mut T, &mut Heads<'s, S>, u32, &'m [[u8; 2]]) -> Result<bool>,
+    visit: &mut impl FnMut(&mut T, &mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
+) -> Result<()> {
+    let n_docs = heads.column().n_docs();
     let windows = match matches {
-        MatchSet::Everything => return for_each_in_range(0..n_docs, visit),
+        MatchSet::Everything => {
+            return for_each_in_range(0..n_docs, |nth, places| visit(state, heads, nth, places));
+        }
         MatchSet::Some(windows) => windows,
     };
     for window in windows.windows() {
         let base = window.key * WINDOW_BLOCKS;
-        match windows.documents(window) {
+        let documents = windows.documents(window);
+        let room = n_docs.saturating_sub(window.key << 16);
+        if room <= u32::from(u16::MAX) && last_of(documents).is_some_and(|last| last >= room) {
+            return Err(Error::corrupt("going through what matches by blocks")
+                .expected(format!("documents below {n_docs}"))
+                .found("others in the last window"));
+        }
+        match documents {
             Container::Array(lows) => {
-                let block = |low: &[u8; 2]| u32::from(u16::from_le_bytes(*low)) / BLOCK_DOCS;
-                for of_block in lows.chunk_by(|a, b| block(a) == block(b)) {
-                    let nth = of_block.first().map_or(0, block);
-                    visit(base + nth, Places::List(of_block))?;
+                let low = |low: &[u8; 2]| u32::from(u16::from_le_bytes(*low));
+                let block = |at: &[u8; 2]| low(at) / BLOCK_DOCS;
+                let are_few = window.cardinality <= FEW_OF_WINDOW;
+                for lows in lows.chunks(Few::MAX) {
+                    if are_few && look_up(state, heads, base, lows)? {
+                        continue;
+                    }
+                    for of_block in lows.chunk_by(|a, b| block(a) == block(b)) {
+                        let nth = of_block.first().map_or(0, block);
+                        visit(state, heads, base + nth, Places::List(of_block))?;
+                    }
                 }
             }
             Container::Bitmap(words) => {
                 for (nth, of_block) in (base..).zip(words.chunks_exact(BLOCK_WORDS)) {
                     if of_block.iter().any(|word| *word != [0; 8]) {
-                        visit(nth, Places::Words(of_block))?;
+                        visit(state, heads, nth, Places::Words(of_block))?;
                     }
                 }
             }
@@ -85,12 +144,28 @@ pub(crate) fn for_each_block<'m>(
                 for [a, b, c, d] in runs {
                     let start = window.key << 16 | u32::from(u16::from_le_bytes([*a, *b]));
                     let end = start + u32::from(u16::from_le_bytes([*c, *d]));
-                    for_each_in_range(start..end.saturating_add(1).min(n_docs), &mut visit)?;
+                    let docs = start..end.saturating_add(1).min(n_docs);
+                    for_each_in_range(docs, |nth, places| visit(state, heads, nth, places))?;
                 }
             }
         }
     }
     Ok(())
+}
+
+/// The last document of a container.
+fn last_of(documents: Container<'_>) -> Option<u32> {
+    match documents {
+        Container::Array(lows) => lows.last().map(|low| u16::from_le_bytes(*low).into()),
+        Container::Bitmap(words) => {
+            let (nth, word) = words.iter().enumerate().rfind(|(_, word)| **word != [0; 8])?;
+            let word = u64::from_le_bytes(*word);
+            Some((nth as u32 + 1) * u64::BITS - 1 - word.leading_zeros())
+        }
+        Container::Run(runs) => runs.last().map(|[a, b, c, d]| {
+            u32::from(u16::from_le_bytes([*a, *b])) + u32::from(u16::from_le_bytes([*c, *d]))
+        }),
+    }
 }
 
 fn for_each_in_range<'m>(
@@ -110,10 +185,21 @@ fn for_each_in_range<'m>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::column::{Column, ColumnWriter};
+
+    /// Of so many documents without a value.
+    fn column(n_docs: u32) -> Vec<u8> {
+        let (mut writer, mut bytes) = (ColumnWriter::default(), vec![]);
+        (0..n_docs).for_each(|_| writer.add([], &mut bytes));
+        writer.finish(&mut bytes);
+        bytes
+    }
 
     fn docs(matches: &MatchSet, n_docs: u32) -> Vec<u32> {
         let mut docs = vec![];
-        for_each_block(matches, n_docs, |block, places| {
+        let column = column(n_docs);
+        let mut heads = Heads::of(Column::open(&column[..]).unwrap());
+        for_each_block(matches, &mut heads, |_, block, places| {
             let (before, len) = (docs.len(), places.len());
             places.for_each(|place| docs.push(block * BLOCK_DOCS + place));
             assert_eq!(docs.len() - before, len as usize);
@@ -147,5 +233,32 @@ mod tests {
         let third = 2 << 16;
         expected.extend((third + 1_020..third + 1_028).chain(third + 2_000..third + 2_002));
         assert_eq!(docs(&MatchSet::Some(windows), n_docs), expected);
+    }
+
+    #[test]
+    fn documents_past_the_end_are_damage() {
+        let mut words = [[0; 8]; 1_024];
+        words[7] = (1u64 << 63).to_le_bytes();
+        let lows = [3u16, 511].map(u16::to_le_bytes);
+        let run = [[0, 1, 255, 0]];
+        for container in [Container::Array(&lows), Container::Bitmap(&words), Container::Run(&run)]
+        {
+            let of = |n_docs| {
+                let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else {
+                    unreachable!()
+                };
+                windows.push(1, 1, container).unwrap();
+                let mut n = 0;
+                let column = column(n_docs);
+                let mut heads = Heads::of(Column::open(&column[..]).unwrap());
+                for_each_block(&MatchSet::Some(windows), &mut heads, |_, _, places| {
+                    n += places.len();
+                    Ok(())
+                })
+                .map(|()| n)
+            };
+            assert!(of((1 << 16) + 511).is_err());
+            assert!(of((1 << 16) + 512).is_ok_and(|n| n > 0));
+        }
     }
 }

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::plan::WINDOW;
 use std::ops::Range;
 
-/// Windows of at least this many documents become bitmaps, at most a bit for each document of the
-/// segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
+/// Windows of at least this many documents become bitmaps where documents are to be tested, at most a bit for each document
+/// of the segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
 const BITMAP_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
 
@@ -64,6 +64,42 @@ impl MatchSet {
         }
     }
 
+    /// The same, so that it takes little to test whether a document matches.
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take more memory.
+    pub(crate) fn to_test(&self) -> Result<MatchSet> {
+        let MatchSet::Some(windows) = self else { return Ok(MatchSet::Everything) };
+        let mut tested = MatchWindows {
+            windows: Vec::with_capacity(windows.windows.len()),
+            places: windows.places.clone(),
+            bytes: vec![],
+            len: windows.len,
+        };
+        let mut bits = [[0u8; 8]; BITMAP_BYTES / 8];
+        for window in &windows.windows {
+            let documents = windows.documents(window);
+            let as_bits = window.kind != ContainerKind::Bitmap && window.cardinality >= BITMAP_FROM;
+            tested.keep(
+                window.key,
+                window.cardinality,
+                match as_bits {
+                    false => documents,
+                    true => {
+                        let flat = bits.as_flattened_mut();
+                        flat.fill(0);
+                        documents
+                            .iter()
+                            .for_each(|low| flat[usize::from(low / 8)] |= 1 << (low % 8));
+                        Container::Bitmap(&bits)
+                    }
+                },
+            )?;
+        }
+        Ok(MatchSet::Some(tested))
+    }
+
     /// How many of a segment's `n_docs` documents match.
     pub(crate) fn len(&self, n_docs: u32) -> u64 {
         match self {
@@ -88,24 +124,22 @@ impl MatchWindows {
         let Some(place) = self.places.get_mut(key as usize).filter(|_| cardinality > 0) else {
             return Ok(());
         };
-        budget::hold(BITMAP_BYTES as u64)?;
-        let start = self.bytes.len();
-        let mut kind = documents.kind();
-        match documents {
-            Container::Bitmap(words) => self.bytes.extend_from_slice(words.as_flattened()),
-            _ if cardinality >= BITMAP_FROM => {
-                kind = ContainerKind::Bitmap;
-                self.bytes.resize(start + BITMAP_BYTES, 0);
-                let bits = &mut self.bytes[start..];
-                documents.iter().for_each(|low| bits[usize::from(low / 8)] |= 1 << (low % 8));
-            }
-            Container::Array(values) => self.bytes.extend_from_slice(values.as_flattened()),
-            Container::Run(runs) => self.bytes.extend_from_slice(runs.as_flattened()),
-        }
-        let bytes = start..self.bytes.len();
-        self.windows.push(MatchWindow { key, cardinality, kind, bytes });
-        *place = self.windows.len() as u32;
+        *place = self.windows.len() as u32 + 1;
         self.len += u64::from(cardinality);
+        self.keep(key, cardinality, documents)
+    }
+
+    fn keep(&mut self, key: u32, cardinality: u32, documents: Container<'_>) -> Result<()> {
+        let bytes = match documents {
+            Container::Bitmap(words) => words.as_flattened(),
+            Container::Array(values) => values.as_flattened(),
+            Container::Run(runs) => runs.as_flattened(),
+        };
+        budget::hold((size_of::<MatchWindow>() + bytes.len()) as u64)?;
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let bytes = start..self.bytes.len();
+        self.windows.push(MatchWindow { key, cardinality, kind: documents.kind(), bytes });
         Ok(())
     }
 
@@ -163,6 +197,10 @@ mod tests {
             kept.push(key, cardinality, container).unwrap();
         }
         assert_eq!(kept.len, 176);
+        let MatchSet::Some(tested) = MatchSet::Some(kept).to_test().unwrap() else {
+            unreachable!()
+        };
+        let kept = tested;
         assert_eq!(kept.windows()[3].kind, ContainerKind::Bitmap, "worth a bitmap");
         for (window, (key, cardinality, container)) in kept.windows().iter().zip(containers) {
             assert_eq!((window.key, window.cardinality), (key, cardinality));

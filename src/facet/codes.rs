@@ -11,13 +11,13 @@
 //! each document, and a nanosecond a counter. Memory: four bytes a counter, or 24 bytes for each code that is met.
 
 use super::merged::MergedCounts;
-use super::ranges::ColumnProfile;
+use super::ranges::{ColumnProfile, wider};
 use super::terms::{FacetProfile, TermCounts};
 use super::top::Top;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Block, Column};
+use crate::execution::{MatchSet, Places, for_each_few_or_block};
+use crate::format::column::{BLOCK_DOCS, Block, Column, Few, Heads};
 use crate::plan::{FacetPlan, SegmentPlan, cost};
 use crate::segment::file::Section;
 use crate::value;
@@ -29,6 +29,8 @@ use std::time::Instant;
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 3;
 const COUNTER_NS: u64 = 1;
+/// And at one of a few documents.
+const FEW_NS: u64 = 10;
 /// Codes that are written down before they are sorted the first time.
 const PENDING_MIN: usize = 1 << 16;
 
@@ -81,9 +83,8 @@ pub(super) fn count_by_column(
             }
         }
     } else {
-        let ranges = parts.iter().filter_map(|(_, column, _)| column.range());
-        let range = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let (least, greatest) = range.unwrap_or_default();
+        let ranges = parts.iter().map(|(_, column, _)| column.range());
+        let (least, greatest) = ranges.fold(None, wider).unwrap_or_default();
         let n_codes = (greatest - least).saturating_add(1);
         let mut tally = Tally::new(least, n_codes, n_matches)?;
         for (_, column, matches) in parts {
@@ -122,27 +123,49 @@ impl Counting {
         matches: &MatchSet,
         tally: &mut Tally,
     ) -> Result<()> {
-        for_each_block(matches, column.n_docs(), |nth, places| {
+        let few = |(counting, tally): &mut (&mut Self, &mut Tally), few: &Few| {
+            budget::work(FEW_NS * few.n_docs)?;
+            counting.profile.blocks += few.n_blocks;
+            counting.profile.documents += few.n_docs;
+            counting.n_with += few.codes().len() as u64;
+            few.codes().iter().try_for_each(|code| tally.add(*code, 1))
+        };
+        for_each_few_or_block(
+            matches,
+            &mut Heads::of(*column),
+            &mut (self, tally),
+            few,
+            |(counting, tally), heads, nth, places| counting.add_block(heads, nth, places, tally),
+        )
+    }
+
+    fn add_block<'s>(
+        &mut self,
+        heads: &mut Heads<'s, Section<'s>>,
+        nth: u32,
+        places: Places<'_>,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let column = heads.column();
+        self.profile.blocks += 1;
+        let head = heads.get(nth)?;
+        if head.n_values == 0 {
+            self.profile.blocks_skipped += 1;
+            return budget::work(HEAD_NS);
+        }
+        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
+        let n_places = places.len();
+        if head.least == head.greatest && head.n_values == n_docs {
+            self.n_with += u64::from(n_places);
+            self.profile.blocks_skipped += 1;
             budget::work(HEAD_NS)?;
-            self.profile.blocks += 1;
-            let head = column.head(nth)?;
-            if head.n_values == 0 {
-                self.profile.blocks_skipped += 1;
-                return Ok(());
-            }
-            let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-            let n_places = places.len();
-            if head.least == head.greatest && head.n_values == n_docs {
-                self.n_with += u64::from(n_places);
-                self.profile.blocks_skipped += 1;
-                return tally.add(head.least, n_places);
-            }
-            budget::work(DOC_NS * u64::from(n_places))?;
-            self.profile.documents += u64::from(n_places);
-            let block = column.block(nth, head)?;
-            self.n_with += tally.add_block(&block, places)?;
-            Ok(())
-        })
+            return tally.add(head.least, n_places);
+        }
+        budget::work(HEAD_NS + DOC_NS * u64::from(n_places))?;
+        self.profile.documents += u64::from(n_places);
+        let block = column.block(nth, head)?;
+        self.n_with += tally.add_block(&block, places)?;
+        Ok(())
     }
 }
 
@@ -177,6 +200,7 @@ impl Tally {
         Ok(Tally { least, counters, listed: Listed::default() })
     }
 
+    #[inline]
     fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
         if self.counters.is_empty() {
             return self.listed.add(code, n_docs);

@@ -1,15 +1,19 @@
 //! How many of the documents that match have a date in each interval of the calendar, by a column.
 //!
-//! Only intervals that have any are kept, so that one date far from all others costs nothing. Of a block whose least and
-//! greatest date lie in the same interval nothing is read where each of its documents has a value.
+//! Where the intervals between the least and the greatest date are few beside the documents that match, they are made
+//! first, and dates are looked for among their beginnings as among the ends of ranges. Otherwise only those that have any are
+//! made, so that one date far from all others costs nothing. Of a block whose least and greatest date lie in the same interval
+//! nothing is read where each of its documents has a value.
 //!
-//! Cost: a look at the directory for 1,024 documents, and some 50 ns for each that matches. Memory: some 50 bytes an interval.
+//! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
+//! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::ranges::ColumnProfile;
+use super::pieces::{PieceCounts, Pieces};
+use super::ranges::{ColumnProfile, wider};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Column};
+use crate::format::column::{BLOCK_DOCS, BlockHead, Column, Heads};
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
@@ -20,8 +24,11 @@ use std::time::Instant;
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 200;
 const DOC_NS: u64 = 50;
-/// What an interval takes about, in bytes.
-const INTERVAL_BYTES: u64 = 64;
+/// Documents that match for each interval that is made before it is met, and the most of these.
+const DOCS_PER_START: u64 = 4;
+const STARTS_MAX: u64 = 1 << 16;
+/// What an interval takes about, and the bucket that it becomes, in bytes.
+const INTERVAL_BYTES: u64 = 160;
 
 /// What intervals count, and what they leave out.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +48,89 @@ pub(crate) fn count_intervals(
     matches: &[MatchSet],
 ) -> Result<IntervalCounts> {
     let started = Instant::now();
+    let (mut columns, mut n_matches, mut range) = (vec![], 0, None);
+    for (segment, matches) in segments.iter().zip(matches) {
+        n_matches += matches.len(segment.n_docs);
+        // Whether there is one was looked up in the schema.
+        let Some(column) = segment.segment.field(field).column()? else { continue };
+        range = wider(range, column.range());
+        columns.push((column, matches));
+    }
+    let counts = match starts_of(interval, range, n_matches)? {
+        Some(starts) => count_between(&columns, interval, &starts, range)?,
+        None => count_met(&columns, interval)?,
+    };
+    Ok(IntervalCounts {
+        missing: n_matches.saturating_sub(counts.n_with),
+        counts: counts.counts,
+        profile: ColumnProfile { time: started.elapsed(), ..counts.profile },
+    })
+}
+
+/// The columns of segments, each with what matches there.
+type Columns<'c, 's> = [(Column<Section<'s>>, &'c MatchSet)];
+
+/// What was counted in them.
+struct Found {
+    counts: Vec<(i64, Option<i64>, u64)>,
+    n_with: u64,
+    profile: ColumnProfile,
+}
+
+/// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
+/// so that it costs less to make only those that are met.
+fn starts_of(
+    interval: Interval,
+    range: Option<(u64, u64)>,
+    n_matches: u64,
+) -> Result<Option<Vec<i64>>> {
+    let Some((least, greatest)) = range else { return Ok(None) };
+    let (least, greatest) = (micros(least)?, micros(greatest)?);
+    let most = (n_matches / DOCS_PER_START).min(STARTS_MAX);
+    let (mut starts, mut start) = (vec![], Some(interval.start(least)));
+    while let Some(at) = start.filter(|start| *start <= greatest) {
+        if starts.len() as u64 >= most {
+            return Ok(None);
+        }
+        budget::work(HEAD_NS)?;
+        starts.push(at);
+        start = interval.next(at);
+    }
+    budget::hold(starts.len() as u64 * INTERVAL_BYTES)?;
+    Ok(Some(starts))
+}
+
+/// Counts by the beginnings of all intervals that there may be.
+fn count_between(
+    columns: &Columns<'_, '_>,
+    interval: Interval,
+    starts: &[i64],
+    range: Option<(u64, u64)>,
+) -> Result<Found> {
+    let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
+    let pieces = Pieces::new(codes.collect(), range);
+    let (mut counts, mut of_many) = (PieceCounts::new(pieces), vec![0; starts.len() + 1]);
+    for (column, matches) in columns {
+        counts.add_segment(*column, matches, |n_ends| {
+            n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);
+            Ok(())
+        })?;
+    }
+    // Each has as many ends up to it as there are intervals up to its own.
+    let by_ends = counts.by_ends.iter().zip(&of_many).skip(1).map(|(one, many)| one + many);
+    let last = starts.last().and_then(|start| interval.next(*start));
+    let nexts = starts.iter().skip(1).copied().map(Some).chain([last]);
+    let counted = starts.iter().zip(nexts).zip(by_ends);
+    let counted = counted.map(|((start, next), count)| (*start, next, count));
+    Ok(Found {
+        counts: counted.filter(|(.., count)| *count > 0).collect(),
+        n_with: counts.n_with,
+        profile: counts.profile,
+    })
+}
+
+/// Counts by such intervals as are met.
+fn count_met(columns: &Columns<'_, '_>, interval: Interval) -> Result<Found> {
     let mut counting = Counting {
         interval,
         counts: BTreeMap::new(),
@@ -48,21 +138,14 @@ pub(crate) fn count_intervals(
         profile: <_>::default(),
         starts: vec![],
     };
-    let mut n_matches = 0;
-    for (segment, matches) in segments.iter().zip(matches) {
-        n_matches += matches.len(segment.n_docs);
-        // Whether there is one was looked up in the schema.
-        let Some(column) = segment.segment.field(field).column()? else { continue };
-        for_each_block(matches, segment.n_docs, |nth, places| {
-            counting.add_block(&column, nth, places)
+    for (column, matches) in columns {
+        for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
+            counting.add_block(column, heads.get(nth)?, nth, places)
         })?;
     }
     let Counting { counts, n_with, profile, .. } = counting;
-    Ok(IntervalCounts {
-        counts: counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect(),
-        missing: n_matches.saturating_sub(n_with),
-        profile: ColumnProfile { time: started.elapsed(), ..profile },
-    })
+    let counts = counts.into_iter().map(|(start, of)| (start, of.next, of.count)).collect();
+    Ok(Found { counts, n_with, profile })
 }
 
 struct Counting {
@@ -86,12 +169,12 @@ impl Counting {
     fn add_block(
         &mut self,
         column: &Column<Section<'_>>,
+        head: BlockHead,
         nth: u32,
         places: Places<'_>,
     ) -> Result<()> {
         budget::work(HEAD_NS)?;
         self.profile.blocks += 1;
-        let head = column.head(nth)?;
         let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
         if head.n_values == 0 {
             self.profile.blocks_skipped += 1;

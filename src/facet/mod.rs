@@ -4,6 +4,7 @@ mod codes;
 mod intersection;
 mod intervals;
 mod merged;
+mod pieces;
 mod ranges;
 mod terms;
 mod top;
@@ -17,18 +18,29 @@ use crate::execution::MatchSet;
 use crate::plan::{FacetMethod, FacetPlan, SegmentPlan};
 
 /// Counts the values of a field among `matches`, which tells for each segment of a query's plan what matches there: in the
-/// way that is cheapest by how many do, which the plan could but estimate.
+/// way that is cheapest by how many do, which the plan could but estimate. Posting lists are tested against `to_test`, which
+/// the first facet that has to sets up for all.
 pub(crate) fn count_values(
     segments: &[SegmentPlan<'_>],
     plan: &FacetPlan,
     matches: &[MatchSet],
+    to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
     let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
     let everything = matches.iter().all(|matches| matches!(matches, MatchSet::Everything));
     let method = plan.choose(counts.sum::<u64>() as f64, everything).method;
     let mut counts = match method {
         FacetMethod::Column => codes::count_by_column(segments, plan, matches)?,
-        _ => terms::count_terms(segments, plan, method, matches)?,
+        _ => {
+            let to_test = match to_test {
+                Some(matches) => matches,
+                None => {
+                    let matches = matches.iter().map(MatchSet::to_test);
+                    to_test.insert(matches.collect::<Result<_>>()?)
+                }
+            };
+            terms::count_terms(segments, plan, method, to_test)?
+        }
     };
     counts.profile.method = Some(method);
     Ok(counts)

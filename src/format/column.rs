@@ -144,6 +144,7 @@ impl BlockHead {
         out.extend_from_slice(&[self.encoding as u8, self.width]);
     }
 
+    #[inline(always)] // or it goes through memory, which takes longer than all else
     fn decode(entry: &[u8; ENTRY_LEN]) -> Option<Self> {
         let u64_at = |at| array_at(entry, at).map(u64::from_le_bytes);
         let [encoding, width] = array_at(entry, 38)?;
@@ -180,6 +181,7 @@ impl BlockHead {
     }
 
     /// Whether a block of `n_docs` documents can be like this.
+    #[inline(always)] // as above
     fn is_possible(&self, n_docs: u32) -> bool {
         let (n_with, width) = (u32::from(self.n_with), u32::from(self.width));
         let counts = match self.encoding {
@@ -234,8 +236,13 @@ fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
 fn unpack(bytes: &[u8], at: usize, width: u32, nth: usize) -> u64 {
     let bit = nth * width as usize;
     let word = array_at(bytes, at + bit / 8).map_or(0, u64::from_le_bytes);
-    let mask = if width == u64::BITS { u64::MAX } else { (1 << width) - 1 };
-    word >> (bit % 8) & mask
+    word >> (bit % 8) & mask_of(width)
+}
+
+/// The lowest `width` bits.
+#[inline]
+fn mask_of(width: u32) -> u64 {
+    if width >= u64::BITS { u64::MAX } else { (1 << width) - 1 }
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -532,6 +539,117 @@ impl<'s, S: Source<'s>> Column<S> {
     }
 }
 
+/// Codes of a few documents.
+#[derive(Debug)]
+pub(crate) struct Few {
+    codes: [u64; Few::MAX],
+    n: usize,
+    /// Documents, some of which may have no code, and the blocks that these are in.
+    pub(crate) n_docs: u64,
+    pub(crate) n_blocks: u64,
+}
+
+impl Few {
+    pub(crate) const MAX: usize = 64;
+
+    pub(crate) fn new() -> Self {
+        Few { codes: [0; Self::MAX], n: 0, n_docs: 0, n_blocks: 0 }
+    }
+
+    pub(crate) fn codes(&self) -> &[u64] {
+        self.codes.get(..self.n).unwrap_or_default()
+    }
+}
+
+/// Reads the directory of a column from its beginning towards its end, many entries at once.
+#[derive(Debug)]
+pub(crate) struct Heads<'s, S> {
+    column: Column<S>,
+    /// The first of the entries at hand.
+    first: u32,
+    bytes: Bytes<'s>,
+}
+
+impl<'s, S: Source<'s>> Heads<'s, S> {
+    /// Entries that are read together: those of a window of 65,536 documents.
+    const AT_ONCE: u32 = (1 << 16) / BLOCK_DOCS;
+
+    pub(crate) fn of(column: Column<S>) -> Self {
+        Heads { column, first: 0, bytes: Bytes::Mapped(&[]) }
+    }
+
+    pub(crate) fn column(&self) -> Column<S> {
+        self.column
+    }
+
+    /// What the directory says of block `nth`, as [`Column::head`].
+    #[inline]
+    pub(crate) fn get(&mut self, nth: u32) -> Result<BlockHead> {
+        match self.entry(nth) {
+            Some(head) => Ok(head),
+            None => self.read(nth),
+        }
+    }
+
+    /// Puts the codes of a few documents into `out`, given by block and place, up to [`Few::MAX`] of them; `false` where a
+    /// block has another kind of numbers than one for each document. Nothing is set up for a block, so that documents which
+    /// lie each in its own are waited for together.
+    pub(crate) fn few(
+        &mut self,
+        places: impl Iterator<Item = (u32, u32)>,
+        out: &mut Few,
+    ) -> Result<bool> {
+        let mut last = None;
+        (out.n, out.n_docs, out.n_blocks) = (0, 0, 0);
+        for (nth, place) in places {
+            let head = match self.entry(nth) {
+                Some(head) => head,
+                None => self.read(nth)?,
+            };
+            let (width, gap) = match head.encoding {
+                Encoding::Full => (u32::from(head.width), 0),
+                Encoding::Gaps => (u32::from(head.width), 1),
+                Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
+            };
+            let bit = place as usize * width as usize;
+            let at = head.start.saturating_add(bit as u64 / 8);
+            let Some(end) = at.checked_add(8).filter(|end| *end <= self.column.directory_at) else {
+                return Ok(false);
+            };
+            let word =
+                array_at(&self.column.source.bytes(at..end)?, 0).map_or(0, u64::from_le_bytes);
+            let number = word >> (bit % 8) & mask_of(width);
+            out.n_docs += 1;
+            out.n_blocks += u64::from(last != Some(nth));
+            last = Some(nth);
+            if let (Some(number), Some(slot)) = (number.checked_sub(gap), out.codes.get_mut(out.n))
+            {
+                *slot = head.least.wrapping_add(head.unit.wrapping_mul(number));
+                out.n += 1;
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline(always)] // as `decode`
+    fn entry(&self, nth: u32) -> Option<BlockHead> {
+        let at = nth.checked_sub(self.first)? as usize;
+        let entry = self.bytes.as_chunks::<ENTRY_LEN>().0.get(at)?;
+        BlockHead::decode(entry).filter(|head| head.is_possible(self.column.docs_of(nth)))
+    }
+
+    #[inline(never)]
+    fn read(&mut self, nth: u32) -> Result<BlockHead> {
+        let first = nth - nth % Self::AT_ONCE;
+        let end = first.saturating_add(Self::AT_ONCE).min(self.column.n_blocks()).max(first);
+        let at = |nth: u32| self.column.directory_at + u64::from(nth) * ENTRY_LEN as u64;
+        self.bytes = self.column.source.bytes(at(first)..at(end))?;
+        self.first = first;
+        // One that is wrong is told of as ever.
+        self.entry(nth).map_or_else(|| self.column.head(nth), Ok)
+    }
+}
+
 /// The values of up to 1,024 documents.
 #[derive(Debug)]
 pub(crate) struct Block<'s> {
@@ -553,6 +671,24 @@ pub(crate) struct OneEach<'b> {
 }
 
 impl OneEach<'_> {
+    /// Whether each document has one, and all fit 32 bits.
+    pub(crate) fn are_plain(&self) -> bool {
+        self.gap == 0 && self.width < u32::BITS
+    }
+
+    /// The least number that stands for `code` or more, where they are [plain](Self::are_plain).
+    pub(crate) fn first_number_of(&self, code: u64) -> u32 {
+        let number = code.saturating_sub(self.least).div_ceil(self.unit.max(1));
+        // Greater than all that have so many bits.
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    /// The number of the document in this place, where they are plain.
+    #[inline]
+    pub(crate) fn number(&self, place: u32) -> u32 {
+        unpack(self.bytes, 0, self.width, place as usize) as u32
+    }
+
     /// The code of the document in this place of the block.
     #[inline]
     pub(crate) fn code(&self, place: u32) -> Option<u64> {
@@ -740,9 +876,25 @@ mod tests {
         assert_eq!(column.n_values() as usize, all.iter().map(Vec::len).sum::<usize>());
         assert_eq!(column.n_with() as usize, all.iter().filter(|codes| !codes.is_empty()).count());
         assert_eq!(column.range(), Some((0, u64::MAX)));
+        let mut heads = Heads::of(column);
+        assert!(heads.get(column.n_blocks()).is_err());
         for nth in 0..column.n_blocks() {
             let head = column.head(nth).unwrap();
+            assert_eq!(heads.get(nth).unwrap(), head);
             let block = column.block(nth, head).unwrap();
+            let mut few = Few::new();
+            let some = (0..column.docs_of(nth)).step_by(17).take(Few::MAX);
+            let all_have_one = heads.few(some.clone().map(|place| (nth, place)), &mut few).unwrap();
+            assert_eq!(all_have_one, block.one_each().is_some());
+            if all_have_one {
+                let expected = some.clone().filter_map(|place| block.least(place));
+                assert!(expected.eq(few.codes().iter().copied()));
+                assert_eq!((few.n_docs, few.n_blocks), (some.count() as u64, 1));
+            }
+            if let Some(numbers) = block.one_each() {
+                let places = 0..column.docs_of(nth);
+                assert!(places.into_iter().all(|place| numbers.code(place) == block.least(place)));
+            }
             let docs = &all[(nth * BLOCK_DOCS) as usize..];
             for (place, codes) in (0..BLOCK_DOCS).zip(docs) {
                 assert_eq!(block.least(place), codes.first().copied());

@@ -8,7 +8,7 @@ use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetAct
 use crate::facet::{self, ColumnProfile};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetWanted};
-use crate::schema::FieldKind;
+use crate::schema::{Field, FieldKind};
 use crate::value::{self, Interval, Timestamp, Value};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
@@ -115,9 +115,10 @@ impl From<RangeFull> for FacetRange {
 }
 
 /// The code that an end of a range stands before, and its value where it is one of the field.
-fn end_of(kind: FieldKind, end: &Value) -> Result<(u128, Value)> {
+fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
+    let kind = field.kind;
     let wrong = |refused: value::NotTaken| {
-        Error::new(ErrorKind::Usage, "reading an end of a range")
+        Error::new(ErrorKind::Usage, format!("reading an end of a range of '{}'", field.name))
             .expected(refused.expected)
             .found(refused.found)
     };
@@ -134,7 +135,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn of(kind: FieldKind, ranges: &[FacetRange]) -> Result<Self> {
+    fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
         if ranges.len() > RANGES_MAX {
             return Err(Error::new(ErrorKind::Usage, "counting by ranges")
                 .expected(format!("at most {RANGES_MAX} ranges"))
@@ -142,8 +143,8 @@ impl Ranges {
         }
         let (mut codes, mut shown) = (vec![], vec![]);
         for range in ranges {
-            let from = range.from.as_ref().map(|end| end_of(kind, end)).transpose()?;
-            let to = range.to.as_ref().map(|end| end_of(kind, end)).transpose()?;
+            let from = range.from.as_ref().map(|end| end_of(field, end)).transpose()?;
+            let to = range.to.as_ref().map(|end| end_of(field, end)).transpose()?;
             let first = from.as_ref().map_or(0, |from| from.0);
             codes.push(first..to.as_ref().map_or(BEHIND, |to| to.0));
             shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
@@ -211,8 +212,13 @@ impl SearchBuilder<'_> {
             let field = self.field(&facet.field)?;
             let of_schema = self.searcher.schema().get(field);
             let kind = of_schema.kind;
+            let counting = match &facet.what {
+                FacetWhat::Terms(..) => "counting values",
+                FacetWhat::Ranges(_) => "counting by ranges",
+                FacetWhat::Intervals(_) => "counting by intervals",
+            };
             let wrong = |expected: &str| {
-                Err(Error::new(ErrorKind::Usage, "counting by ranges")
+                Err(Error::new(ErrorKind::Usage, counting)
                     .expected(expected.to_owned())
                     .found(format!("the {} field '{}'", kind.name(), facet.field)))
             };
@@ -229,7 +235,7 @@ impl SearchBuilder<'_> {
                     return wrong("a field of dates");
                 }
                 FacetWhat::Intervals(_) => {}
-                FacetWhat::Ranges(ranges) => drop(Ranges::of(kind, ranges)?),
+                FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
             }
         }
         Ok(terms)
@@ -244,19 +250,18 @@ impl SearchBuilder<'_> {
     ) -> Result<()> {
         let segments = &execution.plan().segments;
         let mut planned = execution.plan().facets.iter();
+        let mut to_test = None;
         for request in &self.facets {
             let field = self.field(&request.field)?;
             let ranges = match &request.what {
                 FacetWhat::Terms(..) => {
                     let Some(facet) = planned.next() else { continue };
-                    let counts = facet::count_values(segments, facet, matches)?;
+                    let counts = facet::count_values(segments, facet, matches, &mut to_test)?;
                     found.facet_profiles.push(counts.profile);
                     found.facets.push(self.term_counts(field, counts));
                     continue;
                 }
-                FacetWhat::Ranges(ranges) => {
-                    Ranges::of(self.searcher.schema().get(field).kind, ranges)?
-                }
+                FacetWhat::Ranges(ranges) => Ranges::of(self.searcher.schema().get(field), ranges)?,
                 FacetWhat::Intervals(interval) => {
                     let counts = facet::count_intervals(segments, field, *interval, matches)?;
                     found.column_profiles.push(counts.profile);

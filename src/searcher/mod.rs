@@ -29,7 +29,7 @@ pub use search::{Order, SearchBuilder, Statistics};
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, ExecutionScratch, Matches, count_live};
+use crate::execution::{Execution, ExecutionScratch, MatchSet, Matches, count_live};
 use crate::explain::ExplainTree;
 use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
@@ -320,7 +320,7 @@ impl Searcher {
         let mut execution = self.collecting(normal, segments)?;
         let matches = execution.page_and_matches(&mut vec![])?.1;
         self.recycle(execution);
-        Ok(matches)
+        matches.iter().map(MatchSet::to_test).collect()
     }
 
     /// Plans to find everything that matches.

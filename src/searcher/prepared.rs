@@ -134,7 +134,11 @@ impl<'s> SearchBuilder<'s> {
                     }
                 }
             }
-            _ if self.is_sorted() => PreparedWay::Sorted,
+            _ if self.is_sorted() => {
+                // Planned anew each time; what is wrong with it is told now.
+                self.searcher.plan(self.query, &self.options(false)?)?;
+                PreparedWay::Sorted
+            }
             ranked => PreparedWay::Plan {
                 execution: Box::new(self.searcher.execution(self.query, &self.options(false)?)?),
                 score: ranked.as_ref().and_then(Ranked::constant),
@@ -203,7 +207,7 @@ impl PreparedSearch<'_> {
             PreparedWay::Anew(ranked) => {
                 search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
-            PreparedWay::Sorted => search.sorted(|doc, _| add(doc, None))?,
+            PreparedWay::Sorted => search.sorted(None, |doc, _| add(doc, None))?,
         };
         facets.extend(found.facets);
         Ok(Page { total: found.total, docs: ranking, facets, stopped: found.stopped })

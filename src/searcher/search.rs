@@ -351,7 +351,7 @@ impl<'a> SearchBuilder<'a> {
             Some(ranked) if self.is_scored(ranked) => {
                 self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
             }
-            _ if self.is_sorted() => self.sorted(|doc, values| add(doc, None, values))?,
+            _ if self.is_sorted() => self.sorted(None, |doc, values| add(doc, None, values))?,
             _ => {
                 let found = self.planned()?;
                 let score = ranked.as_ref().and_then(Ranked::constant);
@@ -480,7 +480,8 @@ impl<'a> SearchBuilder<'a> {
             return Err(error.expected(expected).found(found));
         }
         if !self.sort.is_empty() {
-            self.sort_order()?;
+            let order = self.sort_order()?;
+            self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
         match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
             (Order::Score, false) => self.scoring().map(Some),
@@ -609,14 +610,24 @@ impl<'a> SearchBuilder<'a> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..self.options(false)? };
         let mut execution = self.searcher.execution(self.query, &options)?;
+        self.with_matches_of(&mut execution, found, then)?;
+        self.searcher.recycle(execution);
+        Ok(())
+    }
+
+    /// The same where it is planned already.
+    pub(super) fn with_matches_of(
+        &self,
+        execution: &mut Execution<'_>,
+        found: &mut Found,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+    ) -> Result<()> {
         let done = execution.page_and_matches(&mut found.docs);
         found.total.value = execution.counted();
         let (counted, matches) = done?;
         found.total = self.total_of(counted);
-        then(&execution, &matches, found)?;
-        self.count_facets(&execution, &matches, found)?;
-        self.searcher.recycle(execution);
-        Ok(())
+        then(execution, &matches, found)?;
+        self.count_facets(execution, &matches, found)
     }
 
     /// Counts what matches, as far as that is asked for: by `kept`, or else by what is planned for it.
@@ -694,12 +705,14 @@ impl<'a> SearchBuilder<'a> {
         let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
+        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
+        let is_sorted = scored.is_none() && self.is_sorted();
         let done = match options.goal {
+            _ if is_sorted => Ok(()),
             Goal::Count if self.facets.is_empty() => execution.count().map(|_| ()),
             _ => self.execute(&mut execution, &mut found),
         };
         self.end(done, &mut found)?;
-        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
         let mut top = None;
         match scored {
             Some(ranked) => {
@@ -707,11 +720,8 @@ impl<'a> SearchBuilder<'a> {
                 let found = self.best(ranked, true, None, |_, _| Ok(()))?;
                 top = Some((found, started.elapsed()));
             }
-            None if self.is_sorted() => {
-                let started = Instant::now();
-                let found = self.sorted(|_, _| Ok(()))?;
-                top = Some((found, started.elapsed()));
-            }
+            // Sorts what the nodes below it find, so that its time is its own.
+            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _| Ok(()))?,
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
@@ -728,8 +738,8 @@ impl<'a> SearchBuilder<'a> {
         }
         if let Some(ranked) = scored {
             self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
-        } else if self.is_sorted() {
-            self.put_sort(&mut tree, top.as_ref().map(|(found, took)| (found, *took)));
+        } else if is_sorted {
+            self.put_sort(&mut tree, Some(&found));
         }
         self.put_facets(&mut tree, Some(&found));
         Ok(self.worded(tree, rewritten, notes))

@@ -2,11 +2,12 @@
 
 use super::search::{Found, LookedAt, SearchBuilder};
 use crate::error::Result;
+use crate::execution::{Execution, Matches};
 use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::ids::DocId;
-use crate::sort::{First, Place, SortOrder};
+use crate::sort::{First, Place, SortOrder, SortProfile};
 use crate::value::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl SearchBuilder<'_> {
     /// Whether hits come in the order of fields, and any are wanted.
@@ -19,9 +20,11 @@ impl SearchBuilder<'_> {
         SortOrder::new(&self.sort, self.searcher.schema())
     }
 
-    /// Gives the documents of the page to `hit` with their values, and finds what else was asked for.
+    /// Gives the documents of the page to `hit` with their values, and finds what else was asked for: of what `planned`
+    /// finds, or of what is planned for it.
     pub(super) fn sorted(
         &self,
+        planned: Option<&mut Execution<'_>>,
         mut hit: impl FnMut(DocId, Vec<Value>) -> Result<()>,
     ) -> Result<Found> {
         let order = self.sort_order()?;
@@ -31,11 +34,19 @@ impl SearchBuilder<'_> {
         };
         let wanted = self.offset.saturating_add(self.limit).min(self.searcher.n_docs());
         let (mut found, mut first) = (Found::uncounted(), First::new(&order, wanted, after));
-        let done = self.with_matches(&mut found, |execution, matches, _| {
-            first.look_at(&execution.plan().segments, matches)
-        });
+        let mut took = Duration::ZERO;
+        let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
+            let started = Instant::now();
+            let done = first.look_at(&execution.plan().segments, matches);
+            took = started.elapsed();
+            done
+        };
+        let done = match planned {
+            Some(execution) => self.with_matches_of(execution, &mut found, look),
+            None => self.with_matches(&mut found, look),
+        };
         self.end(done, &mut found)?;
-        found.looked_at = LookedAt::Columns(first.profile());
+        found.looked_at = LookedAt::Columns(SortProfile { time: took, ..first.profile() });
         let sorted = first.into_sorted();
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
         let page = sorted.get(start..).unwrap_or_default();
@@ -45,7 +56,7 @@ impl SearchBuilder<'_> {
     }
 
     /// Puts what sorts on top of a plan, which finds the matches, and what happened.
-    pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<(&Found, Duration)>) {
+    pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<&Found>) {
         let mut root = std::mem::take(&mut tree.plan);
         if root.operator == "Limit" {
             // That of a plan which is asked for everything, and for no page.
@@ -56,7 +67,7 @@ impl SearchBuilder<'_> {
         let keys = keys.join(", ");
         let label = match offset {
             0 => format!("first {limit} by {keys}"),
-            _ => format!("{limit} from the {}th by {keys}", offset.saturating_add(1)),
+            _ => format!("{limit} after the first {offset} by {keys}"),
         };
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let e = &root.estimate;
@@ -68,7 +79,7 @@ impl SearchBuilder<'_> {
         let reason = "a block of a column of which no value can be among the first is left out";
         let decision = Decision::accepted("keep the first, sort nothing else", reason);
         node.decisions = vec![decision.instead_of("sort every match", None)];
-        if let Some((found, took)) = run {
+        if let Some(found) = run {
             let profile = match found.looked_at {
                 LookedAt::Columns(profile) => profile,
                 _ => Default::default(),
@@ -76,7 +87,7 @@ impl SearchBuilder<'_> {
             node.actual = Some(Actual {
                 documents: found.n_hits,
                 documents_in: root.actual.as_ref().map(|actual| actual.documents),
-                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
                 complete: found.stopped.is_none(),
                 stopped: found.stopped.is_some(),
                 sort: Some(ColumnCounts {

@@ -5,9 +5,12 @@ use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
 use crate::limits::Limits;
+use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
-use crate::schema::Schema;
+use crate::schema::{Field, FieldKind, Schema};
+use crate::sort::SortKey;
 use crate::storage::{MemoryStorage, Storage};
+use crate::value::{Interval, Timestamp};
 use crate::writer::{Existing, IndexWriter, WriterOptions};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -46,7 +49,13 @@ fn searcher() -> Searcher {
 }
 
 fn build() -> Searcher {
-    let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+    let schema = Schema::builder()
+        .text("text")
+        .field(Field::new("kind", FieldKind::Keyword).column(true))
+        .field(Field::new("same", FieldKind::I64))
+        .field(Field::new("day", FieldKind::Date).many(true))
+        .build()
+        .unwrap();
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let options = WriterOptions::new().threads(1);
     let (schema, store) = (Some(schema), Arc::clone(&storage));
@@ -65,7 +74,10 @@ fn build() -> Searcher {
             }
             text.push_str(&format!(" w{} w{}", nth % 700, nth % 13));
             let document = Document::new().with("text", &*text);
-            writer.add(document.with("kind", &*format!("k{}", nth % 300))).unwrap();
+            let document = document.with("kind", &*format!("k{}", nth % 300)).with("same", 3);
+            let day =
+                |nth: u32| Timestamp::from_micros(i64::from(nth % 90) * 86_400_000_000).unwrap();
+            writer.add(document.with("day", day(nth)).with("day", day(nth * 7))).unwrap();
         }
         writer.commit().unwrap();
     }
@@ -94,6 +106,10 @@ fn searches<'s>(
         ("facets of words, no hits", search().count_only().facet("text", 3)),
         ("in document order", search().order(Order::Document)),
         ("patterns by their terms", search().pattern_terms(5)),
+        ("sorted", search().sort([SortKey::ascending("same"), SortKey::descending("day")])),
+        ("by ranges", search().count_only().facet_ranges("same", [(..5).into(), (3..9).into()])),
+        ("by days", search().count_only().facet_intervals("day", Interval::Day)),
+        ("by column", search().count_only().facet_by("kind", 3, FacetMethod::Column)),
     ]
 }
 
@@ -151,18 +167,19 @@ fn what_was_found_until_then_is_right_as_far_as_it_goes() {
             let whole = search.clone().run().unwrap();
             let exact = searcher.count(&query).unwrap();
             let all = search.clone().limit(u64::from(2 * N_DOCS)).fields(["kind"]).run().unwrap();
-            let scores: HashMap<_, _> =
-                all.hits.iter().map(|hit| (hit.doc, hit.score.map(f32::to_bits))).collect();
+            let of_all = all.hits.iter().enumerate();
+            let of_all: HashMap<_, _> =
+                of_all.map(|(nth, hit)| (hit.doc, (nth, hit.score.map(f32::to_bits)))).collect();
             each_place(&what, |place| {
                 let mut stopped = search.clone().partial();
                 stopped.budget = Budget::stopping_at(place);
                 let page = stopped.run().unwrap();
                 for hit in &page.hits {
                     let score = hit.score.map(f32::to_bits);
-                    assert_eq!(scores.get(&hit.doc), Some(&score), "{what}: {}", hit.doc);
+                    let known = of_all.get(&hit.doc).map(|(_, score)| *score);
+                    assert_eq!(known, Some(score), "{what}: {}", hit.doc);
                 }
-                let in_order = |a: &super::Hit, b: &super::Hit| (b.score, a.doc) < (a.score, b.doc);
-                assert!(page.hits.is_sorted_by(in_order), "{what}");
+                assert!(page.hits.is_sorted_by_key(|hit| of_all[&hit.doc].0), "{what}");
                 if page.stopped.is_none() {
                     assert_eq!((&page.hits, page.total), (&whole.hits, whole.total), "{what}");
                     return false;

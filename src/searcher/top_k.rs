@@ -62,7 +62,7 @@ impl SearchBuilder<'_> {
         let (offset, limit) = (self.offset, self.limit);
         let label = match offset {
             0 => format!("best {limit} by score"),
-            _ => format!("{limit} from the {}th by score", offset.saturating_add(1)),
+            _ => format!("{limit} after the first {offset} by score"),
         };
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let e = &root.estimate;

@@ -4,16 +4,19 @@ use super::key::{SortField, SortOrder};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block};
-use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column};
+use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::time::Duration;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 4;
+/// And comparing a document by all keys, for each of them.
+const KEY_NS: u64 = 15;
 /// And putting a block among the others by its best.
 const SORTED_NS: u64 = 30;
 
@@ -48,6 +51,7 @@ pub(crate) struct SortProfile {
     /// Blocks in which something matches, and those of which nothing can be among the first.
     pub(crate) blocks: u64,
     pub(crate) blocks_skipped: u64,
+    pub(crate) time: Duration,
 }
 
 /// Keeps the first documents of all that it looks at.
@@ -111,15 +115,15 @@ impl<'o> First<'o> {
             }
             let Some((field, column)) = fields.first() else { continue };
             let range = bounds(field, column.range(), column.n_with() < column.n_docs());
-            by_best.push((range, segment.base, segment.n_docs, matches, fields));
+            by_best.push((range, segment.base, matches, fields));
         }
         by_best.sort_by_key(|((best, _), base, ..)| (*best, *base));
-        for ((best, worst), base, n_docs, matches, fields) in by_best {
+        for ((best, worst), base, matches, fields) in by_best {
             if self.is_passed_over(best, worst, DocId(base)) {
                 continue;
             }
             let others = fields.iter().skip(1).map(|_| None).collect();
-            self.look_at_segment(&mut Columns { fields, others, base }, matches, n_docs)?;
+            self.look_at_segment(&mut Columns { fields, others, base }, matches)?;
         }
         Ok(())
     }
@@ -144,18 +148,14 @@ impl<'o> First<'o> {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
     }
 
-    fn look_at_segment(
-        &mut self,
-        columns: &mut Columns<'_>,
-        matches: &MatchSet,
-        n_docs: u32,
-    ) -> Result<()> {
+    fn look_at_segment(&mut self, columns: &mut Columns<'_>, matches: &MatchSet) -> Result<()> {
         let Some((field, column)) = columns.fields.first() else { return Ok(()) };
         let (field, column, mut parts) = (*field, *column, vec![]);
-        for_each_block(matches, n_docs, |nth, places| {
+        let mut heads = Heads::of(column);
+        for_each_block(matches, &mut heads, |heads, nth, places| {
             budget::work(HEAD_NS)?;
             self.profile.blocks += 1;
-            let head = column.head(nth)?;
+            let head = heads.get(nth)?;
             let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
             let range = (head.n_values > 0).then_some((head.least, head.greatest));
             let (best, worst) = bounds(&field, range, u32::from(head.n_with) < n_docs);
@@ -210,6 +210,7 @@ impl<'o> First<'o> {
     #[inline(never)]
     fn take(&mut self, columns: &mut Columns<'_>, nth: u32, place: u32, first: u128) -> Result<()> {
         let doc = DocId(columns.first_of(nth).0 + u64::from(place));
+        budget::work(KEY_NS * columns.fields.len() as u64)?;
         self.rest.clear();
         for ((field, column), block) in columns.fields.iter().skip(1).zip(&mut columns.others) {
             let block = match block {

@@ -175,17 +175,20 @@ impl SortOrder {
                 .expected(format!("{} values, one a key", self.0.len()))
                 .found(values.len().to_string()));
         }
-        let rank = |(field, value): (&SortField, &Value)| match value {
+        let rank = |(nth, (field, value)): (usize, (&SortField, &Value))| match value {
             Value::Null => Ok(field.rank(None)),
             // A date as it is written is the first moment that the text can mean.
-            value => value::code(field.kind, value).map(|code| field.rank(Some(code))),
+            value => {
+                let code = value::code(field.kind, value).map_err(|refused| {
+                    let doing = format!("going on after a hit, by its value of key {}", nth + 1);
+                    Error::new(ErrorKind::Usage, doing)
+                        .expected(refused.expected)
+                        .found(refused.found)
+                })?;
+                Ok(field.rank(Some(code)))
+            }
         };
-        let ranks = self.0.iter().zip(values).map(rank).collect::<Result<_, _>>();
-        ranks.map_err(|refused| {
-            Error::new(ErrorKind::Usage, "going on after a hit")
-                .expected(refused.expected)
-                .found(refused.found)
-        })
+        self.0.iter().zip(values).enumerate().map(rank).collect()
     }
 
     /// The values that ranks were made of; null where there was none.

@@ -68,6 +68,11 @@ impl Timestamp {
         civil(self.0).map_or_else(|| self.to_string(), |civil| format!("{civil:.6}Z"))
     }
 
+    /// The code of a point in time, given in microseconds.
+    pub(crate) fn code_of_micros(micros: i64) -> u64 {
+        super::typed::of_i64(micros)
+    }
+
     /// The point in time that a code of the module `typed` stands for, where there is one.
     pub(crate) fn from_code(code: u64) -> Option<Self> {
         Self::from_micros(super::typed::to_i64(code))

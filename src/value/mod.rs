@@ -85,7 +85,14 @@ impl Value {
             Value::F64(number) if number.is_infinite() => {
                 Cow::Borrowed(if *number > 0.0 { "1e999" } else { "-1e999" })
             }
-            Value::F64(number) if is_spaced(*number) => Cow::Owned(format!("{number:e}")),
+            // Whole numbers far apart: without an exponent, which fields of whole numbers do not read.
+            Value::F64(number) if is_spaced(*number) => {
+                let is_in_reach = number.abs() < u64::MAX as f64;
+                Cow::Owned(match is_in_reach {
+                    true => (*number as i128).to_string(),
+                    false => format!("{number:e}"),
+                })
+            }
             Value::F64(number) => Cow::Owned(number.to_string()),
             other => other.to_text(),
         }

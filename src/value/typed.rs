@@ -212,7 +212,7 @@ fn is_code(kind: FieldKind, code: u64) -> bool {
     }
 }
 
-fn of_i64(number: i64) -> u64 {
+pub(super) fn of_i64(number: i64) -> u64 {
     number as u64 ^ SIGN
 }
 

@@ -844,6 +844,41 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
         .fails_with(&["FIELD:desc", "'price:up'"]);
     let wrong = ["search", "t.tp", "*", "--sort", "price", "--after", "3.5:1"];
     dir.run(&wrong).fails_with(&["[VALUE,…]:DOC", "'3.5:1'"]);
+    dir.run(&["search", "t.tp", "*", "--sort", "price", "--count"])
+        .fails_with(&["cannot be used with"]);
+    dir.run(&["explain", "t.tp", "*", "--sort", "price", "--after", "[\"dear\"]:1"])
+        .fails_with(&["its value of key 1", "found 'dear'"]);
+}
+
+/// What sorting prints is what goes on from there, however small.
+#[test]
+fn small_and_large_decimals_are_printed_as_they_are_read() {
+    let dir = Dir::new();
+    let prices = ["0.00000001", "0.00000123", "-0.5", "12345678", "90071992547.4099"];
+    let rows = prices.map(|price| format!("{price},a\n")).concat();
+    dir.write("a.csv", format!("p,name\n{rows}"));
+    dir.write(
+        "s.toml",
+        "[fields.p]\ntype = \"decimal\"\nscale = 8\n[fields.name]\ntype = \"text\"\n",
+    );
+    dir.ok(&["index", "p.tp", "a.csv", "--schema", "s.toml", "--quiet"]);
+    let (mut after, mut found) = (String::new(), vec![]);
+    loop {
+        let mut args = vec!["search", "p.tp", "*", "--sort", "p", "--limit", "1"];
+        args.extend(["--format", "json"]);
+        if !after.is_empty() {
+            args.extend(["--after", &after]);
+        }
+        let page: serde_json::Value = serde_json::from_str(&dir.run(&args).stdout).unwrap();
+        let hit = &page["hits"][0];
+        if hit.is_null() {
+            break;
+        }
+        after = format!("{}:{}", hit["sort"], hit["doc"]);
+        found.push(hit["fields"]["p"].to_string());
+    }
+    let expected = ["-0.5", "0.00000001", "0.00000123", "12345678.0", "90071992547.4099"];
+    assert_eq!(found, expected);
 }
 
 /// What a producer leaves that has failed, and prints an end of line nevertheless.

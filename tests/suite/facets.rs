@@ -219,7 +219,7 @@ impl Random {
             let page = search().run().unwrap();
             assert_eq!(
                 page.facets,
-                [counts.clone()],
+                std::slice::from_ref(&counts),
                 "{method:?}: {limit} of {field} where {word}"
             );
             let tree = search().analyze().unwrap();

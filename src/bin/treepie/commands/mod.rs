@@ -184,7 +184,16 @@ fn decimal_to_json(decimal: Decimal) -> Value {
         digits /= 10;
     }
     match digits < 10u64.pow(DIGITS_OF_F64) {
-        true => text.parse::<f64>().map_or(Value::Null, Value::from),
+        // Never with an exponent, which is nothing that a decimal field reads.
+        true => {
+            let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+            let fraction = match fraction.trim_end_matches('0') {
+                "" => "0",
+                fraction => fraction,
+            };
+            let number = serde_json::from_str(&format!("{whole}.{fraction}"));
+            number.map_or(Value::Null, Value::Number)
+        }
         false => text.into(),
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain", "pattern_terms"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain", "pattern_terms", "sort", "after"])]
     count: bool,
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]

@@ -1,0 +1,255 @@
+//! Codes cut into pieces, and how many of the documents that match have one in each.
+
+use super::ranges::ColumnProfile;
+use crate::budget;
+use crate::error::Result;
+use crate::execution::{MatchSet, Places, for_each_few_or_block};
+use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, OneEach};
+use crate::segment::file::Section;
+
+/// What a look at the directory takes about, at a document, and at one of many values, in nanoseconds.
+const HEAD_NS: u64 = 20;
+const DOC_NS: u64 = 4;
+const CODE_NS: u64 = 5;
+/// And at one of a few documents.
+const FEW_NS: u64 = 10;
+/// Slots that a lookup begins with: sixteen kilobytes, and more where there are more ends than that.
+const SLOTS_MIN: u64 = 1_024;
+const SLOTS_MAX: u64 = 1 << 16;
+/// Ends within a block with which all of its numbers are compared.
+const COMPARED_MAX: usize = 16;
+
+/// Ascending ends of pieces. Codes are put into equal slots, most of which have one end at the most, so that most codes take one
+/// look at a table that stays in the nearest cache.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    ends: Vec<u64>,
+    /// What slots begin with, and by how many bits a code is shifted to get its slot.
+    least: u64,
+    shift: u32,
+    slots: Vec<Slot>,
+}
+
+/// Codes that begin with the same bits.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// How many ends lie up to its first code, and how many more up to its last.
+    from: u32,
+    n: u32,
+    /// The first of the latter.
+    next: u64,
+}
+
+impl Pieces {
+    /// Of ascending ends, for codes that lie in `range`, or for others in more time.
+    pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
+        let (least, greatest) = range.unwrap_or_default();
+        let n_slots = (ends.len() as u64 * 4).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX);
+        let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
+        let shift = bits.saturating_sub(n_slots.ilog2());
+        let last = greatest.saturating_sub(least) >> shift;
+        let up_to = |code: u64| ends.partition_point(|end| *end <= code);
+        let slot = |slot: u64| {
+            let first = (slot << shift).saturating_add(least);
+            let behind = (1u64 << shift).wrapping_sub(1);
+            let from = up_to(first);
+            let n = up_to(first.saturating_add(behind)) - from;
+            let next = ends.get(from).copied().unwrap_or_default();
+            Slot { from: from as u32, n: n as u32, next }
+        };
+        let slots = (0..=last).map(slot).collect();
+        Pieces { ends, least, shift, slots }
+    }
+
+    /// How many ends lie up to a code.
+    #[inline]
+    pub(super) fn n_ends(&self, code: u64) -> usize {
+        let slot = code.checked_sub(self.least).map(|code| (code >> self.shift) as usize);
+        match slot.and_then(|slot| self.slots.get(slot)) {
+            Some(&Slot { from, n, next }) if n <= 1 => {
+                from as usize + (n as usize & usize::from(next <= code))
+            }
+            _ => self.ends.partition_point(|end| *end <= code),
+        }
+    }
+}
+
+/// Documents by the number of ends up to their value.
+#[derive(Debug)]
+pub(super) struct PieceCounts {
+    pieces: Pieces,
+    /// Those with one value.
+    pub(super) by_ends: Vec<u64>,
+    /// All that have a value.
+    pub(super) n_with: u64,
+    pub(super) profile: ColumnProfile,
+    /// Of a document with many values the different numbers of ends, ascending.
+    of_many: Vec<usize>,
+}
+
+impl PieceCounts {
+    pub(super) fn new(pieces: Pieces) -> Self {
+        let by_ends = vec![0; pieces.ends.len() + 1];
+        let profile = ColumnProfile::default();
+        PieceCounts { pieces, by_ends, n_with: 0, profile, of_many: vec![] }
+    }
+
+    /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
+    pub(super) fn add_segment(
+        &mut self,
+        column: Column<Section<'_>>,
+        matches: &MatchSet,
+        mut add_many: impl FnMut(&[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let few = |counts: &mut &mut Self, few: &Few| {
+            counts.profile.blocks += few.n_blocks;
+            counts.profile.documents += few.n_docs;
+            counts.n_with += few.codes().len() as u64;
+            for code in few.codes() {
+                // No code has more ends before it than there are.
+                counts.by_ends[counts.pieces.n_ends(*code)] += 1;
+            }
+            budget::work(FEW_NS * few.n_docs)
+        };
+        for_each_few_or_block(
+            matches,
+            &mut Heads::of(column),
+            &mut &mut *self,
+            few,
+            |counts, heads, nth, places| counts.add_block(heads, nth, places, &mut add_many),
+        )
+    }
+
+    fn add_block<'s>(
+        &mut self,
+        heads: &mut Heads<'s, Section<'s>>,
+        nth: u32,
+        places: Places<'_>,
+        add_many: &mut impl FnMut(&[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let column = heads.column();
+        self.profile.blocks += 1;
+        let head = heads.get(nth)?;
+        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
+        if head.n_values == 0 {
+            self.profile.blocks_skipped += 1;
+            return budget::work(HEAD_NS);
+        }
+        let n_places = u64::from(places.len());
+        let of_least = self.pieces.n_ends(head.least);
+        let of_greatest = self.pieces.n_ends(head.greatest).max(of_least);
+        if u32::from(head.n_with) == n_docs && of_least == of_greatest {
+            self.n_with += n_places;
+            self.by_ends[of_least] += n_places;
+            self.profile.blocks_skipped += 1;
+            return budget::work(HEAD_NS);
+        }
+        budget::work(HEAD_NS + DOC_NS * n_places)?;
+        self.profile.documents += n_places;
+        let block = column.block(nth, head)?;
+        let (pieces, by_ends, mut n_with) = (&self.pieces, &mut self.by_ends[..], 0);
+        // No code has more ends before it than there are.
+        let mut add_one = |code| by_ends[pieces.n_ends(code)] += 1;
+        if let Some(numbers) = block.one_each() {
+            let inside = pieces.ends.get(of_least..of_greatest).unwrap_or_default();
+            if numbers.are_plain() && inside.len() <= COMPARED_MAX {
+                let mut firsts = [0; COMPARED_MAX];
+                let of_ends = inside.iter().map(|end| numbers.first_number_of(*end));
+                firsts.iter_mut().zip(of_ends).for_each(|(first, of_end)| *first = of_end);
+                self.n_with += n_places;
+                count_compared(numbers, places, &firsts[..inside.len()], &mut by_ends[of_least..]);
+                return Ok(());
+            }
+            places.for_each(|place| {
+                if let Some(code) = numbers.code(place) {
+                    n_with += 1;
+                    add_one(code);
+                }
+            });
+            self.n_with += n_with;
+            return Ok(());
+        }
+        let (of_many, mut done) = (&mut self.of_many, Ok(()));
+        places.for_each(|place| {
+            let mut codes = block.codes(place);
+            let Some(first) = codes.next().filter(|_| done.is_ok()) else { return };
+            n_with += 1;
+            let Some(second) = codes.next() else { return add_one(first) };
+            of_many.clear();
+            of_many.push(pieces.n_ends(first));
+            let mut n_codes = 1;
+            for code in [second].into_iter().chain(codes) {
+                n_codes += 1;
+                let n_ends = pieces.n_ends(code);
+                if of_many.last() != Some(&n_ends) {
+                    of_many.push(n_ends);
+                }
+            }
+            done = budget::work(CODE_NS * n_codes).and_then(|()| add_many(of_many));
+        });
+        self.n_with += n_with;
+        done
+    }
+}
+
+/// Counts documents that all have a number by how many of the `firsts`, ascending, are not above it. Without a branch that
+/// depends on a value: numbers are brought together, and then all of them compared with one after the other.
+fn count_compared(numbers: OneEach<'_>, places: Places<'_>, firsts: &[u32], by_ends: &mut [u64]) {
+    let (mut at_hand, mut n) = ([0u32; BLOCK_DOCS as usize], 0);
+    places.for_each(|place| {
+        if let Some(slot) = at_hand.get_mut(n) {
+            *slot = numbers.number(place);
+            n += 1;
+        }
+    });
+    let at_hand = at_hand.get(..n).unwrap_or_default();
+    let mut n_before = n as u32;
+    for (count, first) in by_ends.iter_mut().zip(firsts) {
+        let n_from = at_hand.iter().map(|number| u32::from(number >= first)).sum::<u32>();
+        *count += u64::from(n_before - n_from);
+        n_before = n_from;
+    }
+    if let Some(count) = by_ends.get_mut(firsts.len()) {
+        *count += u64::from(n_before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_counted_wherever_codes_and_ends_lie() {
+        let top = u64::MAX;
+        let sets: [&[u64]; 7] = [
+            &[],
+            &[0],
+            &[top],
+            &[10, 15, 20, 30, 40],
+            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1 << 40, top - 1, top],
+            &[1 << 20, (1 << 20) + 1, 1 << 21],
+            &[5, 1 << 63],
+        ];
+        let ranges = [None, Some((0, 0)), Some((0, top)), Some((12, 35)), Some((3, 1 << 41))];
+        let ranges = ranges.into_iter().chain([Some((top - 5, top)), Some((1 << 20, 1 << 21))]);
+        for range in ranges {
+            for ends in sets {
+                let pieces = Pieces::new(ends.to_vec(), range);
+                let near =
+                    ends.iter().flat_map(|end| [end.wrapping_sub(1), *end, end.wrapping_add(1)]);
+                let spread = (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, !(1 << bit)]);
+                let slots =
+                    (0..3_000).map(|nth| range.unwrap_or_default().0.wrapping_add(nth * 700));
+                for code in near.chain(spread).chain(slots) {
+                    let expected = ends.iter().filter(|end| **end <= code).count();
+                    assert_eq!(pieces.n_ends(code), expected, "{code} of {ends:?} in {range:?}");
+                }
+            }
+        }
+        let many: Vec<u64> = (0..50_000).map(|nth| nth * 3).collect();
+        let pieces = Pieces::new(many.clone(), Some((0, 150_000)));
+        for code in 0..150_100 {
+            assert_eq!(pieces.n_ends(code), (code / 3 + 1).min(50_000) as usize);
+        }
+    }
+}
