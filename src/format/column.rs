@@ -539,6 +539,17 @@ impl<'s, S: Source<'s>> Column<S> {
     }
 }
 
+/// Where a number lies, and what it stands for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    at: u64,
+    shift: u64,
+    width: u32,
+    gap: u64,
+    least: u64,
+    unit: u64,
+}
+
 /// Codes of a few documents.
 #[derive(Debug)]
 pub(crate) struct Few {
@@ -592,39 +603,46 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
     }
 
     /// Puts the codes of a few documents into `out`, given by block and place, up to [`Few::MAX`] of them; `false` where a
-    /// block has another kind of numbers than one for each document. Nothing is set up for a block, so that documents which
-    /// lie each in its own are waited for together.
+    /// block has another kind of numbers than one for each document. Nothing is set up for a block, and all are asked for before
+    /// the first is read, so that documents which lie each in its own are waited for together.
     pub(crate) fn few(
         &mut self,
         places: impl Iterator<Item = (u32, u32)>,
         out: &mut Few,
     ) -> Result<bool> {
-        let mut last = None;
-        (out.n, out.n_docs, out.n_blocks) = (0, 0, 0);
-        for (nth, place) in places {
+        let source = self.column.source;
+        let (mut spots, mut n_spots, mut last) = ([Spot::default(); Few::MAX], 0, None);
+        (out.n, out.n_blocks) = (0, 0);
+        for ((nth, place), spot) in places.zip(&mut spots) {
             let head = match self.entry(nth) {
                 Some(head) => head,
                 None => self.read(nth)?,
             };
-            let (width, gap) = match head.encoding {
-                Encoding::Full => (u32::from(head.width), 0),
-                Encoding::Gaps => (u32::from(head.width), 1),
+            let gap = match head.encoding {
+                Encoding::Full => 0,
+                Encoding::Gaps => 1,
                 Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
             };
-            let bit = place as usize * width as usize;
-            let at = head.start.saturating_add(bit as u64 / 8);
-            let Some(end) = at.checked_add(8).filter(|end| *end <= self.column.directory_at) else {
-                return Ok(false);
-            };
-            let word =
-                array_at(&self.column.source.bytes(at..end)?, 0).map_or(0, u64::from_le_bytes);
-            let number = word >> (bit % 8) & mask_of(width);
-            out.n_docs += 1;
+            let width = u32::from(head.width);
+            let bit = u64::from(place) * u64::from(width);
+            let at = head.start.saturating_add(bit / 8);
+            source.prefetch(at..at.saturating_add(1));
+            *spot = Spot { at, shift: bit % 8, width, gap, least: head.least, unit: head.unit };
+            n_spots += 1;
             out.n_blocks += u64::from(last != Some(nth));
             last = Some(nth);
-            if let (Some(number), Some(slot)) = (number.checked_sub(gap), out.codes.get_mut(out.n))
-            {
-                *slot = head.least.wrapping_add(head.unit.wrapping_mul(number));
+        }
+        out.n_docs = n_spots as u64;
+        for spot in spots.iter().take(n_spots) {
+            let end = spot.at.checked_add(size_of::<u64>() as u64);
+            let Some(end) = end.filter(|end| *end <= self.column.directory_at) else {
+                return Ok(false);
+            };
+            let word = source.bytes(spot.at..end)?;
+            let word = array_at(&word, 0).map_or(0, u64::from_le_bytes);
+            let number = (word >> spot.shift & mask_of(spot.width)).checked_sub(spot.gap);
+            if let (Some(number), Some(slot)) = (number, out.codes.get_mut(out.n)) {
+                *slot = spot.least.wrapping_add(spot.unit.wrapping_mul(number));
                 out.n += 1;
             }
         }

@@ -19,7 +19,7 @@ const USAGE: &str = "usage:
   treepie-peers build TITLES DIR [THREADS] [MIB]     sort, tantivy and treepie index the same titles
   treepie-peers open DIR [WORD]                      fresh processes: open what `build` left in DIR, count WORD
   treepie-peers count ARTICLES QUERIES DIR [ROUNDS]  COUNT of AND and OR, with CRoaring as the floor
-  treepie-peers facets DIR [DOCUMENTS]               the ten most frequent of 300 values, by selectivity
+  treepie-peers facets DIR [DOCUMENTS]               counts by value, range and month, and hits in order
   treepie-peers live DIR [DOCUMENTS [COMMITS]]       commits of one and of a hundred documents, updates by key
   treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_10_COUNT by class and corpus; options:
         --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
