@@ -312,6 +312,37 @@ pub(crate) fn release(bytes: u64) {
     MEMORY.set(Memory { left: memory.left.saturating_add(bytes).min(memory.of), ..memory });
 }
 
+/// Bytes that may still be held.
+pub(crate) fn left() -> u64 {
+    MEMORY.get().left
+}
+
+/// Memory that is held as long as this is there.
+#[derive(Debug, Default)]
+pub(crate) struct Held(u64);
+
+impl Held {
+    /// Holds more, as [`hold`].
+    pub(crate) fn more(&mut self, bytes: u64) -> Result<()> {
+        hold(bytes)?;
+        self.0 += bytes;
+        Ok(())
+    }
+
+    /// Releases some of it.
+    pub(crate) fn less(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.0);
+        release(bytes);
+        self.0 -= bytes;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        release(self.0);
+    }
+}
+
 /// Whether an error says that a budget ran out of time or was cancelled.
 pub(crate) fn is_stop(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Cancelled)

@@ -71,6 +71,11 @@ pub(crate) trait Source<'s>: Copy + 's {
     /// The bytes in `range`; an error where they are damaged or outside the section.
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>>;
 
+    /// Whether bytes are at hand rather than read.
+    fn is_mapped(self) -> bool {
+        true
+    }
+
     /// Says that `range` will be asked for soon, so that the wait for several ranges is one wait.
     /// A hint without effect where bytes are not mapped.
     fn prefetch(self, _range: Range<u64>) {}

@@ -237,11 +237,12 @@ impl Field {
     }
 
     /// Sets whether the values are also kept in document order, as a column beside the posting lists (default: true of
-    /// typed fields, false of keywords; text has none): what sorting needs, and what counts values faster where few
+    /// typed fields, false of keywords; text has none): what sorting by numbers and dates needs, and what counts values faster where few
     /// documents match or many values are alike. It answers no query in another way.
     ///
     /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords are numbers in
-    /// the order of the dictionary. To build one of keywords takes a byte of memory for each of the field's terms more.
+    /// the order of the dictionary. To build one of keywords takes some two bytes of memory more for each term of each run, and
+    /// of each segment that is merged.
     #[must_use]
     pub fn column(mut self, column: bool) -> Self {
         self.column = column;

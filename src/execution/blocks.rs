@@ -122,9 +122,12 @@ fn for_each_part<'m, 's, S: Source<'s>, T>(
             Container::Array(lows) => {
                 let low = |low: &[u8; 2]| u32::from(u16::from_le_bytes(*low));
                 let block = |at: &[u8; 2]| low(at) / BLOCK_DOCS;
-                let are_few = window.cardinality <= FEW_OF_WINDOW;
-                for lows in lows.chunks(Few::MAX) {
-                    if are_few && look_up(state, heads, base, lows)? {
+                let at_once = match window.cardinality <= FEW_OF_WINDOW {
+                    true => Few::MAX,
+                    false => lows.len().max(1),
+                };
+                for lows in lows.chunks(at_once) {
+                    if at_once == Few::MAX && look_up(state, heads, base, lows)? {
                         continue;
                     }
                     for of_block in lows.chunk_by(|a, b| block(a) == block(b)) {

@@ -8,31 +8,29 @@
 //! Counts are exact and ties go to the smaller term by bytes, as with [`terms`](super::terms).
 //!
 //! Cost: a look at the directory for each block of 1,024 documents in which something matches, two or three nanoseconds for
-//! each document, and a nanosecond a counter. Memory: four bytes a counter, or 24 bytes for each code that is met.
+//! each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
-use super::merged::MergedCounts;
+use super::merged::{MergedCounts, TERM_NS};
 use super::ranges::{ColumnProfile, wider};
+use super::tally::Tally;
 use super::terms::{FacetProfile, TermCounts};
 use super::top::Top;
-use crate::budget;
-use crate::error::{Error, Result};
+use crate::budget::{self, Held};
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block};
-use crate::format::column::{BLOCK_DOCS, Block, Column, Few, Heads};
-use crate::plan::{FacetPlan, SegmentPlan, cost};
+use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
+use crate::plan::{FacetPlan, SegmentPlan};
 use crate::segment::file::Section;
 use crate::value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-/// What a look at the directory takes about, a document, and a counter, in nanoseconds.
+/// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 3;
-const COUNTER_NS: u64 = 1;
 /// And at one of a few documents.
 const FEW_NS: u64 = 10;
-/// Codes that are written down before they are sorted the first time.
-const PENDING_MIN: usize = 1 << 16;
 
 /// Counts the values of a field among `matches`, which tells for each segment of a query's plan what matches there.
 pub(super) fn count_by_column(
@@ -42,17 +40,24 @@ pub(super) fn count_by_column(
 ) -> Result<TermCounts> {
     let started = Instant::now();
     let mut counting = Counting::default();
+    // Of what was given: a document that says the same twice has two.
     let mut single_valued = true;
     let mut parts = vec![];
     for (segment, matches) in segments.iter().zip(matches) {
         let field = segment.segment.field(plan.field);
         // That there is one was looked up in the schema.
         let Some(column) = field.column()? else { continue };
-        single_valued &= column.n_values() == u64::from(column.n_with());
+        let statistics = field.statistics()?;
+        single_valued &= statistics.n_tokens == u64::from(statistics.n_docs_with_value);
         counting.n_matches += matches.len(segment.n_docs);
         parts.push((field, column, matches));
     }
     let n_matches = counting.n_matches;
+    if n_matches > u64::from(u32::MAX) {
+        return Err(Error::new(ErrorKind::LimitExceeded, "counting values by a column")
+            .expected(format!("at most {} documents that match", u32::MAX))
+            .found(n_matches.to_string()));
+    }
     let of_schema = segments.first().map(|segment| segment.segment.schema().get(plan.field));
     let mut top = Top::new(plan.limit);
     if of_schema.is_some_and(|field| field.has_ordinals()) {
@@ -61,14 +66,16 @@ pub(super) fn count_by_column(
             let n_terms = field.terms()?.n_terms();
             let mut tally = Tally::new(0, u64::from(n_terms), n_matches)?;
             counting.add_segment(&column, matches, &mut tally)?;
-            of_parts.push((field.terms()?, tally.finish()?));
+            tally.finish()?;
+            of_parts.push((field.terms()?, tally));
         }
         match &of_parts[..] {
             [(terms, counted)] => {
                 // A term is asked for where it is among the first, which its count and its place say.
-                let first = first_of(counted.iter(), plan.limit)?;
+                let first = first_of(counted, plan.limit)?;
                 let mut term = vec![];
                 for (ordinal, count) in first {
+                    budget::work(TERM_NS)?;
                     let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
                     terms.term(crate::ids::TermOrdinal(ordinal), &mut term)?;
                     top.offer(count, &term)?;
@@ -90,8 +97,8 @@ pub(super) fn count_by_column(
         for (_, column, matches) in parts {
             counting.add_segment(&column, matches, &mut tally)?;
         }
-        let counted = tally.finish()?;
-        for (code, count) in first_of(counted.iter(), plan.limit)? {
+        tally.finish()?;
+        for (code, count) in first_of(&tally, plan.limit)? {
             top.offer(count, &value::term_of_code(code))?;
         }
     }
@@ -169,169 +176,23 @@ impl Counting {
     }
 }
 
-/// How often each code was met.
-#[derive(Debug)]
-struct Tally {
-    least: u64,
-    /// For each code from `least` on; empty where codes are written down.
-    counters: Vec<u32>,
-    listed: Listed,
-}
-
-/// Codes as they were met, and those before, with their counts.
-#[derive(Debug, Default)]
-struct Listed {
-    pending: Vec<Counted>,
-    sorted: Vec<Counted>,
-}
-
-/// A code with its count.
-type Counted = (u64, u32);
-
-impl Tally {
-    /// For `n_codes` codes from `least` on, of which `n_matches` documents have some.
-    fn new(least: u64, n_codes: u64, n_matches: u64) -> Result<Self> {
-        let mut counters = vec![];
-        if n_codes <= cost::counters_max(n_matches) {
-            budget::hold(n_codes * size_of::<u32>() as u64)?;
-            budget::work(n_codes * COUNTER_NS)?;
-            counters = vec![0; n_codes as usize];
-        }
-        Ok(Tally { least, counters, listed: Listed::default() })
-    }
-
-    #[inline]
-    fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
-        if self.counters.is_empty() {
-            return self.listed.add(code, n_docs);
-        }
-        let counter =
-            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
-        match counter {
-            Some(counter) => *counter += n_docs,
-            None => return Err(outside(code)),
-        }
-        Ok(())
-    }
-
-    /// Adds the codes of the documents in these places; with how many of them have any.
-    fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
-        if self.counters.is_empty() {
-            self.listed.add_block(block, places)
-        } else {
-            self.count_block(block, places)
-        }
-    }
-
-    fn count_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
-        let (least, counters) = (self.least, &mut self.counters[..]);
-        let mut wrong = None;
-        let mut count = |code: u64| match counters.get_mut(code.wrapping_sub(least) as usize) {
-            Some(counter) => *counter += 1,
-            None => wrong = Some(code),
-        };
-        let mut n_with = 0;
-        match block.one_each() {
-            Some(numbers) => places.for_each(|place| {
-                if let Some(code) = numbers.code(place) {
-                    n_with += 1;
-                    count(code);
-                }
-            }),
-            None => places.for_each(|place| {
-                let mut has_any = false;
-                block.codes(place).for_each(|code| {
-                    has_any = true;
-                    count(code);
-                });
-                n_with += u64::from(has_any);
-            }),
-        }
-        wrong.map_or(Ok(n_with), |code| Err(outside(code)))
-    }
-
-    fn finish(mut self) -> Result<Self> {
-        self.listed.sort_pending()?;
-        budget::work(self.counters.len() as u64 * COUNTER_NS)?;
-        Ok(self)
-    }
-
-    /// The codes that were met, ascending, with their counts.
-    fn iter(&self) -> impl Iterator<Item = Counted> {
-        let counters = (self.least..).zip(&self.counters).filter(|(_, count)| **count > 0);
-        counters.map(|(code, count)| (code, *count)).chain(self.listed.sorted.iter().copied())
-    }
-}
-
-impl Listed {
-    fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
-        budget::hold(size_of::<Counted>() as u64)?;
-        self.pending.push((code, n_docs));
-        self.sort_if_many()
-    }
-
-    fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
-        let mut n_with = 0;
-        let before = self.pending.len();
-        places.for_each(|place| {
-            let before = self.pending.len();
-            self.pending.extend(block.codes(place).map(|code| (code, 1)));
-            n_with += u64::from(self.pending.len() > before);
-        });
-        budget::hold(((self.pending.len() - before) * size_of::<Counted>()) as u64)?;
-        self.sort_if_many()?;
-        Ok(n_with)
-    }
-
-    /// As long as there are fewer than have been sorted, so that none is gone through often.
-    fn sort_if_many(&mut self) -> Result<()> {
-        match self.pending.len() >= self.sorted.len().max(PENDING_MIN) {
-            true => self.sort_pending(),
-            false => Ok(()),
-        }
-    }
-
-    fn sort_pending(&mut self) -> Result<()> {
-        let n_pending = self.pending.len();
-        budget::work(n_pending as u64 * u64::from(usize::BITS - n_pending.leading_zeros()))?;
-        self.pending.sort_unstable();
-        self.sorted.append(&mut self.pending);
-        let n_before = self.sorted.len();
-        // Two runs that ascend: what a stable sort takes one pass for.
-        self.sorted.sort_by_key(|(code, _)| *code);
-        self.sorted.dedup_by(|later, first| {
-            let is_same = later.0 == first.0;
-            first.1 += if is_same { later.1 } else { 0 };
-            is_same
-        });
-        budget::release(((n_before - self.sorted.len()) * size_of::<Counted>()) as u64);
-        Ok(())
-    }
-}
-
 /// Those with the highest counts, and of equal ones the first, as `limit` allows; ascending by code.
-fn first_of(counts: impl Iterator<Item = Counted>, limit: usize) -> Result<Vec<(u64, u64)>> {
-    let mut best: BinaryHeap<Reverse<(u32, Reverse<u64>)>> = BinaryHeap::new();
-    for (code, count) in counts {
+fn first_of(tally: &Tally, limit: usize) -> Result<Vec<(u64, u64)>> {
+    let (mut best, mut held) = (BinaryHeap::new(), Held::default());
+    tally.for_each(|(code, count)| {
         let counted = Reverse((count, Reverse(code)));
         if best.len() < limit {
-            budget::hold(size_of_val(&counted) as u64)?;
+            held.more(2 * size_of_val(&counted) as u64)?;
             best.push(counted);
         } else if let Some(mut worst) = best.peek_mut()
             && *worst > counted
         {
             *worst = counted;
         }
-    }
+        Ok(())
+    })?;
     let mut best: Vec<_> =
         best.into_iter().map(|Reverse((count, Reverse(code)))| (code, count.into())).collect();
     best.sort_unstable();
     Ok(best)
-}
-
-#[cold]
-fn outside(code: u64) -> Error {
-    Error::corrupt("counting the codes of a column")
-        .expected("one between the least and the greatest of the column")
-        .found(code.to_string())
 }

@@ -8,7 +8,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 
 /// What reading a term by its number takes about, in nanoseconds.
-const TERM_NS: u64 = 150;
+pub(super) const TERM_NS: u64 = 150;
 
 /// A term in one of the fields that are merged: the field's place, and what its dictionary says.
 pub(super) type Occurrence = (usize, TermInfo);

@@ -6,6 +6,7 @@ mod intervals;
 mod merged;
 mod pieces;
 mod ranges;
+mod tally;
 mod terms;
 mod top;
 

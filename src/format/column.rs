@@ -558,13 +558,15 @@ pub(crate) struct Few {
     /// Documents, some of which may have no code, and the blocks that these are in.
     pub(crate) n_docs: u64,
     pub(crate) n_blocks: u64,
+    /// The last of these, which may go on.
+    last: Option<u32>,
 }
 
 impl Few {
     pub(crate) const MAX: usize = 64;
 
     pub(crate) fn new() -> Self {
-        Few { codes: [0; Self::MAX], n: 0, n_docs: 0, n_blocks: 0 }
+        Few { codes: [0; Self::MAX], n: 0, n_docs: 0, n_blocks: 0, last: None }
     }
 
     pub(crate) fn codes(&self) -> &[u64] {
@@ -611,7 +613,11 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         out: &mut Few,
     ) -> Result<bool> {
         let source = self.column.source;
-        let (mut spots, mut n_spots, mut last) = ([Spot::default(); Few::MAX], 0, None);
+        if !source.is_mapped() {
+            // Each would be read by itself.
+            return Ok(false);
+        }
+        let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
         (out.n, out.n_blocks) = (0, 0);
         for ((nth, place), spot) in places.zip(&mut spots) {
             let head = match self.entry(nth) {
@@ -629,8 +635,8 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
             source.prefetch(at..at.saturating_add(1));
             *spot = Spot { at, shift: bit % 8, width, gap, least: head.least, unit: head.unit };
             n_spots += 1;
-            out.n_blocks += u64::from(last != Some(nth));
-            last = Some(nth);
+            out.n_blocks += u64::from(out.last != Some(nth));
+            out.last = Some(nth);
         }
         out.n_docs = n_spots as u64;
         for spot in spots.iter().take(n_spots) {

@@ -308,7 +308,9 @@ pub(crate) struct FacetSizes {
     pub(crate) n_with: u64,
     pub(crate) n_docs: u32,
     pub(crate) n_segments: usize,
-    /// Codes between the least and the greatest of its column, where it keeps one.
+    /// Values of its column, where it keeps one.
+    pub(crate) n_values: u64,
+    /// Codes between the least and the greatest of its column.
     pub(crate) column_codes: Option<u64>,
     /// Whether these are numbers of terms, which each segment counts for itself.
     pub(crate) has_ordinals: bool,
@@ -323,6 +325,8 @@ pub(crate) struct FacetCosts {
     pub(crate) dictionary_order: f32,
     /// By the column, where there is one.
     pub(crate) column: Option<f32>,
+    /// Bytes that this takes.
+    pub(crate) column_bytes: u64,
 }
 
 impl FacetCosts {
@@ -351,11 +355,22 @@ impl FacetCosts {
             most_frequent_first: passes * listing + may_enter as f32 * each(may_enter),
             dictionary_order: listing + counted as f32 * each(counted),
             column: sizes.column_codes.map(|n_codes| sizes.column_ns(n_codes, matches)),
+            column_bytes: sizes.column_bytes(matches),
         }
     }
 }
 
 impl FacetSizes {
+    /// The most that counters, or codes that are written down, take.
+    fn column_bytes(&self, matches: f64) -> u64 {
+        let n_codes = self.column_codes.unwrap_or(0);
+        if n_codes <= counters_max(matches as u64) {
+            return n_codes.saturating_mul(4);
+        }
+        let per_document = self.n_values as f64 / f64::from(self.n_docs.max(1));
+        (matches * per_document * 32.0) as u64
+    }
+
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
     fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
         let n_blocks = f64::from(self.n_docs) / f64::from(COLUMN_BLOCK);
@@ -414,6 +429,7 @@ mod tests {
             n_with: 700_000,
             n_docs: 2_000_000,
             n_segments: 1,
+            n_values: 700_000,
             column_codes: None,
             has_ordinals: false,
         };

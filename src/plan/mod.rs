@@ -21,6 +21,7 @@ pub(crate) mod leaf;
 mod planner;
 mod sample;
 
+use crate::budget;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
@@ -226,6 +227,9 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) estimates: Vec<Estimate>,
 }
 
+/// What part of the memory that is left a facet by column may take.
+const COLUMN_SHARE: u64 = 4;
+
 /// A field whose values are to be counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FacetWanted {
@@ -279,7 +283,11 @@ impl FacetPlan {
             (FacetMethod::MostFrequentFirst, costs.most_frequent_first),
             (FacetMethod::Dictionary, costs.dictionary_order),
         ];
-        ways.extend(costs.column.map(|cost| (FacetMethod::Column, cost)));
+        // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
+        let is_affordable = costs.column_bytes <= budget::left() / COLUMN_SHARE
+            && matches <= f64::from(u32::MAX)
+            || self.wanted == Some(FacetMethod::Column);
+        ways.extend(costs.column.filter(|_| is_affordable).map(|cost| (FacetMethod::Column, cost)));
         ways.sort_by(|a, b| a.1.total_cmp(&b.1));
         if everything {
             ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));

@@ -707,6 +707,7 @@ impl<'s> Plan<'s> {
                 sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
                 sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
                 if let Some(column) = reader.column()? {
+                    sizes.n_values += column.n_values();
                     let of_part = column.range().unwrap_or((u64::MAX, 0));
                     let (least, greatest): (u64, u64) = codes.unwrap_or((u64::MAX, 0));
                     codes = Some((least.min(of_part.0), greatest.max(of_part.1)));

@@ -367,6 +367,11 @@ impl<'s> Source<'s> for Section<'s> {
     }
 
     #[inline]
+    fn is_mapped(self) -> bool {
+        self.mapped.is_some()
+    }
+
+    #[inline]
     fn prefetch(self, range: Range<u64>) {
         // What lies outside is left to the error of whoever reads it.
         let end = range.end.min(self.len);

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Block;
 use crate::ids::FieldId;
-use crate::schema::{FieldKind, Schema};
+use crate::schema::{Field, FieldKind, Schema};
 use crate::value::{self, Value};
 use std::fmt;
 use std::str::FromStr;
@@ -117,7 +117,8 @@ impl SortOrder {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Usage`] for a field that there is not, that keeps no column, or is there twice; for too many keys.
+    /// [`ErrorKind::Usage`] for a field that there is not, of texts or keywords, that keeps no column, or is there twice; for too
+    /// many keys.
     pub(crate) fn new(keys: &[SortKey], schema: &Schema) -> Result<Self> {
         let wrong = || Error::new(ErrorKind::Usage, "sorting hits");
         if keys.len() > SORT_KEYS_MAX {
@@ -128,7 +129,8 @@ impl SortOrder {
         let mut fields: Vec<SortField> = Vec::with_capacity(keys.len());
         for key in keys {
             let field = schema.field_id(&key.field).ok_or_else(|| {
-                let with_column = schema.fields().iter().filter(|field| field.column);
+                let is_known = |field: &&Field| field.column && !field.has_ordinals();
+                let with_column = schema.fields().iter().filter(is_known);
                 let known: Vec<_> = with_column.map(|field| &*field.name).collect();
                 let known = match &known[..] {
                     [] => "a field with a column, of which there is none".to_owned(),
@@ -140,10 +142,10 @@ impl SortOrder {
             if !of_schema.column || of_schema.has_ordinals() {
                 let hint = match of_schema.kind.is_typed() {
                     true => "its schema says column = false, or is older than columns are",
-                    false => "numbers, dates and booleans have one",
+                    false => "keywords cannot be sorted by yet, texts not at all",
                 };
                 return Err(wrong()
-                    .expected("a field that keeps a column")
+                    .expected("a field of numbers, dates or booleans that keeps a column")
                     .found(format!("the {} field '{}'", of_schema.kind.name(), key.field))
                     .hint(hint));
             }
@@ -231,7 +233,6 @@ impl SortField {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Field;
 
     #[test]
     fn keys_are_read_as_they_are_written() {

@@ -301,6 +301,46 @@ fn random_facets_are_what_counting_every_document_gives() {
 }
 
 #[test]
+fn a_value_that_is_given_twice_makes_no_difference_between_ways() {
+    let field = Field::new("many", FieldKind::Keyword).many(true).column(true);
+    let index = Index::in_memory(Schema::builder().field(field).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("many", "a").with("many", "a")).unwrap();
+    for nth in 0..20 {
+        writer.add(Document::new().with("many", format!("{nth}"))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("many:a OR many:1*").unwrap();
+    let by = |method| searcher.search(&query).facet_by("many", 3, method).run().unwrap().facets;
+    assert_eq!(by(FacetMethod::Column), by(FacetMethod::Dictionary));
+    assert_eq!(by(FacetMethod::Column)[0].buckets.len(), 3);
+}
+
+/// Counters for each second of three years take more than a search may have, posting lists do not.
+#[test]
+fn a_column_is_left_alone_where_it_would_take_too_much_memory() {
+    let index = Index::in_memory(
+        Schema::builder().field(Field::new("at", FieldKind::I64)).text("text").build().unwrap(),
+    );
+    let mut writer = index.writer().unwrap();
+    for nth in 0..70_000i64 {
+        let text = if nth % 2 == 0 { "even" } else { "odd" };
+        writer.add(Document::new().with("at", nth * 11).with("text", text)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("even").unwrap();
+    let search = || searcher.search(&query).limit(0).memory_bytes(400 << 10);
+    let page = search().facet("at", 2).run().unwrap();
+    assert_eq!(page.facets[0].buckets.len(), 2);
+    let forced = search().facet_by("at", 2, FacetMethod::Column).run();
+    assert_eq!(forced.unwrap_err().kind(), ErrorKind::LimitExceeded);
+    let free = searcher.search(&query).limit(0).facet_by("at", 2, FacetMethod::Column);
+    assert_eq!(free.run().unwrap().facets, page.facets);
+}
+
+#[test]
 fn nothing_is_listed_once_every_document_is_accounted_for() {
     // Two thousand values, each of two documents; the first value's documents have a word.
     let documents = (0..4_000).map(|n| {

@@ -1,0 +1,259 @@
+//! How often each code was met.
+
+use crate::budget::{self, Held};
+use crate::error::{Error, Result};
+use crate::execution::Places;
+use crate::format::column::Block;
+use crate::plan::cost;
+
+/// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
+const COUNTER_NS: u64 = 1;
+const MET_NS: u64 = 10;
+/// And a code in each of the rounds of sorting and of merging.
+const ROUND_NS: u64 = 2;
+/// Counters, and codes, that are gone through before the clock is asked.
+const AT_ONCE: usize = 1 << 16;
+/// Codes that are written down before they are sorted: some ten milliseconds of it.
+const PENDING_MAX: usize = 1 << 18;
+
+/// A code with its count.
+pub(super) type Counted = (u64, u32);
+
+/// Codes with their counts: a counter for each that may come where these are few, otherwise as they come.
+#[derive(Debug)]
+pub(super) struct Tally {
+    least: u64,
+    /// For each code from `least` on; empty where codes are written down.
+    counters: Vec<u32>,
+    pending: Vec<Counted>,
+    /// Ascending codes; each run has more than twice as many as the next, so that none is merged often.
+    runs: Vec<Vec<Counted>>,
+    held: Held,
+}
+
+impl Tally {
+    /// For `n_codes` codes from `least` on, of which `n_matches` documents have some.
+    pub(super) fn new(least: u64, n_codes: u64, n_matches: u64) -> Result<Self> {
+        let (mut counters, mut held) = (vec![], Held::default());
+        if n_codes <= cost::counters_max(n_matches) {
+            held.more(n_codes * size_of::<u32>() as u64)?;
+            counters = vec![0; n_codes as usize];
+        }
+        Ok(Tally { least, counters, pending: vec![], runs: vec![], held })
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, code: u64, n_docs: u32) -> Result<()> {
+        if self.counters.is_empty() {
+            self.pending.push((code, n_docs));
+            return self.sort_if_many();
+        }
+        let counter =
+            code.checked_sub(self.least).and_then(|at| self.counters.get_mut(at as usize));
+        match counter {
+            Some(counter) => *counter += n_docs,
+            None => return Err(outside(code)),
+        }
+        Ok(())
+    }
+
+    /// Adds the codes of the documents in these places; with how many of them have any.
+    pub(super) fn add_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
+        if !self.counters.is_empty() {
+            return self.count_block(block, places);
+        }
+        let mut n_with = 0;
+        places.for_each(|place| {
+            let before = self.pending.len();
+            self.pending.extend(block.codes(place).map(|code| (code, 1)));
+            n_with += u64::from(self.pending.len() > before);
+        });
+        self.sort_if_many()?;
+        Ok(n_with)
+    }
+
+    fn count_block(&mut self, block: &Block<'_>, places: Places<'_>) -> Result<u64> {
+        let (least, counters) = (self.least, &mut self.counters[..]);
+        let mut wrong = None;
+        let mut count = |code: u64| match counters.get_mut(code.wrapping_sub(least) as usize) {
+            Some(counter) => *counter += 1,
+            None => wrong = Some(code),
+        };
+        let mut n_with = 0;
+        match block.one_each() {
+            Some(numbers) => places.for_each(|place| {
+                if let Some(code) = numbers.code(place) {
+                    n_with += 1;
+                    count(code);
+                }
+            }),
+            None => places.for_each(|place| {
+                let mut has_any = false;
+                block.codes(place).for_each(|code| {
+                    has_any = true;
+                    count(code);
+                });
+                n_with += u64::from(has_any);
+            }),
+        }
+        wrong.map_or(Ok(n_with), |code| Err(outside(code)))
+    }
+
+    #[inline]
+    fn sort_if_many(&mut self) -> Result<()> {
+        if self.pending.len() < PENDING_MAX { Ok(()) } else { self.sort_pending() }
+    }
+
+    fn sort_pending(&mut self) -> Result<()> {
+        let n = self.pending.len();
+        let n_rounds = u64::from(usize::BITS - n.leading_zeros());
+        budget::work(n as u64 * n_rounds * ROUND_NS)?;
+        self.pending.sort_unstable();
+        self.held.more((n * size_of::<Counted>()) as u64)?;
+        let mut run = std::mem::take(&mut self.pending);
+        run.dedup_by(|later, first| add_if_same(first, *later));
+        self.runs.push(run);
+        while let [.., a, b] = &self.runs[..]
+            && a.len() <= 2 * b.len()
+        {
+            self.merge_last()?;
+        }
+        Ok(())
+    }
+
+    /// Merges the last two runs.
+    fn merge_last(&mut self) -> Result<()> {
+        let (Some(b), Some(a)) = (self.runs.pop(), self.runs.pop()) else { return Ok(()) };
+        let bytes = |n: usize| (n * size_of::<Counted>()) as u64;
+        self.held.more(bytes(a.len() + b.len()))?;
+        let mut merged = Vec::with_capacity(a.len() + b.len());
+        let (mut rest_a, mut rest_b) = (&a[..], &b[..]);
+        while let (Some(first_a), Some(first_b)) = (rest_a.first(), rest_b.first()) {
+            if merged.len() % AT_ONCE == 0 {
+                budget::work(AT_ONCE as u64 * ROUND_NS)?;
+            }
+            let (next, rest) = match first_a <= first_b {
+                true => (*first_a, &mut rest_a),
+                false => (*first_b, &mut rest_b),
+            };
+            *rest = &rest[1..];
+            if !merged.last_mut().is_some_and(|last| add_if_same(last, next)) {
+                merged.push(next);
+            }
+        }
+        for rest in [rest_a, rest_b] {
+            let is_same = |next: &&Counted| merged.last().is_some_and(|last| last.0 == next.0);
+            let n_same = usize::from(rest.first().as_ref().is_some_and(is_same));
+            if let (Some(last), Some(next)) = (merged.last_mut(), rest.first()) {
+                add_if_same(last, *next);
+            }
+            merged.extend_from_slice(&rest[n_same..]);
+        }
+        self.held.less(bytes(2 * (a.len() + b.len()) - merged.len()));
+        self.runs.push(merged);
+        Ok(())
+    }
+
+    /// Brings together what was met; nothing is added any more.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        if !self.pending.is_empty() {
+            self.sort_pending()?;
+        }
+        while self.runs.len() > 1 {
+            self.merge_last()?;
+        }
+        Ok(())
+    }
+
+    /// The codes that were met, ascending, with their counts.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Counted> {
+        let counters = (self.least..).zip(&self.counters).filter(|(_, count)| **count > 0);
+        let listed = self.runs.iter().flatten().copied();
+        counters.map(|(code, count)| (code, *count)).chain(listed)
+    }
+
+    /// Calls `visit` with each of them, and asks the clock now and then.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(Counted) -> Result<()>) -> Result<()> {
+        for (first, counters) in (self.least..).step_by(AT_ONCE).zip(self.counters.chunks(AT_ONCE))
+        {
+            budget::work(counters.len() as u64 * COUNTER_NS)?;
+            let mut n_met = 0;
+            for (code, &count) in (first..).zip(counters).filter(|(_, count)| **count > 0) {
+                n_met += 1;
+                visit((code, count))?;
+            }
+            budget::work(n_met * MET_NS)?;
+        }
+        for counted in self.runs.iter().flat_map(|run| run.chunks(AT_ONCE)) {
+            budget::work(counted.len() as u64 * MET_NS)?;
+            counted.iter().try_for_each(|counted| visit(*counted))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the count of one to another of the same code; whether it is of the same.
+fn add_if_same(to: &mut Counted, other: Counted) -> bool {
+    let is_same = to.0 == other.0;
+    to.1 += if is_same { other.1 } else { 0 };
+    is_same
+}
+
+#[cold]
+fn outside(code: u64) -> Error {
+    Error::corrupt("counting the codes of a column")
+        .expected("one between the least and the greatest of the column")
+        .found(code.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn codes_are_counted_alike_by_counters_and_by_what_is_written_down() {
+        let mut random = 1u64;
+        let codes = (0..3 * PENDING_MAX as u64 + 1_000).map(|nth| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Some often, some once, and the first of a run sometimes the last of that before.
+            7 + match nth % 3 {
+                0 => random >> 60,
+                1 => 100_000 - nth / 10,
+                _ => (random >> 40) % 150_000,
+            }
+        });
+        let codes: Vec<u64> = codes.collect();
+        let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
+        codes.iter().for_each(|code| *expected.entry(*code).or_default() += 1);
+        for n_codes in [150_007, u64::MAX] {
+            let mut tally = Tally::new(7, n_codes, 1_000_000).unwrap();
+            assert_eq!(tally.counters.is_empty(), n_codes == u64::MAX);
+            codes.iter().for_each(|code| tally.add(*code, 1).unwrap());
+            tally.finish().unwrap();
+            assert!(tally.iter().eq(expected.iter().map(|(code, count)| (*code, *count))));
+            let mut met = vec![];
+            let visit = |counted| {
+                met.push(counted);
+                Ok(())
+            };
+            tally.for_each(visit).unwrap();
+            assert!(tally.iter().eq(met));
+        }
+        let mut tally = Tally::new(7, 10, 1).unwrap();
+        assert!(tally.add(6, 1).is_err() && tally.add(17, 1).is_err() && tally.add(16, 1).is_ok());
+    }
+
+    #[test]
+    fn what_is_held_is_given_back() {
+        let budget = budget::Budget::new().memory_bytes(8 << 20);
+        budget.run(|| {
+            for _ in 0..10 {
+                let mut tally = Tally::new(0, 1 << 20, 1 << 20).unwrap();
+                tally.add(3, 1).unwrap();
+                tally.finish().unwrap();
+            }
+            assert!(Tally::new(0, 3 << 20, 1 << 20).is_err());
+        });
+    }
+}
