@@ -1,0 +1,140 @@
+//! Reading the directory of a column, and few documents far apart.
+
+use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, mask_of};
+use crate::bytes::{Bytes, Source, array_at};
+use crate::error::Result;
+
+/// Where a number lies, and what it stands for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spot {
+    at: u64,
+    shift: u64,
+    width: u32,
+    gap: u64,
+    least: u64,
+    unit: u64,
+}
+
+/// Codes of a few documents.
+#[derive(Debug)]
+pub(crate) struct Few {
+    codes: [u64; Few::MAX],
+    n: usize,
+    /// Documents, some of which may have no code, and the blocks that these are in.
+    pub(crate) n_docs: u64,
+    pub(crate) n_blocks: u64,
+    /// The last of these, which may go on.
+    last: Option<u32>,
+}
+
+impl Few {
+    pub(crate) const MAX: usize = 64;
+
+    pub(crate) fn new() -> Self {
+        Few { codes: [0; Self::MAX], n: 0, n_docs: 0, n_blocks: 0, last: None }
+    }
+
+    pub(crate) fn codes(&self) -> &[u64] {
+        self.codes.get(..self.n).unwrap_or_default()
+    }
+}
+
+/// Reads the directory of a column from its beginning towards its end, many entries at once.
+#[derive(Debug)]
+pub(crate) struct Heads<'s, S> {
+    column: Column<S>,
+    /// The first of the entries at hand.
+    first: u32,
+    bytes: Bytes<'s>,
+}
+
+impl<'s, S: Source<'s>> Heads<'s, S> {
+    /// Entries that are read together: those of a window of 65,536 documents.
+    const AT_ONCE: u32 = (1 << 16) / BLOCK_DOCS;
+
+    pub(crate) fn of(column: Column<S>) -> Self {
+        Heads { column, first: 0, bytes: Bytes::Mapped(&[]) }
+    }
+
+    pub(crate) fn column(&self) -> Column<S> {
+        self.column
+    }
+
+    /// What the directory says of block `nth`, as [`Column::head`].
+    #[inline]
+    pub(crate) fn get(&mut self, nth: u32) -> Result<BlockHead> {
+        match self.entry(nth) {
+            Some(head) => Ok(head),
+            None => self.read(nth),
+        }
+    }
+
+    /// Puts the codes of a few documents into `out`, given by block and place, up to [`Few::MAX`] of them; `false` where a
+    /// block has another kind of numbers than one for each document. Nothing is set up for a block, and all are asked for before
+    /// the first is read, so that documents which lie each in its own are waited for together.
+    pub(crate) fn few(
+        &mut self,
+        places: impl Iterator<Item = (u32, u32)>,
+        out: &mut Few,
+    ) -> Result<bool> {
+        let source = self.column.source;
+        if !source.is_mapped() {
+            // Each would be read by itself.
+            return Ok(false);
+        }
+        let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
+        (out.n, out.n_blocks) = (0, 0);
+        for ((nth, place), spot) in places.zip(&mut spots) {
+            let head = match self.entry(nth) {
+                Some(head) => head,
+                None => self.read(nth)?,
+            };
+            let gap = match head.encoding {
+                Encoding::Full => 0,
+                Encoding::Gaps => 1,
+                Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
+            };
+            let width = u32::from(head.width);
+            let bit = u64::from(place) * u64::from(width);
+            let at = head.start.saturating_add(bit / 8);
+            source.prefetch(at..at.saturating_add(1));
+            *spot = Spot { at, shift: bit % 8, width, gap, least: head.least, unit: head.unit };
+            n_spots += 1;
+            out.n_blocks += u64::from(out.last != Some(nth));
+            out.last = Some(nth);
+        }
+        out.n_docs = n_spots as u64;
+        for spot in spots.iter().take(n_spots) {
+            let end = spot.at.checked_add(size_of::<u64>() as u64);
+            let Some(end) = end.filter(|end| *end <= self.column.directory_at) else {
+                return Ok(false);
+            };
+            let word = source.bytes(spot.at..end)?;
+            let word = array_at(&word, 0).map_or(0, u64::from_le_bytes);
+            let number = (word >> spot.shift & mask_of(spot.width)).checked_sub(spot.gap);
+            if let (Some(number), Some(slot)) = (number, out.codes.get_mut(out.n)) {
+                *slot = spot.least.wrapping_add(spot.unit.wrapping_mul(number));
+                out.n += 1;
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline(always)] // as `decode`
+    fn entry(&self, nth: u32) -> Option<BlockHead> {
+        let at = nth.checked_sub(self.first)? as usize;
+        let entry = self.bytes.as_chunks::<ENTRY_LEN>().0.get(at)?;
+        BlockHead::decode(entry).filter(|head| head.is_possible(self.column.docs_of(nth)))
+    }
+
+    #[inline(never)]
+    fn read(&mut self, nth: u32) -> Result<BlockHead> {
+        let first = nth - nth % Self::AT_ONCE;
+        let end = first.saturating_add(Self::AT_ONCE).min(self.column.n_blocks()).max(first);
+        let at = |nth: u32| self.column.directory_at + u64::from(nth) * ENTRY_LEN as u64;
+        self.bytes = self.column.source.bytes(at(first)..at(end))?;
+        self.first = first;
+        // One that is wrong is told of as ever.
+        self.entry(nth).map_or_else(|| self.column.head(nth), Ok)
+    }
+}
