@@ -68,11 +68,8 @@ pub(crate) fn for_each_few_or_block<'m, 's, S: Source<'s>, T>(
 ) -> Result<()> {
     let mut codes = Few::new();
     let look_up = |state: &mut T, heads: &mut Heads<'s, S>, base: u32, lows: &'m [[u8; 2]]| {
-        let place = |low: &[u8; 2]| {
-            let low = u32::from(u16::from_le_bytes(*low));
-            (base + low / BLOCK_DOCS, low % BLOCK_DOCS)
-        };
-        match heads.few(lows.iter().map(place), &mut codes)? {
+        let doc = |low: &[u8; 2]| base * BLOCK_DOCS + u32::from(u16::from_le_bytes(*low));
+        match heads.few(lows.iter().map(doc), &mut codes)? {
             true => few(state, &codes).map(|()| true),
             false => Ok(false),
         }
@@ -188,11 +185,11 @@ fn for_each_in_range<'m>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::column::{Column, ColumnWriter};
+    use crate::format::column::{Column, ColumnWriter, Frame};
 
     /// Of so many documents without a value.
     fn column(n_docs: u32) -> Vec<u8> {
-        let (mut writer, mut bytes) = (ColumnWriter::default(), vec![]);
+        let (mut writer, mut bytes) = (ColumnWriter::new(Frame::default()), vec![]);
         (0..n_docs).for_each(|_| writer.add([], &mut bytes));
         writer.finish(&mut bytes);
         bytes

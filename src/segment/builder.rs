@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::FileName;
-use crate::format::column::ColumnWriter;
+use crate::format::column::{ColumnWriter, Frame, FrameFinder};
 use crate::format::envelope::{Seal, SectionKind};
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::OffsetsWriter;
@@ -12,11 +12,12 @@ use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{Detail, Schema};
+use crate::schema::{Detail, Field, Schema};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
 use crate::segment::ordinals::OrdinalMap;
 use crate::storage::{Storage, StorageWrite};
+use crate::value;
 use std::sync::Arc;
 
 /// Dictionary blocks kept in memory while the postings that they point into are written.
@@ -101,11 +102,13 @@ impl SegmentBuilder {
         &mut self,
         field: FieldId,
         n_docs: u32,
-        detail: Detail,
+        of_schema: &Field,
     ) -> Result<FieldWriter<'_>> {
         self.file.start_section(Some(field), SectionKind::POSTINGS, 0)?;
-        let dictionary = TermDictionaryWriter::new(n_docs, detail);
-        Ok(FieldWriter { segment: self, field, dictionary, kept: None })
+        let dictionary = TermDictionaryWriter::new(n_docs, of_schema.detail);
+        let codes = Codes { are_ordinals: of_schema.has_ordinals(), ..Codes::default() };
+        let codes = of_schema.column.then_some(codes);
+        Ok(FieldWriter { segment: self, field, n_docs, dictionary, codes, kept: None })
     }
 
     /// Starts the offsets of a field of a segment of `n_docs` documents, which comes behind the rest of the field.
@@ -121,10 +124,14 @@ impl SegmentBuilder {
     }
 
     /// Starts the column of a field, which comes behind the rest of the field.
-    pub(crate) fn start_column(&mut self, field: FieldId) -> Result<ColumnSection<'_>> {
+    pub(crate) fn start_column(
+        &mut self,
+        field: FieldId,
+        frame: Frame,
+    ) -> Result<ColumnSection<'_>> {
         self.file.start_section(Some(field), SectionKind::COLUMN, 0)?;
         let out = ByDocument { file: &mut self.file, bytes: vec![] };
-        Ok(ColumnSection { out, writer: ColumnWriter::default(), mapped: vec![] })
+        Ok(ColumnSection { out, writer: ColumnWriter::new(frame), mapped: vec![] })
     }
 
     /// Writes counts and tables.
@@ -226,9 +233,20 @@ impl ColumnSection<'_> {
 pub(crate) struct FieldWriter<'b> {
     segment: &'b mut SegmentBuilder,
     field: FieldId,
+    n_docs: u32,
     dictionary: TermDictionaryWriter,
+    /// Where the field keeps a column.
+    codes: Option<Codes>,
     /// Dictionary blocks that did not fit in memory.
     kept: Option<Kept>,
+}
+
+/// The codes that terms have in a column.
+#[derive(Debug, Default)]
+struct Codes {
+    are_ordinals: bool,
+    n_terms: u64,
+    finder: FrameFinder,
 }
 
 #[derive(Debug)]
@@ -248,6 +266,11 @@ impl FieldWriter<'_> {
     #[inline]
     pub(crate) fn add_term(&mut self, term: &[u8], new: NewTerm<'_>) -> Result<()> {
         self.dictionary.add(term, new)?;
+        if let Some(codes) = &mut self.codes {
+            let of_term = if codes.are_ordinals { None } else { value::code_of_term(term) };
+            codes.finder.add(of_term.unwrap_or(codes.n_terms));
+            codes.n_terms += 1;
+        }
         if self.dictionary.blocks_mut().len() >= BLOCK_BYTES_MAX {
             self.keep_blocks()?;
         }
@@ -271,8 +294,10 @@ impl FieldWriter<'_> {
         Ok(())
     }
 
-    /// Ends the postings and writes everything else that belongs to the field.
-    pub(crate) fn finish(self, totals: &FieldTotals, ranking: &Ranking) -> Result<()> {
+    /// Ends the postings and writes everything else that belongs to the field but offsets and a column; with the frame of that.
+    pub(crate) fn finish(self, totals: &FieldTotals, ranking: &Ranking) -> Result<Frame> {
+        let finder = self.codes.map(|codes| codes.finder).unwrap_or_default();
+        let frame = finder.frame(totals.presence.len() == self.n_docs);
         let (file, field) = (&mut self.segment.file, Some(self.field));
         file.end_section()?;
         let FinishedDictionary { blocks, index, heads, .. } = self.dictionary.finish();
@@ -300,7 +325,7 @@ impl FieldWriter<'_> {
             n_docs_with_empty_value: totals.empty.len(),
             n_tokens: totals.n_tokens,
         });
-        Ok(())
+        Ok(frame)
     }
 }
 

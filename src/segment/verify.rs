@@ -313,12 +313,14 @@ fn expect(what: &str, expected: u64, found: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::column::ColumnWriter;
+    use crate::format::column::{ColumnWriter, FrameFinder};
     use crate::format::offsets::{OffsetsWriter, Word, write_part};
 
     #[test]
     fn a_column_of_other_values_than_the_terms_have_is_damage() {
-        let (mut writer, mut section) = (ColumnWriter::default(), vec![]);
+        let mut finder = FrameFinder::default();
+        [3, 5].iter().for_each(|code| finder.add(*code));
+        let (mut writer, mut section) = (ColumnWriter::new(finder.frame(false)), vec![]);
         for codes in [&[3, 5][..], &[], &[3]] {
             writer.add(codes.iter().copied(), &mut section);
         }

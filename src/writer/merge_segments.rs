@@ -65,15 +65,15 @@ pub(crate) fn merge(
         on_progress(Progress::Merging { done: nth as u64 + 1, total: steps });
         let totals = totals(parts, field)?;
         let ranking = totals.ranking(schema.get(field).detail, lengths(parts, field)?);
-        let mut writer = builder.start_field(field, n_docs, ranking.detail)?;
+        let mut writer = builder.start_field(field, n_docs, schema.get(field))?;
         let ordinals = merge_terms(parts, field, &ranking, &mut writer)?;
-        writer.finish(&totals, &ranking)?;
+        let frame = writer.finish(&totals, &ranking)?;
         if schema.get(field).offsets {
             copy_offsets(parts, field, builder.start_offsets(field, n_docs)?)?;
         }
         if schema.get(field).column {
             let ordinals = schema.get(field).has_ordinals().then_some(&ordinals[..]);
-            copy_column(parts, ordinals, field, builder.start_column(field)?)?;
+            copy_column(parts, ordinals, field, builder.start_column(field, frame)?)?;
         }
     }
     on_progress(Progress::Committing);

@@ -326,8 +326,8 @@ impl Pipeline {
                 run.append_lengths(&mut lengths)?;
             }
             let ranking = totals.ranking(detail, lengths);
-            let mut writer = builder.start_field(field, self.n_docs, detail)?;
             let of_schema = self.shared.schema.get(field);
+            let mut writer = builder.start_field(field, self.n_docs, of_schema)?;
             let (n_runs, ahead_max) = (runs.len(), self.resources.threads() + 1);
             let has_ordinals = of_schema.has_ordinals();
             let ranges = Arc::new(Ranges::new(runs, ranking, bounds, ahead_max, has_ordinals));
@@ -345,12 +345,12 @@ impl Pipeline {
                 on_progress(Progress::Merging { done, total: total.max(done) });
                 Ok(())
             })?;
-            writer.finish(&totals, &ranges.ranking)?;
+            let frame = writer.finish(&totals, &ranges.ranking)?;
             if of_schema.offsets {
                 write_offsets(&ranges.runs, builder.start_offsets(field, self.n_docs)?)?;
             }
             if of_schema.column {
-                let mut column = builder.start_column(field)?;
+                let mut column = builder.start_column(field, frame)?;
                 for (run, ordinals) in ranges.runs.iter().zip(&ordinals) {
                     let ordinals = has_ordinals.then_some(ordinals);
                     run.for_each_in_column(|codes| column.add(codes, ordinals))?;

@@ -12,6 +12,10 @@ pub(crate) struct Block<'s> {
     pub(super) bytes: Bytes<'s>,
     pub(super) numbers_at: usize,
     pub(super) n_docs: u32,
+    /// What number 0 stands for, or 1 where there is a gap.
+    pub(super) base: u64,
+    /// 1 where a number is one more than it stands for, and 0 says that there is none.
+    pub(super) gap: u64,
 }
 
 /// The numbers of a block in which a document has one value at the most, and each document has a place.
@@ -21,7 +25,7 @@ pub(crate) struct OneEach<'b> {
     width: u32,
     /// 1 where a number is one more than it stands for, and 0 says that there is none.
     gap: u64,
-    least: u64,
+    base: u64,
     unit: u64,
 }
 
@@ -33,7 +37,7 @@ impl OneEach<'_> {
 
     /// The least number that stands for `code` or more, where they are [plain](Self::are_plain).
     pub(crate) fn first_number_of(&self, code: u64) -> u32 {
-        let number = code.saturating_sub(self.least).div_ceil(self.unit.max(1));
+        let number = code.saturating_sub(self.base).div_ceil(self.unit.max(1));
         // Greater than all that have so many bits.
         u32::try_from(number).unwrap_or(u32::MAX)
     }
@@ -48,7 +52,7 @@ impl OneEach<'_> {
     #[inline]
     pub(crate) fn code(&self, place: u32) -> Option<u64> {
         let number = unpack(self.bytes, 0, self.width, place as usize).checked_sub(self.gap)?;
-        Some(self.least.wrapping_add(self.unit.wrapping_mul(number)))
+        Some(self.base.wrapping_add(self.unit.wrapping_mul(number)))
     }
 }
 
@@ -56,13 +60,13 @@ impl Block<'_> {
     /// Its numbers, where each document has a place for one; what reads them fastest.
     #[inline]
     pub(crate) fn one_each(&self) -> Option<OneEach<'_>> {
-        let gap = match self.head.encoding {
-            Encoding::Full => 0,
-            Encoding::Gaps => 1,
-            Encoding::Empty | Encoding::Sparse | Encoding::Many => return None,
-        };
-        let (width, least, unit) = (self.head.width.into(), self.head.least, self.head.unit);
-        Some(OneEach { bytes: &self.bytes, width, gap, least, unit })
+        match self.head.encoding {
+            Encoding::Full | Encoding::Gaps | Encoding::Shared => {
+                let (width, unit) = (self.head.width.into(), self.head.unit);
+                Some(OneEach { bytes: &self.bytes, width, gap: self.gap, base: self.base, unit })
+            }
+            Encoding::Empty | Encoding::Sparse | Encoding::Many => None,
+        }
     }
 
     /// Which of the block's numbers are those of the document in this place of it.
@@ -71,9 +75,9 @@ impl Block<'_> {
         let none = 0..0;
         match self.head.encoding {
             Encoding::Full => place..place + 1,
-            Encoding::Gaps => {
+            Encoding::Gaps | Encoding::Shared => {
                 let number = unpack(&self.bytes, 0, u32::from(self.head.width), place as usize);
-                if number == 0 { none } else { place..place + 1 }
+                if number < self.gap { none } else { place..place + 1 }
             }
             Encoding::Sparse => match self.place_among_few(place) {
                 Ok(nth) => nth..nth + 1,
@@ -101,11 +105,8 @@ impl Block<'_> {
     #[inline]
     fn code(&self, nth: u32) -> u64 {
         let number = unpack(&self.bytes, self.numbers_at, u32::from(self.head.width), nth as usize);
-        let number = match self.head.encoding {
-            Encoding::Gaps => number.wrapping_sub(1),
-            _ => number,
-        };
-        self.head.least.wrapping_add(self.head.unit.wrapping_mul(number))
+        let number = number.wrapping_sub(self.gap);
+        self.base.wrapping_add(self.head.unit.wrapping_mul(number))
     }
 
     /// The codes of the document in this place of the block, ascending.

@@ -1,6 +1,6 @@
 //! Reading the directory of a column, and few documents far apart.
 
-use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, mask_of};
+use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, Frame, SLACK, mask_of, unpack};
 use crate::bytes::{Bytes, Source, array_at};
 use crate::error::Result;
 
@@ -11,7 +11,7 @@ struct Spot {
     shift: u64,
     width: u32,
     gap: u64,
-    least: u64,
+    base: u64,
     unit: u64,
 }
 
@@ -36,6 +36,40 @@ impl Few {
 
     pub(crate) fn codes(&self) -> &[u64] {
         self.codes.get(..self.n).unwrap_or_default()
+    }
+
+    /// Counts the block of the next document.
+    #[inline]
+    fn is_in(&mut self, nth: u32) {
+        self.n_blocks += u64::from(self.last != Some(nth));
+        self.last = Some(nth);
+    }
+}
+
+impl<'s, S: Source<'s>> Column<S> {
+    /// As [`Heads::few`], where all blocks share the frame: they lie one behind the other without anything in between.
+    fn few_of_frame(
+        &self,
+        frame: Frame,
+        docs: impl Iterator<Item = u32> + Clone,
+        out: &mut Few,
+    ) -> Result<()> {
+        let docs = docs.take(Few::MAX);
+        let (width, gap) = (u32::from(frame.width), u64::from(frame.gap));
+        let bit = |doc: u32| u64::from(doc) * u64::from(width);
+        docs.clone().for_each(|doc| self.source.prefetch(bit(doc) / 8..bit(doc) / 8 + 1));
+        let bytes = self.source.bytes(0..self.directory_at + SLACK as u64)?;
+        (out.n, out.n_docs, out.n_blocks) = (0, 0, 0);
+        for doc in docs {
+            out.n_docs += 1;
+            out.is_in(doc / BLOCK_DOCS);
+            let number = unpack(&bytes, 0, width, doc as usize);
+            if let Some(slot) = out.codes.get_mut(out.n) {
+                *slot = frame.base.wrapping_add(frame.unit.wrapping_mul(number.wrapping_sub(gap)));
+            }
+            out.n += usize::from(number >= gap);
+        }
+        Ok(())
     }
 }
 
@@ -69,51 +103,60 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         }
     }
 
-    /// Puts the codes of a few documents into `out`, given by block and place, up to [`Few::MAX`] of them; `false` where a
-    /// block has another kind of numbers than one for each document. Nothing is set up for a block, and all are asked for before
-    /// the first is read, so that documents which lie each in its own are waited for together.
+    /// Puts the codes of a few documents into `out`, up to [`Few::MAX`] of them, ascending; `false` where a block has another kind
+    /// of numbers than one for each document. Nothing is set up for a block, and all are asked for before the first is read, so
+    /// that documents which lie each in its own are waited for together.
     pub(crate) fn few(
         &mut self,
-        places: impl Iterator<Item = (u32, u32)>,
+        docs: impl Iterator<Item = u32> + Clone,
         out: &mut Few,
     ) -> Result<bool> {
-        let source = self.column.source;
-        if !source.is_mapped() {
+        if !self.column.source.is_mapped() {
             // Each would be read by itself.
             return Ok(false);
         }
+        match self.column.shared() {
+            Some(frame) => self.column.few_of_frame(frame, docs, out).map(|()| true),
+            None => self.few_of_blocks(docs, out),
+        }
+    }
+
+    fn few_of_blocks(&mut self, docs: impl Iterator<Item = u32>, out: &mut Few) -> Result<bool> {
+        let source = self.column.source;
         let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
         (out.n, out.n_blocks) = (0, 0);
-        for ((nth, place), spot) in places.zip(&mut spots) {
+        for (doc, spot) in docs.zip(&mut spots) {
+            let (nth, place) = (doc / BLOCK_DOCS, doc % BLOCK_DOCS);
             let head = match self.entry(nth) {
                 Some(head) => head,
                 None => self.read(nth)?,
             };
-            let gap = match head.encoding {
-                Encoding::Full => 0,
-                Encoding::Gaps => 1,
+            let (gap, base) = match head.encoding {
+                Encoding::Full => (0, head.least),
+                Encoding::Gaps => (1, head.least),
+                Encoding::Shared => (self.column.frame.gap.into(), self.column.frame.base),
                 Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
             };
             let width = u32::from(head.width);
             let bit = u64::from(place) * u64::from(width);
             let at = head.start.saturating_add(bit / 8);
             source.prefetch(at..at.saturating_add(1));
-            *spot = Spot { at, shift: bit % 8, width, gap, least: head.least, unit: head.unit };
+            *spot = Spot { at, shift: bit % 8, width, gap, base, unit: head.unit };
             n_spots += 1;
-            out.n_blocks += u64::from(out.last != Some(nth));
-            out.last = Some(nth);
+            out.is_in(nth);
         }
         out.n_docs = n_spots as u64;
         for spot in spots.iter().take(n_spots) {
             let end = spot.at.checked_add(size_of::<u64>() as u64);
-            let Some(end) = end.filter(|end| *end <= self.column.directory_at) else {
+            let Some(end) = end.filter(|end| *end <= self.column.directory_at + SLACK as u64)
+            else {
                 return Ok(false);
             };
             let word = source.bytes(spot.at..end)?;
             let word = array_at(&word, 0).map_or(0, u64::from_le_bytes);
             let number = (word >> spot.shift & mask_of(spot.width)).checked_sub(spot.gap);
             if let (Some(number), Some(slot)) = (number, out.codes.get_mut(out.n)) {
-                *slot = spot.least.wrapping_add(spot.unit.wrapping_mul(number));
+                *slot = spot.base.wrapping_add(spot.unit.wrapping_mul(number));
                 out.n += 1;
             }
         }

@@ -2,10 +2,16 @@
 
 use super::*;
 use crate::format::doc_check;
-use crate::test_sizes::each_unless_miri;
+use crate::test_sizes::{each_unless_miri, unless_miri};
 
 fn section(docs: &[Vec<u64>]) -> Vec<u8> {
-    let (mut writer, mut bytes) = (ColumnWriter::default(), vec![]);
+    let mut finder = FrameFinder::default();
+    docs.iter().flatten().for_each(|code| finder.add(*code));
+    section_in(finder.frame(docs.iter().all(|codes| !codes.is_empty())), docs)
+}
+
+fn section_in(frame: Frame, docs: &[Vec<u64>]) -> Vec<u8> {
+    let (mut writer, mut bytes) = (ColumnWriter::new(frame), vec![]);
     docs.iter().for_each(|codes| writer.add(codes.iter().copied(), &mut bytes));
     writer.finish(&mut bytes);
     bytes
@@ -34,6 +40,9 @@ fn the_example_in_the_docs_is_what_we_write() {
     let layout = doc_check::layout(include_str!("mod.rs"));
     assert_eq!((layout["n_values"], layout["encoding"], layout["width"]), (32, 38, 39));
 }
+
+/// A frame that suits none of them.
+const OF_NONE: Frame = Frame { base: 3, unit: 1, width: 0, gap: 0 };
 
 /// A thousand blocks of all encodings, widths and units, and what lies at their edges.
 fn blocks() -> Vec<(Encoding, Vec<Vec<u64>>)> {
@@ -77,21 +86,88 @@ fn what_is_written_is_read_and_in_the_encoding_that_suits_it() {
         if cfg!(miri) && ![0, 4, 6, 8, 12, 15, 22].contains(&nth) {
             continue;
         }
-        let bytes = section(&block);
+        let bytes = section_in(OF_NONE, &block);
         assert_eq!(encodings(&bytes), [encoding]);
+        assert_eq!(read(&bytes).unwrap(), block);
+        let bytes = section(&block);
+        let in_frame = match encoding {
+            Encoding::Full | Encoding::Gaps => Encoding::Shared,
+            other => other,
+        };
+        assert_eq!(encodings(&bytes), [in_frame]);
         assert_eq!(read(&bytes).unwrap(), block);
         Column::open(&bytes[..]).unwrap().verify().unwrap();
         all.extend(block);
     }
     all.truncate(all.len() - 700);
-    let bytes = section(&all);
+    assert!(Column::open(&section(&all)[..]).unwrap().shared().is_none());
+    check(&all);
+}
+
+#[test]
+fn codes_in_no_order_share_a_frame() {
+    let n = unless_miri(5, 2) * u64::from(BLOCK_DOCS) - 321;
+    let mixed = |nth: u64| nth.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
+    let codes: [&dyn Fn(u64) -> Option<u64>; 7] = [
+        &|nth| Some(mixed(nth) % 300),
+        &|nth| Some((1 << 63) + mixed(nth) % 3_000 * 86_400_000_000),
+        &|nth| (mixed(nth) % 7 > 0).then(|| 17 + mixed(nth + n) % 300),
+        &|nth| Some(mixed(nth) % 2 * u64::MAX),
+        &|nth| Some(mixed(nth) << 11),
+        // A block that would do with fewer bits: with one less, and with an eighth.
+        &|nth| Some(mixed(nth) % if nth < 1_024 { 250 } else { 300 }),
+        &|nth| Some(mixed(nth) % if nth < 1_024 { 1 << 16 } else { 1 << 18 }),
+    ];
+    for code in each_unless_miri(codes, 2) {
+        let docs: Vec<Vec<u64>> = (0..n).map(|nth| code(nth).into_iter().collect()).collect();
+        let bytes = section(&docs);
+        assert!(Column::open(&bytes[..]).unwrap().shared().is_some());
+        check(&docs);
+    }
+    let codes: [&dyn Fn(u64) -> Option<u64>; 3] = [
+        &|nth| Some(mixed(nth) % if nth < 1_024 { 1 << 15 } else { 1 << 18 }),
+        &|nth| (nth > 1_024).then(|| mixed(nth)),
+        &|nth| Some(nth),
+    ];
+    for code in each_unless_miri(codes, 2) {
+        let docs: Vec<Vec<u64>> = (0..n).map(|nth| code(nth).into_iter().collect()).collect();
+        let bytes = section(&docs);
+        assert!(Column::open(&bytes[..]).unwrap().shared().is_none());
+        check(&docs);
+    }
+}
+
+#[test]
+fn another_frame_than_that_of_all_codes_is_damage() {
+    let docs = [vec![1_000], vec![], vec![1_030]];
+    let frame = Frame { base: 1_000, unit: 30, width: 2, gap: 1 };
+    assert_eq!(section(&docs), section_in(frame, &docs));
+    for other in [
+        Frame { base: 999, ..frame },
+        Frame { base: 970, ..frame },
+        Frame { unit: 15, ..frame },
+        Frame { unit: 10, ..frame },
+        Frame { width: 3, ..frame },
+        Frame { gap: 0, ..frame },
+    ] {
+        let bytes = section_in(other, &docs);
+        // What is written can be read in any case.
+        assert_eq!(read(&bytes).unwrap(), docs);
+        assert!(Column::open(&bytes[..]).unwrap().verify().is_err(), "{other:?}");
+    }
+}
+
+/// Asks a column for everything in every way.
+fn check(all: &[Vec<u64>]) {
+    let bytes = section(all);
     let column = Column::open(&bytes[..]).unwrap();
     assert_eq!(read(&bytes).unwrap(), all);
     column.verify().unwrap();
     assert_eq!(column.n_docs() as usize, all.len());
     assert_eq!(column.n_values() as usize, all.iter().map(Vec::len).sum::<usize>());
     assert_eq!(column.n_with() as usize, all.iter().filter(|codes| !codes.is_empty()).count());
-    assert_eq!(column.range(), Some((0, u64::MAX)));
+    let codes = || all.iter().flatten().copied();
+    assert_eq!(column.range(), codes().min().zip(codes().max()));
     let mut heads = Heads::of(column);
     assert!(heads.get(column.n_blocks()).is_err());
     for nth in 0..column.n_blocks() {
@@ -100,7 +176,8 @@ fn what_is_written_is_read_and_in_the_encoding_that_suits_it() {
         let block = column.block(nth, head).unwrap();
         let mut few = Few::new();
         let some = (0..column.docs_of(nth)).step_by(17).take(Few::MAX);
-        let all_have_one = heads.few(some.clone().map(|place| (nth, place)), &mut few).unwrap();
+        let all_have_one =
+            heads.few(some.clone().map(|place| nth * BLOCK_DOCS + place), &mut few).unwrap();
         assert_eq!(all_have_one, block.one_each().is_some());
         if all_have_one {
             let expected = some.clone().filter_map(|place| block.least(place));
@@ -149,39 +226,65 @@ fn other_bytes_are_refused_or_read_without_harm() {
     docs.truncate(docs.len() - 900);
     let encodings_of_all = [0, 1, 2, 3, 4].map(|nth| Encoding::of_number(nth).unwrap());
     let sound = section(&docs);
-    let column = |bytes: &[u8]| {
-        let column = Column::open(bytes)?;
-        // A tail that tells of millions of documents is found out by the length.
-        assert!(u64::from(column.n_docs()) * 40 / 1_024 <= bytes.len() as u64);
-        column.for_each(|_, _| Ok(())).and_then(|()| column.verify())
-    };
     assert_eq!(encodings(&sound), encodings_of_all);
-    column(&sound).unwrap();
-    let (mut n_tried, mut n_found) = (0, 0);
     let directory_at = Column::open(&sound[..]).unwrap().directory_at as usize;
     let in_blocks = each_unless_miri(0..directory_at, directory_at / 3);
-    for at in in_blocks.chain(each_unless_miri(directory_at..sound.len(), 37)) {
-        for change in each_unless_miri([1, 0x80, 0xFF], 3) {
-            n_tried += 1;
-            let mut bytes = sound.clone();
-            bytes[at] ^= change;
-            match column(&bytes) {
-                // Values of other documents, which have checksums and postings; written as they would be.
-                Ok(()) => assert!(section(&read(&bytes).unwrap()) == bytes, "{at} ^ {change}"),
-                Err(_) => n_found += 1,
-            }
-        }
-    }
+    let rest = each_unless_miri(directory_at..sound.len(), 37);
+    let (n_found, n_tried) = change(&sound, in_blocks.chain(rest));
     assert!(n_found > n_tried / 3, "{n_found} found of {n_tried}");
+    for len in each_unless_miri(0..sound.len(), sound.len() / 3) {
+        assert!(read_all(&sound[..len]).is_err(), "cut to {len}");
+    }
+    // All blocks share the frame.
+    let n_docs = unless_miri(3_000, 70);
+    let docs: Vec<Vec<u64>> = (0..n_docs).map(|nth| vec![10 * (nth * 77 % 120)]).collect();
+    let sound = section(&docs);
+    let column = Column::open(&sound[..]).unwrap();
+    assert!(column.shared().is_some());
+    let from = column.directory_at as usize - 5;
+    let (n_found, n_tried) = change(&sound, each_unless_miri(from..sound.len(), 5));
+    assert!(n_found > n_tried * 3 / 4, "{n_found} found of {n_tried}");
     // A document with four thousand million values of no bits.
     let mut crafted = section(&[vec![1, 2], vec![7]]);
     let head_at = Column::open(&crafted[..]).unwrap().directory_at as usize;
     crafted[head_at + 32..head_at + 36].fill(0xFF);
     for width in [0, 1, 57] {
         crafted[head_at + 39] = width;
-        assert!(column(&crafted).is_err(), "{width}");
+        assert!(read_all(&crafted).is_err(), "{width}");
     }
-    for len in each_unless_miri(0..sound.len(), sound.len() / 3) {
-        assert!(column(&sound[..len]).is_err(), "cut to {len}");
+}
+
+/// Reads everything and verifies it.
+fn read_all(bytes: &[u8]) -> Result<()> {
+    let column = Column::open(bytes)?;
+    // A tail that tells of millions of documents is found out by the length.
+    assert!(u64::from(column.n_docs()) * 40 / 1_024 <= bytes.len() as u64);
+    let mut heads = Heads::of(column);
+    if column.n_docs() > 0 {
+        heads.few([0, column.n_docs() - 1].into_iter(), &mut Few::new())?;
     }
+    column.for_each(|_, _| Ok(())).and_then(|()| column.verify())
+}
+
+/// Changes the bytes of a sound section one by one; how often that was found, and how often tried.
+fn change(sound: &[u8], places: impl Iterator<Item = usize>) -> (u32, u32) {
+    read_all(sound).unwrap();
+    let (mut n_found, mut n_tried) = (0, 0);
+    for at in places {
+        for change in each_unless_miri([1, 0x80, 0xFF], 3) {
+            n_tried += 1;
+            let mut bytes = sound.to_vec();
+            bytes[at] ^= change;
+            match read_all(&bytes) {
+                // Values of other documents, which have checksums and postings; written as they would be.
+                Ok(()) => {
+                    let frame = Column::open(&bytes[..]).unwrap().frame;
+                    let again = section_in(frame, &read(&bytes).unwrap());
+                    assert!(again == bytes, "{at} ^ {change}");
+                }
+                Err(_) => n_found += 1,
+            }
+        }
+    }
+    (n_found, n_tried)
 }

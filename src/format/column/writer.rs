@@ -1,9 +1,11 @@
 //! Writing a column.
 
-use super::{BLOCK_DOCS, BlockHead, Encoding, PLACE_LEN, SLACK, gcd, pack, packed_len, width_of};
+use super::{
+    BLOCK_DOCS, BlockHead, Encoding, Frame, PLACE_LEN, SLACK, gcd, pack, packed_len, width_of,
+};
 
 /// Puts the values of a segment's documents together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ColumnWriter {
     /// Values of the block's documents, and how many there are up to each.
     values: Vec<u64>,
@@ -14,10 +16,28 @@ pub(crate) struct ColumnWriter {
     n_values: u64,
     n_with: u32,
     n_docs: u32,
+    frame: Frame,
+    n_shared: u32,
     range: Option<(u64, u64)>,
 }
 
 impl ColumnWriter {
+    /// For codes of which this is the frame.
+    pub(crate) fn new(frame: Frame) -> Self {
+        ColumnWriter {
+            values: vec![],
+            ends: vec![],
+            directory: vec![],
+            written: 0,
+            n_values: 0,
+            n_with: 0,
+            n_docs: 0,
+            frame,
+            n_shared: 0,
+            range: None,
+        }
+    }
+
     /// Adds the codes of the next document, ascending and each once; a block is written to `out` where one is complete.
     pub(crate) fn add(&mut self, codes: impl IntoIterator<Item = u64>, out: &mut Vec<u8>) {
         let before = self.values.len();
@@ -37,11 +57,13 @@ impl ColumnWriter {
         }
         out.extend_from_slice(&self.directory);
         let (least, greatest) = self.range.unwrap_or_default();
-        for number in [self.n_values, least, greatest] {
+        for number in [self.n_values, least, greatest, self.frame.base, self.frame.unit] {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        out.extend_from_slice(&self.n_with.to_le_bytes());
-        out.extend_from_slice(&self.n_docs.to_le_bytes());
+        for number in [self.n_with, self.n_docs, self.n_shared] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&[self.frame.width, self.frame.gap, 0, 0]);
     }
 
     fn end_block(&mut self, out: &mut Vec<u8>) {
@@ -49,6 +71,7 @@ impl ColumnWriter {
         let head = self.write_block(out);
         head.encode(&mut self.directory);
         self.written += (out.len() - before) as u64;
+        self.n_shared += u32::from(head.encoding == Encoding::Shared);
         self.n_values += self.values.len() as u64;
         if !self.values.is_empty() {
             let (least, greatest) = self.range.unwrap_or((head.least, head.greatest));
@@ -89,7 +112,7 @@ impl ColumnWriter {
                 break;
             }
         }
-        let unit = unit.max(1);
+        let (step, unit) = (unit, unit.max(1));
         let most = (greatest - least) / unit;
         let n_docs = self.ends.len();
         let n_with = self.counts().filter(|n| *n > 0).count();
@@ -103,6 +126,25 @@ impl ColumnWriter {
             () => Encoding::Sparse,
         };
         let width = width_of(if encoding == Encoding::Gaps { most + 1 } else { most });
+        let holds_all = (n_with == n_docs || self.frame.gap > 0)
+            && step.is_multiple_of(self.frame.unit)
+            && self.frame.number(least).is_some()
+            && self.frame.number(greatest).is_some();
+        // Worth an eighth more of room, or a bit a document.
+        let of_frame = packed_len(n_docs, self.frame.width.into());
+        let is_shared = holds_all
+            && match encoding {
+                Encoding::Sparse => of_frame <= sparse + sparse / 8,
+                Encoding::Full | Encoding::Gaps => {
+                    let more = if width > 0 { (width / 8).max(1) } else { 0 };
+                    u32::from(self.frame.width) <= width + more
+                }
+                Encoding::Empty | Encoding::Many | Encoding::Shared => false,
+            };
+        let (encoding, unit, width) = match is_shared {
+            true => (Encoding::Shared, self.frame.unit, self.frame.width.into()),
+            false => (encoding, unit, width),
+        };
         let head = BlockHead {
             least,
             greatest,
@@ -128,6 +170,16 @@ impl ColumnWriter {
                 let ends = self.ends.iter().map(|end| u64::from(*end));
                 pack(ends, head.width_of_ends(), out);
                 pack(numbers, width, out);
+            }
+            Encoding::Shared => {
+                let mut values = self.values.iter();
+                let Frame { base, unit, gap, .. } = self.frame;
+                let unit = unit.max(1);
+                // It holds them all.
+                let number = |value: &u64| value.saturating_sub(base) / unit + u64::from(gap);
+                let number = |n| if n == 0 { 0 } else { values.next().map_or(0, number) };
+                pack(self.counts().map(number), width, out);
+                return head;
             }
             Encoding::Empty | Encoding::Full => pack(numbers, width, out),
         }

@@ -362,7 +362,7 @@ fn long_terms_close_blocks_early() {
     let mut random = Random(6);
     let mut oracle = Oracle::new();
     let lens = [10, 500, 3_000, 16_000, 16_384, 32_000, MAX_TERM_LEN];
-    let lens = unless_miri(&lens[..], &[10, 1_000, 3_000]);
+    let lens = unless_miri(&lens[..], &[7_000, 10, 7_000]);
     for n in 0..unless_miri(60u32, 5) {
         let len = lens[random.below(lens.len() as u64) as usize];
         let mut term = vec![b'x'; len];
