@@ -109,12 +109,7 @@ fn for_each_part<'m, 's, S: Source<'s>, T>(
     for window in windows.windows() {
         let base = window.key * WINDOW_BLOCKS;
         let documents = windows.documents(window);
-        let room = n_docs.saturating_sub(window.key << 16);
-        if room <= u32::from(u16::MAX) && last_of(documents).is_some_and(|last| last >= room) {
-            return Err(Error::corrupt("going through what matches by blocks")
-                .expected(format!("documents below {n_docs}"))
-                .found("others in the last window"));
-        }
+        check_inside(window.key, documents, n_docs)?;
         match documents {
             Container::Array(lows) => {
                 let low = |low: &[u8; 2]| u32::from(u16::from_le_bytes(*low));
@@ -153,6 +148,17 @@ fn for_each_part<'m, 's, S: Source<'s>, T>(
     Ok(())
 }
 
+/// Refuses documents of a window that a segment of `n_docs` does not have.
+pub(super) fn check_inside(window: u32, documents: Container<'_>, n_docs: u32) -> Result<()> {
+    let room = n_docs.saturating_sub(window << 16);
+    if room <= u32::from(u16::MAX) && last_of(documents).is_some_and(|last| last >= room) {
+        return Err(Error::corrupt("going through what matches with a column")
+            .expected(format!("documents below {n_docs}"))
+            .found("others in the last window"));
+    }
+    Ok(())
+}
+
 /// The last document of a container.
 fn last_of(documents: Container<'_>) -> Option<u32> {
     match documents {
@@ -183,7 +189,7 @@ fn for_each_in_range<'m>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::format::column::{Column, ColumnWriter, Frame};
 
@@ -209,10 +215,9 @@ mod tests {
         docs
     }
 
-    #[test]
-    fn all_that_matches_is_visited_in_order_whatever_kind_its_container_is() {
+    /// Documents in containers of each kind, of a segment of three windows.
+    pub(in crate::execution) fn of_all_kinds() -> (MatchSet, Vec<u32>) {
         let n_docs = 3 << 16;
-        assert_eq!(docs(&MatchSet::Everything, 2_500), (0..2_500).collect::<Vec<_>>());
         let MatchSet::Some(mut windows) = MatchSet::with_room(n_docs) else { unreachable!() };
         let lows = [3u16, 1_023, 1_024, 65_535].map(u16::to_le_bytes);
         windows.push(0, 4, Container::Array(&lows)).unwrap();
@@ -232,7 +237,14 @@ mod tests {
         expected.extend(second + 65_472..second + 65_536);
         let third = 2 << 16;
         expected.extend((third + 1_020..third + 1_028).chain(third + 2_000..third + 2_002));
-        assert_eq!(docs(&MatchSet::Some(windows), n_docs), expected);
+        (MatchSet::Some(windows), expected)
+    }
+
+    #[test]
+    fn all_that_matches_is_visited_in_order_whatever_kind_its_container_is() {
+        assert_eq!(docs(&MatchSet::Everything, 2_500), (0..2_500).collect::<Vec<_>>());
+        let (matches, expected) = of_all_kinds();
+        assert_eq!(docs(&matches, 3 << 16), expected);
     }
 
     #[test]
@@ -243,15 +255,15 @@ mod tests {
         let run = [[0, 1, 255, 0]];
         for container in [Container::Array(&lows), Container::Bitmap(&words), Container::Run(&run)]
         {
+            let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else { unreachable!() };
+            windows.push(1, 1, container).unwrap();
+            assert!(check_inside(1, container, (1 << 16) + 511).is_err());
+            let matches = MatchSet::Some(windows);
             let of = |n_docs| {
-                let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else {
-                    unreachable!()
-                };
-                windows.push(1, 1, container).unwrap();
                 let mut n = 0;
                 let column = column(n_docs);
                 let mut heads = Heads::of(Column::open(&column[..]).unwrap());
-                for_each_block(&MatchSet::Some(windows), &mut heads, |_, _, places| {
+                for_each_block(&matches, &mut heads, |_, _, places| {
                     n += places.len();
                     Ok(())
                 })

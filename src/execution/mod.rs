@@ -13,6 +13,7 @@
 mod blocks;
 mod boolean;
 mod lists;
+mod numbers;
 mod pair;
 mod profile;
 mod result;
@@ -30,6 +31,7 @@ use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_few_or_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory};
+pub(crate) use numbers::for_each_number;
 use pair::Pair;
 pub(crate) use pair::count_live;
 pub(crate) use profile::{NodeProfile, Profile};

@@ -8,7 +8,7 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::pieces::{PieceCounts, Pieces};
+use super::pieces::PieceCounts;
 use super::ranges::{ColumnProfile, wider};
 use crate::budget;
 use crate::error::{Error, Result};
@@ -108,8 +108,8 @@ fn count_between(
     range: Option<(u64, u64)>,
 ) -> Result<Found> {
     let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
-    let pieces = Pieces::new(codes.collect(), range);
-    let (mut counts, mut of_many) = (PieceCounts::new(pieces), vec![0; starts.len() + 1]);
+    let mut counts = PieceCounts::new(codes.collect(), range);
+    let mut of_many = vec![0; starts.len() + 1];
     for (column, matches) in columns {
         counts.add_segment(*column, matches, |n_ends| {
             n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);

@@ -3,9 +3,10 @@
 use super::ranges::ColumnProfile;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::{MatchSet, Places, for_each_few_or_block};
-use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, OneEach};
+use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
+use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, Plain};
 use crate::segment::file::Section;
+use crate::simd::numbers::count_from;
 
 /// What a look at the directory takes about, at a document, and at one of many values, in nanoseconds.
 const HEAD_NS: u64 = 20;
@@ -48,7 +49,11 @@ impl Pieces {
         let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
         let shift = bits.saturating_sub(n_slots.ilog2());
         let last = greatest.saturating_sub(least) >> shift;
-        let up_to = |code: u64| ends.partition_point(|end| *end <= code);
+        let mut from = 0;
+        let mut up_to = |code: u64| {
+            from += ends[from..].iter().take_while(|end| **end <= code).count();
+            from
+        };
         let slot = |slot: u64| {
             let first = (slot << shift).saturating_add(least);
             let behind = (1u64 << shift).wrapping_sub(1);
@@ -77,7 +82,10 @@ impl Pieces {
 /// Documents by the number of ends up to their value.
 #[derive(Debug)]
 pub(super) struct PieceCounts {
-    pieces: Pieces,
+    ends: Vec<u64>,
+    range: Option<(u64, u64)>,
+    /// Of codes; made for the first column that is read by blocks.
+    pieces: Option<Pieces>,
     /// Those with one value.
     pub(super) by_ends: Vec<u64>,
     /// All that have a value.
@@ -88,10 +96,11 @@ pub(super) struct PieceCounts {
 }
 
 impl PieceCounts {
-    pub(super) fn new(pieces: Pieces) -> Self {
-        let by_ends = vec![0; pieces.ends.len() + 1];
+    /// Of ascending ends, for codes that lie in `range`.
+    pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
+        let by_ends = vec![0; ends.len() + 1];
         let profile = ColumnProfile::default();
-        PieceCounts { pieces, by_ends, n_with: 0, profile, of_many: vec![] }
+        PieceCounts { ends, range, pieces: None, by_ends, n_with: 0, profile, of_many: vec![] }
     }
 
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
@@ -101,13 +110,20 @@ impl PieceCounts {
         matches: &MatchSet,
         mut add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
+        if let Some(plain) = column.plain() {
+            return self.add_plain(&plain, matches);
+        }
+        let pieces = match self.pieces.take() {
+            Some(pieces) => pieces,
+            None => Pieces::new(self.ends.clone(), self.range),
+        };
         let few = |counts: &mut &mut Self, few: &Few| {
             counts.profile.blocks += few.n_blocks;
             counts.profile.documents += few.n_docs;
             counts.n_with += few.codes().len() as u64;
             for code in few.codes() {
                 // No code has more ends before it than there are.
-                counts.by_ends[counts.pieces.n_ends(*code)] += 1;
+                counts.by_ends[pieces.n_ends(*code)] += 1;
             }
             budget::work(FEW_NS * few.n_docs)
         };
@@ -116,12 +132,49 @@ impl PieceCounts {
             &mut Heads::of(column),
             &mut &mut *self,
             few,
-            |counts, heads, nth, places| counts.add_block(heads, nth, places, &mut add_many),
-        )
+            |counts, heads, nth, places| {
+                counts.add_block(&pieces, heads, nth, places, &mut add_many)
+            },
+        )?;
+        self.pieces = Some(pieces);
+        Ok(())
+    }
+
+    /// The same by the numbers of a plain column: ends become numbers once, and no block is set up.
+    fn add_plain(&mut self, plain: &Plain<Section<'_>>, matches: &MatchSet) -> Result<()> {
+        let first = plain.first();
+        let firsts: Vec<u32> = self.ends.iter().map(|end| plain.first_of(*end)).collect();
+        let most = plain.column().range().map_or(0, |(_, greatest)| plain.first_of(greatest));
+        let (mut n_docs, mut n_with, by_ends) = (0, 0, &mut self.by_ends);
+        if firsts.len() <= COMPARED_MAX {
+            for_each_number(matches, plain, |numbers| {
+                n_docs += numbers.len() as u64;
+                let with = count_from(numbers, first);
+                n_with += u64::from(with);
+                count_compared(numbers, with, &firsts, by_ends);
+                budget::work(DOC_NS * numbers.len() as u64)
+            })?;
+        } else {
+            let ends = firsts.iter().map(|first| u64::from(*first)).collect();
+            let pieces = Pieces::new(ends, Some((first.into(), most.into())));
+            for_each_number(matches, plain, |numbers| {
+                n_docs += numbers.len() as u64;
+                for number in numbers.iter().filter(|number| **number >= first) {
+                    n_with += 1;
+                    // No number has more ends before it than there are.
+                    by_ends[pieces.n_ends(u64::from(*number))] += 1;
+                }
+                budget::work(DOC_NS * numbers.len() as u64)
+            })?;
+        }
+        self.profile.documents += n_docs;
+        self.n_with += n_with;
+        Ok(())
     }
 
     fn add_block<'s>(
         &mut self,
+        pieces: &Pieces,
         heads: &mut Heads<'s, Section<'s>>,
         nth: u32,
         places: Places<'_>,
@@ -136,8 +189,8 @@ impl PieceCounts {
             return budget::work(HEAD_NS);
         }
         let n_places = u64::from(places.len());
-        let of_least = self.pieces.n_ends(head.least);
-        let of_greatest = self.pieces.n_ends(head.greatest).max(of_least);
+        let of_least = pieces.n_ends(head.least);
+        let of_greatest = pieces.n_ends(head.greatest).max(of_least);
         if u32::from(head.n_with) == n_docs && of_least == of_greatest {
             self.n_with += n_places;
             self.by_ends[of_least] += n_places;
@@ -147,7 +200,7 @@ impl PieceCounts {
         budget::work(HEAD_NS + DOC_NS * n_places)?;
         self.profile.documents += n_places;
         let block = column.block(nth, head)?;
-        let (pieces, by_ends, mut n_with) = (&self.pieces, &mut self.by_ends[..], 0);
+        let (by_ends, mut n_with) = (&mut self.by_ends[..], 0);
         // No code has more ends before it than there are.
         let mut add_one = |code| by_ends[pieces.n_ends(code)] += 1;
         if let Some(numbers) = block.one_each() {
@@ -157,7 +210,20 @@ impl PieceCounts {
                 let of_ends = inside.iter().map(|end| numbers.first_number_of(*end));
                 firsts.iter_mut().zip(of_ends).for_each(|(first, of_end)| *first = of_end);
                 self.n_with += n_places;
-                count_compared(numbers, places, &firsts[..inside.len()], &mut by_ends[of_least..]);
+                // Fetching from places waits for each, and by then most are here.
+                numbers.prefetch();
+                let mut n = 0;
+                let (mut places_of, mut at_hand) =
+                    ([0; BLOCK_DOCS as usize], [0; BLOCK_DOCS as usize]);
+                places.for_each(|place| {
+                    if let Some(slot) = places_of.get_mut(n) {
+                        *slot = place;
+                        n += 1;
+                    }
+                });
+                numbers.numbers(&places_of[..n], &mut at_hand[..n]);
+                let firsts = &firsts[..inside.len()];
+                count_compared(&at_hand[..n], n as u32, firsts, &mut by_ends[of_least..]);
                 return Ok(());
             }
             places.for_each(|place| {
@@ -192,20 +258,12 @@ impl PieceCounts {
     }
 }
 
-/// Counts documents that all have a number by how many of the `firsts`, ascending, are not above it. Without a branch that
-/// depends on a value: numbers are brought together, and then all of them compared with one after the other.
-fn count_compared(numbers: OneEach<'_>, places: Places<'_>, firsts: &[u32], by_ends: &mut [u64]) {
-    let (mut at_hand, mut n) = ([0u32; BLOCK_DOCS as usize], 0);
-    places.for_each(|place| {
-        if let Some(slot) = at_hand.get_mut(n) {
-            *slot = numbers.number(place);
-            n += 1;
-        }
-    });
-    let at_hand = at_hand.get(..n).unwrap_or_default();
-    let mut n_before = n as u32;
+/// Counts documents, of which `n_with` have a value, by how many of the `firsts`, ascending, are not above their number. Without
+/// a branch that depends on a value: all numbers are compared with one after the other.
+fn count_compared(numbers: &[u32], n_with: u32, firsts: &[u32], by_ends: &mut [u64]) {
+    let mut n_before = n_with;
     for (count, first) in by_ends.iter_mut().zip(firsts) {
-        let n_from = at_hand.iter().map(|number| u32::from(number >= first)).sum::<u32>();
+        let n_from = count_from(numbers, *first);
         *count += u64::from(n_before - n_from);
         n_before = n_from;
     }

@@ -7,7 +7,7 @@
 //! Cost: a look at the directory for 1,024 documents, and two to four nanoseconds for each that matches and each of its
 //! values; where these lie in several pieces, a nanosecond for each piece and range. Memory: some 350 bytes a range.
 
-use super::pieces::{PieceCounts, Pieces};
+use super::pieces::PieceCounts;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
@@ -59,7 +59,7 @@ pub(crate) fn count_ranges(
         range = wider(range, column.range());
         columns.push((column, matches));
     }
-    let mut counts = PieceCounts::new(Pieces::new(ends, range));
+    let mut counts = PieceCounts::new(ends, range);
     for (column, matches) in columns {
         counts.add_segment(column, matches, |n_ends| counting.add_many(n_ends))?;
     }

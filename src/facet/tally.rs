@@ -1,10 +1,12 @@
 //! How often each code was met.
 
 use crate::budget::{self, Held};
+use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::execution::Places;
-use crate::format::column::Block;
+use crate::format::column::{Block, Plain};
 use crate::plan::cost;
+use crate::simd::numbers::count_from;
 
 /// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
 const COUNTER_NS: u64 = 1;
@@ -97,6 +99,43 @@ impl Tally {
             }),
         }
         wrong.map_or(Ok(n_with), |code| Err(outside(code)))
+    }
+
+    /// Adds the codes of documents by their numbers in a plain column; with how many of them have any.
+    pub(super) fn add_numbers<'s, S: Source<'s>>(
+        &mut self,
+        plain: &Plain<S>,
+        numbers: &[u32],
+    ) -> Result<u64> {
+        let (first, (base, unit)) = (plain.first(), plain.base_and_unit());
+        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(u64::from(number - first)));
+        let n_with = if first == 0 { numbers.len() as u32 } else { count_from(numbers, first) };
+        if self.counters.is_empty() {
+            let with = numbers.iter().filter(|number| **number >= first);
+            self.pending.extend(with.map(|number| (code(*number), 1)));
+            self.sort_if_many()?;
+            return Ok(n_with.into());
+        }
+        let offset = base.wrapping_sub(self.least);
+        let counters = self.counters.get_mut(offset as usize..).unwrap_or_default();
+        let mut wrong = None;
+        if (first, unit) == (0, 1) {
+            for &number in numbers {
+                match counters.get_mut(number as usize) {
+                    Some(counter) => *counter += 1,
+                    None => wrong = Some(code(number)),
+                }
+            }
+            return wrong.map_or(Ok(n_with.into()), |code| Err(outside(code)));
+        }
+        for &number in numbers.iter().filter(|number| **number >= first) {
+            let above = u64::from(number - first).wrapping_mul(unit);
+            match counters.get_mut(above as usize) {
+                Some(counter) => *counter += 1,
+                None => wrong = Some(code(number)),
+            }
+        }
+        wrong.map_or(Ok(n_with.into()), |code| Err(outside(code)))
     }
 
     #[inline]

@@ -51,6 +51,8 @@ const PHRASE_SHARE: f64 = 0.2;
 const COLUMN_NS: f32 = 200.0;
 const COLUMN_BLOCK_NS: f32 = 40.0;
 const COLUMN_DOC_NS: f32 = 3.0;
+/// A document in a column whose blocks share a frame.
+const COLUMN_NUMBER_NS: f32 = 1.8;
 /// Setting up a counter and looking at it; writing down a code and sorting it.
 const COUNTER_NS: f32 = 1.0;
 const SORT_CODE_NS: f32 = 30.0;
@@ -310,6 +312,8 @@ pub(crate) struct FacetSizes {
     pub(crate) n_segments: usize,
     /// Values of its column, where it keeps one.
     pub(crate) n_values: u64,
+    /// Documents of segments whose column is read by blocks: all but those whose blocks share a frame.
+    pub(crate) n_docs_by_block: u32,
     /// Codes between the least and the greatest of its column.
     pub(crate) column_codes: Option<u64>,
     /// Whether these are numbers of terms, which each segment counts for itself.
@@ -373,9 +377,10 @@ impl FacetSizes {
 
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
     fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
-        let n_blocks = f64::from(self.n_docs) / f64::from(COLUMN_BLOCK);
+        let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
+        let n_blocks = f64::from(self.n_docs_by_block) / f64::from(COLUMN_BLOCK);
         // Those that are not missed by any of the matches, as if these lay anywhere.
-        let touched = n_blocks * (1.0 - (-matches / n_blocks.max(1.0)).exp());
+        let touched = n_blocks * (1.0 - (-by_block / n_blocks.max(1.0)).exp());
         let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));
         let counters = if n_codes <= counters_max(matches as u64) {
             n_codes as f32 * COUNTER_NS
@@ -389,7 +394,8 @@ impl FacetSizes {
         };
         COLUMN_NS
             + touched as f32 * COLUMN_BLOCK_NS
-            + matches as f32 * COLUMN_DOC_NS
+            + by_block as f32 * COLUMN_DOC_NS
+            + (matches - by_block) as f32 * COLUMN_NUMBER_NS
             + counters
             + merged
     }
@@ -430,6 +436,7 @@ mod tests {
             n_docs: 2_000_000,
             n_segments: 1,
             n_values: 700_000,
+            n_docs_by_block: 2_000_000,
             column_codes: None,
             has_ordinals: false,
         };
@@ -438,6 +445,11 @@ mod tests {
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
         assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
+        let by_column = |n_docs_by_block| {
+            let sizes = FacetSizes { column_codes: Some(300), n_docs_by_block, ..sizes };
+            FacetCosts::of(&sizes, 10, 20_000.0).column
+        };
+        assert!(by_column(0) < by_column(1_000_000) && by_column(1_000_000) < by_column(2_000_000));
         let nothing =
             FacetSizes { n_terms: 0, n_with: 0, n_docs: 0, column_codes: Some(0), ..sizes };
         let none = FacetCosts::of(&nothing, 10, 0.0);

@@ -708,6 +708,8 @@ impl<'s> Plan<'s> {
                 sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
                 if let Some(column) = reader.column()? {
                     sizes.n_values += column.n_values();
+                    let by_block = if column.plain().is_some() { 0 } else { column.n_docs() };
+                    sizes.n_docs_by_block = sizes.n_docs_by_block.saturating_add(by_block);
                     let of_part = column.range().unwrap_or((u64::MAX, 0));
                     let (least, greatest): (u64, u64) = codes.unwrap_or((u64::MAX, 0));
                     codes = Some((least.min(of_part.0), greatest.max(of_part.1)));

@@ -2,7 +2,7 @@
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
 //! 65,536 bits, [`sums`] adds up bounds, [`packed`] unpacks
-//! frequencies and positions, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
+//! frequencies and positions, [`numbers`] those of columns, [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes, unaligned, so mapped and
 //! owned containers run through the same code. The instruction set is asked for at run time (the
 //! standard library keeps the answer, asking costs a load and a test); a machine without it, or of
 //! another architecture, takes the portable twin. Tests hold both equal on random and edge inputs.
@@ -15,6 +15,7 @@
 
 pub(crate) mod arrays;
 pub(crate) mod bitmaps;
+pub(crate) mod numbers;
 pub(crate) mod packed;
 pub(crate) mod prefetch;
 pub(crate) mod sums;

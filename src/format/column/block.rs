@@ -2,6 +2,8 @@
 
 use super::{BlockHead, Encoding, PLACE_LEN, unpack};
 use crate::bytes::Bytes;
+use crate::simd::numbers;
+use crate::simd::prefetch::prefetch;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -42,10 +44,15 @@ impl OneEach<'_> {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    /// The number of the document in this place, where they are plain.
+    /// Begins to load all of them.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.bytes);
+    }
+
+    /// Writes the numbers of documents by their places, where they are plain.
     #[inline]
-    pub(crate) fn number(&self, place: u32) -> u32 {
-        unpack(self.bytes, 0, self.width, place as usize) as u32
+    pub(crate) fn numbers(&self, places: &[u32], out: &mut [u32]) {
+        numbers::unpack(self.bytes, self.width, places, out);
     }
 
     /// The code of the document in this place of the block.

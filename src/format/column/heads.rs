@@ -1,6 +1,6 @@
 //! Reading the directory of a column, and few documents far apart.
 
-use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, Frame, SLACK, mask_of, unpack};
+use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, SLACK, mask_of};
 use crate::bytes::{Bytes, Source, array_at};
 use crate::error::Result;
 
@@ -46,33 +46,6 @@ impl Few {
     }
 }
 
-impl<'s, S: Source<'s>> Column<S> {
-    /// As [`Heads::few`], where all blocks share the frame: they lie one behind the other without anything in between.
-    fn few_of_frame(
-        &self,
-        frame: Frame,
-        docs: impl Iterator<Item = u32> + Clone,
-        out: &mut Few,
-    ) -> Result<()> {
-        let docs = docs.take(Few::MAX);
-        let (width, gap) = (u32::from(frame.width), u64::from(frame.gap));
-        let bit = |doc: u32| u64::from(doc) * u64::from(width);
-        docs.clone().for_each(|doc| self.source.prefetch(bit(doc) / 8..bit(doc) / 8 + 1));
-        let bytes = self.source.bytes(0..self.directory_at + SLACK as u64)?;
-        (out.n, out.n_docs, out.n_blocks) = (0, 0, 0);
-        for doc in docs {
-            out.n_docs += 1;
-            out.is_in(doc / BLOCK_DOCS);
-            let number = unpack(&bytes, 0, width, doc as usize);
-            if let Some(slot) = out.codes.get_mut(out.n) {
-                *slot = frame.base.wrapping_add(frame.unit.wrapping_mul(number.wrapping_sub(gap)));
-            }
-            out.n += usize::from(number >= gap);
-        }
-        Ok(())
-    }
-}
-
 /// Reads the directory of a column from its beginning towards its end, many entries at once.
 #[derive(Debug)]
 pub(crate) struct Heads<'s, S> {
@@ -106,22 +79,11 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
     /// Puts the codes of a few documents into `out`, up to [`Few::MAX`] of them, ascending; `false` where a block has another kind
     /// of numbers than one for each document. Nothing is set up for a block, and all are asked for before the first is read, so
     /// that documents which lie each in its own are waited for together.
-    pub(crate) fn few(
-        &mut self,
-        docs: impl Iterator<Item = u32> + Clone,
-        out: &mut Few,
-    ) -> Result<bool> {
+    pub(crate) fn few(&mut self, docs: impl Iterator<Item = u32>, out: &mut Few) -> Result<bool> {
         if !self.column.source.is_mapped() {
             // Each would be read by itself.
             return Ok(false);
         }
-        match self.column.shared() {
-            Some(frame) => self.column.few_of_frame(frame, docs, out).map(|()| true),
-            None => self.few_of_blocks(docs, out),
-        }
-    }
-
-    fn few_of_blocks(&mut self, docs: impl Iterator<Item = u32>, out: &mut Few) -> Result<bool> {
         let source = self.column.source;
         let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
         (out.n, out.n_blocks) = (0, 0);

@@ -106,13 +106,15 @@
 mod block;
 mod frame;
 mod heads;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub(crate) use block::{Block, OneEach};
+pub(crate) use block::Block;
 pub(crate) use frame::{Frame, FrameFinder};
 pub(crate) use heads::{Few, Heads};
+pub(crate) use plain::{Numbers, Plain};
 pub(crate) use writer::ColumnWriter;
 
 use crate::bytes::{Source, array_at};
@@ -329,12 +331,6 @@ impl<'s, S: Source<'s>> Column<S> {
             && (width <= WIDTH_MAX || width == u64::BITS)
             && self.frame.gap <= 1
             && self.n_shared <= self.n_blocks()
-    }
-
-    /// The frame, where all blocks share it.
-    #[inline]
-    fn shared(&self) -> Option<Frame> {
-        (self.n_shared > 0 && self.n_shared == self.n_blocks()).then_some(self.frame)
     }
 
     /// Documents of the segment.

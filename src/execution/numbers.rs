@@ -1,0 +1,157 @@
+//! Documents that match, as their numbers in a plain column.
+
+use super::blocks::check_inside;
+use super::result::MatchSet;
+use crate::bitmap::Container;
+use crate::bytes::Source;
+use crate::error::Result;
+use crate::format::column::{Numbers, Plain};
+use crate::plan::WINDOW;
+use crate::simd::numbers::{AT_ONCE, PlaceBuffer, places};
+use crate::simd::prefetch::prefetch;
+use std::ops::Range;
+
+/// Documents of a window up to which there is less than one in each line of 64 bytes, or little more: then all that are brought
+/// together are asked for before the first is read.
+const FAR_APART: u32 = 2_048;
+
+/// By how many documents what is asked for lies ahead of what is read, where they are close together: fetching from places waits
+/// for each, and the processor does not see the order in it.
+const AHEAD: usize = 4 * AT_ONCE;
+
+/// Calls `visit` with the numbers of the documents that match, in their order, up to [`AT_ONCE`] at a time.
+pub(crate) fn for_each_number<'s, S: Source<'s>>(
+    matches: &MatchSet,
+    plain: &Plain<S>,
+    visit: impl FnMut(&[u32]) -> Result<()>,
+) -> Result<()> {
+    let n_docs = plain.column().n_docs();
+    let mut reading = Reading { places: [0; AT_ONCE + 64], numbers: [0; AT_ONCE], visit };
+    let windows = match matches {
+        MatchSet::Everything => {
+            for start in (0..n_docs).step_by(WINDOW as usize) {
+                let end = start.saturating_add(WINDOW).min(n_docs);
+                reading.read_range(0..end - start, &plain.numbers(start..end)?)?;
+            }
+            return Ok(());
+        }
+        MatchSet::Some(windows) => windows,
+    };
+    for window in windows.windows() {
+        let documents = windows.documents(window);
+        check_inside(window.key, documents, n_docs)?;
+        let start = window.key * WINDOW;
+        let numbers = plain.numbers(start..start.saturating_add(WINDOW).min(n_docs))?;
+        match documents {
+            Container::Array(lows) => {
+                for lows in lows.chunks(AT_ONCE) {
+                    let places = lows.iter().map(|low| u32::from(u16::from_le_bytes(*low)));
+                    reading.places.iter_mut().zip(places).for_each(|(slot, place)| *slot = place);
+                    if window.cardinality <= FAR_APART {
+                        let places = reading.places.iter().take(lows.len());
+                        places.for_each(|place| prefetch(numbers.first_byte(*place)));
+                    }
+                    reading.read(lows.len(), &numbers)?;
+                }
+            }
+            Container::Bitmap(words) => {
+                for (nth, words) in (0..).zip(words.chunks(AT_ONCE / u64::BITS as usize)) {
+                    let ahead = nth as usize * AT_ONCE + AHEAD;
+                    prefetch(numbers.bytes_of(ahead..ahead + AT_ONCE));
+                    let n = places(words, nth * AT_ONCE as u32, &mut reading.places);
+                    reading.read(n, &numbers)?;
+                }
+            }
+            Container::Run(runs) => {
+                for [a, b, c, d] in runs {
+                    let first = u32::from(u16::from_le_bytes([*a, *b]));
+                    let end = first + u32::from(u16::from_le_bytes([*c, *d])) + 1;
+                    reading.read_range(first..end, &numbers)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Reading<F> {
+    places: PlaceBuffer,
+    numbers: [u32; AT_ONCE],
+    visit: F,
+}
+
+impl<F: FnMut(&[u32]) -> Result<()>> Reading<F> {
+    /// Reads the numbers at the first `n` places.
+    fn read(&mut self, n: usize, numbers: &Numbers<'_>) -> Result<()> {
+        let (places, out) = (&self.places[..n], &mut self.numbers[..n]);
+        numbers.get(places, out);
+        if n > 0 { (self.visit)(out) } else { Ok(()) }
+    }
+
+    fn read_range(&mut self, range: Range<u32>, numbers: &Numbers<'_>) -> Result<()> {
+        let mut start = range.start;
+        while start < range.end {
+            let end = range.end.min(start + AT_ONCE as u32);
+            self.places.iter_mut().zip(start..end).for_each(|(slot, place)| *slot = place);
+            self.read((end - start) as usize, numbers)?;
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::tests::of_all_kinds;
+    use super::*;
+    use crate::format::column::{Column, ColumnWriter, FrameFinder};
+
+    /// Of so many documents, whose codes lie in no order.
+    fn column(n_docs: u32) -> Vec<u8> {
+        let mut finder = FrameFinder::default();
+        (0..n_docs).for_each(|doc| finder.add(code(doc)));
+        let (mut writer, mut bytes) = (ColumnWriter::new(finder.frame(true)), vec![]);
+        (0..n_docs).for_each(|doc| writer.add([code(doc)], &mut bytes));
+        writer.finish(&mut bytes);
+        bytes
+    }
+
+    fn code(doc: u32) -> u64 {
+        5_000 + 3 * u64::from(doc.wrapping_mul(0x9E37_79B1) >> 13)
+    }
+
+    #[test]
+    fn all_that_matches_is_visited_in_order_whatever_kind_its_container_is() {
+        let codes = |matches: &MatchSet, n_docs| {
+            let column = column(n_docs);
+            let plain = Column::open(&column[..]).unwrap().plain().unwrap();
+            let (base, unit) = plain.base_and_unit();
+            let (mut codes, mut n_parts) = (vec![], 0);
+            for_each_number(matches, &plain, |numbers| {
+                n_parts += 1;
+                codes.extend(numbers.iter().map(|number| base + unit * u64::from(*number)));
+                Ok(())
+            })
+            .unwrap();
+            (codes, n_parts)
+        };
+        let all: Vec<u64> = (0..70_000).map(code).collect();
+        assert_eq!(codes(&MatchSet::Everything, 70_000), (all, 128 + 9));
+        let (matches, expected) = of_all_kinds();
+        let expected: Vec<u64> = expected.into_iter().map(code).collect();
+        assert_eq!(codes(&matches, 3 << 16).0, expected);
+        // More documents than are brought together at once.
+        let lows: Vec<[u8; 2]> = (0..2_000u16).map(|nth| (nth * 30).to_le_bytes()).collect();
+        let runs = [[5, 0, 0xFF, 0x0F], [0, 0x20, 3, 0]];
+        for container in [Container::Array(&lows), Container::Run(&runs)] {
+            let MatchSet::Some(mut windows) = MatchSet::with_room(1 << 17) else { unreachable!() };
+            windows.push(1, 2_000, container).unwrap();
+            let docs: Vec<u32> = match container {
+                Container::Array(_) => (0..2_000).map(|nth| (1 << 16) + nth * 30).collect(),
+                _ => (5..=5 + 0xFFF).chain(0x2000..=0x2003).map(|low| (1 << 16) + low).collect(),
+            };
+            let expected: Vec<u64> = docs.into_iter().map(code).collect();
+            assert_eq!(codes(&MatchSet::Some(windows), 1 << 17).0, expected);
+        }
+    }
+}
