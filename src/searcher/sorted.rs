@@ -29,7 +29,7 @@ impl SearchBuilder<'_> {
     ) -> Result<Found> {
         let order = self.sort_order()?;
         let after = match &self.after_values {
-            Some((values, doc)) => Some(Place::new(&order.ranks_of(values)?, *doc)),
+            Some((values, doc)) => Some(Place::new(order.ranks_of(values)?, *doc)),
             None => None,
         };
         let wanted = self.offset.saturating_add(self.limit).min(self.searcher.n_docs());

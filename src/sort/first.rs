@@ -1,15 +1,20 @@
 //! The first documents of an order, found without sorting the others.
+//!
+//! By keywords, documents are compared by the numbers of their terms, which each segment counts for itself: before the next one
+//! is looked at, what is kept gets the ranks that its terms have there. A term that the next does not have finds its place between
+//! two others.
 
-use super::key::{SortField, SortOrder};
+use super::key::{Ranks, SortField, SortOrder};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads};
-use crate::ids::DocId;
+use crate::ids::{DocId, TermOrdinal};
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
@@ -19,6 +24,10 @@ const DOC_NS: u64 = 4;
 const KEY_NS: u64 = 15;
 /// And putting a block among the others by its best.
 const SORTED_NS: u64 = 30;
+/// And looking a term up in a dictionary.
+const TERM_NS: u64 = 500;
+/// What a term of a document takes beside its bytes.
+const TERM_BYTES: usize = 48;
 
 /// Where a document stands: of two the one with the smaller ranks comes first, and where they are equal, that with the
 /// smaller number.
@@ -28,18 +37,34 @@ pub(crate) struct Place {
     first: u128,
     rest: Vec<u128>,
     pub(crate) doc: DocId,
+    /// By key the term, where there is one; none at all before the segment of the document has been looked at.
+    terms: Vec<Option<Box<[u8]>>>,
 }
 
 impl Place {
-    /// Of a document with these ranks, one a key.
-    pub(crate) fn new(ranks: &[u128], doc: DocId) -> Self {
+    /// Of a document with these ranks.
+    pub(crate) fn new(ranks: Ranks, doc: DocId) -> Self {
         let (first, rest) =
-            ranks.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
-        Place { first, rest: rest.to_vec(), doc }
+            ranks.ranks.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
+        Place { first, rest: rest.to_vec(), doc, terms: ranks.terms }
     }
 
-    pub(crate) fn ranks(&self) -> impl Iterator<Item = u128> {
-        [self.first].into_iter().chain(self.rest.iter().copied())
+    /// By key the rank, and the term that it stands for.
+    pub(crate) fn ranks(&self) -> impl Iterator<Item = (u128, Option<&[u8]>)> {
+        let terms = self.terms.iter().map(Option::as_deref).chain(std::iter::repeat(None));
+        [self.first].into_iter().chain(self.rest.iter().copied()).zip(terms)
+    }
+
+    fn rank_mut(&mut self, key: usize) -> Option<&mut u128> {
+        match key.checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(key) => self.rest.get_mut(key),
+        }
+    }
+
+    /// Bytes that its terms take.
+    fn term_bytes(&self) -> u64 {
+        self.terms.iter().flatten().map(|term| (term.len() + TERM_BYTES) as u64).sum()
     }
 }
 
@@ -114,18 +139,102 @@ impl<'o> First<'o> {
                 fields.extend(column.map(|column| (*field, column)));
             }
             let Some((field, column)) = fields.first() else { continue };
-            let range = bounds(field, column.range(), column.n_with() < column.n_docs());
-            by_best.push((range, segment.base, matches, fields));
+            let range = match field.has_ordinals {
+                // Numbers of terms say nothing beside those of another segment.
+                true => field.all_ranks(),
+                false => bounds(field, column.range(), column.n_with() < column.n_docs()),
+            };
+            by_best.push((range, segment.base, matches, (segment.segment, fields)));
         }
         by_best.sort_by_key(|((best, _), base, ..)| (*best, *base));
-        for ((best, worst), base, matches, fields) in by_best {
+        for ((best, worst), base, matches, (segment, fields)) in by_best {
             if self.is_passed_over(best, worst, DocId(base)) {
                 continue;
             }
             let others = fields.iter().skip(1).map(|_| None).collect();
-            self.look_at_segment(&mut Columns { fields, others, base }, matches)?;
+            if !self.order.has_ordinals() {
+                self.look_at_segment(&mut Columns { fields, others, base }, matches)?;
+                continue;
+            }
+            self.go_over_to(segment)?;
+            let done = self.look_at_segment(&mut Columns { fields, others, base }, matches);
+            // What was found is shown, where there was no time for the rest.
+            let read = self.read_terms(segment, done.is_err());
+            done.and(read)?;
         }
         Ok(())
+    }
+
+    /// Gives what is kept the ranks that its terms have in `segment`.
+    fn go_over_to(&mut self, segment: SegmentReader<'_>) -> Result<()> {
+        let mut by_key = vec![];
+        for (key, field) in self.order.fields().iter().enumerate() {
+            if !field.has_ordinals {
+                continue;
+            }
+            let places = self.kept.iter().chain(&self.after);
+            let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
+            let mut ranks: BTreeMap<Box<[u8]>, u128> = terms.map(|term| (term.into(), 0)).collect();
+            budget::work(ranks.len() as u64 * TERM_NS)?;
+            let dictionary = segment.field(field.field).terms()?;
+            for (nth, (term, rank)) in (0..).zip(&mut ranks) {
+                let n_less = dictionary.rank(term)?;
+                *rank = match dictionary.get(term)? {
+                    Some(_) => field.rank(Some(n_less.into())),
+                    None => field.rank_between(n_less, nth),
+                };
+            }
+            by_key.push((key, ranks));
+        }
+        let mut places = std::mem::take(&mut self.kept).into_vec();
+        for place in places.iter_mut().chain(&mut self.after) {
+            for (key, ranks) in &by_key {
+                let term = place.terms.get(*key).and_then(Option::as_deref);
+                let rank = term.and_then(|term| ranks.get(term)).copied();
+                if let (Some(rank), Some(slot)) = (rank, place.rank_mut(*key)) {
+                    *slot = rank;
+                }
+            }
+        }
+        // They stand to each other as before.
+        self.kept = places.into();
+        Ok(())
+    }
+
+    /// Reads the terms of what is kept of `segment`, while its numbers of terms mean something; of a search that is stopped,
+    /// too. What cannot be read is not kept.
+    fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
+        let (order, mut term, mut done) = (self.order, vec![], Ok(()));
+        let mut read = |place: &Place| {
+            let mut terms = Vec::with_capacity(order.fields().len());
+            for (field, (rank, _)) in order.fields().iter().zip(place.ranks()) {
+                let ordinal = if field.has_ordinals { field.ordinal(rank) } else { None };
+                terms.push(match ordinal {
+                    Some(ordinal) => {
+                        segment
+                            .field(field.field)
+                            .terms()?
+                            .term(TermOrdinal(ordinal), &mut term)?;
+                        Some(term.as_slice().into())
+                    }
+                    None => None,
+                });
+            }
+            Ok(terms)
+        };
+        let mut places = std::mem::take(&mut self.kept).into_vec();
+        for place in places.iter_mut().filter(|place| place.terms.is_empty()) {
+            done = read(place).map(|terms| place.terms = terms).and_then(|()| match is_stopped {
+                true => Ok(()),
+                false => budget::hold(place.term_bytes()).and_then(|()| budget::work(TERM_NS)),
+            });
+            if done.is_err() {
+                break;
+            }
+        }
+        places.retain(|place| !place.terms.is_empty());
+        self.kept = places.into();
+        done
     }
 
     /// The last of the documents that are kept, where there are as many as wanted.
@@ -226,14 +335,18 @@ impl<'o> First<'o> {
             return Ok(());
         }
         match self.last().map(order) {
-            Some(Ordering::Less) => drop(self.kept.pop()),
+            Some(Ordering::Less) => {
+                if let Some(place) = self.kept.pop() {
+                    budget::release(place.term_bytes());
+                }
+            }
             Some(_) => return Ok(()),
             None => {
                 let ranks = self.rest.len() * size_of::<u128>();
                 budget::hold((size_of::<Place>() + ranks) as u64)?;
             }
         }
-        self.kept.push(Place { first, rest: self.rest.clone(), doc });
+        self.kept.push(Place { first, rest: self.rest.clone(), doc, terms: vec![] });
         Ok(())
     }
 

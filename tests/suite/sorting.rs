@@ -7,7 +7,7 @@
 //! ```
 
 use crate::random::Random;
-use crate::typed::{self, FIELDS, Item, Matches};
+use crate::typed::{self, FIELDS, Item, KEYWORDS, Matches};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, Query, parse};
@@ -33,7 +33,8 @@ struct Key {
 
 impl Key {
     fn any(random: &mut Random) -> Self {
-        let field = FIELDS[random.below(FIELDS.len())].0;
+        let nth = random.below(FIELDS.len() + KEYWORDS.len());
+        let field = FIELDS.get(nth).map_or_else(|| KEYWORDS[nth - FIELDS.len()].0, |field| field.0);
         let [descending, missing_first] = [(); 2].map(|()| random.below(2) == 0);
         Key { field, descending, missing_first }
     }
@@ -142,8 +143,14 @@ fn sorting_walks_are_those_of_a_stable_sort() {
             at += wanted.len();
             for (hit, id) in page.hits.iter().zip(&wanted) {
                 let item = &items[*id as usize];
-                let is_null = keys.iter().map(|key| key.of(item).is_none());
-                assert!(hit.sort.iter().map(Value::is_null).eq(is_null), "{about}");
+                for (key, found) in keys.iter().zip(&hit.sort) {
+                    let value = key.of(item);
+                    assert_eq!(found.is_null(), value.is_none(), "{about}");
+                    if KEYWORDS.iter().any(|(name, _)| *name == key.field) {
+                        let word = value.map_or(Value::Null, |value| typed::word(value).into());
+                        assert_eq!(*found, word, "{about}");
+                    }
+                }
             }
             next = page.hits.last().map(|hit| search(&query).after_values(&hit.sort, hit.doc));
         }
@@ -315,7 +322,7 @@ fn a_whole_walk_meets_each_document_once() {
     for (searcher, left) in typed::searchers(&items) {
         let n_left = left.iter().filter(|left| **left).count();
         let query = Query::All;
-        for keys in ["b", "b:desc,im:asc:missing_first", "dm:desc"] {
+        for keys in ["b", "b:desc,im:asc:missing_first", "dm:desc", "k:desc,b", "i,km"] {
             let keys: Vec<SortKey> = keys.split(',').map(|key| key.parse().unwrap()).collect();
             let page = || searcher.search(&query).sort(keys.clone()).limit(97);
             let (mut by_offset, mut by_hit) = (vec![], vec![]);

@@ -22,6 +22,14 @@ pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
     ("dm", FieldKind::Date, true),
 ];
 
+/// Keywords with columns, and whether a document has many: words in the order of numbers, most of them rare.
+pub(crate) const KEYWORDS: [(&str, bool); 2] = [("k", false), ("km", true)];
+
+/// The word of a number below 10,000.
+pub(crate) fn word(number: i128) -> String {
+    format!("w{number:04}{}", "\u{e9}".repeat(number as usize % 3))
+}
+
 /// A document as it is looked at: of each field the values in millionths, which all of them are whole numbers of.
 pub(crate) type Item = BTreeMap<&'static str, Vec<i128>>;
 
@@ -173,6 +181,9 @@ pub(crate) fn leaf(random: &mut Random) -> (String, Matches<'static>) {
 fn schema() -> Schema {
     let fields = FIELDS.iter().map(|(name, kind, many)| Field::new(*name, *kind).many(*many));
     let builder = Schema::builder().field(Field::new("id", FieldKind::U64)).key("id");
+    let keyword = |(name, many)| Field::new(name, FieldKind::Keyword).many(many).column(true);
+    let builder =
+        KEYWORDS.map(keyword).into_iter().fold(builder, |builder, field| builder.field(field));
     fields.fold(builder, |builder, field| builder.field(field)).build().unwrap()
 }
 
@@ -191,7 +202,19 @@ pub(crate) fn items(n: usize, random: &mut Random) -> Vec<Item> {
         }
         item
     };
-    (0..n).map(item).collect()
+    let mut items: Vec<Item> = (0..n).map(item).collect();
+    let mut random = Random(n as u64);
+    for item in &mut items {
+        for (name, many) in KEYWORDS {
+            let n = if many { random.below(4) } else { usize::from(random.below(5) > 0) };
+            let most = if random.below(3) == 0 { 20 } else { 9_999 };
+            let values: Vec<_> = (0..n).map(|_| random.below(most) as i128).collect();
+            if n > 0 {
+                item.insert(name, values);
+            }
+        }
+    }
+    items
 }
 
 fn document(id: usize, item: &Item) -> Document {
@@ -199,6 +222,11 @@ fn document(id: usize, item: &Item) -> Document {
     for (name, kind, _) in FIELDS {
         for micros in item.get(name).into_iter().flatten() {
             document.push(name, value(kind, *micros));
+        }
+    }
+    for (name, _) in KEYWORDS {
+        for number in item.get(name).into_iter().flatten() {
+            document.push(name, word(*number));
         }
     }
     document
