@@ -108,13 +108,13 @@ pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
 pub use ids::DocId;
 pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
-pub use plan::FacetMethod;
+pub use plan::{FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, Etag, Explanation, FacetCounts, FacetKind, FacetRange, Fields, Hit, Hits, Order, Page,
-    PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher,
-    Statistics, Stopped, Total, TotalMode, Values,
+    Bucket, Etag, Explanation, Facet, FacetCounts, FacetKind, FacetRange, Fields, Hit, Hits, Order,
+    Page, PreparedCount, PreparedSearch, RankedDoc, Relation, ResultCacheStats, SearchBuilder,
+    Searcher, Statistics, Stopped, Total, TotalMode, ValueFacet, Values,
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use sort::SortKey;

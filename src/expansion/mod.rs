@@ -23,6 +23,7 @@
 mod automaton;
 mod best;
 mod documents;
+mod filter;
 mod levenshtein;
 mod wildcard;
 
@@ -37,6 +38,7 @@ use wildcard::WildcardAutomaton;
 
 pub use automaton::{REGEX_BYTES_MAX, REGEX_NEST_MAX};
 pub(crate) use documents::DocSet;
+pub(crate) use filter::{TermFilter, WantedTerms};
 pub use levenshtein::FUZZY_CHARS_MAX;
 pub use wildcard::WILDCARD_BYTES_MAX;
 pub(crate) use wildcard::WildcardPiece;

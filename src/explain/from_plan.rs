@@ -16,7 +16,8 @@ use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{
-    FacetMethod, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan, SegmentPlan, Total,
+    FacetMethod, FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan,
+    SegmentPlan, Total,
 };
 use crate::query::Query;
 use crate::schema::Schema;
@@ -340,9 +341,10 @@ impl Explaining<'_, '_> {
                 let counted_by = actual.and_then(|profile| profile.method);
                 ExplainFacet {
                     field: self.schema.get(facet.field).name.clone(),
-                    limit: facet.limit as u64,
+                    limit: facet.values.limit as u64,
                     algorithm: counted_by.unwrap_or(facet.choice.method).name().into(),
                     ranges: None,
+                    options: None,
                     terms: facet.n_terms,
                     decisions: facet_decisions(facet, counted_by),
                     actual: actual.map(facet_actual),
@@ -365,8 +367,12 @@ fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<De
             "most frequent terms first",
             format!(
                 "a term whose document frequency cannot enter the top {} is not intersected",
-                facet.limit
+                facet.values.limit
             ),
+        ),
+        FacetMethod::Dictionary if facet.values.order != FacetOrder::Count => (
+            "one pass over the dictionary",
+            format!("it is in the order of values, and ends with number {}", facet.values.limit),
         ),
         FacetMethod::Dictionary => (
             "one pass over the dictionary",

@@ -190,6 +190,9 @@ impl Json {
             if let Some(ranges) = &facet.ranges {
                 json.field("ranges").string(ranges);
             }
+            if let Some(options) = &facet.options {
+                json.field("options").string(options);
+            }
             json.field("algorithm").algorithm(&facet.algorithm);
             json.field("terms").number(facet.terms);
             if let Some(actual) = &facet.actual {

@@ -41,7 +41,7 @@
 //!                          "alternative": {"name": "…", "estimated_cost_ns": 5100}}],
 //!           "children": []},
 //!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
-//!  "facets": [{"field": "…", "limit": 10, "algorithm": "…", "terms": 300,
+//!  "facets": [{"field": "…", "limit": 10, "options": "by value", "algorithm": "…", "terms": 300,
 //!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
 //!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
 //!              "decisions": []},
@@ -328,6 +328,8 @@ pub struct ExplainFacet {
     pub algorithm: String,
     /// By which ranges values are counted, for people; `None` where each value counts by itself.
     pub ranges: Option<String>,
+    /// Which values are wanted and in what order, for people; `None` where the most frequent ones are.
+    pub options: Option<String>,
     /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
     /// What the planner considered here.
@@ -628,6 +630,7 @@ pub(crate) mod sample {
             limit: 10,
             algorithm: "by descending document frequency".into(),
             ranges: None,
+            options: None,
             terms: 300,
             decisions: vec![Decision::accepted("stop early", "no other term can enter the top 10")],
             actual: Some(FacetActual {

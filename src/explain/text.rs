@@ -366,6 +366,10 @@ impl Page<'_> {
                 Count(facet.terms, "term")
             ),
         };
+        let what = match &facet.options {
+            Some(options) => format!("{what}, {options}"),
+            None => what,
+        };
         self.out.push('\n');
         self.cut("", vec![strong("Facet"), plain(what)]);
         if !facet.algorithm.is_empty() {

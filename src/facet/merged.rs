@@ -1,8 +1,9 @@
-//! The terms of one field in several segments as one ascending list.
+//! The terms of one field in several segments as one list, ascending or descending.
 
 use crate::budget;
 use crate::error::Result;
-use crate::format::terms::{TermDictionary, TermInfo, TermStream};
+use crate::expansion::{TermFilter, WantedTerms};
+use crate::format::terms::{TermDictionary, TermInfo};
 use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -15,18 +16,26 @@ pub(super) type Occurrence = (usize, TermInfo);
 
 /// Walks over the terms; each comes once, with the fields that have it.
 #[derive(Debug)]
-pub(super) struct MergedTerms<'s> {
-    streams: Vec<TermStream<'s, Section<'s>>>,
+pub(super) struct MergedTerms<'f, 's> {
+    streams: Vec<WantedTerms<'f, 's, Section<'s>>>,
+    is_descending: bool,
     /// The next term of each stream; without information where the stream has ended. A stream
     /// alone needs none: its terms are lent where they lie.
     heads: Vec<(Vec<u8>, Option<TermInfo>)>,
     occurrences: Vec<Occurrence>,
 }
 
-impl<'s> MergedTerms<'s> {
-    pub(super) fn open(fields: impl Iterator<Item = FieldReader<'s>>) -> Result<Self> {
-        let streams = fields.map(|field| Ok(field.terms()?.iter())).collect::<Result<Vec<_>>>()?;
-        let mut merged = MergedTerms { streams, heads: vec![], occurrences: vec![] };
+impl<'f, 's> MergedTerms<'f, 's> {
+    /// Such terms as a filter wants, or all.
+    pub(super) fn open(
+        fields: impl Iterator<Item = FieldReader<'s>>,
+        filter: Option<&'f TermFilter>,
+        is_descending: bool,
+    ) -> Result<Self> {
+        let stream =
+            |field: FieldReader<'s>| WantedTerms::open(&field.terms()?, filter, is_descending);
+        let streams = fields.map(stream).collect::<Result<Vec<_>>>()?;
+        let mut merged = MergedTerms { streams, is_descending, heads: vec![], occurrences: vec![] };
         if merged.streams.len() > 1 {
             merged.heads.resize(merged.streams.len(), (vec![], None));
             for at in 0..merged.streams.len() {
@@ -53,16 +62,17 @@ impl<'s> MergedTerms<'s> {
             self.refill(self.occurrences[nth].0)?;
         }
         self.occurrences.clear();
-        let waiting = self.heads.iter().filter(|(_, info)| info.is_some());
-        let Some((least, _)) = waiting.min_by(|(a, _), (b, _)| a.cmp(b)) else { return Ok(None) };
+        let waiting = self.heads.iter().filter(|(_, info)| info.is_some()).map(|(head, _)| head);
+        let first = if self.is_descending { waiting.max() } else { waiting.min() };
+        let Some(first) = first else { return Ok(None) };
         for (at, (head, info)) in self.heads.iter().enumerate() {
             if let Some(info) = info
-                && head == least
+                && head == first
             {
                 self.occurrences.push((at, *info));
             }
         }
-        Ok(Some((least, &self.occurrences)))
+        Ok(Some((first, &self.occurrences)))
     }
 
     fn refill(&mut self, at: usize) -> Result<()> {

@@ -9,6 +9,7 @@ mod ranges;
 mod tally;
 mod terms;
 mod top;
+mod wanted;
 
 pub(crate) use intervals::count_intervals;
 pub(crate) use ranges::{ColumnProfile, count_ranges};

@@ -1,4 +1,4 @@
-//! The most frequent terms of a field among the documents that match, by term intersection.
+//! The most frequent terms of a field among the documents that match, or the first, by term intersection.
 //!
 //! The count of a term is the size of what its posting list shares with the result. What makes that fast is that most
 //! terms are never looked at:
@@ -17,7 +17,9 @@
 //! only if some of them can still enter. *Dictionary order* is one pass that counts whatever may
 //! enter: right where so few documents match that the document frequency excludes nothing.
 //!
-//! Counts are exact and ties go to the smaller term by bytes, over all segments of a snapshot.
+//! By value a single pass begins at the end of the dictionary that comes first, and ends with the last value that is wanted. A
+//! filter leaves out terms before they are looked at. Counts are exact and ties go to the smaller term by bytes, over all
+//! segments of a snapshot.
 //!
 //! Cost: 18 ns for each term that is listed, and for each that is intersected about 100 ns a window.
 //! Memory: the N best, and where the most frequent come first as many as
@@ -32,7 +34,7 @@ use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
-use crate::plan::{FacetMethod, FacetPlan, SegmentPlan, cost};
+use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
@@ -45,7 +47,7 @@ const TERM_NS: u64 = 200;
 /// The most frequent terms, and what they leave out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TermCounts {
-    /// Descending by count, then ascending by term; terms that never match are left out.
+    /// In the order that is wanted; terms that never match are left out.
     pub(crate) buckets: Vec<(Vec<u8>, u64)>,
     /// Matching documents that have a value.
     pub(crate) with_value: u64,
@@ -82,19 +84,20 @@ pub(super) fn count_terms(
     let started = Instant::now();
     let mut counts = TermCounts { single_valued: true, ..TermCounts::default() };
     let mut counting = Counting {
+        values: &plan.values,
         parts: vec![],
         left: 0,
-        top: Top::new(plan.limit),
+        top: Top::new(&plan.values),
         long_lists: vec![],
         profile: FacetProfile::default(),
     };
     for (segment, matches) in segments.iter().zip(matches) {
         counting.add_segment(segment, plan, matches, &mut counts)?;
     }
-    if plan.limit > 0 && counting.left > 0 {
+    if plan.values.limit > 0 && counting.left > 0 {
         match method {
             FacetMethod::MostFrequentFirst => {
-                counting.count_most_frequent_first(cost::frequent_terms(plan.limit))?;
+                counting.count_most_frequent_first(cost::frequent_terms(plan.values.limit))?;
             }
             _ => counting.count_in_order(None)?,
         }
@@ -108,6 +111,7 @@ pub(super) fn count_terms(
 }
 
 struct Counting<'c, 's> {
+    values: &'c ValuesWanted,
     /// The segments where a matching document has a value.
     parts: Vec<Part<'c, 's>>,
     /// What the parts have left in all.
@@ -177,7 +181,7 @@ impl<'c, 's> Counting<'c, 's> {
         for candidate in &candidates {
             // What follows is in no more documents than this.
             let most = candidate.frequency.min(self.left);
-            if most == 0 || self.top.threshold().is_some_and(|least| most < least) {
+            if most < self.top.least() {
                 return Ok(());
             }
             self.count_term(&candidate.term, &candidate.occurrences)?;
@@ -236,8 +240,10 @@ impl<'c, 's> Counting<'c, 's> {
         Ok(())
     }
 
-    fn terms(&self) -> Result<MergedTerms<'s>> {
-        MergedTerms::open(self.parts.iter().map(|part| part.field))
+    fn terms(&self) -> Result<MergedTerms<'c, 's>> {
+        let ValuesWanted { ref filter, order, .. } = *self.values;
+        let fields = self.parts.iter().map(|part| part.field);
+        MergedTerms::open(fields, filter.as_ref(), order == FacetOrder::ValueDescending)
     }
 
     /// Counts one term wherever it is, unless dictionary or headers say that it cannot matter.
@@ -281,7 +287,7 @@ impl<'c, 's> Counting<'c, 's> {
     /// that a term of `count` documents elsewhere cannot enter.
     fn count_long_lists(&mut self, term: &[u8], count: u64) -> Result<Option<u64>> {
         let mut lists = std::mem::take(&mut self.long_lists);
-        if !lists.is_empty() && self.top.threshold().is_some() {
+        if !lists.is_empty() && self.top.is_choosy() {
             let mut most = count;
             for (at, list) in &lists {
                 most += match self.parts[*at].matches {

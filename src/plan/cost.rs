@@ -296,6 +296,11 @@ pub(crate) fn frequent_terms(limit: usize) -> usize {
     limit.saturating_mul(2).max(FREQUENT_TERMS_MIN)
 }
 
+/// Terms that a pattern is expected to mean, of those that it is tested with: a guess.
+pub(crate) fn meant_by_pattern(n_terms: u64) -> u64 {
+    n_terms.div_ceil(10)
+}
+
 /// Counters that pay where so many documents match: one is set up and looked at in less time than a code is written down
 /// and sorted.
 pub(crate) fn counters_max(matches: u64) -> u64 {
@@ -306,6 +311,9 @@ pub(crate) fn counters_max(matches: u64) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FacetSizes {
     pub(crate) n_terms: u64,
+    /// Of these such as are walked over where all are counted, and such as may be wanted.
+    pub(crate) n_walked: u64,
+    pub(crate) n_wanted: u64,
     /// Documents with a value.
     pub(crate) n_with: u64,
     pub(crate) n_docs: u32,
@@ -334,23 +342,41 @@ pub(crate) struct FacetCosts {
 }
 
 impl FacetCosts {
-    /// For `limit` terms of a field among so many `matches`; as if the term of rank r had 1/r of the most frequent one's
-    /// documents.
-    pub(crate) fn of(sizes: &FacetSizes, limit: usize, matches: f64) -> Self {
-        let FacetSizes { n_terms, n_with: values, n_docs, .. } = *sizes;
-        let listing = n_terms as f32 * ENUMERATE_TERM_NS;
-        let (n, limit) = (n_terms.max(1) as f64, limit.max(1) as f64);
+    /// For the `limit` most frequent terms of a field, or the first `by_value`, among so many `matches`; as if the term of
+    /// rank r had 1/r of the most frequent one's documents, and those that are wanted lay anywhere.
+    pub(crate) fn of(sizes: &FacetSizes, limit: usize, by_value: bool, matches: f64) -> Self {
+        let FacetSizes { n_terms, n_walked, n_wanted, n_docs, .. } = *sizes;
+        let values = sizes.n_with as f64 * n_wanted as f64 / n_terms.max(1) as f64;
+        let mut listing = n_walked as f32 * ENUMERATE_TERM_NS;
+        let (n, limit) = (n_wanted.max(1) as f64, limit.max(1) as f64);
         let matching = (matches / f64::from(n_docs.max(1))).clamp(0.0, 1.0);
-        // The count of rank N is matched by the document frequencies of the first N / matching
-        // terms: no other can enter. A count below one excludes nothing.
-        let last_count = matching * values as f64 / (limit * (1.0 + n.ln()));
-        let may_enter = if last_count < 1.0 { n } else { n.min(limit / matching) };
-        let each = |terms: f64| {
-            let documents = values as f64 * (1.0 + terms.ln()) / (1.0 + n.ln()) / terms;
-            let windows = windows(n_docs);
+        let windows = windows(n_docs);
+        let of_term = |documents: f64| {
             scan_ns(documents as u64, windows.min(matches as f32))
                 + and_count_ns(documents, matches, windows)
         };
+        let column = sizes.column_codes.map(|n_codes| sizes.column_ns(n_codes, matches));
+        let column_bytes = sizes.column_bytes(matches);
+        if by_value {
+            // The walk ends with the last that is wanted, and passes those of which no document matches.
+            let found = 1.0 - (-matching * values / n).exp();
+            let met = (limit / found.max(f64::MIN_POSITIVE)).min(n);
+            listing *= (met / n) as f32;
+            let dictionary_order = listing + met as f32 * of_term(values / n);
+            let most_frequent_first = f32::INFINITY;
+            return FacetCosts {
+                listing,
+                most_frequent_first,
+                dictionary_order,
+                column,
+                column_bytes,
+            };
+        }
+        // The count of rank N is matched by the document frequencies of the first N / matching
+        // terms: no other can enter. A count below one excludes nothing.
+        let last_count = matching * values / (limit * (1.0 + n.ln()));
+        let may_enter = if last_count < 1.0 { n } else { n.min(limit / matching) };
+        let each = |terms: f64| of_term(values * (1.0 + terms.ln()) / (1.0 + n.ln()) / terms);
         // Before the dictionary's first x terms are counted, N of them are as good as N / x of all.
         let counted = may_enter * (1.0 + (n / may_enter).ln());
         let passes = if may_enter > frequent_terms(limit as usize) as f64 { 2.0 } else { 1.0 };
@@ -358,8 +384,8 @@ impl FacetCosts {
             listing,
             most_frequent_first: passes * listing + may_enter as f32 * each(may_enter),
             dictionary_order: listing + counted as f32 * each(counted),
-            column: sizes.column_codes.map(|n_codes| sizes.column_ns(n_codes, matches)),
-            column_bytes: sizes.column_bytes(matches),
+            column,
+            column_bytes,
         }
     }
 }
@@ -392,12 +418,18 @@ impl FacetSizes {
             true => met * self.n_segments as f32 * MERGE_TERM_NS,
             false => 0.0,
         };
+        // What is wanted is found in the dictionary, or by the terms of what was met.
+        let filtered = match self.n_wanted < self.n_walked {
+            true => (met * MERGE_TERM_NS).min(self.n_walked as f32 * ENUMERATE_TERM_NS),
+            false => 0.0,
+        };
         COLUMN_NS
             + touched as f32 * COLUMN_BLOCK_NS
             + by_block as f32 * COLUMN_DOC_NS
             + (matches - by_block) as f32 * COLUMN_NUMBER_NS
             + counters
             + merged
+            + filtered
     }
 }
 
@@ -432,6 +464,8 @@ mod tests {
     fn facets_of_few_matches_take_one_pass_and_those_of_many_the_frequent_terms() {
         let sizes = FacetSizes {
             n_terms: 35_000,
+            n_walked: 35_000,
+            n_wanted: 35_000,
             n_with: 700_000,
             n_docs: 2_000_000,
             n_segments: 1,
@@ -440,21 +474,29 @@ mod tests {
             column_codes: None,
             has_ordinals: false,
         };
-        let costs = |matches| FacetCosts::of(&sizes, 10, matches);
+        let costs = |matches| FacetCosts::of(&sizes, 10, false, matches);
         let few = costs(4.0);
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
         assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
         let by_column = |n_docs_by_block| {
             let sizes = FacetSizes { column_codes: Some(300), n_docs_by_block, ..sizes };
-            FacetCosts::of(&sizes, 10, 20_000.0).column
+            FacetCosts::of(&sizes, 10, false, 20_000.0).column
         };
         assert!(by_column(0) < by_column(1_000_000) && by_column(1_000_000) < by_column(2_000_000));
-        let nothing =
-            FacetSizes { n_terms: 0, n_with: 0, n_docs: 0, column_codes: Some(0), ..sizes };
-        let none = FacetCosts::of(&nothing, 10, 0.0);
-        assert!(none.column.is_some_and(f32::is_finite));
-        assert_eq!(none.listing, 0.0);
-        assert!(none.most_frequent_first.is_finite() && none.dictionary_order.is_finite());
+        let nothing = FacetSizes { column_codes: Some(0), ..FacetSizes::default() };
+        for by_value in [false, true] {
+            let none = FacetCosts::of(&nothing, 10, by_value, 0.0);
+            assert!(none.column.is_some_and(f32::is_finite));
+            assert_eq!(none.listing, 0.0);
+            assert!(none.most_frequent_first.is_finite() != by_value);
+            assert!(none.dictionary_order.is_finite());
+        }
+        // A beginning that few terms have leaves little to do, and so does the first page of an order by value.
+        let filtered = FacetSizes { n_walked: 35, n_wanted: 35, ..sizes };
+        let of_few = FacetCosts::of(&filtered, 10, false, 200_000.0);
+        assert!(of_few.dictionary_order < many.most_frequent_first / 10.0, "{of_few:?}");
+        let in_order = FacetCosts::of(&sizes, 10, true, 200_000.0);
+        assert!(in_order.dictionary_order < many.most_frequent_first / 10.0, "{in_order:?}");
     }
 }

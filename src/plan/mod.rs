@@ -17,20 +17,21 @@
 pub(crate) mod cost;
 pub(crate) mod decision;
 pub(crate) mod estimate;
+mod facet;
 pub(crate) mod leaf;
 mod planner;
 mod sample;
 
-use crate::budget;
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
 use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
-use cost::{FacetCosts, FacetSizes};
 use decision::Decision;
 use estimate::{Estimate, Span};
+pub use facet::{FacetMethod, FacetOrder};
+pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
 use leaf::Leaf;
 pub(crate) use planner::plan;
 use std::ops::Range;
@@ -225,105 +226,6 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
-}
-
-/// What part of the memory that is left a facet by column may take.
-const COLUMN_SHARE: u64 = 4;
-
-/// A field whose values are to be counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FacetWanted {
-    pub(crate) field: FieldId,
-    /// How many of them are wanted.
-    pub(crate) limit: usize,
-    /// How, where that is not left to the plan.
-    pub(crate) method: Option<FacetMethod>,
-}
-
-/// How the values of one field will be counted.
-#[derive(Clone, Debug)]
-pub(crate) struct FacetPlan {
-    pub(crate) field: FieldId,
-    pub(crate) limit: usize,
-    /// Terms of the field, summed over the segments.
-    pub(crate) n_terms: u64,
-    /// What follows from the estimate of how many documents match.
-    pub(crate) choice: FacetChoice,
-    sizes: FacetSizes,
-    wanted: Option<FacetMethod>,
-}
-
-/// A way to count, and the best of the others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FacetChoice {
-    pub(crate) method: FacetMethod,
-    pub(crate) cost_ns: f32,
-    pub(crate) alternative: FacetMethod,
-    pub(crate) alternative_ns: f32,
-    /// Whether the caller wanted it so.
-    pub(crate) is_wanted: bool,
-}
-
-impl FacetPlan {
-    fn new(field: FieldId, limit: usize, sizes: FacetSizes, wanted: Option<FacetMethod>) -> Self {
-        let choice = FacetChoice {
-            method: FacetMethod::Dictionary,
-            cost_ns: 0.0,
-            alternative: FacetMethod::Dictionary,
-            alternative_ns: 0.0,
-            is_wanted: false,
-        };
-        FacetPlan { field, limit, n_terms: sizes.n_terms, choice, sizes, wanted }
-    }
-
-    /// The cheapest way, where so many documents match.
-    pub(crate) fn choose(&self, matches: f64, everything: bool) -> FacetChoice {
-        let costs = FacetCosts::of(&self.sizes, self.limit, matches);
-        let mut ways = vec![
-            (FacetMethod::MostFrequentFirst, costs.most_frequent_first),
-            (FacetMethod::Dictionary, costs.dictionary_order),
-        ];
-        // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
-        let is_affordable = costs.column_bytes <= budget::left() / COLUMN_SHARE
-            && matches <= f64::from(u32::MAX)
-            || self.wanted == Some(FacetMethod::Column);
-        ways.extend(costs.column.filter(|_| is_affordable).map(|cost| (FacetMethod::Column, cost)));
-        ways.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if everything {
-            ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
-        }
-        let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
-        let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
-        let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
-        FacetChoice { method, cost_ns, alternative, alternative_ns, is_wanted: wanted.is_some() }
-    }
-}
-
-/// A way to count the values of a field among the documents that match. All give the same counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FacetMethod {
-    /// Every document matches, so that the document frequencies are the counts. Where not all do, this is not to be had.
-    DocumentFrequency,
-    /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
-    /// the first.
-    MostFrequentFirst,
-    /// The same in one pass over all values.
-    Dictionary,
-    /// Each document that matches is looked up in the field's [column](crate::Field::column).
-    Column,
-}
-
-impl FacetMethod {
-    /// What a person calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            FacetMethod::DocumentFrequency => "document frequencies",
-            FacetMethod::MostFrequentFirst => "term intersection, most frequent terms first",
-            FacetMethod::Dictionary => "term intersection in the order of the dictionary",
-            FacetMethod::Column => "column",
-        }
-    }
 }
 
 impl Operator {

@@ -698,12 +698,26 @@ impl<'s> Plan<'s> {
         let everything = self.matches_everything();
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let matches = self.node(self.root()).estimate.documents as f64;
-        for &FacetWanted { field, limit, method: wanted } in &options.facets {
+        for wanted in &options.facets {
+            let FacetWanted { field, ref values, .. } = *wanted;
             let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
             for part in &self.segments {
                 let reader = part.segment.field(field);
                 sizes.n_segments += 1;
-                sizes.n_terms += u64::from(reader.terms()?.n_terms());
+                let n_terms = u64::from(reader.terms()?.n_terms());
+                sizes.n_terms += n_terms;
+                let (n_walked, n_wanted) = match &values.filter {
+                    None => (n_terms, n_terms),
+                    Some(filter) => {
+                        let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
+                        match filter.has_patterns() {
+                            true => (n_walked, cost::meant_by_pattern(n_walked)),
+                            false => (n_walked, n_walked),
+                        }
+                    }
+                };
+                sizes.n_walked += n_walked;
+                sizes.n_wanted += n_wanted;
                 sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
                 sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
                 if let Some(column) = reader.column()? {
@@ -719,7 +733,7 @@ impl<'s> Plan<'s> {
                 true => sizes.n_terms,
                 false => greatest.saturating_sub(least).saturating_add(1),
             });
-            let mut plan = FacetPlan::new(field, limit, sizes, wanted);
+            let mut plan = FacetPlan::new(wanted, sizes);
             plan.choice = plan.choose(matches, everything);
             self.facets.push(plan);
         }

@@ -1,7 +1,6 @@
 //! Answers that are kept for those who ask the same again.
 
-use super::facets::FacetRequest;
-use super::{Bucket, Etag, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
+use super::{Bucket, Etag, Facet, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
@@ -52,7 +51,7 @@ struct AnswerOptions {
     total: TotalMode,
     count_only: bool,
     fields: Option<Vec<String>>,
-    facets: Vec<FacetRequest>,
+    facets: Vec<Facet>,
     order: Order,
     after: Option<(u32, DocId)>,
     sort: Vec<SortKey>,

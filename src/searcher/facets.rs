@@ -1,5 +1,6 @@
 //! What is counted over the documents that match.
 
+use super::facet::{Facet, FacetRange, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::{Found, SearchBuilder};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,109 +11,12 @@ use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetWanted};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Interval, Timestamp, Value};
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
-use std::str::FromStr;
+use std::ops::Range;
 
 /// Ranges that a facet may have at the most.
 const RANGES_MAX: usize = 1_024;
 /// Behind all codes.
 const BEHIND: u128 = 1 << u64::BITS;
-
-/// A facet that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct FacetRequest {
-    pub(super) field: String,
-    pub(super) what: FacetWhat,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum FacetWhat {
-    /// So many of the most frequent values, counted in this way or as the plan sees fit.
-    Terms(usize, Option<FacetMethod>),
-    Ranges(Vec<FacetRange>),
-    Intervals(Interval),
-}
-
-impl FacetRequest {
-    /// About how many bytes it takes.
-    pub(super) fn n_bytes(&self) -> usize {
-        let of_range = |range: &FacetRange| {
-            let ends = [&range.from, &range.to].into_iter().flatten();
-            size_of::<FacetRange>() + ends.map(Value::n_bytes).sum::<usize>()
-        };
-        self.field.len()
-            + match &self.what {
-                FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
-                FacetWhat::Terms(..) | FacetWhat::Intervals(_) => 0,
-            }
-    }
-}
-
-/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
-/// that side.
-///
-/// ```
-/// use treepie::{FacetRange, Value};
-///
-/// let cheap: FacetRange = "..10".parse()?;
-/// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));
-/// let of_rust = FacetRange::from(10..50); // as the ranges of Rust
-/// assert_eq!(of_rust.from, Some(Value::from(10)));
-/// # Ok::<(), treepie::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct FacetRange {
-    /// The least value that is in it.
-    pub from: Option<Value>,
-    /// The value before which it ends.
-    pub to: Option<Value>,
-}
-
-impl FacetRange {
-    /// From the first value on, before the second.
-    pub fn new(from: Option<impl Into<Value>>, to: Option<impl Into<Value>>) -> Self {
-        FacetRange { from: from.map(Into::into), to: to.map(Into::into) }
-    }
-}
-
-/// As the command line has it: `10..50`, `..10`, `50..`.
-impl FromStr for FacetRange {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let end = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from);
-        match text.split_once("..") {
-            Some((from, to)) => Ok(FacetRange { from: end(from), to: end(to) }),
-            None => Err(Error::new(ErrorKind::Usage, "reading a range")
-                .expected("FROM..TO, FROM.. or ..TO")
-                .found(format!("'{text}'"))),
-        }
-    }
-}
-
-impl<T: Into<Value>> From<Range<T>> for FacetRange {
-    fn from(range: Range<T>) -> Self {
-        Self::new(Some(range.start), Some(range.end))
-    }
-}
-
-impl<T: Into<Value>> From<RangeFrom<T>> for FacetRange {
-    fn from(range: RangeFrom<T>) -> Self {
-        Self::new(Some(range.start), None::<Value>)
-    }
-}
-
-impl<T: Into<Value>> From<RangeTo<T>> for FacetRange {
-    fn from(range: RangeTo<T>) -> Self {
-        Self::new(None::<Value>, Some(range.end))
-    }
-}
-
-impl From<RangeFull> for FacetRange {
-    fn from(_: RangeFull) -> Self {
-        Self::default()
-    }
-}
 
 /// The code that an end of a range stands before, and its value where it is one of the field.
 fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
@@ -154,16 +58,25 @@ impl Ranges {
 }
 
 impl SearchBuilder<'_> {
+    /// Also counts what a [`Facet`] says; any number of them, of which the result has the counts in this order.
+    ///
+    /// # Errors
+    ///
+    /// When it runs: a usage error for a field or an option that does not go with it, a query error for what is no regular
+    /// expression.
+    pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
+        self.facets.push(facet.into());
+        self
+    }
+
     /// The same as [`facet`](SearchBuilder::facet), in a way of the caller's. The counts are the same in all ways; where one is
     /// not to be had, the plan says what was done instead.
     ///
     /// # Errors
     ///
     /// When it runs: a usage error for a column that the field does not keep.
-    pub fn facet_by(mut self, field: impl Into<String>, limit: usize, method: FacetMethod) -> Self {
-        let what = FacetWhat::Terms(limit, Some(method));
-        self.facets.push(FacetRequest { field: field.into(), what });
-        self
+    pub fn facet_by(self, field: impl Into<String>, limit: usize, method: FacetMethod) -> Self {
+        self.with_facet(Facet::values(field).limit(limit).method(method))
     }
 
     /// Counts how many documents that match have a value in each of these ranges, of a field that keeps a
@@ -188,21 +101,17 @@ impl SearchBuilder<'_> {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn facet_ranges(
-        mut self,
+        self,
         field: impl Into<String>,
         ranges: impl IntoIterator<Item = FacetRange>,
     ) -> Self {
-        let what = FacetWhat::Ranges(ranges.into_iter().collect());
-        self.facets.push(FacetRequest { field: field.into(), what });
-        self
+        self.with_facet(Facet::ranges(field, ranges))
     }
 
     /// Counts how many documents that match have a date in each interval of the calendar, of a field of dates that keeps a
     /// [column](crate::Field::column). Intervals without any are left out.
-    pub fn facet_intervals(mut self, field: impl Into<String>, interval: Interval) -> Self {
-        let what = FacetWhat::Intervals(interval);
-        self.facets.push(FacetRequest { field: field.into(), what });
-        self
+    pub fn facet_intervals(self, field: impl Into<String>, interval: Interval) -> Self {
+        self.with_facet(Facet::intervals(field, interval))
     }
 
     /// The fields of facets that the plan is to count by their terms; all others are checked.
@@ -213,7 +122,7 @@ impl SearchBuilder<'_> {
             let of_schema = self.searcher.schema().get(field);
             let kind = of_schema.kind;
             let counting = match &facet.what {
-                FacetWhat::Terms(..) => "counting values",
+                FacetWhat::Values(_) => "counting values",
                 FacetWhat::Ranges(_) => "counting by ranges",
                 FacetWhat::Intervals(_) => "counting by intervals",
             };
@@ -223,11 +132,15 @@ impl SearchBuilder<'_> {
                     .found(format!("the {} field '{}'", kind.name(), facet.field)))
             };
             match &facet.what {
-                FacetWhat::Terms(_, Some(FacetMethod::Column)) if !of_schema.column => {
-                    return wrong("a field that keeps a column");
-                }
-                &FacetWhat::Terms(limit, method) => {
-                    terms.push(FacetWanted { field, limit, method });
+                FacetWhat::Values(options) => {
+                    let method = options.method;
+                    if method == Some(FacetMethod::Column) && !of_schema.column {
+                        return wrong("a field that keeps a column");
+                    }
+                    if options.is_filtered() && kind.is_typed() {
+                        return wrong("a field of texts or keywords, whose values can be filtered");
+                    }
+                    terms.push(FacetWanted { field, values: options.wanted()?, method });
                 }
                 _ if !kind.is_typed() => return wrong("a field of numbers or dates"),
                 _ if !of_schema.column => return wrong("a field that keeps a column"),
@@ -254,7 +167,7 @@ impl SearchBuilder<'_> {
         for request in &self.facets {
             let field = self.field(&request.field)?;
             let ranges = match &request.what {
-                FacetWhat::Terms(..) => {
+                FacetWhat::Values(_) => {
                     let Some(facet) = planned.next() else { continue };
                     let counts = facet::count_values(segments, facet, matches, &mut to_test)?;
                     found.facet_profiles.push(counts.profile);
@@ -329,8 +242,12 @@ impl SearchBuilder<'_> {
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         for request in &self.facets {
             let (ranges, limit) = match &request.what {
-                FacetWhat::Terms(..) => {
-                    tree.facets.extend(by_terms.next());
+                FacetWhat::Values(values) => {
+                    tree.facets.extend(
+                        by_terms
+                            .next()
+                            .map(|facet| ExplainFacet { options: values.described(), ..facet }),
+                    );
                     continue;
                 }
                 FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
@@ -341,6 +258,7 @@ impl SearchBuilder<'_> {
                 field: request.field.clone(),
                 limit: limit as u64,
                 ranges: Some(ranges),
+                options: None,
                 algorithm: "column, by bounds of blocks".into(),
                 terms: 0,
                 decisions: vec![Decision::accepted("count by the column", reason)],

@@ -1,6 +1,6 @@
 //! What a search gives: hits, how many there are, and counts of values.
 
-use super::facets::{FacetRequest, FacetWhat};
+use super::facet::{Facet, FacetWhat};
 use crate::ids::DocId;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -224,11 +224,11 @@ pub struct FacetCounts {
     pub field: String,
     /// Whether these are values or ranges.
     pub kind: FacetKind,
-    /// Values descending by count, then ascending by the bytes of the value; ranges as they were asked for, intervals in
-    /// the order of time.
+    /// Values in the [order](crate::FacetOrder) that was asked for, by default descending by count, then ascending by the
+    /// bytes of the value; ranges as they were asked for, intervals in the order of time.
     pub buckets: Vec<Bucket>,
-    /// Matching documents with a value, but none in the buckets; `None` for the values of a field where a document
-    /// may have many.
+    /// Matching documents with a value, but none in the buckets: also those whose values a filter or a minimum leaves out.
+    /// `None` for the values of a field where a document may have many.
     pub other: Option<u64>,
     /// Matching documents without a value.
     pub missing: u64,
@@ -239,9 +239,9 @@ pub struct FacetCounts {
 
 impl FacetCounts {
     /// One that was not counted.
-    pub(super) fn unknown(request: &FacetRequest) -> Self {
+    pub(super) fn unknown(request: &Facet) -> Self {
         let kind = match request.what {
-            FacetWhat::Terms(..) => FacetKind::Terms,
+            FacetWhat::Values(_) => FacetKind::Terms,
             FacetWhat::Ranges(_) | FacetWhat::Intervals(_) => FacetKind::Ranges,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }

@@ -7,6 +7,7 @@
 
 mod cache;
 mod etag;
+mod facet;
 mod facets;
 mod hits;
 mod prepared;
@@ -19,7 +20,7 @@ mod top_k;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
-pub use facets::FacetRange;
+pub use facet::{Facet, FacetRange, ValueFacet};
 pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };

@@ -1,10 +1,10 @@
 //! One search: its options, the page of the best, and its plan for people.
 
-use super::facets::{FacetRequest, FacetWhat};
 use super::prepared::Kept;
 use super::top_k::Way;
 use super::{
-    Explanation, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total, TotalMode,
+    Explanation, Facet, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total,
+    TotalMode,
 };
 use crate::budget::{self, Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
@@ -46,7 +46,7 @@ pub struct SearchBuilder<'a> {
     pub(super) total: TotalMode,
     pub(super) count_only: bool,
     pub(super) fields: Option<Vec<String>>,
-    pub(super) facets: Vec<FacetRequest>,
+    pub(super) facets: Vec<Facet>,
     pub(super) order: Order,
     pub(super) after: Option<(f32, DocId)>,
     pub(super) sort: Vec<SortKey>,
@@ -292,10 +292,10 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Also counts the `limit` most frequent values of a field, or terms of a text field.
-    pub fn facet(mut self, field: impl Into<String>, limit: usize) -> Self {
-        self.facets.push(FacetRequest { field: field.into(), what: FacetWhat::Terms(limit, None) });
-        self
+    /// Also counts the `limit` most frequent values of a field, or terms of a text field; with options by
+    /// [`with_facet`](Self::with_facet).
+    pub fn facet(self, field: impl Into<String>, limit: usize) -> Self {
+        self.with_facet(Facet::values(field).limit(limit))
     }
 
     /// Answers the query.

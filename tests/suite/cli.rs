@@ -272,6 +272,45 @@ fn explain_prints_the_json_that_is_promised() {
 }
 
 #[test]
+fn facets_of_values_have_options() {
+    let dir = Dir::new();
+    let brands = ["acme", "Aldi", "acme", "bolt", "arco", "a,b"];
+    let lines = brands.map(|brand| format!("{{\"brand\":[{brand:?}]}}\n"));
+    dir.write("a.jsonl", lines.concat());
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
+    let rows = |facet: &str| {
+        let rows = ["search", "t.tp", "*", "--limit", "0", "--facet", facet, "--format", "csv"];
+        dir.ok(&rows).replace("field,value,count\n", "").replace("brand,", "")
+    };
+    assert_eq!(rows("brand:3"), "acme,2\nAldi,1\n\"a,b\",1\n");
+    assert_eq!(rows("brand:2,by=value"), "Aldi,1\n\"a,b\",1\n");
+    assert_eq!(rows("brand:1,by=value:desc"), "bolt,1\n");
+    assert_eq!(rows("brand:min=2"), "acme,2\n");
+    assert_eq!(rows("brand:prefix=ar"), "arco,1\n");
+    assert_eq!(rows("brand:contains=AL"), "Aldi,1\n");
+    assert_eq!(rows(r"brand:prefix=a\,"), "\"a,b\",1\n");
+    assert_eq!(rows(r"brand:9,by=value,regex=a.{2\,3}"), "\"a,b\",1\nacme,2\narco,1\n");
+    let json = dir.ok(&["search", "t.tp", "*", "--facet", "brand:min=2", "--format", "json"]);
+    let page: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        page["facets"]["brand"],
+        serde_json::json!({
+            "kind": "terms", "buckets": [{"value": "acme", "count": 2}],
+            "other": 4, "missing": 0, "exact": true,
+        })
+    );
+    let plan = dir.ok(&["explain", "t.tp", "*", "--facet", "brand:2,by=value,prefix=a"]);
+    assert!(plan.contains("top 2 of 5 terms, by value, beginning with 'a'"), "{plan}");
+    dir.run(&["search", "t.tp", "*", "--facet", "brand:size=3"]).fails_with(&[
+        "--facet brand",
+        "prefix=TEXT",
+        "'size=3'",
+    ]);
+    dir.run(&["search", "t.tp", "*", "--facet", "brand:regex=a("])
+        .fails_with(&["regular expression", "unclosed group"]);
+}
+
+#[test]
 fn rows_come_as_tsv_and_csv() {
     let dir = Dir::new();
     dir.write("a.jsonl", "{\"title\":\"a\\tb, \\\"c\\\"\",\"tag\":[\"x\",\"y\"]}\n");

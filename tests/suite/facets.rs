@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Document, ErrorKind, FacetCounts, FacetMethod, Field, FieldKind, Index, Schema, Searcher,
+    Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, Field, FieldKind, Index,
+    Schema, Searcher, ValueFacet,
 };
 
 /// The field `single` is declared with one value at most, `many` with any number.
@@ -245,6 +246,206 @@ impl Random {
         }
         shown.algorithm.clone()
     }
+}
+
+impl Random {
+    /// Compares what options leave of a field's values, counted in every way.
+    fn check_options(&self, word: &str, field: &str, options: &Options) -> BTreeSet<String> {
+        let what = format!("{options:?} of {field} where {word}");
+        let (mut counted, mut missing) = (BTreeMap::<&str, u64>::new(), 0);
+        let mut with_value = 0;
+        for (_, single, many) in self.documents.iter().filter(|(words, ..)| words.contains(&word)) {
+            let values: Vec<&String> = match field {
+                "single" => single.iter().collect(),
+                _ => many.iter().collect(),
+            };
+            missing += u64::from(values.is_empty());
+            with_value += u64::from(!values.is_empty());
+            values.into_iter().for_each(|value| *counted.entry(value).or_default() += 1);
+        }
+        let mut expected: Vec<_> = counted
+            .into_iter()
+            .filter(|(value, count)| *count >= options.minimum && (options.filter.wants)(value))
+            .collect();
+        match options.order {
+            FacetOrder::Value => {}
+            FacetOrder::ValueDescending => expected.reverse(),
+            _ => expected.sort_by_key(|(_, count)| Reverse(*count)),
+        }
+        expected.truncate(options.limit);
+        let shown: u64 = expected.iter().map(|(_, count)| count).sum();
+
+        let query = self.searcher.parse(word).unwrap();
+        let has_column = self.searcher.schema().field(field).unwrap().column;
+        let mut algorithms = BTreeSet::new();
+        for method in [None].into_iter().chain(METHODS.map(Some)) {
+            if method == Some(FacetMethod::Column) && !has_column {
+                continue;
+            }
+            let facet = Facet::values(field).limit(options.limit).order(options.order);
+            let facet = (options.filter.apply)(facet.minimum(options.minimum));
+            let facet = method.into_iter().fold(facet, ValueFacet::method);
+            let search = self.searcher.search(&query).limit(0).with_facet(facet);
+            let counts = search.clone().run().unwrap().facets.remove(0);
+            assert_eq!(buckets(&counts), expected, "{method:?}: {what}");
+            assert_eq!(counts.missing, missing, "{method:?}: {what}");
+            let other = (field == "single").then(|| with_value - shown);
+            assert_eq!(counts.other, other, "{method:?}: {what}");
+            let tree = search.analyze().unwrap();
+            let actual = tree.facets[0].actual.unwrap();
+            let looked_at = actual.terms_intersected + actual.terms_from_document_frequency;
+            assert_eq!(
+                looked_at + actual.terms_skipped,
+                tree.facets[0].terms,
+                "{method:?}: {what}"
+            );
+            algorithms.insert(tree.facets[0].algorithm.clone());
+        }
+        algorithms
+    }
+}
+
+/// Which values are wanted, in which order.
+struct Options {
+    order: FacetOrder,
+    limit: usize,
+    minimum: u64,
+    filter: &'static Filter,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Options { order, limit, minimum, filter } = self;
+        write!(f, "{limit} by {order:?}, at least {minimum}, {}", filter.name)
+    }
+}
+
+/// How a facet is asked for it, and what it leaves.
+struct Filter {
+    name: &'static str,
+    apply: fn(ValueFacet) -> ValueFacet,
+    wants: fn(&str) -> bool,
+}
+
+const FILTERS: [Filter; 7] = [
+    Filter { name: "all", apply: |facet| facet, wants: |_| true },
+    Filter {
+        name: "beginning",
+        apply: |facet| facet.prefix("1"),
+        wants: |value| value.starts_with('1'),
+    },
+    Filter {
+        name: "longer beginning",
+        apply: |facet| facet.prefix("07 1"),
+        wants: |value| value.starts_with("07 1"),
+    },
+    Filter {
+        name: "inside",
+        apply: |facet| facet.containing("4 1"),
+        wants: |value| value.contains("4 1"),
+    },
+    Filter {
+        name: "pattern",
+        apply: |facet| facet.matching("[0-9]{2} .?"),
+        wants: |value| value.len() <= 4,
+    },
+    Filter {
+        name: "beginning and inside",
+        apply: |facet| facet.prefix("2").containing("3"),
+        wants: |value| value.starts_with('2') && value.contains('3'),
+    },
+    Filter { name: "nothing", apply: |facet| facet.prefix("x").containing("3"), wants: |_| false },
+];
+
+#[test]
+fn options_leave_the_same_whichever_way_values_are_counted() {
+    let corpora = [
+        Random::new(11, 70_000, 60, &[]),
+        Random::new(12, 9_000, 4_000, &[1_000, 5_000]),
+        Random::of(13, 70_000, 20_000, &[], Kind::Columns),
+        Random::of(14, 9_000, 4_000, &[1_000, 5_000], Kind::Columns),
+        Random::of(15, 9_000, 4_000, &[1_000, 5_000], Kind::Deleted),
+        Random::of(16, 9_000, 60, &[1_000, 5_000], Kind::Merged),
+    ];
+    let orders = [FacetOrder::Count, FacetOrder::Value, FacetOrder::ValueDescending];
+    let mut algorithms = BTreeSet::new();
+    for corpus in &corpora {
+        for (nth, word) in WORDS.iter().map(|word| word.0).chain(["every"]).enumerate() {
+            for (at, filter) in FILTERS.iter().enumerate() {
+                for order in orders {
+                    // Not all of all: each limit and minimum comes with each filter and order.
+                    let limit = [0, 1, 10, 300, 1_000_000][(nth + at) % 5];
+                    let minimum = [1, 2, 3, 30, 0][(nth * 2 + at) % 5];
+                    let options = Options { order, limit, minimum, filter };
+                    for field in ["single", "many"] {
+                        algorithms.extend(corpus.check_options(word, field, &options));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(algorithms.len(), 4, "{algorithms:?}");
+}
+
+#[test]
+fn by_value_the_walk_over_the_dictionary_ends_with_the_last_that_is_wanted() {
+    let searcher = skewed();
+    let query = searcher.parse("even").unwrap();
+    let work = |facet: ValueFacet| {
+        let facet = facet.limit(3).method(FacetMethod::Dictionary);
+        let tree = searcher.search(&query).with_facet(facet).analyze().unwrap();
+        (tree.facets[0].actual.unwrap().terms_intersected, tree.facets[0].options.clone())
+    };
+    let by_value = Facet::values("many").by_value();
+    assert_eq!(work(by_value.clone()), (6, Some("by value".into())), "three in two segments");
+    let descending = Facet::values("many").by_value_descending();
+    assert_eq!(work(descending), (6, Some("by value, descending".into())));
+    // Of 37, 38 and 39 the even documents are less than fifteen, of 33 exactly that many.
+    let (n, said) = work(by_value.minimum(15).prefix("3"));
+    assert!(n < 20, "{n} of ten in two segments");
+    assert_eq!(said.unwrap(), "by value, of at least 15 documents, beginning with '3'");
+}
+
+#[test]
+fn numbers_come_by_value_and_only_texts_are_filtered() {
+    let price = Field::new("price", FieldKind::I64);
+    let plain = Field::new("plain", FieldKind::I64).column(false);
+    let index = Index::in_memory(Schema::builder().field(price).field(plain).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for price in [10i64, -5, 300, -5, 10, 10, 7] {
+        writer.add(Document::new().with("price", price).with("plain", price)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("price:<100").unwrap();
+    for field in ["price", "plain"] {
+        let facet = |facet: ValueFacet| {
+            let page = searcher.search(&query).with_facet(facet).run()?;
+            let counted = page.facets[0].buckets.iter();
+            Ok::<_, treepie::Error>(counted.map(|b| (b.value.to_string(), b.count)).collect())
+        };
+        let all: Vec<_> = facet(Facet::values(field).by_value()).unwrap();
+        assert_eq!(all, [("-5".into(), 2), ("7".into(), 1), ("10".into(), 3)]);
+        let two = facet(Facet::values(field).by_value_descending().limit(2)).unwrap();
+        assert_eq!(two, [("10".into(), 3), ("7".into(), 1)]);
+        assert_eq!(facet(Facet::values(field).by_value().minimum(3)).unwrap(), [all[2].clone()]);
+        let refused = facet(Facet::values(field).prefix("1")).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Usage);
+        assert!(refused.to_string().contains("texts or keywords"), "{refused}");
+    }
+    let refused = searcher.search(&query).with_facet(Facet::values("nope").prefix("a")).run();
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn what_is_no_regular_expression_is_an_error() {
+    let searcher = searcher([Document::new().with("single", "a")]);
+    let query = searcher.parse("*").unwrap();
+    let search = || searcher.search(&query);
+    let refused = search().with_facet(Facet::values("single").matching("a(")).run().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Query);
+    let large = Facet::values("single").containing("long ".repeat(100_000));
+    assert_eq!(search().with_facet(large).run().unwrap_err().kind(), ErrorKind::LimitExceeded);
 }
 
 /// What becomes of the documents, and whether their values have columns.

@@ -109,16 +109,13 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
     }
 
     /// The last term that is left.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "sorting backwards will use it; nothing sorts so far")
-    )]
     pub(crate) fn next_back(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
         if self.left.is_empty() {
             return Ok(None);
         }
         let ordinal = self.left.end - 1;
         if self.back.as_ref().is_none_or(|back| ordinal < back.first_ordinal) {
+            budget::work(BLOCK_NS)?;
             let number = self.dictionary.index.block_of(ordinal)?;
             let (block, first_ordinal) = self.dictionary.block(number)?;
             self.dictionary.index_in(&block, first_ordinal, ordinal)?;

@@ -6,8 +6,9 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Bucket, Budget, DocId, Error, ErrorKind, FacetCounts, FacetKind, FacetRange, Field, FieldKind,
-    Hit, Hits, Interval, Relation, Schema, SearchBuilder, SortKey, Statistics, TotalMode,
+    Bucket, Budget, DocId, Error, ErrorKind, Facet, FacetCounts, FacetKind, FacetOrder, Field,
+    FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, SortKey, Statistics, TotalMode,
+    ValueFacet,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
@@ -78,7 +79,9 @@ pub(crate) struct Shape {
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
     /// (from the first on, before the second), or intervals of the calendar, since:month; may be given several times.
-    #[arg(long = "facet", value_name = "FIELD[:N|RANGE,…|INTERVAL]")]
+    /// Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
+    /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a
+    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|INTERVAL]")]
     facets: Vec<String>,
     /// How far to count matches: exact, up to a number, or none.
     #[arg(long, default_value = "exact", value_name = "exact|N|none")]
@@ -129,9 +132,6 @@ enum StatisticsOf {
     Segment,
 }
 
-/// Values that a facet shows unless a number is given.
-const FACET_VALUES_DEFAULT: usize = 10;
-
 impl Shape {
     /// What may still be spent after a search that took so long.
     fn time_left(&self, took: Duration) -> Budget {
@@ -151,16 +151,12 @@ impl Shape {
     pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
         let mut named: Vec<&str> = vec![];
         for typed in &self.facets {
-            let (field, counted) = facet(typed)?;
+            let (field, facet) = facet(typed)?;
             if named.contains(&field) {
                 return Err(usage(format!("the facet '{field}' is asked for twice")).into());
             }
             named.push(field);
-            search = match counted {
-                Counted::Values(limit) => search.facet(field, limit),
-                Counted::Ranges(ranges) => search.facet_ranges(field, ranges),
-                Counted::Intervals(interval) => search.facet_intervals(field, interval),
-            };
+            search = search.with_facet(facet);
         }
         let total = match self.total.as_str() {
             "exact" => TotalMode::Exact,
@@ -202,30 +198,75 @@ impl Shape {
     }
 }
 
-/// What of a field is counted.
-#[derive(Debug, PartialEq)]
-enum Counted {
-    Values(usize),
-    Ranges(Vec<FacetRange>),
-    Intervals(Interval),
-}
-
-/// `brand`, `brand:20`, `price:..10,10..50`, `since:month`.
-fn facet(typed: &str) -> Outcome<(&str, Counted)> {
+/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`.
+fn facet(typed: &str) -> Outcome<(&str, Facet)> {
     let Some((field, rest)) = typed.split_once(':') else {
-        return Ok((typed, Counted::Values(FACET_VALUES_DEFAULT)));
+        return Ok((typed, Facet::values(typed).into()));
     };
-    let counted = if rest.contains("..") {
-        Counted::Ranges(rest.split(',').map(str::parse).collect::<Result<_, _>>()?)
+    let facet = if rest.contains('=') {
+        values_facet(field, rest)?.into()
+    } else if rest.contains("..") {
+        Facet::ranges(field, rest.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?)
     } else if let Ok(interval) = rest.parse() {
-        Counted::Intervals(interval)
+        Facet::intervals(field, interval)
     } else {
         let wrong = usage("reading --facet")
-            .expected("FIELD, FIELD:N, FIELD:FROM..TO,… or FIELD:month and the like")
+            .expected(
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,… or FIELD:month and the like",
+            )
             .found(format!("'{typed}'"));
-        Counted::Values(rest.parse().map_err(|_| wrong)?)
+        Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
     };
-    Ok((field, counted))
+    Ok((field, facet))
+}
+
+/// `20,by=value:desc,min=2,prefix=a`, where a comma within a text has a backslash before it.
+fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
+    let wrong = |expected: &'static str, found: &str| {
+        usage(format!("reading --facet {field}")).expected(expected).found(format!("'{found}'"))
+    };
+    let mut facet = Facet::values(field);
+    for (nth, option) in split_at_commas(options).iter().enumerate() {
+        let (name, value) = option.split_once('=').unwrap_or(("", option));
+        let number = |expected| value.parse::<u64>().map_err(|_| wrong(expected, option));
+        facet = match name {
+            "" if nth == 0 => facet.limit(number("a number of values, or OPTION=…")? as usize),
+            "by" => facet.order(match value {
+                "count" => FacetOrder::Count,
+                "value" => FacetOrder::Value,
+                "value:desc" => FacetOrder::ValueDescending,
+                _ => return Err(wrong("by=count, by=value or by=value:desc", option).into()),
+            }),
+            "min" => match number("min=N, a number from 1 on")? {
+                0 => return Err(wrong("min=N, a number from 1 on", option).into()),
+                minimum => facet.minimum(minimum),
+            },
+            "prefix" => facet.prefix(value),
+            "contains" => facet.containing(value),
+            "regex" => facet.matching(value),
+            _ => {
+                let expected = "by=…, min=N, prefix=TEXT, contains=TEXT or regex=PATTERN";
+                let hint = "a comma within a text or a pattern is written \\,";
+                return Err(wrong(expected, option).hint(hint).into());
+            }
+        };
+    }
+    Ok(facet)
+}
+
+/// Parts between commas; `\,` is a comma of a part.
+fn split_at_commas(text: &str) -> Vec<String> {
+    let (mut parts, mut rest) = (vec![String::new()], text);
+    while let Some(c) = rest.chars().next() {
+        let escaped = rest.strip_prefix("\\,");
+        match (&mut parts[..], c) {
+            ([.., part], _) if escaped.is_some() => part.push(','),
+            ([.., part], c) if c != ',' => part.push(c),
+            _ => parts.push(String::new()),
+        }
+        rest = escaped.unwrap_or(&rest[c.len_utf8()..]);
+    }
+    parts
 }
 
 /// `11.83:15212`.
@@ -678,6 +719,7 @@ pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::R
 mod tests {
     use super::*;
     use crate::failure::Failure;
+    use treepie::{FacetRange, Interval};
 
     #[test]
     fn the_place_to_go_on_after_is_read() {
@@ -689,17 +731,36 @@ mod tests {
 
     #[test]
     fn facets_are_read() {
-        assert_eq!(facet("brand").unwrap(), ("brand", Counted::Values(10)));
-        assert_eq!(facet("brand:3").unwrap(), ("brand", Counted::Values(3)));
-        assert_eq!(facet("date:month").unwrap(), ("date", Counted::Intervals(Interval::Month)));
-        let (field, ranges) = facet("since:..2010-01-01T08:00Z,2012..").unwrap();
+        let is = |typed: &str, expected: Facet| {
+            let (field, read) = facet(typed).unwrap();
+            assert_eq!(field, typed.split(':').next().unwrap());
+            assert_eq!(read, expected, "{typed}");
+        };
+        let brand = || Facet::values("brand");
+        is("brand", brand().into());
+        is("brand:3", brand().limit(3).into());
+        is("brand:by=count", brand().into());
+        is("brand:3,by=value,min=2,prefix=a", {
+            brand().limit(3).by_value().minimum(2).prefix("a").into()
+        });
+        let pattern = r"a{1,2}\.b=.*|..";
+        is(r"brand:by=value:desc,contains=a\,b,regex=a{1\,2}\.b=.*|..", {
+            brand().by_value_descending().containing("a,b").matching(pattern).into()
+        });
+        is("date:month", Facet::intervals("date", Interval::Month));
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
         let later = FacetRange { from: Some("2012".into()), to: None };
-        assert_eq!((field, ranges), ("since", Counted::Ranges(vec![before, later])));
+        is("since:..2010-01-01T08:00Z,2012..", Facet::ranges("since", [before, later]));
         for (typed, words) in [
             ("price:0..10,10", "expected FROM..TO, FROM.. or ..TO, found '10'"),
             ("date:fortnight", "found 'date:fortnight'"),
             ("brand:x", "expected FIELD, FIELD:N,"),
+            ("brand:x,by=value", "expected a number of values"),
+            ("brand:by=name", "expected by=count, by=value or by=value:desc, found 'by=name'"),
+            ("brand:3,min=0", "a number from 1 on, found 'min=0'"),
+            ("brand:3,min=many", "found 'min=many'"),
+            ("brand:by=value,3", "prefix=TEXT, contains=TEXT or regex=PATTERN, found '3'"),
+            ("brand:prefix=a,b", r"a comma within a text or a pattern is written \,"),
         ] {
             let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
             assert!(error.to_string().contains(words), "{error}");

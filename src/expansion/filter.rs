@@ -1,0 +1,227 @@
+//! Which terms of a dictionary are wanted: those with one beginning that also are what some patterns mean.
+//!
+//! The beginning is two searches in the dictionary. Where there is none, the first pattern steers the walk; all others are
+//! tested term by term. Nothing ends such a walk but its budget: who goes through a filtered dictionary would go through all
+//! of it otherwise.
+
+use super::{AnyAutomaton, Expansion, RegexAutomaton, TermPattern};
+use crate::budget;
+use crate::bytes::Source;
+use crate::error::Result;
+use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
+use crate::ids::TermOrdinal;
+use std::ops::Range;
+
+/// What testing a byte of a term takes about, in nanoseconds.
+const TESTED_NS: u64 = 2;
+
+/// Terms that are wanted; cheap enough to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct TermFilter {
+    prefix: Vec<u8>,
+    patterns: Vec<Expansion>,
+}
+
+impl TermFilter {
+    /// Terms that begin so.
+    pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
+        self.prefix = prefix.as_bytes().to_vec();
+        self
+    }
+
+    /// Terms that match a regular expression as a whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`Expansion::new`].
+    pub(crate) fn with_regex(mut self, regex: &str) -> Result<Self> {
+        self.patterns.push(Expansion::new(TermPattern::Regex(regex.to_owned()))?);
+        Ok(self)
+    }
+
+    /// Terms with this text in them, in whatever case.
+    ///
+    /// # Errors
+    ///
+    /// A limit error for a text whose automaton would take too much memory.
+    pub(crate) fn with_text(self, text: &str) -> Result<Self> {
+        let mut regex = "(?is).*".to_owned();
+        for c in text.chars() {
+            // Not all punctuation: an escaped `<` is the beginning of a word.
+            if r"\.+*?()|[]{}^$#&-~".contains(c) {
+                regex.push('\\');
+            }
+            regex.push(c);
+        }
+        self.with_regex(&(regex + ".*"))
+    }
+
+    /// Whether a term is wanted.
+    pub(crate) fn matches(&self, term: &[u8]) -> bool {
+        term.starts_with(&self.prefix) && self.patterns.iter().all(|pattern| pattern.matches(term))
+    }
+
+    /// Whether anything but the beginning matters.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// The terms with the beginning: all that are wanted, and others where there are patterns.
+    pub(crate) fn ordinals<'s, S: Source<'s>>(
+        &self,
+        dictionary: &TermDictionary<S>,
+    ) -> Result<Range<u32>> {
+        match &self.prefix[..] {
+            [] => Ok(0..dictionary.n_terms()),
+            prefix => Ok(dictionary.prefix(prefix)?.ordinals()),
+        }
+    }
+}
+
+/// The terms of a dictionary that a filter wants, ascending or descending.
+#[derive(Debug)]
+pub(crate) struct WantedTerms<'f, 's, S: Source<'s>> {
+    way: Way<'f, 's, S>,
+    /// What the way leaves to be tested.
+    tested: &'f [Expansion],
+    is_descending: bool,
+    term: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Way<'f, 's, S: Source<'s>> {
+    Between(TermStream<'s, S>),
+    Along(TermSearch<'s, S, ByBytes<&'f RegexAutomaton>>),
+}
+
+impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
+    /// All terms where there is no filter.
+    pub(crate) fn open(
+        dictionary: &TermDictionary<S>,
+        filter: Option<&'f TermFilter>,
+        is_descending: bool,
+    ) -> Result<Self> {
+        let patterns = filter.map_or(&[][..], |filter| &filter.patterns);
+        let (way, tested) = match (filter, patterns.first().and_then(regex_of)) {
+            (Some(TermFilter { prefix, .. }), _) if !prefix.is_empty() => {
+                (Way::Between(dictionary.prefix(prefix)?), patterns)
+            }
+            // An automaton knows the way forwards only.
+            (Some(_), Some(regex)) if !is_descending => {
+                (Way::Along(dictionary.search(regex)), patterns.get(1..).unwrap_or(&[]))
+            }
+            _ => (Way::Between(dictionary.iter()), patterns),
+        };
+        Ok(WantedTerms { way, tested, is_descending, term: vec![] })
+    }
+
+    /// The next of them.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
+        if !self.tested.is_empty() {
+            return self.next_tested();
+        }
+        match (&mut self.way, self.is_descending) {
+            (Way::Between(terms), true) => terms.next_back(),
+            (Way::Between(terms), false) => terms.next(),
+            (Way::Along(terms), _) => terms.next(),
+        }
+    }
+
+    fn next_tested(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
+        loop {
+            let next = match &mut self.way {
+                Way::Between(terms) if self.is_descending => terms.next_back()?,
+                Way::Between(terms) => terms.next()?,
+                Way::Along(terms) => terms.next()?,
+            };
+            let Some((term, ordinal, info)) = next else { return Ok(None) };
+            budget::work(TESTED_NS * (self.tested.len() * term.len()) as u64)?;
+            if self.tested.iter().all(|pattern| pattern.matches(term)) {
+                self.term.clear();
+                self.term.extend_from_slice(term);
+                return Ok(Some((&self.term, ordinal, info)));
+            }
+        }
+    }
+}
+
+/// What steers a walk.
+fn regex_of(pattern: &Expansion) -> Option<&RegexAutomaton> {
+    match pattern.automaton.as_deref() {
+        Some(AnyAutomaton::Regex(regex)) => Some(regex),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
+    use crate::schema::Detail;
+    use std::collections::BTreeSet;
+
+    type Wants = fn(&str) -> bool;
+
+    #[test]
+    fn what_is_walked_over_is_what_matches_in_both_directions() {
+        let pieces = ["", "a", "Ab", "É", "é", "b.c", "東", "\n", "b"];
+        let three = |nth: usize| [nth % 9, nth / 9 % 9, nth / 81].map(|nth| pieces[nth]).concat();
+        let terms: BTreeSet<String> = (0..729).map(three).collect();
+        let mut writer = TermDictionaryWriter::new(10, Detail::Documents);
+        for term in &terms {
+            writer.add(term.as_bytes(), NewTerm::Inline { docs: &[1], occurrences: &[] }).unwrap();
+        }
+        let FinishedDictionary { blocks, index, heads } = writer.finish();
+        let dictionary = TermDictionary::open(&blocks[..], &index[..], &heads[..]).unwrap();
+        let walk = |filter: Option<&TermFilter>, is_descending| {
+            let mut wanted = WantedTerms::open(&dictionary, filter, is_descending).unwrap();
+            let mut walked = vec![];
+            while let Some((term, ordinal, _)) = wanted.next().unwrap() {
+                let text = String::from_utf8(term.to_vec()).unwrap();
+                assert_eq!(terms.iter().nth(ordinal.0 as usize), Some(&text));
+                walked.push(text);
+            }
+            walked
+        };
+        let none = TermFilter::default;
+        let filters: [(_, Wants); 8] = [
+            (none(), |_| true),
+            (none().with_prefix("Ab"), |term| term.starts_with("Ab")),
+            (none().with_text("B.").unwrap(), |term| term.to_lowercase().contains("b.")),
+            (none().with_text("é").unwrap(), |term| term.to_lowercase().contains('é')),
+            (none().with_regex("(a|b)+").unwrap(), |term| {
+                !term.is_empty() && term.trim_matches(['a', 'b']).is_empty()
+            }),
+            (none().with_prefix("a").with_text("É").unwrap(), |term| {
+                term.starts_with('a') && term.to_lowercase().contains('é')
+            }),
+            (none().with_text("a").unwrap().with_text("\n").unwrap(), |term| {
+                term.to_lowercase().contains('a') && term.contains('\n')
+            }),
+            (none().with_prefix("x"), |_| false),
+        ];
+        for (filter, wants) in &filters {
+            let what = format!("{filter:?}");
+            let expected: Vec<_> = terms.iter().filter(|term| wants(term)).cloned().collect();
+            assert!(terms.iter().all(|term| filter.matches(term.as_bytes()) == wants(term)));
+            assert_eq!(expected.is_empty(), filter.prefix == b"x", "{what}");
+            assert_eq!(walk(Some(filter), false), expected, "{what}");
+            let mut descending = walk(Some(filter), true);
+            descending.reverse();
+            assert_eq!(descending, expected, "{what}");
+            let ordinals = filter.ordinals(&dictionary).unwrap();
+            match filter.has_patterns() {
+                true => assert!(ordinals.len() > expected.len(), "{what}"),
+                false => assert_eq!(ordinals.len(), expected.len(), "{what}"),
+            }
+        }
+        assert!(walk(None, false).iter().eq(&terms));
+        let punctuation = (0..128u8).map(char::from).filter(char::is_ascii_punctuation);
+        for c in punctuation.chain(" \t\n0".chars()) {
+            let filter = none().with_text(&c.to_string()).unwrap();
+            assert!(filter.matches(format!("x{c}y").as_bytes()), "{c:?}");
+            assert!(!filter.matches(b"xqy"), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Which numbers of terms a filter wants: of one dictionary, and of such terms as were counted.
+
+use super::merged::TERM_NS;
+use super::tally::Tally;
+use crate::budget::{self, Held};
+use crate::error::Result;
+use crate::expansion::{TermFilter, WantedTerms};
+use crate::format::terms::{TermDictionary, TermInfo};
+use crate::ids::TermOrdinal;
+use crate::plan::cost;
+use crate::segment::file::Section;
+use std::ops::Range;
+
+/// The terms of one dictionary that a filter wants, by their numbers.
+pub(super) enum Wanted<'f, 's> {
+    All,
+    Between(Range<u32>),
+    /// A bit for each.
+    Bits {
+        bits: Vec<u64>,
+        _held: Held,
+    },
+    /// Those between that match; with room for a term.
+    Matching(Range<u32>, &'f TermFilter, TermDictionary<Section<'s>>, Vec<u8>),
+}
+
+impl<'f, 's> Wanted<'f, 's> {
+    pub(super) fn of(
+        filter: Option<&'f TermFilter>,
+        terms: TermDictionary<Section<'s>>,
+        counted: &Tally,
+    ) -> Result<Self> {
+        let Some(filter) = filter else { return Ok(Wanted::All) };
+        let ordinals = filter.ordinals(&terms)?;
+        if !filter.has_patterns() {
+            return Ok(Wanted::Between(ordinals));
+        }
+        let mut n_met = 0;
+        counted.for_each(|(ordinal, _)| {
+            n_met += u64::from(u32::try_from(ordinal).is_ok_and(|it| ordinals.contains(&it)));
+            Ok(())
+        })?;
+        if n_met * TERM_NS <= ordinals.len() as u64 * cost::ENUMERATE_TERM_NS as u64 {
+            return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
+        }
+        let (mut bits, mut held) = (vec![], Held::default());
+        let n_words = terms.n_terms().div_ceil(u64::BITS) as usize;
+        held.more((n_words * size_of::<u64>()) as u64)?;
+        bits.resize(n_words, 0);
+        let mut wanted = WantedTerms::open(&terms, Some(filter), false)?;
+        while let Some((_, TermOrdinal(ordinal), _)) = wanted.next()? {
+            if let Some(word) = bits.get_mut((ordinal / u64::BITS) as usize) {
+                *word |= 1u64 << (ordinal % u64::BITS);
+            }
+        }
+        Ok(Wanted::Bits { bits, _held: held })
+    }
+
+    /// Whether its number leaves open that a term is wanted.
+    pub(super) fn may_have(&self, ordinal: u64) -> bool {
+        match self {
+            Wanted::Between(ordinals) | Wanted::Matching(ordinals, ..) => {
+                u32::try_from(ordinal).is_ok_and(|ordinal| ordinals.contains(&ordinal))
+            }
+            Wanted::Bits { bits, .. } => {
+                let word = bits.get((ordinal / u64::from(u64::BITS)) as usize);
+                word.is_some_and(|word| word >> (ordinal % u64::from(u64::BITS)) & 1 != 0)
+            }
+            Wanted::All => true,
+        }
+    }
+
+    /// Whether a term is wanted.
+    pub(super) fn has(&mut self, ordinal: u64) -> Result<bool> {
+        let may_have = self.may_have(ordinal);
+        match self {
+            Wanted::Matching(_, filter, terms, term) if may_have => {
+                term_of(terms, ordinal, term)?;
+                Ok(filter.matches(term))
+            }
+            _ => Ok(may_have),
+        }
+    }
+}
+
+/// Reads a term by its number.
+pub(super) fn term_of(
+    terms: &TermDictionary<Section<'_>>,
+    ordinal: u64,
+    term: &mut Vec<u8>,
+) -> Result<TermInfo> {
+    budget::work(TERM_NS)?;
+    terms.term(TermOrdinal(u32::try_from(ordinal).unwrap_or(u32::MAX)), term)
+}

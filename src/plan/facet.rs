@@ -1,0 +1,134 @@
+//! How the values of a field will be counted over what matches.
+
+use super::cost::{FacetCosts, FacetSizes};
+use crate::budget;
+use crate::expansion::TermFilter;
+use crate::ids::FieldId;
+
+/// What part of the memory that is left a facet by column may take.
+const COLUMN_SHARE: u64 = 4;
+
+/// A field whose values are to be counted.
+#[derive(Clone, Debug)]
+pub(crate) struct FacetWanted {
+    pub(crate) field: FieldId,
+    pub(crate) values: ValuesWanted,
+    /// How, where that is not left to the plan.
+    pub(crate) method: Option<FacetMethod>,
+}
+
+/// Which of its values.
+#[derive(Clone, Debug)]
+pub(crate) struct ValuesWanted {
+    /// How many at the most, the first in this order.
+    pub(crate) limit: usize,
+    pub(crate) order: FacetOrder,
+    /// Documents that must match with a value; one at least.
+    pub(crate) minimum: u64,
+    /// Those that may come at all; `None` where all may.
+    pub(crate) filter: Option<TermFilter>,
+}
+
+/// In what order the values of a facet come, and which of them where there is a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FacetOrder {
+    /// Those with the most documents first, of equal ones the smaller.
+    #[default]
+    Count,
+    /// By value: numbers and dates as such, texts by their bytes.
+    Value,
+    /// The same backwards.
+    ValueDescending,
+}
+
+/// How the values of one field will be counted.
+#[derive(Clone, Debug)]
+pub(crate) struct FacetPlan {
+    pub(crate) field: FieldId,
+    pub(crate) values: ValuesWanted,
+    /// Terms of the field, summed over the segments.
+    pub(crate) n_terms: u64,
+    /// What follows from the estimate of how many documents match.
+    pub(crate) choice: FacetChoice,
+    sizes: FacetSizes,
+    wanted: Option<FacetMethod>,
+}
+
+/// A way to count, and the best of the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FacetChoice {
+    pub(crate) method: FacetMethod,
+    pub(crate) cost_ns: f32,
+    pub(crate) alternative: FacetMethod,
+    pub(crate) alternative_ns: f32,
+    /// Whether the caller wanted it so.
+    pub(crate) is_wanted: bool,
+}
+
+impl FacetPlan {
+    /// Where no more is known than what is wanted and how large everything is.
+    pub(super) fn new(wanted: &FacetWanted, sizes: FacetSizes) -> Self {
+        let choice = FacetChoice {
+            method: FacetMethod::Dictionary,
+            cost_ns: 0.0,
+            alternative: FacetMethod::Dictionary,
+            alternative_ns: 0.0,
+            is_wanted: false,
+        };
+        let FacetWanted { field, ref values, method } = *wanted;
+        let values = values.clone();
+        FacetPlan { field, values, n_terms: sizes.n_terms, choice, sizes, wanted: method }
+    }
+
+    /// The cheapest way, where so many documents match.
+    pub(crate) fn choose(&self, matches: f64, everything: bool) -> FacetChoice {
+        let by_value = self.values.order != FacetOrder::Count;
+        let costs = FacetCosts::of(&self.sizes, self.values.limit, by_value, matches);
+        let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
+        // The first values are those that the dictionary begins or ends with, however frequent others are.
+        ways.extend(
+            (!by_value).then_some((FacetMethod::MostFrequentFirst, costs.most_frequent_first)),
+        );
+        // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
+        let is_affordable = costs.column_bytes <= budget::left() / COLUMN_SHARE
+            && matches <= f64::from(u32::MAX)
+            || self.wanted == Some(FacetMethod::Column);
+        ways.extend(costs.column.filter(|_| is_affordable).map(|cost| (FacetMethod::Column, cost)));
+        ways.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if everything {
+            ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
+        }
+        let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
+        let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
+        let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
+        FacetChoice { method, cost_ns, alternative, alternative_ns, is_wanted: wanted.is_some() }
+    }
+}
+
+/// A way to count the values of a field among the documents that match. All give the same counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FacetMethod {
+    /// Every document matches, so that the document frequencies are the counts. Where not all do, this is not to be had.
+    DocumentFrequency,
+    /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
+    /// the first. Not to be had where values come by [value](FacetOrder::Value).
+    MostFrequentFirst,
+    /// The same in one pass over all values.
+    Dictionary,
+    /// Each document that matches is looked up in the field's [column](crate::Field::column).
+    Column,
+}
+
+impl FacetMethod {
+    /// What a person calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            FacetMethod::DocumentFrequency => "document frequencies",
+            FacetMethod::MostFrequentFirst => "term intersection, most frequent terms first",
+            FacetMethod::Dictionary => "term intersection in the order of the dictionary",
+            FacetMethod::Column => "column",
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What a search can be asked to count, and with which options.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::expansion::TermFilter;
+use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
+use crate::value::{Interval, Value};
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
+
+/// Values that a facet shows unless a number is given.
+const VALUES_DEFAULT: usize = 10;
+
+/// What is to be counted of a field over the documents that match, for [`with_facet`](crate::SearchBuilder::with_facet).
+///
+/// ```
+/// use treepie::{Document, Facet, Index, Schema};
+///
+/// let index = Index::in_memory(Schema::builder().keyword("brand").build()?);
+/// let mut writer = index.writer()?;
+/// for brand in ["acme", "Aldi", "acme", "bolt", "arco"] {
+///     writer.add(Document::new().with("brand", brand))?;
+/// }
+/// writer.commit()?;
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("*")?;
+/// let brands = |facet| -> treepie::Result<Vec<_>> {
+///     let mut page = searcher.search(&query).with_facet(facet).run()?;
+///     Ok(page.facets.remove(0).buckets.into_iter().map(|b| (b.value.to_string(), b.count)).collect())
+/// };
+/// let found = brands(Facet::values("brand").by_value().prefix("a"))?;
+/// assert_eq!(found, [("acme".to_owned(), 2), ("arco".to_owned(), 1)]);
+/// let found = brands(Facet::values("brand").containing("AL"))?; // search inside the values
+/// assert_eq!(found, [("Aldi".to_owned(), 1)]);
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Facet {
+    pub(super) field: String,
+    pub(super) what: FacetWhat,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum FacetWhat {
+    Values(ValueOptions),
+    Ranges(Vec<FacetRange>),
+    Intervals(Interval),
+}
+
+impl Facet {
+    /// The values of a field, or the terms of a text field, with how many documents have each: the ten most frequent ones,
+    /// unless options say otherwise.
+    pub fn values(field: impl Into<String>) -> ValueFacet {
+        ValueFacet { field: field.into(), options: ValueOptions::default() }
+    }
+
+    /// Ranges of values, as [`facet_ranges`](crate::SearchBuilder::facet_ranges) says.
+    pub fn ranges(field: impl Into<String>, ranges: impl IntoIterator<Item = FacetRange>) -> Self {
+        Facet { field: field.into(), what: FacetWhat::Ranges(ranges.into_iter().collect()) }
+    }
+
+    /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
+    pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
+        Facet { field: field.into(), what: FacetWhat::Intervals(interval) }
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let of_range = |range: &FacetRange| {
+            let ends = [&range.from, &range.to].into_iter().flatten();
+            size_of::<FacetRange>() + ends.map(Value::n_bytes).sum::<usize>()
+        };
+        self.field.len()
+            + match &self.what {
+                FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
+                FacetWhat::Values(options) => options.n_bytes(),
+                FacetWhat::Intervals(_) => 0,
+            }
+    }
+}
+
+/// A facet of values with its options; from [`Facet::values`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use = "nothing is counted unless a search is given it"]
+pub struct ValueFacet {
+    field: String,
+    options: ValueOptions,
+}
+
+impl ValueFacet {
+    /// How many values come at the most (default 10).
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.options.limit = limit;
+        self
+    }
+
+    /// In what order they come, and which of them where there are more than the limit (default [`FacetOrder::Count`]).
+    pub fn order(mut self, order: FacetOrder) -> Self {
+        self.options.order = order;
+        self
+    }
+
+    /// By value, the smallest first: [`FacetOrder::Value`].
+    pub fn by_value(self) -> Self {
+        self.order(FacetOrder::Value)
+    }
+
+    /// By value, the greatest first: [`FacetOrder::ValueDescending`].
+    pub fn by_value_descending(self) -> Self {
+        self.order(FacetOrder::ValueDescending)
+    }
+
+    /// Leaves out values that fewer documents have (default 1; a value that none has never comes, so that 0 is the same).
+    pub fn minimum(mut self, documents: u64) -> Self {
+        self.options.minimum = documents.max(1);
+        self
+    }
+
+    /// Only values that begin so, of a field of texts or keywords; asked for twice, the last counts.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.options.prefix = prefix.into();
+        self
+    }
+
+    /// Only values with this text in them, in whatever case (by Unicode's simple folding), of a field of texts or keywords;
+    /// asked for twice, both must be.
+    pub fn containing(mut self, text: impl Into<String>) -> Self {
+        self.options.containing.push(text.into());
+        self
+    }
+
+    /// Only values that match a [regular expression](crate::query::Query::regex) as a whole, of a field of texts or
+    /// keywords; asked for twice, both must be.
+    pub fn matching(mut self, regex: impl Into<String>) -> Self {
+        self.options.matching.push(regex.into());
+        self
+    }
+
+    /// Counts them in a way of the caller's. The counts are the same in all ways; where one is not to be had, the plan says
+    /// what was done instead.
+    pub fn method(mut self, method: FacetMethod) -> Self {
+        self.options.method = Some(method);
+        self
+    }
+}
+
+impl From<ValueFacet> for Facet {
+    fn from(ValueFacet { field, options }: ValueFacet) -> Self {
+        Facet { field, what: FacetWhat::Values(options) }
+    }
+}
+
+/// Which values are wanted, and how they are to be counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ValueOptions {
+    limit: usize,
+    order: FacetOrder,
+    minimum: u64,
+    prefix: String,
+    containing: Vec<String>,
+    matching: Vec<String>,
+    pub(super) method: Option<FacetMethod>,
+}
+
+impl Default for ValueOptions {
+    fn default() -> Self {
+        ValueOptions {
+            limit: VALUES_DEFAULT,
+            order: FacetOrder::Count,
+            minimum: 1,
+            prefix: String::new(),
+            containing: vec![],
+            matching: vec![],
+            method: None,
+        }
+    }
+}
+
+impl ValueOptions {
+    /// What a plan needs to know.
+    ///
+    /// # Errors
+    ///
+    /// A query error for what is no regular expression, a limit error for one that would take too much memory.
+    pub(super) fn wanted(&self) -> Result<ValuesWanted> {
+        let ValueOptions { limit, order, minimum, .. } = *self;
+        let mut filter = TermFilter::default().with_prefix(&self.prefix);
+        for regex in &self.matching {
+            filter = filter.with_regex(regex)?;
+        }
+        for text in &self.containing {
+            filter = filter.with_text(text)?;
+        }
+        let filter = self.is_filtered().then_some(filter);
+        Ok(ValuesWanted { limit, order, minimum, filter })
+    }
+
+    /// Whether some values are left out, however many documents have them.
+    pub(super) fn is_filtered(&self) -> bool {
+        !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
+    }
+
+    /// For people, what is not as it is by default.
+    pub(super) fn described(&self) -> Option<String> {
+        let order = match self.order {
+            FacetOrder::Count => None,
+            FacetOrder::Value => Some("by value".to_owned()),
+            FacetOrder::ValueDescending => Some("by value, descending".to_owned()),
+        };
+        let minimum = (self.minimum > 1).then(|| format!("of at least {} documents", self.minimum));
+        let prefix = (!self.prefix.is_empty()).then(|| format!("beginning with '{}'", self.prefix));
+        let containing = self.containing.iter().map(|text| format!("containing '{text}'"));
+        let matching = self.matching.iter().map(|regex| format!("matching /{regex}/"));
+        let parts = order.into_iter().chain(minimum).chain(prefix).chain(containing);
+        let parts: Vec<_> = parts.chain(matching).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    fn n_bytes(&self) -> usize {
+        let texts = self.containing.iter().chain(&self.matching);
+        texts.map(|text| size_of::<String>() + text.len()).sum::<usize>() + self.prefix.len()
+    }
+}
+
+/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
+/// that side.
+///
+/// ```
+/// use treepie::{FacetRange, Value};
+///
+/// let cheap: FacetRange = "..10".parse()?;
+/// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));
+/// let of_rust = FacetRange::from(10..50); // as the ranges of Rust
+/// assert_eq!(of_rust.from, Some(Value::from(10)));
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FacetRange {
+    /// The least value that is in it.
+    pub from: Option<Value>,
+    /// The value before which it ends.
+    pub to: Option<Value>,
+}
+
+impl FacetRange {
+    /// From the first value on, before the second.
+    pub fn new(from: Option<impl Into<Value>>, to: Option<impl Into<Value>>) -> Self {
+        FacetRange { from: from.map(Into::into), to: to.map(Into::into) }
+    }
+}
+
+/// As the command line has it: `10..50`, `..10`, `50..`.
+impl FromStr for FacetRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let end = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from);
+        match text.split_once("..") {
+            Some((from, to)) => Ok(FacetRange { from: end(from), to: end(to) }),
+            None => Err(Error::new(ErrorKind::Usage, "reading a range")
+                .expected("FROM..TO, FROM.. or ..TO")
+                .found(format!("'{text}'"))),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<Range<T>> for FacetRange {
+    fn from(range: Range<T>) -> Self {
+        Self::new(Some(range.start), Some(range.end))
+    }
+}
+
+impl<T: Into<Value>> From<RangeFrom<T>> for FacetRange {
+    fn from(range: RangeFrom<T>) -> Self {
+        Self::new(Some(range.start), None::<Value>)
+    }
+}
+
+impl<T: Into<Value>> From<RangeTo<T>> for FacetRange {
+    fn from(range: RangeTo<T>) -> Self {
+        Self::new(None::<Value>, Some(range.end))
+    }
+}
+
+impl From<RangeFull> for FacetRange {
+    fn from(_: RangeFull) -> Self {
+        Self::default()
+    }
+}
