@@ -1,6 +1,10 @@
 //! Answers that are kept for those who ask the same again.
 
-use super::{Bucket, Etag, Facet, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode, Values};
+use super::select::Selection;
+use super::{
+    Bucket, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode,
+    Values,
+};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::query::Query;
@@ -14,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// What an answer takes beside its parts and what it is kept under, in the cache, too.
-const ENTRY_BYTES: usize = 640;
+const ENTRY_BYTES: usize = 672;
 /// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
 const PART_BYTES: usize = 88;
 const TEXT_BYTES: usize = 40;
@@ -52,6 +56,7 @@ struct AnswerOptions {
     count_only: bool,
     fields: Option<Vec<String>>,
     facets: Vec<Facet>,
+    selections: Vec<Selection>,
     order: Order,
     after: Option<(u32, DocId)>,
     sort: Vec<SortKey>,
@@ -98,18 +103,21 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
             + hit.sort.iter().map(of_value).sum::<usize>()
             + hit.fields.iter().map(of_field).sum::<usize>()
     };
-    let AnswerOptions { fields, facets, parameters, sort, after_values, .. } = &key.options;
+    let AnswerOptions { fields, facets, selections, parameters, sort, after_values, .. } =
+        &key.options;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after_values.iter().flat_map(|(values, _)| values).map(of_value).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
     let asked = asked + facets.iter().map(|facet| PART_BYTES + facet.n_bytes()).sum::<usize>();
+    let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
     let of_bucket = |bucket: &Bucket| {
         let ends = [&bucket.from, &bucket.to].into_iter().flatten();
         PART_BYTES + of_value(&bucket.value) + ends.map(of_value).sum::<usize>()
     };
     let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
-    let facets: usize = buckets.map(of_bucket).sum();
+    let of_facet = |counts: &FacetCounts| size_of::<FacetCounts>() + of_text(&counts.field);
+    let facets = answer.facets.iter().map(of_facet).chain(buckets.map(of_bucket)).sum::<usize>();
     let hits: usize = answer.hits.iter().map(of_hit).sum();
     (ENTRY_BYTES + asked + hits + facets) as u64
 }
@@ -200,6 +208,7 @@ impl SearchBuilder<'_> {
             count_only,
             fields,
             facets,
+            selections,
             order,
             after,
             sort,
@@ -218,6 +227,7 @@ impl SearchBuilder<'_> {
             count_only,
             fields,
             facets,
+            selections,
             order,
             after: after.map(|(score, doc)| (score.to_bits(), doc)),
             sort,

@@ -41,7 +41,8 @@ pub struct Facet {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum FacetWhat {
-    Values(ValueOptions),
+    /// In a box, as it is larger than all else.
+    Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
     Intervals(Interval),
 }
@@ -145,7 +146,7 @@ impl ValueFacet {
 
 impl From<ValueFacet> for Facet {
     fn from(ValueFacet { field, options }: ValueFacet) -> Self {
-        Facet { field, what: FacetWhat::Values(options) }
+        Facet { field, what: FacetWhat::Values(Box::new(options)) }
     }
 }
 
@@ -217,7 +218,8 @@ impl ValueOptions {
 
     fn n_bytes(&self) -> usize {
         let texts = self.containing.iter().chain(&self.matching);
-        texts.map(|text| size_of::<String>() + text.len()).sum::<usize>() + self.prefix.len()
+        let texts = texts.map(|text| size_of::<String>() + text.len()).sum::<usize>();
+        size_of::<Self>() + texts + self.prefix.len()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::facet::{Facet, FacetRange, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::{Found, SearchBuilder};
+use super::select::Unselected;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
@@ -163,13 +164,27 @@ impl SearchBuilder<'_> {
     ) -> Result<()> {
         let segments = &execution.plan().segments;
         let mut planned = execution.plan().facets.iter();
-        let mut to_test = None;
+        let mut of_all = None;
+        let is_selected = |facet: &Facet| self.is_selected(&facet.field);
+        let unselected = match self.facets.iter().any(is_selected) {
+            true => Some(Unselected::of(self)?),
+            false => None,
+        };
         for request in &self.facets {
             let field = self.field(&request.field)?;
+            let own = match unselected.as_ref().filter(|_| is_selected(request)) {
+                Some(unselected) => Some(unselected.but(&request.field)?),
+                None => None,
+            };
+            let mut of_own = None;
+            let (matches, to_test) = match &own {
+                Some(own) => (&own[..], &mut of_own),
+                None => (&matches[..], &mut of_all),
+            };
             let ranges = match &request.what {
                 FacetWhat::Values(_) => {
                     let Some(facet) = planned.next() else { continue };
-                    let counts = facet::count_values(segments, facet, matches, &mut to_test)?;
+                    let counts = facet::count_values(segments, facet, matches, to_test)?;
                     found.facet_profiles.push(counts.profile);
                     found.facets.push(self.term_counts(field, counts));
                     continue;
@@ -241,13 +256,15 @@ impl SearchBuilder<'_> {
         let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         for request in &self.facets {
+            let unselected = self.is_selected(&request.field);
+            let unselected = unselected.then(|| "without its own selection".to_owned());
             let (ranges, limit) = match &request.what {
                 FacetWhat::Values(values) => {
-                    tree.facets.extend(
-                        by_terms
-                            .next()
-                            .map(|facet| ExplainFacet { options: values.described(), ..facet }),
-                    );
+                    let options = values.described().into_iter().chain(unselected);
+                    let options: Vec<_> = options.collect();
+                    let options = (!options.is_empty()).then(|| options.join(", "));
+                    tree.facets
+                        .extend(by_terms.next().map(|facet| ExplainFacet { options, ..facet }));
                     continue;
                 }
                 FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
@@ -258,7 +275,7 @@ impl SearchBuilder<'_> {
                 field: request.field.clone(),
                 limit: limit as u64,
                 ranges: Some(ranges),
-                options: None,
+                options: unselected,
                 algorithm: "column, by bounds of blocks".into(),
                 terms: 0,
                 decisions: vec![Decision::accepted("count by the column", reason)],

@@ -12,6 +12,7 @@ mod facets;
 mod hits;
 mod prepared;
 mod search;
+mod select;
 mod sorted;
 #[cfg(test)]
 mod stopping_tests;

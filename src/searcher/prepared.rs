@@ -136,11 +136,11 @@ impl<'s> SearchBuilder<'s> {
             }
             _ if self.is_sorted() => {
                 // Planned anew each time; what is wrong with it is told now.
-                self.searcher.plan(self.query, &self.options(false)?)?;
+                self.searcher.plan(&self.query(), &self.options(false)?)?;
                 PreparedWay::Sorted
             }
             ranked => PreparedWay::Plan {
-                execution: Box::new(self.searcher.execution(self.query, &self.options(false)?)?),
+                execution: Box::new(self.searcher.execution(&self.query(), &self.options(false)?)?),
                 score: ranked.as_ref().and_then(Ranked::constant),
             },
         };
@@ -158,7 +158,7 @@ impl<'s> SearchBuilder<'s> {
             }
         };
         let options = PlanOptions { goal, ..PlanOptions::default() };
-        self.searcher.execution(self.query, &options).map(Some)
+        self.searcher.execution(&self.query(), &options).map(Some)
     }
 }
 

@@ -1,6 +1,7 @@
 //! One search: its options, the page of the best, and its plan for people.
 
 use super::prepared::Kept;
+use super::select::Selection;
 use super::top_k::Way;
 use super::{
     Explanation, Facet, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total,
@@ -47,6 +48,7 @@ pub struct SearchBuilder<'a> {
     pub(super) count_only: bool,
     pub(super) fields: Option<Vec<String>>,
     pub(super) facets: Vec<Facet>,
+    pub(super) selections: Vec<Selection>,
     pub(super) order: Order,
     pub(super) after: Option<(f32, DocId)>,
     pub(super) sort: Vec<SortKey>,
@@ -99,6 +101,7 @@ impl<'a> SearchBuilder<'a> {
             count_only: false,
             fields: None,
             facets: vec![],
+            selections: vec![],
             order: Order::default(),
             after: None,
             sort: vec![],
@@ -374,7 +377,7 @@ impl<'a> SearchBuilder<'a> {
     fn planned(&self) -> Result<Found> {
         let mut found = Found::uncounted();
         let done = self.options(false).and_then(|options| {
-            let mut execution = self.searcher.execution(self.query, &options)?;
+            let mut execution = self.searcher.execution(&self.query(), &options)?;
             self.execute(&mut execution, &mut found)?;
             self.searcher.recycle(execution);
             Ok(())
@@ -448,7 +451,7 @@ impl<'a> SearchBuilder<'a> {
                 continue;
             }
             let analyzers = &searcher.0.setting.analyzers;
-            let normal = query::rewrite(self.query, searcher.schema(), analyzers)?.normal;
+            let normal = query::rewrite(&self.query(), searcher.schema(), analyzers)?.normal;
             let is_in = match searcher.matches(&normal)?.get(at) {
                 Some(MatchSet::Some(windows)) => windows.contains(here as u32),
                 Some(MatchSet::Everything) => true,
@@ -491,7 +494,7 @@ impl<'a> SearchBuilder<'a> {
 
     fn scoring(&self) -> Result<Ranked<'a>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
-        self.searcher.ranked(self.query, &self.parameters()?, options, self.statistics)
+        self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics)
     }
 
     /// The options of scoring, checked.
@@ -609,7 +612,7 @@ impl<'a> SearchBuilder<'a> {
     ) -> Result<()> {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..self.options(false)? };
-        let mut execution = self.searcher.execution(self.query, &options)?;
+        let mut execution = self.searcher.execution(&self.query(), &options)?;
         self.with_matches_of(&mut execution, found, then)?;
         self.searcher.recycle(execution);
         Ok(())
@@ -638,7 +641,7 @@ impl<'a> SearchBuilder<'a> {
             (TotalMode::UpTo(most), None) => {
                 let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
                 let options = PlanOptions { goal, ..PlanOptions::default() };
-                let mut execution = self.searcher.execution(self.query, &options)?;
+                let mut execution = self.searcher.execution(&self.query(), &options)?;
                 self.count_page(&mut execution, total)?;
                 self.searcher.recycle(execution);
                 return Ok(());
@@ -648,7 +651,7 @@ impl<'a> SearchBuilder<'a> {
                 total.value = kept.counted();
                 done?;
             }
-            (_, None) => self.searcher.count_to(self.query, &mut total.value)?,
+            (_, None) => self.searcher.count_to(&self.query(), &mut total.value)?,
         }
         total.relation = Relation::Exact;
         Ok(())
@@ -679,7 +682,7 @@ impl<'a> SearchBuilder<'a> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
-        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
+        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
             Some(ranked) => self.put_top(&mut tree, ranked, None),
@@ -702,7 +705,7 @@ impl<'a> SearchBuilder<'a> {
         self.partial = true;
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
-        let (plan, rewritten, mut notes) = self.searcher.plan(self.query, &options)?;
+        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
@@ -769,7 +772,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
-        tree.query = self.query.to_string();
+        tree.query = self.query().to_string();
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
         tree.notes = notes;

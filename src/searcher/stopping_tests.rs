@@ -1,6 +1,6 @@
 //! Searches of each kind, stopped at some of the places at which they can be.
 
-use super::{Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode};
+use super::{Facet, Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode};
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
@@ -110,6 +110,14 @@ fn searches<'s>(
         ("by ranges", search().count_only().facet_ranges("same", [(..5).into(), (3..9).into()])),
         ("by days", search().count_only().facet_intervals("day", Interval::Day)),
         ("by column", search().count_only().facet_by("kind", 3, FacetMethod::Column)),
+        ("by value", {
+            let values = Facet::values("text").by_value_descending().containing("7").minimum(40);
+            search().count_only().with_facet(values)
+        }),
+        ("selected", {
+            let selected = search().select("kind", ["k4", "k6"]).select("day", ["1970-01-05"]);
+            selected.limit(3).facet("kind", 3).facet("day", 2)
+        }),
     ]
 }
 
@@ -165,7 +173,7 @@ fn what_was_found_until_then_is_right_as_far_as_it_goes() {
         for (way, search) in searches(&searcher, &query) {
             let what = format!("{text}, {way}");
             let whole = search.clone().run().unwrap();
-            let exact = searcher.count(&query).unwrap();
+            let exact = searcher.count(&search.query()).unwrap();
             let all = search.clone().limit(u64::from(2 * N_DOCS)).fields(["kind"]).run().unwrap();
             let of_all = all.hits.iter().enumerate();
             let of_all: HashMap<_, _> =

@@ -311,6 +311,49 @@ fn facets_of_values_have_options() {
 }
 
 #[test]
+fn values_are_selected() {
+    let dir = Dir::new();
+    let of = |brand, color| {
+        format!("{{\"name\":\"a lamp\",\"brand\":[{brand:?}],\"color\":[{color:?}]}}\n")
+    };
+    let lamps = [("acme", "red"), ("acme", "blue"), ("bolt", "red"), ("a=b", "green")];
+    dir.write("a.jsonl", lamps.map(|(brand, color)| of(brand, color)).concat());
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
+    let found = |options: &[&str]| -> serde_json::Value {
+        let facets = ["--facet", "brand", "--facet", "color", "--format", "json"];
+        let typed = ["search", "t.tp", "lamp"];
+        serde_json::from_str(&dir.ok(&[&typed[..], options, &facets].concat())).unwrap()
+    };
+    let values = |page: &serde_json::Value, field: &str| {
+        let buckets = page["facets"][field]["buckets"].as_array().unwrap();
+        let shown =
+            buckets.iter().map(|b| format!("{} {}", b["value"].as_str().unwrap(), b["count"]));
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let page = found(&["--select", "color=red"]);
+    assert_eq!(page["total"]["value"], 2);
+    assert_eq!(values(&page, "brand"), "acme 1, bolt 1");
+    assert_eq!(values(&page, "color"), "red 2, blue 1, green 1");
+    let page =
+        found(&["--select", "color=red", "--select", "color=blue", "--select", "brand=acme"]);
+    assert_eq!(page["total"]["value"], 2);
+    assert_eq!(values(&page, "brand"), "acme 2, bolt 1");
+    assert_eq!(values(&page, "color"), "blue 1, red 1");
+    assert_eq!(found(&["--select", "brand=a=b"])["total"]["value"], 1);
+    assert_eq!(dir.ok(&["search", "t.tp", "lamp", "--count", "--select", "color=red"]), "2\n");
+    let plan = dir.ok(&["explain", "t.tp", "lamp", "--facet", "brand", "--select", "brand=acme"]);
+    assert!(plan.contains("terms, without its own selection"), "{plan}");
+    let why = dir.run(&["explain", "t.tp", "lamp", "--select", "brand=acme", "--doc", "2"]);
+    assert!(why.stdout.contains("brand:IN [acme]^=0 must match and does not"), "{}", why.stdout);
+    dir.run(&["search", "t.tp", "lamp", "--select", "brand"]).fails_with(&[
+        "--select",
+        "FIELD=VALUE",
+        "'brand'",
+    ]);
+    dir.run(&["search", "t.tp", "lamp", "--select", "size=3"]).fails_with(&["size"]);
+}
+
+#[test]
 fn rows_come_as_tsv_and_csv() {
     let dir = Dir::new();
     dir.write("a.jsonl", "{\"title\":\"a\\tb, \\\"c\\\"\",\"tag\":[\"x\",\"y\"]}\n");
@@ -982,7 +1025,7 @@ fn what_is_announced_and_not_built_is_refused_by_name() {
     let dir = Dir::with_titles();
     for (arguments, name) in [
         (&["calibrate"][..], "calibrate"),
-        (&["search", "t.tp", "paris", "--select", "title=paris"], "--select"),
+        (&["search", "t.tp", "paris", "--slow-ms", "9"], "--slow-ms"),
         (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
     ] {
         dir.run(arguments).fails_with(&[name, "not built yet"]);

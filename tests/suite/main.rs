@@ -31,6 +31,7 @@ mod random;
 mod ranking;
 mod recount;
 mod result_cache;
+mod selections;
 mod shared;
 mod sorting;
 mod typed;

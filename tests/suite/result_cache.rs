@@ -6,8 +6,8 @@ use std::time::Duration;
 use treepie::query::Query;
 use treepie::storage::MemoryStorage;
 use treepie::{
-    Document, ErrorKind, Etag, Hits, Index, Order, Schema, SearchBuilder, Statistics, TotalMode,
-    WriterOptions,
+    Document, ErrorKind, Etag, Facet, Hits, Index, Order, Schema, SearchBuilder, Statistics,
+    TotalMode, WriterOptions,
 };
 
 const QUERIES: [&str; 8] =
@@ -28,6 +28,8 @@ fn ways<'s>(search: impl Fn() -> SearchBuilder<'s>) -> Vec<SearchBuilder<'s>> {
         search().fields(Vec::<String>::new()),
         search().facet("kind", 2),
         search().facet("kind", 5),
+        search().facet("kind", 5).select("kind", ["a"]),
+        search().with_facet(Facet::values("kind").limit(5).by_value()),
         search().facet("text", 5),
         search().order(Order::Document),
         search().bm25("text", 0.5, 0.1),

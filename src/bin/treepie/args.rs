@@ -143,10 +143,8 @@ const COMMANDS_NOT_YET: &[&str] = &["plan", "calibrate"];
 /// means the option as a whole).
 const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[
     ("*", "--verbose", &[]),
-    ("search", "--select", &[]),
     ("search", "--slow-ms", &[]),
     ("search", "--log", &[]),
-    ("explain", "--select", &[]),
     ("explain", "--what-if", &[]),
     ("explain", "--why-empty", &[]),
     ("explain", "--open", &[]),
@@ -251,7 +249,7 @@ mod tests {
         for (line, name) in [
             ("treepie calibrate", "the command 'calibrate'"),
             ("treepie --quiet --color never plan view i", "the command 'plan'"),
-            ("treepie search i q --select=a=b", "the option --select"),
+            ("treepie search i q --slow-ms=9", "the option --slow-ms"),
             ("treepie explain i q --format=dot", "--format dot"),
             ("treepie explain i q --format html", "--format html"),
             ("treepie index i f --verbose", "the option --verbose"),

@@ -69,7 +69,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         search = search.count_only();
     }
     if let Some(doc) = args.doc {
-        let why = why::of(&searcher, &search, &query, DocId(doc)).map_err(in_query(&text))?;
+        let why = why::of(&searcher, &search, DocId(doc)).map_err(in_query(&text))?;
         let mut out = Output::new(global.color);
         match args.format {
             ExplainFormat::Text => why.print_text(&mut out)?,

@@ -32,6 +32,7 @@ use crate::{
   treepie search papers.tp 'boundary layer' --combined title^3,body
   treepie search shop.tp 'brand:acme' --fields title,price --format jsonl
   treepie search shop.tp 'price:<20' --sort since:desc,price
+  treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
 Words side by side are alternatives, + before one makes it a must, - excludes it; AND, OR, NOT and
@@ -83,6 +84,10 @@ pub(crate) struct Shape {
     /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a
     #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|INTERVAL]")]
     facets: Vec<String>,
+    /// Only documents with this value, or one of several of the same field: brand=acme; may be given several times. The
+    /// facet of a field is counted without its own selection, to show what else there is.
+    #[arg(long = "select", value_name = "FIELD=VALUE")]
+    selections: Vec<String>,
     /// How far to count matches: exact, up to a number, or none.
     #[arg(long, default_value = "exact", value_name = "exact|N|none")]
     total: String,
@@ -157,6 +162,13 @@ impl Shape {
             }
             named.push(field);
             search = search.with_facet(facet);
+        }
+        for typed in &self.selections {
+            let Some((field, value)) = typed.split_once('=') else {
+                let wrong = usage("reading --select").expected("FIELD=VALUE");
+                return Err(wrong.found(format!("'{typed}'")).into());
+            };
+            search = search.select(field, [value]);
         }
         let total = match self.total.as_str() {
             "exact" => TotalMode::Exact,

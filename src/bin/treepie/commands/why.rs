@@ -16,17 +16,16 @@ pub(crate) struct Why {
     misses: Vec<String>,
 }
 
-/// Why a document matches a query, or does not; `search` is that of the query with its other options.
+/// Why a document matches what a search looks for, or does not.
 pub(crate) fn of(
     searcher: &Searcher,
     search: &SearchBuilder<'_>,
-    query: &Query,
     doc: DocId,
 ) -> Result<Why, Error> {
     let score = search.explain_score(doc)?;
     let misses = match score {
         Some(_) => vec![],
-        None => misses(searcher, query, doc)?,
+        None => misses(searcher, &search.query(), doc)?,
     };
     Ok(Why { doc, score, misses })
 }
