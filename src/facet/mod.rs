@@ -4,8 +4,10 @@ mod codes;
 mod intersection;
 mod intervals;
 mod merged;
+mod moments;
 mod pieces;
 mod ranges;
+mod statistics;
 mod tally;
 mod terms;
 mod top;
@@ -13,6 +15,7 @@ mod wanted;
 
 pub(crate) use intervals::count_intervals;
 pub(crate) use ranges::{ColumnProfile, count_ranges};
+pub(crate) use statistics::{NumberStatistics, statistics_of};
 pub(crate) use terms::{FacetProfile, TermCounts};
 
 use crate::error::Result;

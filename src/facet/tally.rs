@@ -206,20 +206,20 @@ impl Tally {
 
     /// The codes that were met, ascending, with their counts.
     pub(super) fn iter(&self) -> impl Iterator<Item = Counted> {
-        let counters = (self.least..).zip(&self.counters).filter(|(_, count)| **count > 0);
+        // Counted from nought: behind the greatest code there is none.
+        let counters = (0..).zip(&self.counters).filter(|(_, count)| **count > 0);
         let listed = self.runs.iter().flatten().copied();
-        counters.map(|(code, count)| (code, *count)).chain(listed)
+        counters.map(|(nth, count): (u64, _)| (self.least + nth, *count)).chain(listed)
     }
 
     /// Calls `visit` with each of them, and asks the clock now and then.
     pub(super) fn for_each(&self, mut visit: impl FnMut(Counted) -> Result<()>) -> Result<()> {
-        for (first, counters) in (self.least..).step_by(AT_ONCE).zip(self.counters.chunks(AT_ONCE))
-        {
+        for (first, counters) in (0..).step_by(AT_ONCE).zip(self.counters.chunks(AT_ONCE)) {
             budget::work(counters.len() as u64 * COUNTER_NS)?;
             let mut n_met = 0;
-            for (code, &count) in (first..).zip(counters).filter(|(_, count)| **count > 0) {
+            for (nth, &count) in (first..).zip(counters).filter(|(_, count)| **count > 0) {
                 n_met += 1;
-                visit((code, count))?;
+                visit((self.least + nth, count))?;
             }
             budget::work(n_met * MET_NS)?;
         }
@@ -281,6 +281,22 @@ mod tests {
         }
         let mut tally = Tally::new(7, 10, 1).unwrap();
         assert!(tally.add(6, 1).is_err() && tally.add(17, 1).is_err() && tally.add(16, 1).is_ok());
+    }
+
+    /// A field of natural numbers may have the greatest there is.
+    #[test]
+    fn counters_may_end_with_the_last_code() {
+        let mut tally = Tally::new(u64::MAX - 3, 4, 10).unwrap();
+        tally.add(u64::MAX, 2).unwrap();
+        tally.finish().unwrap();
+        assert!(tally.iter().eq([(u64::MAX, 2)]));
+        let mut met = vec![];
+        let visit = |counted| {
+            met.push(counted);
+            Ok(())
+        };
+        tally.for_each(visit).unwrap();
+        assert_eq!(met, [(u64::MAX, 2)]);
     }
 
     #[test]

@@ -116,7 +116,10 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         PART_BYTES + of_value(&bucket.value) + ends.map(of_value).sum::<usize>()
     };
     let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
-    let of_facet = |counts: &FacetCounts| size_of::<FacetCounts>() + of_text(&counts.field);
+    let of_facet = |counts: &FacetCounts| {
+        let percentiles = counts.statistics.as_ref().map_or(0, |it| it.percentiles.len());
+        size_of::<FacetCounts>() + of_text(&counts.field) + percentiles * PART_BYTES
+    };
     let facets = answer.facets.iter().map(of_facet).chain(buckets.map(of_bucket)).sum::<usize>();
     let hits: usize = answer.hits.iter().map(of_hit).sum();
     (ENTRY_BYTES + asked + hits + facets) as u64

@@ -45,6 +45,7 @@ pub(super) enum FacetWhat {
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
     Intervals(Interval),
+    Statistics(StatisticsOptions),
 }
 
 impl Facet {
@@ -64,6 +65,34 @@ impl Facet {
         Facet { field: field.into(), what: FacetWhat::Intervals(interval) }
     }
 
+    /// Sum, extremes, mean and variance of a field of numbers or dates; in
+    /// [`FacetCounts::statistics`](crate::FacetCounts::statistics).
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Value};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().field(price).build()?);
+    /// let mut writer = index.writer()?;
+    /// for price in ["3.50", "9.99", "3.50", "120"] {
+    ///     writer.add(Document::new().with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let prices = Facet::statistics("price").percentiles([50.0]);
+    /// let page = searcher.search(&query).with_facet(prices).run()?;
+    /// let found = page.facets[0].statistics.as_ref().unwrap();
+    /// assert_eq!((found.count, found.distinct), (4, Some(3)));
+    /// assert_eq!(found.sum.unwrap().to_string(), "136.99");
+    /// assert_eq!(found.max.to_string(), "120.00");
+    /// assert_eq!(found.percentiles[0].1.to_string(), "3.50");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn statistics(field: impl Into<String>) -> StatisticsFacet {
+        StatisticsFacet { field: field.into(), options: StatisticsOptions::default() }
+    }
+
     /// About how many bytes it takes.
     pub(super) fn n_bytes(&self) -> usize {
         let of_range = |range: &FacetRange| {
@@ -75,6 +104,7 @@ impl Facet {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
                 FacetWhat::Intervals(_) => 0,
+                FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }
     }
 }
@@ -147,6 +177,59 @@ impl ValueFacet {
 impl From<ValueFacet> for Facet {
     fn from(ValueFacet { field, options }: ValueFacet) -> Self {
         Facet { field, what: FacetWhat::Values(Box::new(options)) }
+    }
+}
+
+/// Statistics of a field with their options; from [`Facet::statistics`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use = "nothing is looked at unless a search is given it"]
+pub struct StatisticsFacet {
+    field: String,
+    options: StatisticsOptions,
+}
+
+impl StatisticsFacet {
+    /// Also how many different values there are.
+    pub fn distinct(mut self) -> Self {
+        self.options.distinct = true;
+        self
+    }
+
+    /// Also the values below which these percentages of all are, 0 to 100; and how many different ones there are.
+    pub fn percentiles(mut self, percentages: impl IntoIterator<Item = f64>) -> Self {
+        self.options.percentiles.extend(percentages.into_iter().map(f64::to_bits));
+        self
+    }
+}
+
+impl From<StatisticsFacet> for Facet {
+    fn from(StatisticsFacet { field, options }: StatisticsFacet) -> Self {
+        Facet { field, what: FacetWhat::Statistics(options) }
+    }
+}
+
+/// What else is wanted beside what takes no memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct StatisticsOptions {
+    distinct: bool,
+    /// As bits, which are the same or are not.
+    percentiles: Vec<u64>,
+}
+
+impl StatisticsOptions {
+    /// The percentages that are wanted; `None` where not even different values are to be told apart.
+    ///
+    /// # Errors
+    ///
+    /// A usage error for what is no percentage.
+    pub(super) fn percentiles(&self) -> Result<Option<Vec<f64>>> {
+        let percentiles: Vec<_> = self.percentiles.iter().copied().map(f64::from_bits).collect();
+        match percentiles.iter().find(|percent| !(0.0..=100.0).contains(*percent)) {
+            Some(wrong) => Err(Error::new(ErrorKind::Usage, "looking for a percentile")
+                .expected("percentages of 0 to 100")
+                .found(wrong.to_string())),
+            None => Ok((self.distinct || !percentiles.is_empty()).then_some(percentiles)),
+        }
     }
 }
 

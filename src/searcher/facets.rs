@@ -4,6 +4,7 @@ use super::facet::{Facet, FacetRange, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::search::{Found, SearchBuilder};
 use super::select::Unselected;
+use super::statistics::FieldStatistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
@@ -126,6 +127,7 @@ impl SearchBuilder<'_> {
                 FacetWhat::Values(_) => "counting values",
                 FacetWhat::Ranges(_) => "counting by ranges",
                 FacetWhat::Intervals(_) => "counting by intervals",
+                FacetWhat::Statistics(_) => "taking statistics",
             };
             let wrong = |expected: &str| {
                 Err(Error::new(ErrorKind::Usage, counting)
@@ -144,6 +146,10 @@ impl SearchBuilder<'_> {
                     terms.push(FacetWanted { field, values: options.wanted()?, method });
                 }
                 _ if !kind.is_typed() => return wrong("a field of numbers or dates"),
+                FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
+                    return wrong("a field of numbers or dates");
+                }
+                FacetWhat::Statistics(options) => drop(options.percentiles()?),
                 _ if !of_schema.column => return wrong("a field that keeps a column"),
                 FacetWhat::Intervals(_) if kind != FieldKind::Date => {
                     return wrong("a field of dates");
@@ -190,6 +196,22 @@ impl SearchBuilder<'_> {
                     continue;
                 }
                 FacetWhat::Ranges(ranges) => Ranges::of(self.searcher.schema().get(field), ranges)?,
+                FacetWhat::Statistics(options) => {
+                    let percentiles = options.percentiles()?;
+                    let wanted = percentiles.as_deref();
+                    let of = facet::statistics_of(segments, field, wanted, matches)?;
+                    found.column_profiles.push(of.profile);
+                    let kind = self.searcher.schema().get(field).kind;
+                    found.facets.push(FacetCounts {
+                        field: request.field.clone(),
+                        kind: FacetKind::Statistics,
+                        missing: of.missing,
+                        exact: true,
+                        statistics: Some(FieldStatistics::of(kind, &of, wanted.unwrap_or(&[]))),
+                        ..FacetCounts::default()
+                    });
+                    continue;
+                }
                 FacetWhat::Intervals(interval) => {
                     let counts = facet::count_intervals(segments, field, *interval, matches)?;
                     found.column_profiles.push(counts.profile);
@@ -207,6 +229,7 @@ impl SearchBuilder<'_> {
                         other: Some(0),
                         missing: counts.missing,
                         exact: true,
+                        statistics: None,
                     });
                     continue;
                 }
@@ -223,6 +246,7 @@ impl SearchBuilder<'_> {
                 other: Some(counts.other),
                 missing: counts.missing,
                 exact: true,
+                statistics: None,
             });
         }
         Ok(())
@@ -248,6 +272,7 @@ impl SearchBuilder<'_> {
             other,
             missing: counts.missing,
             exact: true,
+            statistics: None,
         }
     }
 
@@ -269,16 +294,37 @@ impl SearchBuilder<'_> {
                 }
                 FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
                 FacetWhat::Intervals(interval) => (format!("by {interval}"), 0),
+                FacetWhat::Statistics(_) => ("statistics".to_owned(), 0),
             };
-            let reason = "a block that lies in one range is counted by its bounds";
+            let of_schema = self.searcher.schema().field(&request.field);
+            let (algorithm, decision) = match &request.what {
+                FacetWhat::Statistics(_) if of_schema.is_none_or(|field| !field.column) => (
+                    "dictionary, term by term",
+                    Decision::accepted("go through the dictionary", "the field keeps no column"),
+                ),
+                FacetWhat::Statistics(_) => {
+                    let reason = "a block of which all documents have one value is not read";
+                    (
+                        "column, by bounds of blocks",
+                        Decision::accepted("look at the column", reason),
+                    )
+                }
+                _ => {
+                    let reason = "a block that lies in one range is counted by its bounds";
+                    (
+                        "column, by bounds of blocks",
+                        Decision::accepted("count by the column", reason),
+                    )
+                }
+            };
             tree.facets.push(ExplainFacet {
                 field: request.field.clone(),
                 limit: limit as u64,
                 ranges: Some(ranges),
                 options: unselected,
-                algorithm: "column, by bounds of blocks".into(),
+                algorithm: algorithm.into(),
                 terms: 0,
-                decisions: vec![Decision::accepted("count by the column", reason)],
+                decisions: vec![decision],
                 actual: profiles.next().map(column_actual),
             });
         }

@@ -1,6 +1,7 @@
 //! What a search gives: hits, how many there are, and counts of values.
 
 use super::facet::{Facet, FacetWhat};
+use super::statistics::FieldStatistics;
 use crate::ids::DocId;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -204,6 +205,8 @@ pub enum FacetKind {
     Terms,
     /// Ranges of values, those that were asked for or intervals of the calendar.
     Ranges,
+    /// No buckets: what numbers or dates say together.
+    Statistics,
 }
 
 impl FacetKind {
@@ -212,17 +215,18 @@ impl FacetKind {
         match self {
             FacetKind::Terms => "terms",
             FacetKind::Ranges => "range",
+            FacetKind::Statistics => "statistics",
         }
     }
 }
 
 /// How many of the documents that match have each of some values of a field, or one in each of some ranges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FacetCounts {
     /// The field.
     pub field: String,
-    /// Whether these are values or ranges.
+    /// Whether these are values or ranges, or statistics.
     pub kind: FacetKind,
     /// Values in the [order](crate::FacetOrder) that was asked for, by default descending by count, then ascending by the
     /// bytes of the value; ranges as they were asked for, intervals in the order of time.
@@ -232,6 +236,8 @@ pub struct FacetCounts {
     pub other: Option<u64>,
     /// Matching documents without a value.
     pub missing: u64,
+    /// What the values say together, where that was [asked for](crate::Facet::statistics).
+    pub statistics: Option<FieldStatistics>,
     /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
     /// counted.
     pub exact: bool,
@@ -243,6 +249,7 @@ impl FacetCounts {
         let kind = match request.what {
             FacetWhat::Values(_) => FacetKind::Terms,
             FacetWhat::Ranges(_) | FacetWhat::Intervals(_) => FacetKind::Ranges,
+            FacetWhat::Statistics(_) => FacetKind::Statistics,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }

@@ -14,6 +14,7 @@ mod prepared;
 mod search;
 mod select;
 mod sorted;
+mod statistics;
 #[cfg(test)]
 mod stopping_tests;
 mod top_k;
@@ -21,12 +22,13 @@ mod top_k;
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
 pub use etag::Etag;
-pub use facet::{Facet, FacetRange, ValueFacet};
+pub use facet::{Facet, FacetRange, StatisticsFacet, ValueFacet};
 pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use search::{Order, SearchBuilder, Statistics};
+pub use statistics::{FieldStatistics, Sum};
 
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget};

@@ -109,6 +109,9 @@ fn searches<'s>(
         ("sorted", search().sort([SortKey::ascending("same"), SortKey::descending("day")])),
         ("by ranges", search().count_only().facet_ranges("same", [(..5).into(), (3..9).into()])),
         ("by days", search().count_only().facet_intervals("day", Interval::Day)),
+        ("statistics", {
+            search().count_only().with_facet(Facet::statistics("same").percentiles([50.0]))
+        }),
         ("by column", search().count_only().facet_by("kind", 3, FacetMethod::Column)),
         ("by value", {
             let values = Facet::values("text").by_value_descending().containing("7").minimum(40);

@@ -179,7 +179,7 @@ pub(crate) fn value(kind: FieldKind, code: u64) -> Value {
     match kind {
         FieldKind::I64 => Value::I64(to_i64(code)),
         FieldKind::U64 => Value::U64(code),
-        FieldKind::F64 => Value::F64(to_f64(code)),
+        FieldKind::F64 => Value::F64(f64_of_code(code)),
         FieldKind::Bool => Value::Bool(code != 0),
         FieldKind::Date => Value::Date(Timestamp::of_code(to_i64(code))),
         FieldKind::Decimal { scale } => {
@@ -226,7 +226,9 @@ fn of_f64(number: f64) -> Option<u64> {
     number.is_finite().then_some(if bits & SIGN == 0 { bits | SIGN } else { !bits })
 }
 
-fn to_f64(code: u64) -> f64 {
+/// The fraction that a code of one stands for.
+#[inline]
+pub(crate) fn f64_of_code(code: u64) -> f64 {
     f64::from_bits(if code & SIGN == 0 { !code } else { code ^ SIGN })
 }
 

@@ -915,6 +915,35 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
             {"from": "2020-05-01T00:00:00Z", "to": "2020-06-01T00:00:00Z", "count": 1},
         ])
     );
+    let of_numbers = [
+        "search",
+        "t.tp",
+        "*",
+        "--stats",
+        "price:distinct,p50",
+        "--stats",
+        "since",
+        "--facet",
+        "price",
+    ];
+    let page = dir.ok(&[&of_numbers[..], &["--format", "json"]].concat());
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let of_price = &page["statistics"]["price"];
+    assert_eq!(page["facets"]["price"]["kind"], "terms");
+    assert_eq!(of_price["kind"], "statistics");
+    assert_eq!((&of_price["count"], &of_price["missing"]), (&2.into(), &1.into()));
+    assert_eq!(of_price["percentiles"]["p50"], of_price["min"]);
+    let as_f64 = |name: &str| of_price[name].as_f64().unwrap();
+    assert_eq!(as_f64("sum"), as_f64("min") + as_f64("max"));
+    assert_eq!(as_f64("mean"), as_f64("sum") / 2.0);
+    assert_eq!(page["statistics"]["since"]["sum"], serde_json::Value::Null);
+    assert!(page["statistics"]["since"]["mean"].is_string());
+    let text = dir.ok(&of_numbers);
+    assert!(text.contains("  different  2\n") && text.contains("  p50 "), "{text}");
+    dir.run(&[&of_numbers[..], &["--format", "csv"]].concat()).fails_with(&["--stats"]);
+    dir.run(&["search", "t.tp", "*", "--stats", "name"]).fails_with(&["numbers or dates"]);
+    dir.run(&["search", "t.tp", "*", "--stats", "price:half"])
+        .fails_with(&["price:p50,p95", "'half'"]);
     let text = dir.ok(&facets);
     assert!(text.contains("0  10.00..12.25") && text.contains("1  10.00..\n"), "{text}");
     let rows = dir.ok(&[&facets[..], &["--format", "tsv", "--limit", "0"]].concat());

@@ -34,4 +34,5 @@ mod result_cache;
 mod selections;
 mod shared;
 mod sorting;
+mod statistics;
 mod typed;

@@ -19,6 +19,7 @@ pub(crate) mod recover;
 pub(crate) mod salvage;
 pub(crate) mod schema;
 pub(crate) mod search;
+mod stats;
 pub(crate) mod verify;
 mod why;
 

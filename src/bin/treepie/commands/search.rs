@@ -15,7 +15,7 @@ use treepie::{
 
 use super::{
     bm25_parameters, combined_fields, explain, fields_to_json, in_query, open_with_synonyms,
-    parse_query, text_or_stdin, value_to_json,
+    parse_query, stats, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "total", "fields", "explain", "pattern_terms", "sort", "after"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "total", "fields", "explain", "pattern_terms", "sort", "after"])]
     count: bool,
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
@@ -84,6 +84,10 @@ pub(crate) struct Shape {
     /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a
     #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|INTERVAL]")]
     facets: Vec<String>,
+    /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
+    /// different values there are, with :p50,p95 also percentiles; may be given several times.
+    #[arg(long = "stats", value_name = "FIELD[:distinct|pN,…]")]
+    statistics_of: Vec<String>,
     /// Only documents with this value, or one of several of the same field: brand=acme; may be given several times. The
     /// facet of a field is counted without its own selection, to show what else there is.
     #[arg(long = "select", value_name = "FIELD=VALUE")]
@@ -159,6 +163,15 @@ impl Shape {
             let (field, facet) = facet(typed)?;
             if named.contains(&field) {
                 return Err(usage(format!("the facet '{field}' is asked for twice")).into());
+            }
+            named.push(field);
+            search = search.with_facet(facet);
+        }
+        named.clear();
+        for typed in &self.statistics_of {
+            let (field, facet) = stats::facet(typed)?;
+            if named.contains(&field) {
+                return Err(usage(format!("statistics of '{field}' are asked for twice")).into());
             }
             named.push(field);
             search = search.with_facet(facet);
@@ -315,6 +328,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let rows = matches!(args.format, Format::Jsonl | Format::Tsv | Format::Csv);
     if rows && args.explain {
         return Err(usage("--explain prints with --format text or json only").into());
+    }
+    if rows && !args.shape.statistics_of.is_empty() {
+        return Err(usage("--stats prints with --format text or json only").into());
     }
     if rows && !args.shape.facets.is_empty() && args.shape.limit > 0 {
         return Err(usage("hits and facets do not fit into one table")
@@ -480,7 +496,10 @@ impl Page<'_> {
         for hit in &self.found.hits {
             self.print_hit(out, hit, width)?;
         }
-        self.found.facets.iter().try_for_each(|facet| print_facet(out, facet))
+        self.found.facets.iter().try_for_each(|facet| match facet.kind {
+            FacetKind::Statistics => stats::print(out, facet),
+            _ => print_facet(out, facet),
+        })
     }
 
     fn print_hit(&self, out: &mut Output, hit: &Hit, width: usize) -> io::Result<()> {
@@ -571,12 +590,14 @@ impl Page<'_> {
     }
 
     fn to_json(&self, query: &str) -> Value {
-        let facets: Map<String, Value> = self
-            .found
-            .facets
-            .iter()
-            .map(|facet| (facet.field.clone(), facet_to_json(facet)))
-            .collect();
+        let (statistics, facets): (Vec<_>, Vec<_>) =
+            self.found.facets.iter().partition(|facet| facet.kind == FacetKind::Statistics);
+        let named = |facets: Vec<&FacetCounts>, to_json: fn(&FacetCounts) -> Value| {
+            let pairs = facets.into_iter().map(|facet| (facet.field.clone(), to_json(facet)));
+            pairs.collect::<Map<String, Value>>()
+        };
+        let (statistics, facets) =
+            (named(statistics, stats::to_json), named(facets, facet_to_json));
         let mut object = json!({
             "query": query,
             "total": {
@@ -587,6 +608,11 @@ impl Page<'_> {
             "hits": self.found.hits.iter().map(|hit| self.hit_to_json(hit)).collect::<Vec<_>>(),
             "facets": facets,
         });
+        if !statistics.is_empty()
+            && let Some(object) = object.as_object_mut()
+        {
+            object.insert("statistics".into(), statistics.into());
+        }
         say_why_stopped(&mut object, self.found);
         object
     }

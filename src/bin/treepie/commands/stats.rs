@@ -1,0 +1,125 @@
+//! `--stats price:p50,p95`: what the numbers of a field say together.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+use treepie::{Facet, FacetCounts, StatisticsFacet, Sum};
+
+use super::value_to_json;
+use crate::{
+    failure::{Outcome, usage},
+    output::{self, Output},
+    terminal,
+};
+
+/// `price`, `price:distinct`, `price:p50,p99.9`.
+pub(crate) fn facet(typed: &str) -> Outcome<(&str, StatisticsFacet)> {
+    let (field, options) = typed.split_once(':').unwrap_or((typed, ""));
+    let mut facet = Facet::statistics(field);
+    for option in options.split(',').filter(|_| typed.contains(':')) {
+        let percent = option.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
+        facet = match (option, percent) {
+            ("distinct", _) => facet.distinct(),
+            (_, Some(percent)) if (0.0..=100.0).contains(&percent) => facet.percentiles([percent]),
+            _ => {
+                let wrong = usage(format!("reading --stats {field}"));
+                return Err(wrong
+                    .expected("distinct, or percentiles from p0 to p100, as in price:p50,p95")
+                    .found(format!("'{option}'"))
+                    .into());
+            }
+        };
+    }
+    Ok((field, facet))
+}
+
+pub(crate) fn to_json(counts: &FacetCounts) -> Value {
+    let mut object = Map::new();
+    object.insert("kind".into(), counts.kind.name().into());
+    if let Some(found) = &counts.statistics {
+        object.insert("count".into(), found.count.into());
+        object.insert("documents".into(), found.documents.into());
+        object.insert("missing".into(), counts.missing.into());
+        object.insert("sum".into(), found.sum.map_or(Value::Null, sum_to_json));
+        for (name, value) in [("min", &found.min), ("max", &found.max), ("mean", &found.mean)] {
+            object.insert(name.into(), value_to_json(value));
+        }
+        object.insert("variance".into(), json!(found.variance));
+        object.insert("std_deviation".into(), json!(found.standard_deviation()));
+        if let Some(distinct) = found.distinct {
+            object.insert("distinct".into(), distinct.into());
+        }
+        if !found.percentiles.is_empty() {
+            let percentiles = found.percentiles.iter();
+            let percentiles: Map<String, Value> = percentiles
+                .map(|(percent, value)| (format!("p{percent}"), value_to_json(value)))
+                .collect();
+            object.insert("percentiles".into(), percentiles.into());
+        }
+    }
+    object.insert("exact".into(), counts.exact.into());
+    object.into()
+}
+
+/// A number with all of its digits; null where a sum of fractions is beyond all of them.
+fn sum_to_json(sum: Sum) -> Value {
+    match sum {
+        Sum::Fraction(sum) => json!(sum),
+        sum => serde_json::from_str(&sum.to_string()).map_or(Value::Null, Value::Number),
+    }
+}
+
+pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
+    writeln!(out, "\n{}", out.strong(&counts.field))?;
+    let Some(found) = &counts.statistics else { return Ok(()) };
+    let mut lines = vec![("values".to_owned(), output::grouped(found.count))];
+    let mut add = |name: &str, shown: Option<String>| {
+        lines.extend(shown.map(|shown| (name.to_owned(), shown)));
+    };
+    let value = |value: &treepie::Value| (!value.is_null()).then(|| value.to_string());
+    add("min", value(&found.min));
+    add("max", value(&found.max));
+    add("sum", found.sum.map(|sum| sum.to_string()));
+    add("mean", value(&found.mean));
+    let is_date = matches!(found.min, treepie::Value::Date(_));
+    let deviation = found.standard_deviation();
+    add("deviation", deviation.map(|it| format!("{it}{}", if is_date { " s" } else { "" })));
+    add("different", found.distinct.map(output::grouped));
+    for (percent, at) in &found.percentiles {
+        add(&format!("p{percent}"), value(at));
+    }
+    add("(none)", (counts.missing > 0).then(|| output::grouped(counts.missing)));
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, shown) in lines {
+        writeln!(out, "  {}  {}", out.dim(&format!("{name:width$}")), terminal::printable(&shown))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    #[test]
+    fn statistics_are_read() {
+        let price = || Facet::statistics("price");
+        for (typed, expected) in [
+            ("price", price()),
+            ("price:distinct", price().distinct()),
+            ("price:p50,p99.9", price().percentiles([50.0, 99.9])),
+        ] {
+            assert_eq!(facet(typed).unwrap(), ("price", expected));
+        }
+        for (typed, found) in [
+            ("price:", "''"),
+            ("price:50", "'50'"),
+            ("price:p101", "'p101'"),
+            ("price:pNaN", "'pNaN'"),
+        ] {
+            let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
+            let error = error.to_string();
+            assert!(error.contains("as in price:p50,p95") && error.contains(found), "{error}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Sum, mean and variance of numbers, so that neither many nor large ones lose what the small ones say.
+//!
+//! Whole numbers, and what is one under another name (decimals, dates), are summed exactly in 128 bits. Fractions are summed
+//! with what each addition loses (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
+//! The squares of distances are taken from the mean of each block, and blocks brought together by the distance of their
+//! means (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979), which
+//! is exact before it is rounded where numbers are whole.
+
+use crate::schema::FieldKind;
+use crate::value::f64_of_code;
+
+/// Of numbers of one kind, by their codes.
+#[derive(Clone, Debug)]
+pub(crate) enum Moments {
+    Whole(WholeMoments),
+    Fractions(FractionMoments),
+}
+
+/// Of codes that are as far apart as what they stand for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WholeMoments {
+    n: u64,
+    /// Of all codes.
+    total: u128,
+    /// The squares of their distances from the mean.
+    squares: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FractionMoments {
+    n: u64,
+    sum: CompensatedSum,
+    /// The first of them, from which all are taken as distances: numbers that lie close and far from zero lose nothing, and where
+    /// it is far from the others, what these lose is little beside the distance.
+    first: f64,
+    /// From the first.
+    mean: f64,
+    squares: f64,
+}
+
+/// A sum, and what additions to it lost.
+#[derive(Clone, Copy, Debug, Default)]
+struct CompensatedSum {
+    sum: f64,
+    lost: f64,
+}
+
+impl CompensatedSum {
+    #[inline]
+    fn add(&mut self, number: f64) {
+        let sum = self.sum + number;
+        self.lost += match self.sum.abs() >= number.abs() {
+            true => (self.sum - sum) + number,
+            false => (number - sum) + self.sum,
+        };
+        self.sum = sum;
+    }
+
+    fn value(self) -> f64 {
+        // What is beyond all numbers lost nothing that matters.
+        if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
+    }
+}
+
+impl Moments {
+    pub(super) fn of(kind: FieldKind) -> Self {
+        match kind {
+            FieldKind::F64 => Moments::Fractions(FractionMoments::default()),
+            _ => Moments::Whole(WholeMoments::default()),
+        }
+    }
+
+    /// Adds the values that some codes stand for.
+    pub(super) fn add(&mut self, codes: &[u64]) {
+        match self {
+            _ if codes.is_empty() => {}
+            Moments::Whole(whole) => whole.add(codes),
+            Moments::Fractions(fractions) => fractions.add(codes),
+        }
+    }
+
+    /// Adds one value so many times.
+    pub(super) fn add_repeated(&mut self, code: u64, times: u64) {
+        match self {
+            _ if times == 0 => {}
+            Moments::Whole(whole) => whole.merge(WholeMoments {
+                n: times,
+                total: u128::from(code) * u128::from(times),
+                squares: 0.0,
+            }),
+            Moments::Fractions(fractions) => fractions.add_repeated(f64_of_code(code), times),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn n(&self) -> u64 {
+        match self {
+            Moments::Whole(whole) => whole.n,
+            Moments::Fractions(fractions) => fractions.n,
+        }
+    }
+
+    /// The sum of whole numbers, where the codes begin with so much less than they stand for.
+    pub(crate) fn whole_sum(&self, zero: u64) -> Option<i128> {
+        match self {
+            Moments::Whole(WholeMoments { n, total, .. }) => {
+                // 2^64 numbers of 64 bits at the most.
+                (*total as i128).checked_sub(i128::from(*n) * i128::from(zero))
+            }
+            Moments::Fractions(_) => None,
+        }
+    }
+
+    /// The sum of fractions, which may be beyond all numbers.
+    pub(crate) fn sum(&self) -> Option<f64> {
+        match self {
+            Moments::Whole(_) => None,
+            Moments::Fractions(fractions) => Some(fractions.sum.value()),
+        }
+    }
+
+    /// The mean of fractions.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        match self {
+            Moments::Fractions(FractionMoments { n, mean, sum, first, .. }) if *n > 0 => {
+                let by_sum = sum.value() / *n as f64;
+                Some(if by_sum.is_finite() { by_sum } else { first + mean })
+            }
+            _ => None,
+        }
+    }
+
+    /// The mean of the squares of the distances from the mean: of all that there is, and not of a sample. In steps of the kind.
+    pub(crate) fn variance(&self) -> Option<f64> {
+        let (n, squares) = match self {
+            Moments::Whole(whole) => (whole.n, whole.squares),
+            Moments::Fractions(fractions) => (fractions.n, fractions.squares),
+        };
+        // What is rounded may come out below zero; what is no number stays none.
+        (n > 0).then(|| if squares < 0.0 { 0.0 } else { squares / n as f64 })
+    }
+}
+
+impl WholeMoments {
+    fn add(&mut self, codes: &[u64]) {
+        let n = codes.len() as u64;
+        let total: u128 = codes.iter().map(|code| u128::from(*code)).sum();
+        // Distances from the whole number next to the mean are exact; what it is beside the mean is taken off.
+        let center = (total / u128::from(n)) as u64;
+        let beside = (total % u128::from(n)) as f64;
+        let square = |code: &u64| {
+            let distance = code.abs_diff(center) as f64;
+            distance * distance
+        };
+        let squares = codes.iter().map(square).sum::<f64>() - beside * beside / n as f64;
+        self.merge(WholeMoments { n, total, squares });
+    }
+
+    fn merge(&mut self, other: WholeMoments) {
+        if self.n > 0 {
+            let (n, m) = (self.n as f64, other.n as f64);
+            let product = |total: u128, n: u64| (total as i128).checked_mul(n.into());
+            let apart = product(self.total, other.n)
+                .zip(product(other.total, self.n))
+                .and_then(|(a, b)| a.checked_sub(b));
+            let apart = match apart {
+                Some(apart) => apart as f64 / n / m,
+                None => self.total as f64 / n - other.total as f64 / m,
+            };
+            self.squares += apart * apart * (n / (n + m)) * m;
+        }
+        self.squares += other.squares;
+        self.n += other.n;
+        self.total += other.total;
+    }
+}
+
+impl FractionMoments {
+    fn add(&mut self, codes: &[u64]) {
+        let n = codes.len() as f64;
+        self.begin(codes.first().map_or(0.0, |code| f64_of_code(*code)));
+        let mut apart = 0.0;
+        for code in codes {
+            let number = f64_of_code(*code);
+            self.sum.add(number);
+            apart += number - self.first;
+        }
+        let mean = apart / n;
+        let (mut beside, mut squares) = (0.0, 0.0);
+        for code in codes {
+            let distance = f64_of_code(*code) - self.first - mean;
+            beside += distance;
+            squares += distance * distance;
+        }
+        self.merge(codes.len() as u64, mean, squares - beside * beside / n);
+    }
+
+    fn add_repeated(&mut self, number: f64, times: u64) {
+        self.begin(number);
+        let product = number * times as f64;
+        self.sum.add(product);
+        // What the product lost.
+        let lost = number.mul_add(times as f64, -product);
+        if lost.is_finite() {
+            self.sum.add(lost);
+        }
+        self.merge(times, number - self.first, 0.0);
+    }
+
+    fn begin(&mut self, number: f64) {
+        if self.n == 0 {
+            self.first = number;
+        }
+    }
+
+    fn merge(&mut self, times: u64, mean: f64, squares: f64) {
+        let (n, m) = (self.n as f64, times as f64);
+        let apart = mean - self.mean;
+        if self.n > 0 {
+            self.squares += apart * apart * (n / (n + m)) * m;
+        }
+        self.mean += apart * (m / (n + m));
+        self.squares += squares;
+        self.n += times;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{self, Value};
+
+    const SIGN: u64 = 1 << 63;
+
+    fn of_fractions(numbers: &[f64], at_once: usize) -> Moments {
+        let code = |number: &f64| value::code(FieldKind::F64, &Value::F64(*number)).unwrap();
+        let codes: Vec<u64> = numbers.iter().map(code).collect();
+        let mut moments = Moments::of(FieldKind::F64);
+        codes.chunks(at_once).for_each(|codes| moments.add(codes));
+        moments
+    }
+
+    #[test]
+    fn whole_numbers_far_from_zero_lose_nothing() {
+        // In microseconds since 1970 a variance of 2/3; with the sum of squares there would be none left.
+        for zero in [SIGN, SIGN + 1_700_000_000_000_000, u64::MAX - 3] {
+            for at_once in [1, 2, 3, 6_000] {
+                let codes: Vec<u64> = (0..6_000).map(|nth| zero + nth % 3).collect();
+                let mut moments = Moments::of(FieldKind::Date);
+                codes.chunks(at_once).for_each(|codes| moments.add(codes));
+                assert_eq!(moments.n(), 6_000);
+                assert_eq!(moments.whole_sum(zero), Some(6_000));
+                let variance = moments.variance().unwrap();
+                assert!((variance - 2.0 / 3.0).abs() < 1e-12, "{variance} by {at_once}");
+                let mut repeated = Moments::of(FieldKind::Date);
+                (0..3).for_each(|nth| repeated.add_repeated(zero + nth, 2_000));
+                assert_eq!(repeated.whole_sum(zero), Some(6_000));
+                assert!((repeated.variance().unwrap() - 2.0 / 3.0).abs() < 1e-12);
+            }
+        }
+        let mut ends = Moments::of(FieldKind::I64);
+        ends.add(&[0, u64::MAX]);
+        ends.add_repeated(u64::MAX, 1 << 40);
+        assert_eq!(ends.whole_sum(SIGN), Some((1 << 40) * i128::from(i64::MAX) - 1));
+    }
+
+    #[test]
+    fn fractions_are_summed_with_what_is_lost() {
+        let numbers = [1e100, 1.0, -1e100, 1.0];
+        for at_once in 1..=4 {
+            assert_eq!(of_fractions(&numbers, at_once).sum(), Some(2.0), "{at_once}");
+        }
+        let tenths = vec![0.1; 1_000_000];
+        let moments = of_fractions(&tenths, 1_000);
+        assert_eq!(moments.sum(), Some(100_000.0));
+        assert_eq!(moments.mean(), Some(0.1));
+        assert!(moments.variance().unwrap() < 1e-30);
+        let mut repeated = of_fractions(&[], 1);
+        assert_eq!((repeated.mean(), repeated.variance()), (None, None));
+        repeated.add_repeated(value::code(FieldKind::F64, &Value::F64(0.1)).unwrap(), 1_000_000);
+        assert_eq!(repeated.sum(), Some(100_000.0));
+
+        let shifted: Vec<f64> = (0..3_000).map(|nth| 1e9 + f64::from(nth % 3)).collect();
+        for at_once in [1, 7, 3_000] {
+            let variance = of_fractions(&shifted, at_once).variance().unwrap();
+            assert!((variance - 2.0 / 3.0).abs() < 1e-12, "{variance} by {at_once}");
+        }
+        let beyond = of_fractions(&[f64::MAX, f64::MAX, 1.0], 2);
+        assert_eq!(beyond.sum(), Some(f64::INFINITY));
+        assert!((beyond.mean().unwrap() / f64::MAX - 2.0 / 3.0).abs() < 1e-9);
+        assert!(!beyond.variance().unwrap().is_finite());
+    }
+}

@@ -1,0 +1,157 @@
+//! What the numbers or dates of a field say together.
+
+use crate::facet::NumberStatistics;
+use crate::schema::FieldKind;
+use crate::value::{self, Decimal, Timestamp, Value};
+use std::fmt;
+
+/// Microseconds of a second.
+const MICROS: f64 = 1e6;
+
+/// The sum, the extremes and the mean of the values of a field in the documents that match, and how they lie; of a document
+/// with many values each counts.
+///
+/// The variance is that of all these values, and not what it would be of more of which they are a sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FieldStatistics {
+    /// How many values there are.
+    pub count: u64,
+    /// Matching documents that have any.
+    pub documents: u64,
+    /// All of them added up; of dates there is none.
+    pub sum: Option<Sum>,
+    /// The least; null where there is none.
+    pub min: Value,
+    /// The greatest; null where there is none.
+    pub max: Value,
+    /// Their mean: a fraction, or of dates a date; null where there is none.
+    pub mean: Value,
+    /// The mean square of their distances from the mean; of dates in seconds, squared.
+    pub variance: Option<f64>,
+    /// How many different values there are, where that was asked for and the memory of the search sufficed.
+    pub distinct: Option<u64>,
+    /// For each percentage that was asked for the least value that so many are not above (the "nearest rank", always one of
+    /// the values); nothing where there are none, or the memory of the search did not suffice.
+    pub percentiles: Vec<(f64, Value)>,
+}
+
+impl FieldStatistics {
+    /// The root of the variance; of dates in seconds.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        self.variance.map(f64::sqrt)
+    }
+
+    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, percentiles: &[f64]) -> Self {
+        let NumberStatistics { moments, range, with_value, spread, .. } = found;
+        let n = moments.n();
+        let of_code = |code: u64| value::value(kind, code);
+        // Of all kinds of whole numbers the code of nought lies where that of the first microsecond of 1970 does, but of those
+        // that are never below it.
+        let zero = if kind == FieldKind::U64 { 0 } else { Timestamp::code_of_micros(0) };
+        let whole = moments.whole_sum(zero);
+        let scale = match kind {
+            FieldKind::Decimal { scale } => scale,
+            _ => 0,
+        };
+        let step = 10f64.powi(scale.into());
+        let sum = match (kind, whole) {
+            (FieldKind::Date, _) => None,
+            (FieldKind::Decimal { scale }, Some(unscaled)) => {
+                Some(Sum::Decimal { unscaled, scale })
+            }
+            (_, Some(whole)) => Some(Sum::Whole(whole)),
+            (_, None) => moments.sum().map(Sum::Fraction),
+        };
+        let mean = match (kind, whole.filter(|_| n > 0)) {
+            (FieldKind::Date, Some(sum)) => {
+                let nearest = (sum + i128::from(n / 2)).div_euclid(n.into());
+                let micros = i64::try_from(nearest).ok();
+                micros.and_then(Timestamp::from_micros).map_or(Value::Null, Value::Date)
+            }
+            (_, Some(sum)) => {
+                let (n, beside) = (i128::from(n), sum.rem_euclid(i128::from(n)));
+                Value::F64((((sum - beside) / n) as f64 + beside as f64 / n as f64) / step)
+            }
+            (_, None) => moments.mean().map_or(Value::Null, Value::F64),
+        };
+        let unit = if kind == FieldKind::Date { MICROS } else { step };
+        let percentiles = match spread {
+            Some(spread) if n > 0 => {
+                let of_codes = spread.percentiles.iter().map(|code| of_code(*code));
+                percentiles.iter().copied().zip(of_codes).collect()
+            }
+            _ => vec![],
+        };
+        FieldStatistics {
+            count: n,
+            documents: *with_value,
+            sum,
+            min: range.map_or(Value::Null, |(least, _)| of_code(least)),
+            max: range.map_or(Value::Null, |(_, greatest)| of_code(greatest)),
+            mean,
+            variance: moments.variance().map(|variance| variance / unit / unit),
+            distinct: spread.as_ref().map(|spread| spread.distinct),
+            percentiles,
+        }
+    }
+}
+
+/// A sum of values: exact where these are whole numbers or decimals.
+///
+/// ```
+/// use treepie::Sum;
+///
+/// assert_eq!(Sum::Decimal { unscaled: -1250, scale: 2 }.to_string(), "-12.50");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Sum {
+    /// Of whole numbers.
+    Whole(i128),
+    /// Of decimals, with as many digits behind the point as they have.
+    Decimal {
+        /// The number without its point.
+        unscaled: i128,
+        /// Digits behind the point.
+        scale: u8,
+    },
+    /// Of fractions: what they add up to, rounded once or twice; infinite where that is beyond all fractions.
+    Fraction(f64),
+}
+
+/// In decimal, with all digits.
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Sum::Whole(whole) => whole.fmt(f),
+            Sum::Fraction(number) => Value::F64(number).fmt(f),
+            Sum::Decimal { unscaled, scale } => match i64::try_from(unscaled) {
+                Ok(small) => Decimal::new(small, scale).map_or(Ok(()), |decimal| decimal.fmt(f)),
+                Err(_) => {
+                    let digits = unscaled.unsigned_abs().to_string();
+                    // More than an i64 has, and so than behind the point.
+                    let point = digits.len().saturating_sub(scale.into());
+                    let (whole, fraction) = digits.split_at(point);
+                    let sign = if unscaled < 0 { "-" } else { "" };
+                    let dot = if scale > 0 { "." } else { "" };
+                    write!(f, "{sign}{whole}{dot}{fraction}")
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_decimals_are_written_however_large() {
+        let shown = |unscaled, scale| Sum::Decimal { unscaled, scale }.to_string();
+        assert_eq!(shown(5, 2), "0.05");
+        assert_eq!(shown(-10i128.pow(25) - 7, 2), "-100000000000000000000000.07");
+        assert_eq!(shown(10i128.pow(20), 18), "100.000000000000000000");
+        assert_eq!(shown(10i128.pow(20), 0), "100000000000000000000");
+    }
+}

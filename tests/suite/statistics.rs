@@ -1,0 +1,297 @@
+//! Statistics of numbers and dates: what looking at every document gives, by columns and without them.
+
+use crate::random::Random;
+use Number::{Fraction, Whole};
+use treepie::query::{ParseOptions, parse};
+use treepie::{
+    Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics, Index,
+    Schema, Searcher, Sum, Timestamp, Value,
+};
+
+const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];
+const WORDS: [(&str, usize); 4] = [("half", 2), ("tenth", 10), ("rare", 900), ("every", 1)];
+const KINDS: [(&str, FieldKind); 5] = [
+    ("whole", FieldKind::I64),
+    ("natural", FieldKind::U64),
+    ("price", FieldKind::Decimal { scale: 2 }),
+    ("since", FieldKind::Date),
+    ("fraction", FieldKind::F64),
+];
+
+/// Of each document its words, and by kind the numbers of its values: steps of the kind, or fractions.
+type Shown = (Vec<&'static str>, Vec<Vec<Number>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Number {
+    Whole(i128),
+    Fraction(f64),
+}
+
+fn value(kind: FieldKind, number: Number) -> Value {
+    match (kind, number) {
+        (FieldKind::U64, Whole(number)) => Value::U64(number as u64),
+        (FieldKind::Decimal { scale }, Whole(number)) => {
+            Value::Decimal(Decimal::new(number as i64, scale).unwrap())
+        }
+        (FieldKind::Date, Whole(micros)) => {
+            Value::Date(Timestamp::from_micros(micros as i64).unwrap())
+        }
+        (_, Whole(number)) => Value::I64(number as i64),
+        (_, Fraction(number)) => Value::F64(number),
+    }
+}
+
+struct Corpus {
+    searcher: Searcher,
+    documents: Vec<Shown>,
+}
+
+impl Corpus {
+    fn new(seed: u64, n_docs: usize, commit_every: usize, column: bool, deletes: bool) -> Self {
+        let mut random = Random(seed);
+        let mut schema = Schema::builder().text("text");
+        for (name, kind) in KINDS {
+            schema =
+                schema.field(Field::new(name, kind).many(seed.is_multiple_of(2)).column(column));
+        }
+        let index = Index::in_memory(schema.build().unwrap());
+        let mut writer = index.writer().unwrap();
+        let mut documents = vec![];
+        for nth in 0..n_docs {
+            if nth % commit_every == commit_every - 1 {
+                writer.commit().unwrap();
+            }
+            let words = WORDS.iter().filter(|(_, one_of)| random.below(*one_of) == 0);
+            let words: Vec<_> = words.map(|(word, _)| *word).collect();
+            let mut document = Document::new().with("text", words.join(" "));
+            let mut values = vec![];
+            for (name, kind) in KINDS {
+                let n_values = match random.below(10) {
+                    0 => 0,
+                    1..4 if seed.is_multiple_of(2) => 2 + random.below(2),
+                    _ => 1,
+                };
+                // Long runs of the same value, as time has them.
+                let far = nth as i128 / 3_000;
+                let mut of_document: Vec<Number> = (0..n_values)
+                    .map(|_| match kind {
+                        FieldKind::F64 => Fraction(random.below(100_000) as f64 / 7.0 - 5_000.0),
+                        FieldKind::U64 => Whole(u64::MAX as i128 - random.below(50) as i128),
+                        FieldKind::Date => Whole(1_700_000_000_000_000 + far * 1_000_000),
+                        FieldKind::I64 => Whole(match random.below(3_000) {
+                            0 => i64::MIN as i128,
+                            1 => i64::MAX as i128,
+                            _ => random.below(1_000) as i128 - 500,
+                        }),
+                        _ => Whole(random.below(100_000) as i128 - 20_000),
+                    })
+                    .collect();
+                of_document.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                of_document.dedup();
+                for number in &of_document {
+                    document = document.with(name, value(kind, *number));
+                }
+                values.push(of_document);
+            }
+            writer.add(document).unwrap();
+            documents.push((words, values));
+        }
+        writer.commit().unwrap();
+        if deletes {
+            writer.delete(&parse("text:tenth", &ParseOptions::default()).unwrap()).unwrap();
+            writer.commit().unwrap();
+            documents.retain(|(words, _): &Shown| !words.contains(&"tenth"));
+        }
+        Corpus { searcher: index.searcher().unwrap(), documents }
+    }
+
+    fn check(&self, word: &str) {
+        let query = self.searcher.parse(word).unwrap();
+        let all = |name: &str| Facet::statistics(name).percentiles(PERCENTS);
+        let search = self.searcher.search(&query).limit(0);
+        let search = KINDS.iter().fold(search, |search, (name, _)| search.with_facet(all(name)));
+        let page = search.run().unwrap();
+        for (at, ((name, kind), counts)) in KINDS.into_iter().zip(&page.facets).enumerate() {
+            let what = format!("{name} of {word}");
+            let matching = || self.documents.iter().filter(|(words, _)| words.contains(&word));
+            let mut numbers: Vec<Number> =
+                matching().flat_map(|(_, values)| &values[at]).copied().collect();
+            numbers.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            let missing = matching().filter(|(_, values)| values[at].is_empty()).count() as u64;
+            let found = counts.statistics.as_ref().unwrap();
+            assert_eq!((counts.kind, counts.missing), (FacetKind::Statistics, missing), "{what}");
+            assert!(counts.exact && counts.buckets.is_empty() && counts.other.is_none());
+            check_one(kind, &numbers, found, &what);
+            let documents = matching().count() as u64 - missing;
+            assert_eq!(found.documents, documents, "{what}");
+            // Without ranks the same, and nothing that was not asked for.
+            let plain = self.searcher.search(&query).with_facet(Facet::statistics(name));
+            let plain = plain.run().unwrap().facets.remove(0).statistics.unwrap();
+            assert_eq!(plain.sum, found.sum, "{what}");
+            assert_eq!((plain.distinct, plain.percentiles), (None, vec![]), "{what}");
+        }
+    }
+}
+
+fn check_one(kind: FieldKind, numbers: &[Number], found: &FieldStatistics, what: &str) {
+    let n = numbers.len();
+    assert_eq!(found.count, n as u64, "{what}");
+    let at = |nth: Option<&Number>| nth.map_or(Value::Null, |number| value(kind, *number));
+    assert_eq!((&found.min, &found.max), (&at(numbers.first()), &at(numbers.last())), "{what}");
+    let mut distinct = numbers.to_vec();
+    distinct.dedup();
+    assert_eq!(found.distinct, Some(distinct.len() as u64), "{what}");
+    let ranks = PERCENTS.map(|percent| ((percent * n as f64 / 100.0).ceil() as usize).max(1) - 1);
+    let expected: Vec<_> =
+        PERCENTS.into_iter().zip(ranks.map(|nth| at(numbers.get(nth)))).collect();
+    let expected = if n == 0 { vec![] } else { expected };
+    assert_eq!(found.percentiles, expected, "{what}");
+
+    // In units of the kind, from a number near all of them, so that the naive sum of squares loses little.
+    let step = match kind {
+        FieldKind::Decimal { .. } => 100.0,
+        FieldKind::Date => 1e6,
+        _ => 1.0,
+    };
+    let whole: Option<i128> =
+        numbers.iter().map(|it| if let Whole(it) = it { Some(*it) } else { None }).sum();
+    let near = whole.map_or(0, |sum| sum / n.max(1) as i128);
+    let distances: Vec<f64> = numbers
+        .iter()
+        .map(|it| match it {
+            Whole(it) => (it - near) as f64 / step,
+            Fraction(it) => *it,
+        })
+        .collect();
+    let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9);
+    match (found.sum, kind) {
+        (None, FieldKind::Date) => {}
+        (Some(Sum::Whole(sum)), FieldKind::I64 | FieldKind::U64) => {
+            assert_eq!(Some(sum), whole, "{what}");
+        }
+        (Some(Sum::Decimal { unscaled, scale: 2 }), FieldKind::Decimal { .. }) => {
+            assert_eq!(Some(unscaled), whole, "{what}");
+        }
+        (Some(Sum::Fraction(sum)), FieldKind::F64) => {
+            assert!(is_near(sum, distances.iter().sum()), "{what}: {sum}");
+        }
+        (sum, _) => panic!("{what}: {sum:?}"),
+    }
+    if n == 0 {
+        assert_eq!((&found.mean, found.variance), (&Value::Null, None), "{what}");
+        return;
+    }
+    let mean = match whole {
+        Some(sum) => (sum - near * n as i128) as f64 / n as f64 / step,
+        None => distances.iter().sum::<f64>() / n as f64,
+    };
+    let expected = mean + near as f64 / step;
+    match &found.mean {
+        Value::F64(found) => assert!(is_near(*found, expected), "{what}: {found} and {expected}"),
+        Value::Date(found) => {
+            let sum = whole.unwrap();
+            let apart = (i128::from(found.as_micros()) * n as i128 - sum).abs();
+            assert!(apart * 2 <= n as i128, "{what}: {found}");
+        }
+        found => panic!("{what}: {found:?}"),
+    }
+    let squares = distances.iter().map(|it| (it - mean) * (it - mean)).sum::<f64>();
+    let (variance, expected) = (found.variance.unwrap(), squares / n as f64);
+    assert!(is_near(variance, expected), "{what}: {variance} and {expected}");
+    assert!(is_near(found.standard_deviation().unwrap(), expected.sqrt()), "{what}");
+}
+
+#[test]
+fn statistics_are_what_looking_at_every_document_gives() {
+    for (seed, n_docs, commit_every, column, deletes) in [
+        (1, 20_000, 100_000, true, false),
+        (2, 20_000, 100_000, true, false),
+        (3, 9_000, 2_500, true, true),
+        (4, 9_000, 2_500, true, true),
+        (5, 5_000, 2_000, false, false),
+        (6, 5_000, 2_000, false, true),
+        (7, 70_000, 66_000, true, false),
+    ] {
+        let corpus = Corpus::new(seed, n_docs, commit_every, column, deletes);
+        for word in WORDS.iter().map(|(word, _)| *word).chain(["nowhere"]) {
+            corpus.check(word);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_statistics_is_refused() {
+    let schema = Schema::builder().keyword("kind").field(Field::new("is", FieldKind::Bool));
+    let index = Index::in_memory(schema.field(Field::new("n", FieldKind::I64)).build().unwrap());
+    index.writer().unwrap().commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let refused = |facet: Facet| searcher.search(&query).with_facet(facet).run().unwrap_err();
+    for (facet, words) in [
+        (Facet::statistics("kind").into(), "a field of numbers or dates"),
+        (Facet::statistics("is").into(), "a field of numbers or dates"),
+        (Facet::statistics("nope").into(), "'nope'"),
+        (Facet::statistics("n").percentiles([101.0]).into(), "found 101"),
+        (Facet::statistics("n").percentiles([f64::NAN]).into(), "found NaN"),
+    ] {
+        let error = refused(facet);
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let empty = searcher.search(&query).with_facet(Facet::statistics("n").distinct());
+    let empty = empty.run().unwrap().facets.remove(0).statistics.unwrap();
+    assert_eq!((empty.count, empty.distinct, empty.sum), (0, Some(0), Some(Sum::Whole(0))));
+}
+
+/// A count of each value may take more than a search has; sums and extremes take nothing.
+#[test]
+fn ranks_are_left_open_where_they_would_take_too_much_memory() {
+    for column in [true, false] {
+        let at = Field::new("at", FieldKind::I64).column(column);
+        let schema = Schema::builder().field(at).text("text").build().unwrap();
+        let index = Index::in_memory(schema);
+        let mut writer = index.writer().unwrap();
+        for nth in 0..40_000i64 {
+            let text = if nth % 2 == 0 { "even" } else { "odd" };
+            writer.add(Document::new().with("at", nth * 1_000_003).with("text", text)).unwrap();
+        }
+        writer.commit().unwrap();
+        let searcher = index.searcher().unwrap();
+        let query = searcher.parse("even").unwrap();
+        let search = || {
+            let facet = Facet::statistics("at").percentiles([50.0]);
+            searcher.search(&query).limit(0).with_facet(facet)
+        };
+        let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
+        let all = statistics(search().run().unwrap());
+        assert_eq!((all.distinct, all.percentiles.len()), (Some(20_000), 1));
+        let few = statistics(search().memory_bytes(400 << 10).run().unwrap());
+        assert_eq!((few.distinct, few.percentiles.len()), (None, 0));
+        assert_eq!((few.sum, few.min, few.max), (all.sum, all.min, all.max));
+        let tree = search().analyze().unwrap();
+        let words = if column { "column, by bounds of blocks" } else { "dictionary, term by term" };
+        assert_eq!(tree.facets[0].algorithm, words);
+        assert_eq!(tree.facets[0].ranges.as_deref(), Some("statistics"));
+    }
+}
+
+#[test]
+fn blocks_of_one_value_are_not_read() {
+    let index = Index::in_memory(
+        Schema::builder().field(Field::new("day", FieldKind::I64)).build().unwrap(),
+    );
+    let mut writer = index.writer().unwrap();
+    for nth in 0..10 * 1_024i64 {
+        writer.add(Document::new().with("day", nth / 1_024)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let tree = searcher.search(&query).with_facet(Facet::statistics("day")).analyze().unwrap();
+    let column = tree.facets[0].actual.unwrap().column.unwrap();
+    assert_eq!((column.documents, column.blocks, column.blocks_skipped), (0, 10, 10));
+    let found = searcher.search(&query).with_facet(Facet::statistics("day").distinct());
+    let found = found.run().unwrap().facets.remove(0).statistics.unwrap();
+    assert_eq!(found.distinct, Some(10));
+    assert_eq!((found.sum, found.variance), (Some(Sum::Whole(45 * 1_024)), Some(8.25)));
+}
