@@ -8,7 +8,7 @@
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some 50 where
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
-use super::pieces::PieceCounts;
+use super::pieces::count_by_ends;
 use super::ranges::{ColumnProfile, wider};
 use crate::budget;
 use crate::error::{Error, Result};
@@ -108,16 +108,9 @@ fn count_between(
     range: Option<(u64, u64)>,
 ) -> Result<Found> {
     let codes = starts.iter().map(|start| Timestamp::code_of_micros(*start));
-    let mut counts = PieceCounts::new(codes.collect(), range);
-    let mut of_many = vec![0; starts.len() + 1];
-    for (column, matches) in columns {
-        counts.add_segment(*column, matches, |n_ends| {
-            n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);
-            Ok(())
-        })?;
-    }
+    let counts = count_by_ends(columns, codes.collect(), range)?;
     // Each has as many ends up to it as there are intervals up to its own.
-    let by_ends = counts.by_ends.iter().zip(&of_many).skip(1).map(|(one, many)| one + many);
+    let by_ends = counts.by_ends.iter().skip(1).copied();
     let last = starts.last().and_then(|start| interval.next(*start));
     let nexts = starts.iter().skip(1).copied().map(Some).chain([last]);
     let counted = starts.iter().zip(nexts).zip(by_ends);

@@ -8,6 +8,7 @@ mod moments;
 mod pieces;
 mod ranges;
 mod statistics;
+mod steps;
 mod tally;
 mod terms;
 mod top;
@@ -16,6 +17,7 @@ mod wanted;
 pub(crate) use intervals::count_intervals;
 pub(crate) use ranges::{ColumnProfile, count_ranges};
 pub(crate) use statistics::{NumberStatistics, statistics_of};
+pub(crate) use steps::{Steps, count_steps};
 pub(crate) use terms::{FacetProfile, TermCounts};
 
 use crate::error::Result;

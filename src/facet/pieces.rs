@@ -258,6 +258,25 @@ impl PieceCounts {
     }
 }
 
+/// Counts what matches in some segments by the number of `ends` up to a value: a document with many values once for each number
+/// that one of them has.
+pub(super) fn count_by_ends(
+    columns: &[(Column<Section<'_>>, &MatchSet)],
+    ends: Vec<u64>,
+    range: Option<(u64, u64)>,
+) -> Result<PieceCounts> {
+    let mut of_many = vec![0; ends.len() + 1];
+    let mut counts = PieceCounts::new(ends, range);
+    for (column, matches) in columns {
+        counts.add_segment(*column, matches, |n_ends| {
+            n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);
+            Ok(())
+        })?;
+    }
+    counts.by_ends.iter_mut().zip(of_many).for_each(|(count, many)| *count += many);
+    Ok(counts)
+}
+
 /// Counts documents, of which `n_with` have a value, by how many of the `firsts`, ascending, are not above their number. Without
 /// a branch that depends on a value: all numbers are compared with one after the other.
 fn count_compared(numbers: &[u32], n_with: u32, firsts: &[u32], by_ends: &mut [u64]) {

@@ -46,6 +46,8 @@ pub(super) enum FacetWhat {
     Ranges(Vec<FacetRange>),
     Intervals(Interval),
     Statistics(StatisticsOptions),
+    /// Of this width.
+    Steps(Value),
 }
 
 impl Facet {
@@ -63,6 +65,33 @@ impl Facet {
     /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
     pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
         Facet { field: field.into(), what: FacetWhat::Intervals(interval) }
+    }
+
+    /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
+    /// [column](crate::Field::column). The width is a number of the field or a text that means one. Steps without any value
+    /// are left out; a document with many values counts once for each step that it has one in.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().field(price).build()?);
+    /// let mut writer = index.writer()?;
+    /// for price in ["3.50", "9.99", "10", "120"] {
+    ///     writer.add(Document::new().with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let page = searcher.search(&query).with_facet(Facet::steps("price", 5)).run()?;
+    /// let steps = page.facets[0].buckets.iter().map(|bucket| (bucket.from.as_ref().unwrap(), bucket.count));
+    /// let steps: Vec<_> = steps.map(|(from, count)| (from.to_string(), count)).collect();
+    /// let expected = [("0.00", 1), ("5.00", 1), ("10.00", 1), ("120.00", 1)];
+    /// assert_eq!(steps, expected.map(|(from, count)| (from.to_owned(), count)));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn steps(field: impl Into<String>, width: impl Into<Value>) -> Self {
+        Facet { field: field.into(), what: FacetWhat::Steps(width.into()) }
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
@@ -104,6 +133,7 @@ impl Facet {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
                 FacetWhat::Intervals(_) => 0,
+                FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }
     }

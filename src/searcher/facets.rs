@@ -8,7 +8,7 @@ use super::statistics::FieldStatistics;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
-use crate::facet::{self, ColumnProfile};
+use crate::facet::{self, ColumnProfile, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetWanted};
 use crate::schema::{Field, FieldKind};
@@ -56,6 +56,30 @@ impl Ranges {
             shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
         }
         Ok(Ranges { codes, shown })
+    }
+}
+
+/// Steps of a width that is a number of the field, and more than nothing.
+fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
+    let text = width.to_exact_text();
+    let wrong = |expected: String| {
+        Error::new(ErrorKind::Usage, format!("reading the width of steps of '{}'", field.name))
+            .expected(expected)
+            .found(format!("'{text}'"))
+    };
+    let span = value::span(field.kind, &text).map_err(|refused| wrong(refused.expected.into()))?;
+    let code = u64::try_from(span.first).ok().filter(|_| span.first == span.last);
+    // The codes of all but natural numbers begin below zero.
+    let zero = match field.kind {
+        FieldKind::U64 => 0,
+        FieldKind::F64 => value::code_of_f64(0.0).unwrap_or_default(),
+        _ => Timestamp::code_of_micros(0),
+    };
+    let is_fraction = field.kind == FieldKind::F64;
+    match code.filter(|code| *code > zero) {
+        Some(code) if is_fraction => Ok(Steps::Fractions { width: value::f64_of_code(code) }),
+        Some(code) => Ok(Steps::Whole { zero, width: code - zero }),
+        None => Err(wrong("a number of the field above zero".to_owned())),
     }
 }
 
@@ -128,6 +152,7 @@ impl SearchBuilder<'_> {
                 FacetWhat::Ranges(_) => "counting by ranges",
                 FacetWhat::Intervals(_) => "counting by intervals",
                 FacetWhat::Statistics(_) => "taking statistics",
+                FacetWhat::Steps(_) => "counting by steps",
             };
             let wrong = |expected: &str| {
                 Err(Error::new(ErrorKind::Usage, counting)
@@ -155,6 +180,10 @@ impl SearchBuilder<'_> {
                     return wrong("a field of dates");
                 }
                 FacetWhat::Intervals(_) => {}
+                FacetWhat::Steps(_) if matches!(kind, FieldKind::Bool | FieldKind::Date) => {
+                    return wrong("a field of numbers");
+                }
+                FacetWhat::Steps(width) => drop(steps_of(of_schema, width)?),
                 FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
             }
         }
@@ -209,6 +238,31 @@ impl SearchBuilder<'_> {
                         exact: true,
                         statistics: Some(FieldStatistics::of(kind, &of, wanted.unwrap_or(&[]))),
                         ..FacetCounts::default()
+                    });
+                    continue;
+                }
+                FacetWhat::Steps(width) => {
+                    let of_schema = self.searcher.schema().get(field);
+                    let steps = steps_of(of_schema, width)?;
+                    let counts = facet::count_steps(segments, field, steps, matches)?;
+                    found.column_profiles.push(counts.profile);
+                    let start = |step: i128| {
+                        steps.start(step).map(|code| value::value(of_schema.kind, code))
+                    };
+                    let bucket = |(step, count): (i128, u64)| Bucket {
+                        value: Value::Null,
+                        from: start(step),
+                        to: start(step + 1),
+                        count,
+                    };
+                    found.facets.push(FacetCounts {
+                        field: request.field.clone(),
+                        kind: FacetKind::Ranges,
+                        buckets: counts.counts.into_iter().map(bucket).collect(),
+                        other: Some(0),
+                        missing: counts.missing,
+                        exact: true,
+                        statistics: None,
                     });
                     continue;
                 }
@@ -295,6 +349,7 @@ impl SearchBuilder<'_> {
                 FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
                 FacetWhat::Intervals(interval) => (format!("by {interval}"), 0),
                 FacetWhat::Statistics(_) => ("statistics".to_owned(), 0),
+                FacetWhat::Steps(width) => (format!("by steps of {width}"), 0),
             };
             let of_schema = self.searcher.schema().field(&request.field);
             let (algorithm, decision) = match &request.what {

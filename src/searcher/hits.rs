@@ -203,7 +203,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values, those that were asked for or intervals of the calendar.
+    /// Ranges of values, those that were asked for, steps of one width or intervals of the calendar.
     Ranges,
     /// No buckets: what numbers or dates say together.
     Statistics,
@@ -248,7 +248,9 @@ impl FacetCounts {
     pub(super) fn unknown(request: &Facet) -> Self {
         let kind = match request.what {
             FacetWhat::Values(_) => FacetKind::Terms,
-            FacetWhat::Ranges(_) | FacetWhat::Intervals(_) => FacetKind::Ranges,
+            FacetWhat::Ranges(_) | FacetWhat::Intervals(_) | FacetWhat::Steps(_) => {
+                FacetKind::Ranges
+            }
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }

@@ -112,6 +112,7 @@ fn searches<'s>(
         ("statistics", {
             search().count_only().with_facet(Facet::statistics("same").percentiles([50.0]))
         }),
+        ("by steps", search().count_only().with_facet(Facet::steps("same", 2))),
         ("by column", search().count_only().facet_by("kind", 3, FacetMethod::Column)),
         ("by value", {
             let values = Facet::values("text").by_value_descending().containing("7").minimum(40);

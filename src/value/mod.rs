@@ -24,8 +24,8 @@ pub use date::Timestamp;
 pub use decimal::Decimal;
 pub use interval::Interval;
 pub(crate) use typed::{
-    NotTaken, Span, TERM_LEN, code, code_of_term, exact_code, f64_of_code, is_term, span,
-    term_of_code, value,
+    NotTaken, Span, TERM_LEN, code, code_of_f64, code_of_term, exact_code, f64_of_code, is_term,
+    span, term_of_code, value,
 };
 
 /// One value of a field.

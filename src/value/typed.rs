@@ -64,7 +64,7 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
             i64::try_from(*number).map(of_i64).map_err(|_| beyond())
         }
         (FieldKind::U64, Value::I64(number)) => u64::try_from(*number).map_err(|_| beyond()),
-        (FieldKind::F64, Value::F64(number)) => of_f64(*number).ok_or_else(refused),
+        (FieldKind::F64, Value::F64(number)) => code_of_f64(*number).ok_or_else(refused),
         (FieldKind::F64, Value::I64(number)) => whole_f64(*number).ok_or_else(beyond),
         (FieldKind::F64, Value::U64(number)) => whole_f64(*number).ok_or_else(beyond),
         (FieldKind::Decimal { scale }, Value::Decimal(number)) if number.scale() == scale => {
@@ -143,7 +143,7 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         FieldKind::Decimal { scale } => number(scale, SIGN),
         FieldKind::F64 => {
             let number: f64 = text.parse().map_err(|_| refused())?;
-            match of_f64(number) {
+            match code_of_f64(number) {
                 // Between two of them, or one.
                 Some(code) => Ok(match whole_beside(text, number) {
                     Ordering::Less => Span { first: code.into(), last: i128::from(code) - 1 },
@@ -220,8 +220,8 @@ pub(super) fn to_i64(code: u64) -> i64 {
     (code ^ SIGN) as i64
 }
 
-/// `None` for what is no number, or infinite. There is one zero.
-fn of_f64(number: f64) -> Option<u64> {
+/// The code of a fraction; `None` for what is no number, or infinite. There is one zero.
+pub(crate) fn code_of_f64(number: f64) -> Option<u64> {
     let bits = (number + 0.0).to_bits();
     number.is_finite().then_some(if bits & SIGN == 0 { bits | SIGN } else { !bits })
 }
@@ -236,7 +236,7 @@ pub(crate) fn f64_of_code(code: u64) -> f64 {
 fn whole_f64<T: Into<i128>>(number: T) -> Option<u64> {
     let number: i128 = number.into();
     let fraction = number as f64;
-    if fraction as i128 == number { of_f64(fraction) } else { None }
+    if fraction as i128 == number { code_of_f64(fraction) } else { None }
 }
 
 /// On which side of the number that it was read as a whole number lies that is written with all of its digits: it may have
@@ -422,7 +422,7 @@ mod tests {
         let powers = (0..1_024).map(|n| 2f64.powi(n));
         let others = [1e16, 1e17, 1e22, 1e23, 1e300, f64::MAX, 9_007_199_254_740_993.0, 3.7e16];
         for number in powers.chain(others).flat_map(|n| [n, -n, n * 1.1]) {
-            let Some(of) = of_f64(number) else { continue };
+            let Some(of) = code_of_f64(number) else { continue };
             let found = Value::F64(number);
             for text in [found.to_string(), found.to_exact_text().into(), format!("{number:.0}.0")]
             {
@@ -434,7 +434,7 @@ mod tests {
             }
         }
         let between = |text: &str, below: f64| {
-            let below = i128::from(of_f64(below).unwrap());
+            let below = i128::from(code_of_f64(below).unwrap());
             assert_eq!(
                 span(FieldKind::F64, text),
                 Ok(Span { first: below + 1, last: below }),
@@ -450,7 +450,7 @@ mod tests {
             ("72057594037927940", 2f64.powi(56)),
             ("-123456789012345680000", -1.2345678901234568e20),
         ] {
-            assert_eq!(span(FieldKind::F64, text), Ok(Span::exactly(of_f64(number).unwrap())));
+            assert_eq!(span(FieldKind::F64, text), Ok(Span::exactly(code_of_f64(number).unwrap())));
         }
     }
 

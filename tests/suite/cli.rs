@@ -915,6 +915,11 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
             {"from": "2020-05-01T00:00:00Z", "to": "2020-06-01T00:00:00Z", "count": 1},
         ])
     );
+    let steps =
+        ["search", "t.tp", "*", "--facet", "price:step=5", "--format", "csv", "--limit", "0"];
+    let rows = dir.ok(&steps);
+    assert!(rows.starts_with("field,value,count\n") && rows.contains(".00..15.00,1\n"), "{rows}");
+    dir.run(&["search", "t.tp", "*", "--facet", "price:step=0"]).fails_with(&["steps of 'price'"]);
     let of_numbers = [
         "search",
         "t.tp",

@@ -2,6 +2,7 @@
 
 use crate::random::Random;
 use Number::{Fraction, Whole};
+use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
     Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics, Index,
@@ -40,6 +41,20 @@ fn value(kind: FieldKind, number: Number) -> Value {
         (_, Fraction(number)) => Value::F64(number),
     }
 }
+
+/// Of whole numbers a few are as far apart as they may be, so that steps are only those that are met.
+const WIDTHS: [(&str, &str); 10] = [
+    ("whole", "1"),
+    ("whole", "37"),
+    ("whole", "9000000000000000000"),
+    ("natural", "1"),
+    ("natural", "7"),
+    ("price", "0.05"),
+    ("price", "250.5"),
+    ("price", "0.01"),
+    ("fraction", "0.3"),
+    ("fraction", "100"),
+];
 
 struct Corpus {
     searcher: Searcher,
@@ -130,6 +145,57 @@ impl Corpus {
             assert_eq!(plain.sum, found.sum, "{what}");
             assert_eq!((plain.distinct, plain.percentiles), (None, vec![]), "{what}");
         }
+        for (name, width) in WIDTHS {
+            self.check_steps(word, name, width);
+        }
+    }
+
+    /// Compares the steps of one width with those of each document.
+    fn check_steps(&self, word: &str, name: &str, width: &str) {
+        let (at, (_, kind)) =
+            KINDS.into_iter().enumerate().find(|(_, (of, _))| *of == name).unwrap();
+        let what = format!("{name} of {word} by {width}");
+        let query = self.searcher.parse(word).unwrap();
+        let search = self.searcher.search(&query).limit(0).with_facet(Facet::steps(name, width));
+        if !self.searcher.schema().field(name).unwrap().column {
+            assert_eq!(search.run().unwrap_err().kind(), ErrorKind::Usage);
+            return;
+        }
+        let fraction: f64 = width.parse().unwrap();
+        let units = match kind {
+            FieldKind::Decimal { .. } => (fraction * 100.0).round() as i128,
+            _ => fraction as i128,
+        };
+        let step = |number: &Number| match number {
+            Whole(number) => number.div_euclid(units),
+            Fraction(number) => {
+                let near = (number / fraction).floor() as i128;
+                let begins = |step: &i128| *step as f64 * fraction <= *number;
+                (near - 1..near + 2).filter(begins).max().unwrap()
+            }
+        };
+        let (mut expected, mut missing) = (BTreeMap::<i128, u64>::new(), 0);
+        for (_, values) in self.documents.iter().filter(|(words, _)| words.contains(&word)) {
+            missing += u64::from(values[at].is_empty());
+            let steps: BTreeSet<_> = values[at].iter().map(step).collect();
+            steps.into_iter().for_each(|step| *expected.entry(step).or_default() += 1);
+        }
+        let start = |step: i128| match kind {
+            FieldKind::F64 => Some(Value::F64(step as f64 * fraction)),
+            FieldKind::U64 => u64::try_from(step * units).ok().map(Value::U64),
+            _ => i64::try_from(step * units).ok().map(|it| value(kind, Whole(it.into()))),
+        };
+        let counts = search.clone().run().unwrap().facets.remove(0);
+        let found: Vec<_> =
+            counts.buckets.iter().map(|it| (it.from.clone(), it.to.clone(), it.count)).collect();
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(step, count)| (start(step), start(step + 1), count))
+            .collect();
+        assert_eq!(found, expected, "{what}");
+        assert_eq!((counts.missing, counts.other), (missing, Some(0)), "{what}");
+        let tree = search.analyze().unwrap();
+        assert_eq!(tree.facets[0].ranges, Some(format!("by steps of {width}")));
     }
 }
 
@@ -233,6 +299,12 @@ fn what_has_no_statistics_is_refused() {
         (Facet::statistics("nope").into(), "'nope'"),
         (Facet::statistics("n").percentiles([101.0]).into(), "found 101"),
         (Facet::statistics("n").percentiles([f64::NAN]).into(), "found NaN"),
+        (Facet::steps("kind", 1), "a field of numbers"),
+        (Facet::steps("is", 1), "a field of numbers"),
+        (Facet::steps("n", 0), "a number of the field above zero, found '0'"),
+        (Facet::steps("n", -1), "above zero"),
+        (Facet::steps("n", "2.5"), "above zero, found '2.5'"),
+        (Facet::steps("n", "wide"), "found 'wide'"),
     ] {
         let error = refused(facet);
         assert_eq!(error.kind(), ErrorKind::Usage);

@@ -79,10 +79,10 @@ pub(crate) struct Shape {
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
-    /// (from the first on, before the second), or intervals of the calendar, since:month; may be given several times.
-    /// Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
+    /// (from the first on, before the second), steps of one width, price:step=10, or intervals of the calendar,
+    /// since:month; may be given several times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
     /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a
-    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|INTERVAL]")]
+    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|INTERVAL]")]
     facets: Vec<String>,
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
     /// different values there are, with :p50,p95 also percentiles; may be given several times.
@@ -228,7 +228,9 @@ fn facet(typed: &str) -> Outcome<(&str, Facet)> {
     let Some((field, rest)) = typed.split_once(':') else {
         return Ok((typed, Facet::values(typed).into()));
     };
-    let facet = if rest.contains('=') {
+    let facet = if let Some(width) = rest.strip_prefix("step=") {
+        Facet::steps(field, width)
+    } else if rest.contains('=') {
         values_facet(field, rest)?.into()
     } else if rest.contains("..") {
         Facet::ranges(field, rest.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?)
@@ -237,7 +239,7 @@ fn facet(typed: &str) -> Outcome<(&str, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,… or FIELD:month and the like",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N or FIELD:month and the like",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
@@ -785,6 +787,7 @@ mod tests {
         is(r"brand:by=value:desc,contains=a\,b,regex=a{1\,2}\.b=.*|..", {
             brand().by_value_descending().containing("a,b").matching(pattern).into()
         });
+        is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
         let later = FacetRange { from: Some("2012".into()), to: None };

@@ -1,0 +1,261 @@
+//! How many of the documents that match have a number in each step of equal width, by a column.
+//!
+//! Steps begin at multiples of their width. Where those between the least and the greatest number are few, they are made before,
+//! and numbers are looked for among their beginnings as among the ends of ranges. Otherwise the steps of the numbers are tallied
+//! as codes are, so that one number far from all others costs nothing. A document with many values counts once for each step
+//! that it has one in.
+//!
+//! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or some ten where steps
+//! are not made before. Memory: some 60 bytes a step that is made, or 32 for each that is met.
+
+use super::pieces::count_by_ends;
+use super::ranges::{ColumnProfile, wider};
+use super::tally::Tally;
+use crate::budget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{MatchSet, Places, for_each_block};
+use crate::format::column::{BLOCK_DOCS, Column, Heads};
+use crate::ids::FieldId;
+use crate::plan::SegmentPlan;
+use crate::segment::file::Section;
+use crate::value::{code_of_f64, f64_of_code};
+use std::time::Instant;
+
+/// What a look at the directory takes about, and at a value, in nanoseconds.
+const HEAD_NS: u64 = 20;
+const VALUE_NS: u64 = 10;
+/// The most steps that are made before they are met, and what one takes.
+const MADE_MAX: u64 = 1 << 16;
+const STEP_BYTES: u64 = 64;
+/// Beyond these whole numbers fractions have no neighbours that differ by one.
+const WHOLE_MAX: f64 = (1u64 << 53) as f64;
+
+/// Steps of equal width.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Steps {
+    /// Of numbers of which code and number differ by `zero`.
+    Whole {
+        zero: u64,
+        width: u64,
+    },
+    Fractions {
+        width: f64,
+    },
+}
+
+/// What steps count, and what they leave out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepCounts {
+    /// The number of each step that has any, ascending, and its matching documents: step 0 begins at zero.
+    pub(crate) counts: Vec<(i128, u64)>,
+    /// Matching documents that have no value.
+    pub(crate) missing: u64,
+    pub(crate) profile: ColumnProfile,
+}
+
+impl Steps {
+    /// The number of the step that a value lies in.
+    #[inline]
+    fn number(self, code: u64) -> i128 {
+        match self {
+            Steps::Whole { zero, width } => {
+                // In 64 bits, which divide in less time.
+                match code.checked_sub(zero) {
+                    Some(above) => i128::from(above / width),
+                    None => -1 - i128::from((zero - code - 1) / width),
+                }
+            }
+            Steps::Fractions { width } => {
+                let number = f64_of_code(code);
+                let step = (number / width).floor();
+                // What the division rounded.
+                let step = match step {
+                    _ if step * width > number => step - 1.0,
+                    _ if (step + 1.0) * width <= number => step + 1.0,
+                    _ => step,
+                };
+                step as i128
+            }
+        }
+    }
+
+    /// The first code of a step; `None` where it lies beyond all.
+    pub(crate) fn start(self, step: i128) -> Option<u64> {
+        match self {
+            Steps::Whole { zero, width } => {
+                let number = step.checked_mul(width.into())?.checked_add(zero.into())?;
+                u64::try_from(number).ok()
+            }
+            Steps::Fractions { width } => code_of_f64(step as f64 * width),
+        }
+    }
+
+    /// Whether the steps of fractions between two codes can be told apart.
+    fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
+        let Steps::Fractions { width } = self else { return Ok(()) };
+        let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+        match furthest / width < WHOLE_MAX {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Usage, "counting by steps")
+                .expected("steps that numbers of 53 bits tell apart")
+                .found(format!("steps of {width} of numbers up to {furthest}"))),
+        }
+    }
+}
+
+/// Counts the documents of `matches` by steps of a field of numbers.
+pub(crate) fn count_steps(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    steps: Steps,
+    matches: &[MatchSet],
+) -> Result<StepCounts> {
+    let started = Instant::now();
+    let (mut columns, mut n_matches, mut range) = (vec![], 0, None);
+    for (segment, matches) in segments.iter().zip(matches) {
+        n_matches += matches.len(segment.n_docs);
+        // Whether there is one was looked up in the schema.
+        let Some(column) = segment.segment.field(field).column()? else { continue };
+        range = wider(range, column.range());
+        columns.push((column, matches));
+    }
+    let Some(of_all) = range else {
+        return Ok(StepCounts { missing: n_matches, ..StepCounts::default() });
+    };
+    steps.check(of_all)?;
+    let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
+    let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
+    let (counts, n_with, profile) = match n_steps <= MADE_MAX {
+        true => {
+            budget::hold(n_steps * STEP_BYTES)?;
+            // Of all but the first, which begins before all numbers.
+            let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
+            let counts = count_by_ends(&columns, ends, range)?;
+            let by_step = (first..).zip(counts.by_ends).filter(|(_, count)| *count > 0);
+            (by_step.collect(), counts.n_with, counts.profile)
+        }
+        false => {
+            let mut counting = Counting {
+                steps,
+                first,
+                tally: Tally::new(0, n_steps, n_matches)?,
+                n_with: 0,
+                profile: ColumnProfile::default(),
+            };
+            for (column, matches) in columns {
+                for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
+                    counting.add_block(heads, nth, places)
+                })?;
+            }
+            counting.tally.finish()?;
+            let mut counts = vec![];
+            counting.tally.for_each(|(step, count)| {
+                budget::hold(STEP_BYTES)?;
+                counts.push((first + i128::from(step), u64::from(count)));
+                Ok(())
+            })?;
+            (counts, counting.n_with, counting.profile)
+        }
+    };
+    Ok(StepCounts {
+        counts,
+        missing: n_matches.saturating_sub(n_with),
+        profile: ColumnProfile { time: started.elapsed(), ..profile },
+    })
+}
+
+struct Counting {
+    steps: Steps,
+    first: i128,
+    /// By how many steps one comes after the first.
+    tally: Tally,
+    n_with: u64,
+    profile: ColumnProfile,
+}
+
+impl Counting {
+    fn add_block<'s>(
+        &mut self,
+        heads: &mut Heads<'s, Section<'s>>,
+        nth: u32,
+        places: Places<'_>,
+    ) -> Result<()> {
+        budget::work(HEAD_NS)?;
+        let column: Column<Section<'s>> = heads.column();
+        self.profile.blocks += 1;
+        let head = heads.get(nth)?;
+        let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
+        if head.n_values == 0 {
+            self.profile.blocks_skipped += 1;
+            return Ok(());
+        }
+        let step = self.step(head.least);
+        if step == self.step(head.greatest) && u32::from(head.n_with) == n_docs {
+            self.n_with += u64::from(places.len());
+            self.profile.blocks_skipped += 1;
+            return self.tally.add(step, places.len());
+        }
+        let block = column.block(nth, head)?;
+        let (mut n_read, mut n_values, mut done) = (0, 0, Ok(()));
+        places.for_each(|place| {
+            n_read += 1;
+            let mut last = None;
+            for code in block.codes(place) {
+                n_values += 1;
+                let step = self.step(code);
+                // Values ascend, and so do their steps.
+                if last != Some(step) && done.is_ok() {
+                    self.n_with += u64::from(last.is_none());
+                    last = Some(step);
+                    done = self.tally.add(step, 1);
+                }
+            }
+        });
+        self.profile.documents += n_read;
+        done.and_then(|()| budget::work(VALUE_NS * (n_read + n_values)))
+    }
+
+    #[inline]
+    fn step(&self, code: u64) -> u64 {
+        (self.steps.number(code) - self.first) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lies_between_the_beginning_of_its_step_and_of_the_next() {
+        const ZERO: u64 = 1 << 63;
+        for width in [1, 7, 10, 1 << 40, u64::MAX] {
+            for zero in [0, ZERO] {
+                let steps = Steps::Whole { zero, width };
+                let near = (0..40).flat_map(|n| [ZERO.wrapping_add(n), ZERO.wrapping_sub(n)]);
+                for code in near.chain([0, 1, 6, 7, u64::MAX, u64::MAX - 1]) {
+                    let step = steps.number(code);
+                    let number = i128::from(code) - i128::from(zero);
+                    assert_eq!(step, number.div_euclid(width.into()), "{number} by {width}");
+                    assert!(steps.start(step).is_none_or(|start| start <= code));
+                    assert!(steps.start(step + 1).is_none_or(|next| code < next));
+                }
+            }
+        }
+        assert_eq!(Steps::Whole { zero: 0, width: 10 }.start(-1), None);
+        for width in [0.1, 0.3, 1.0, 2.5, 1e-3] {
+            let steps = Steps::Fractions { width };
+            for nth in -3_000..3_000 {
+                for number in [f64::from(nth) * width, f64::from(nth) / 10.0, f64::from(nth) * 0.7]
+                {
+                    let code = code_of_f64(number).unwrap();
+                    let step = steps.number(code);
+                    assert!(step as f64 * width <= number, "{number} by {width}");
+                    assert!(number < (step + 1) as f64 * width, "{number} by {width}");
+                }
+            }
+        }
+        let [few, far] = [1.0, 1e15].map(|number| code_of_f64(number).unwrap());
+        assert!(Steps::Fractions { width: 0.1 }.check((few, few)).is_ok());
+        assert!(Steps::Fractions { width: 0.01 }.check((few, far)).is_err());
+    }
+}
