@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example facets`
 
-use treepie::{BadLines, Index, LineFormat, Schema};
+use treepie::{BadLines, Facet, Index, LineFormat, Schema};
 
 const TITLES: &[u8] = include_bytes!("../corpus/titles.txt");
 
@@ -28,9 +28,15 @@ fn main() -> treepie::Result<()> {
         println!("  {:>5}  without one\n", facet.missing);
     }
 
-    // Choosing a value is a query like any other.
-    let query = searcher.parse(r#"london AND qualifier:"film""#)?;
-    println!("films about London: {}", searcher.count(&query)?);
+    // Choosing a value is a query like any other; as a selection it leaves the facet of its own field as it was, and shows
+    // what could be chosen instead. Values may also come by value, and be searched themselves.
+    let query = searcher.parse("london")?;
+    let facet = Facet::values("qualifier").limit(3).by_value().containing("film");
+    let page = searcher.search(&query).select("qualifier", ["film"]).with_facet(facet).run()?;
+    println!("films about London: {}", page.total.value);
+    for bucket in &page.facets[0].buckets {
+        println!("  {:>5}  {}", bucket.count, bucket.value);
+    }
 
     // The terms of a text field can be counted as well: which words go with `history`?
     let query = searcher.parse("history")?;

@@ -384,11 +384,13 @@ fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<De
                 .to_owned(),
         ),
     };
-    let mut decisions = vec![
-        Decision::accepted(rule, reason)
-            .costing(choice.cost_ns.round() as u64)
-            .instead_of(choice.alternative.name(), Some(choice.alternative_ns.round() as u64)),
-    ];
+    let mut decision = Decision::accepted(rule, reason).costing(choice.cost_ns.round() as u64);
+    // By value there may be one way only.
+    if choice.alternative != choice.method {
+        let cost_ns = Some(choice.alternative_ns.round() as u64);
+        decision = decision.instead_of(choice.alternative.name(), cost_ns);
+    }
+    let mut decisions = vec![decision];
     if let Some(method) = counted_by.filter(|method| *method != choice.method) {
         let reason = "other documents matched than were expected, for which this costs less";
         decisions.push(

@@ -12,7 +12,7 @@ use treepie::{
     highlight::{Highlighter, PassageOptions},
 };
 
-use super::{explain, in_query, search};
+use super::{explain, facet, in_query};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
@@ -165,7 +165,7 @@ fn count_values(out: &mut Output, searcher: &Searcher) -> Outcome<()> {
         let (counts, elapsed) = timed(|| searcher.facets(&query, "qualifier", 5))?;
         let took = format!("counted in {}", output::duration(elapsed));
         writeln!(out, "\n{}  {}", out.strong(text), out.dim(&took))?;
-        search::print_facet_values(out, &counts)?;
+        facet::print_values(out, &counts)?;
     }
     Ok(())
 }

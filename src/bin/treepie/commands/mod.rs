@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;
+mod facet;
 pub(crate) mod index;
 pub(crate) mod inspect;
 mod inspect_io;

@@ -6,15 +6,14 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Bucket, Budget, DocId, Error, ErrorKind, Facet, FacetCounts, FacetKind, FacetOrder, Field,
-    FieldKind, Hit, Hits, Relation, Schema, SearchBuilder, SortKey, Statistics, TotalMode,
-    ValueFacet,
+    Budget, DocId, Error, ErrorKind, FacetCounts, FacetKind, Field, FieldKind, Hit, Hits, Relation,
+    Schema, SearchBuilder, SortKey, Statistics, TotalMode,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
 
 use super::{
-    bm25_parameters, combined_fields, explain, fields_to_json, in_query, open_with_synonyms,
+    bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query, open_with_synonyms,
     parse_query, stats, text_or_stdin, value_to_json,
 };
 use crate::{
@@ -160,7 +159,7 @@ impl Shape {
     pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
         let mut named: Vec<&str> = vec![];
         for typed in &self.facets {
-            let (field, facet) = facet(typed)?;
+            let (field, facet) = facet::read(typed)?;
             if named.contains(&field) {
                 return Err(usage(format!("the facet '{field}' is asked for twice")).into());
             }
@@ -221,79 +220,6 @@ impl Shape {
             StatisticsOf::Segment => Statistics::Segment,
         }))
     }
-}
-
-/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`.
-fn facet(typed: &str) -> Outcome<(&str, Facet)> {
-    let Some((field, rest)) = typed.split_once(':') else {
-        return Ok((typed, Facet::values(typed).into()));
-    };
-    let facet = if let Some(width) = rest.strip_prefix("step=") {
-        Facet::steps(field, width)
-    } else if rest.contains('=') {
-        values_facet(field, rest)?.into()
-    } else if rest.contains("..") {
-        Facet::ranges(field, rest.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?)
-    } else if let Ok(interval) = rest.parse() {
-        Facet::intervals(field, interval)
-    } else {
-        let wrong = usage("reading --facet")
-            .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N or FIELD:month and the like",
-            )
-            .found(format!("'{typed}'"));
-        Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
-    };
-    Ok((field, facet))
-}
-
-/// `20,by=value:desc,min=2,prefix=a`, where a comma within a text has a backslash before it.
-fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
-    let wrong = |expected: &'static str, found: &str| {
-        usage(format!("reading --facet {field}")).expected(expected).found(format!("'{found}'"))
-    };
-    let mut facet = Facet::values(field);
-    for (nth, option) in split_at_commas(options).iter().enumerate() {
-        let (name, value) = option.split_once('=').unwrap_or(("", option));
-        let number = |expected| value.parse::<u64>().map_err(|_| wrong(expected, option));
-        facet = match name {
-            "" if nth == 0 => facet.limit(number("a number of values, or OPTION=…")? as usize),
-            "by" => facet.order(match value {
-                "count" => FacetOrder::Count,
-                "value" => FacetOrder::Value,
-                "value:desc" => FacetOrder::ValueDescending,
-                _ => return Err(wrong("by=count, by=value or by=value:desc", option).into()),
-            }),
-            "min" => match number("min=N, a number from 1 on")? {
-                0 => return Err(wrong("min=N, a number from 1 on", option).into()),
-                minimum => facet.minimum(minimum),
-            },
-            "prefix" => facet.prefix(value),
-            "contains" => facet.containing(value),
-            "regex" => facet.matching(value),
-            _ => {
-                let expected = "by=…, min=N, prefix=TEXT, contains=TEXT or regex=PATTERN";
-                let hint = "a comma within a text or a pattern is written \\,";
-                return Err(wrong(expected, option).hint(hint).into());
-            }
-        };
-    }
-    Ok(facet)
-}
-
-/// Parts between commas; `\,` is a comma of a part.
-fn split_at_commas(text: &str) -> Vec<String> {
-    let (mut parts, mut rest) = (vec![String::new()], text);
-    while let Some(c) = rest.chars().next() {
-        let escaped = rest.strip_prefix("\\,");
-        match (&mut parts[..], c) {
-            ([.., part], _) if escaped.is_some() => part.push(','),
-            ([.., part], c) if c != ',' => part.push(c),
-            _ => parts.push(String::new()),
-        }
-        rest = escaped.unwrap_or(&rest[c.len_utf8()..]);
-    }
-    parts
 }
 
 /// `11.83:15212`.
@@ -500,7 +426,7 @@ impl Page<'_> {
         }
         self.found.facets.iter().try_for_each(|facet| match facet.kind {
             FacetKind::Statistics => stats::print(out, facet),
-            _ => print_facet(out, facet),
+            _ => facet::print(out, facet),
         })
     }
 
@@ -599,7 +525,7 @@ impl Page<'_> {
             pairs.collect::<Map<String, Value>>()
         };
         let (statistics, facets) =
-            (named(statistics, stats::to_json), named(facets, facet_to_json));
+            (named(statistics, stats::to_json), named(facets, facet::to_json));
         let mut object = json!({
             "query": query,
             "total": {
@@ -664,7 +590,7 @@ impl Page<'_> {
             for bucket in &facet.buckets {
                 let value = match facet.kind {
                     FacetKind::Terms => value_to_json(&bucket.value),
-                    _ => range_label(bucket).into(),
+                    _ => facet::range_label(bucket).into(),
                 };
                 table.row(vec![json!(facet.field), value, json!(bucket.count)])?;
             }
@@ -694,117 +620,15 @@ fn cut(pieces: Vec<(String, bool)>, columns: usize) -> Vec<(String, bool)> {
     shown
 }
 
-fn facet_to_json(facet: &FacetCounts) -> Value {
-    let buckets: Vec<Value> = facet
-        .buckets
-        .iter()
-        .map(|bucket| match facet.kind {
-            FacetKind::Terms => {
-                json!({ "value": value_to_json(&bucket.value), "count": bucket.count })
-            }
-            _ => json!({
-                "from": bucket.from.as_ref().map(value_to_json),
-                "to": bucket.to.as_ref().map(value_to_json),
-                "count": bucket.count,
-            }),
-        })
-        .collect();
-    json!({
-        "kind": facet.kind.name(),
-        "buckets": buckets,
-        "other": facet.other,
-        "missing": facet.missing,
-        "exact": facet.exact,
-    })
-}
-
-/// `10..50`, as it is asked for.
-fn range_label(bucket: &Bucket) -> String {
-    let end = |end: &Option<treepie::Value>| {
-        end.as_ref().map_or_else(String::new, |value| value.to_text().into_owned())
-    };
-    format!("{}..{}", end(&bucket.from), end(&bucket.to))
-}
-
-fn print_facet(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
-    writeln!(out, "\n{}", out.strong(&facet.field))?;
-    print_facet_values(out, facet)
-}
-
-/// The values of a facet with their counts, and what is not among them.
-pub(crate) fn print_facet_values(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
-    let most = facet.buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
-    let widest = output::grouped(most).len();
-    let outside = [(facet.other, "(other values)"), (Some(facet.missing), "(none)")];
-    let outside: Vec<_> = outside
-        .into_iter()
-        .filter_map(|(count, name)| Some((output::grouped(count.filter(|n| *n > 0)?), name)))
-        .collect();
-    let width = outside.iter().map(|(count, _)| count.len()).chain([widest]).max().unwrap_or(0);
-    for bucket in &facet.buckets {
-        let value = match facet.kind {
-            FacetKind::Terms => bucket.value.to_text(),
-            _ => range_label(bucket).into(),
-        };
-        let value = terminal::printable(&value);
-        writeln!(out, "  {:>width$}  {value}", output::grouped(bucket.count))?;
-    }
-    for (count, name) in outside {
-        writeln!(out, "  {}", out.dim(&format!("{count:>width$}  {name}")))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Failure;
-    use treepie::{FacetRange, Interval};
 
     #[test]
     fn the_place_to_go_on_after_is_read() {
         assert_eq!(after("0.6357372999191284:7").unwrap(), (0.635_737_3, DocId(7)));
         for typed in ["7", "1.5:", "x:7", "1.5:-1", "-1:7", "NaN:7", "inf:7"] {
             assert!(after(typed).is_err(), "{typed}");
-        }
-    }
-
-    #[test]
-    fn facets_are_read() {
-        let is = |typed: &str, expected: Facet| {
-            let (field, read) = facet(typed).unwrap();
-            assert_eq!(field, typed.split(':').next().unwrap());
-            assert_eq!(read, expected, "{typed}");
-        };
-        let brand = || Facet::values("brand");
-        is("brand", brand().into());
-        is("brand:3", brand().limit(3).into());
-        is("brand:by=count", brand().into());
-        is("brand:3,by=value,min=2,prefix=a", {
-            brand().limit(3).by_value().minimum(2).prefix("a").into()
-        });
-        let pattern = r"a{1,2}\.b=.*|..";
-        is(r"brand:by=value:desc,contains=a\,b,regex=a{1\,2}\.b=.*|..", {
-            brand().by_value_descending().containing("a,b").matching(pattern).into()
-        });
-        is("price:step=0.5", Facet::steps("price", "0.5"));
-        is("date:month", Facet::intervals("date", Interval::Month));
-        let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
-        let later = FacetRange { from: Some("2012".into()), to: None };
-        is("since:..2010-01-01T08:00Z,2012..", Facet::ranges("since", [before, later]));
-        for (typed, words) in [
-            ("price:0..10,10", "expected FROM..TO, FROM.. or ..TO, found '10'"),
-            ("date:fortnight", "found 'date:fortnight'"),
-            ("brand:x", "expected FIELD, FIELD:N,"),
-            ("brand:x,by=value", "expected a number of values"),
-            ("brand:by=name", "expected by=count, by=value or by=value:desc, found 'by=name'"),
-            ("brand:3,min=0", "a number from 1 on, found 'min=0'"),
-            ("brand:3,min=many", "found 'min=many'"),
-            ("brand:by=value,3", "prefix=TEXT, contains=TEXT or regex=PATTERN, found '3'"),
-            ("brand:prefix=a,b", r"a comma within a text or a pattern is written \,"),
-        ] {
-            let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
-            assert!(error.to_string().contains(words), "{error}");
         }
     }
 }
