@@ -140,6 +140,9 @@ mod tests {
         let (matches, expected) = of_all_kinds();
         let expected: Vec<u64> = expected.into_iter().map(code).collect();
         assert_eq!(codes(&matches, 3 << 16).0, expected);
+        let column = column((1 << 16) + 511);
+        let plain = Column::open(&column[..]).unwrap().plain().unwrap();
+        assert!(for_each_number(&matches, &plain, |_| Ok(())).is_err(), "documents past the end");
         // More documents than are brought together at once.
         let lows: Vec<[u8; 2]> = (0..2_000u16).map(|nth| (nth * 30).to_le_bytes()).collect();
         let runs = [[5, 0, 0xFF, 0x0F], [0, 0x20, 3, 0]];

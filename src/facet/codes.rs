@@ -22,7 +22,7 @@ use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
-use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted};
+use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
 use crate::value;
 use std::cmp::Reverse;
@@ -67,9 +67,15 @@ pub(super) fn count_by_column(
     let mut top = Top::new(values);
     if of_schema.is_some_and(|field| field.has_ordinals()) {
         let mut of_parts = vec![];
+        // As the plan has it: the tallies of all segments are there together.
+        let mut n_terms = 0;
+        for (field, ..) in &parts {
+            n_terms += u64::from(field.terms()?.n_terms());
+        }
+        let with_counters = n_terms <= cost::counters_max(n_matches);
         for (field, column, matches) in parts {
             let n_terms = field.terms()?.n_terms();
-            let mut tally = Tally::new(0, u64::from(n_terms), n_matches)?;
+            let mut tally = Tally::of(0, u64::from(n_terms), with_counters)?;
             counting.add_segment(&column, matches, &mut tally)?;
             tally.finish()?;
             of_parts.push((field.terms()?, tally));

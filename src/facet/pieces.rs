@@ -142,9 +142,20 @@ impl PieceCounts {
 
     /// The same by the numbers of a plain column: ends become numbers once, and no block is set up.
     fn add_plain(&mut self, plain: &Plain<Section<'_>>, matches: &MatchSet) -> Result<()> {
+        let n_matches = matches.len(plain.column().n_docs());
+        if n_matches == 0 {
+            return Ok(());
+        }
         let first = plain.first();
+        let (least, greatest) = plain.column().range().unwrap_or_default();
+        let up_to = |code: u64| self.ends.partition_point(|end| *end <= code);
+        if first == 0 && up_to(least) == up_to(greatest) {
+            self.by_ends[up_to(least)] += n_matches;
+            self.n_with += n_matches;
+            return Ok(());
+        }
         let firsts: Vec<u32> = self.ends.iter().map(|end| plain.first_of(*end)).collect();
-        let most = plain.column().range().map_or(0, |(_, greatest)| plain.first_of(greatest));
+        let most = plain.first_of(greatest);
         let (mut n_docs, mut n_with, by_ends) = (0, 0, &mut self.by_ends);
         if firsts.len() <= COMPARED_MAX {
             for_each_number(matches, plain, |numbers| {
@@ -155,6 +166,7 @@ impl PieceCounts {
                 budget::work(DOC_NS * numbers.len() as u64)
             })?;
         } else {
+            budget::work(SLOTS_MAX)?;
             let ends = firsts.iter().map(|first| u64::from(*first)).collect();
             let pieces = Pieces::new(ends, Some((first.into(), most.into())));
             for_each_number(matches, plain, |numbers| {

@@ -11,6 +11,8 @@ use crate::simd::numbers::count_from;
 /// What a counter takes about, and a code that was met, when they are gone through, in nanoseconds.
 const COUNTER_NS: u64 = 1;
 const MET_NS: u64 = 10;
+/// And one more of a document.
+const CODE_NS: u64 = 3;
 /// And a code in each of the rounds of sorting and of merging.
 const ROUND_NS: u64 = 2;
 /// Counters, and codes, that are gone through before the clock is asked.
@@ -36,8 +38,13 @@ pub(super) struct Tally {
 impl Tally {
     /// For `n_codes` codes from `least` on, of which `n_matches` documents have some.
     pub(super) fn new(least: u64, n_codes: u64, n_matches: u64) -> Result<Self> {
+        Self::of(least, n_codes, n_codes <= cost::counters_max(n_matches))
+    }
+
+    /// The same, with a counter a code or without.
+    pub(super) fn of(least: u64, n_codes: u64, with_counters: bool) -> Result<Self> {
         let (mut counters, mut held) = (vec![], Held::default());
-        if n_codes <= cost::counters_max(n_matches) {
+        if with_counters {
             held.more(n_codes * size_of::<u32>() as u64)?;
             counters = vec![0; n_codes as usize];
         }
@@ -64,13 +71,20 @@ impl Tally {
         if !self.counters.is_empty() {
             return self.count_block(block, places);
         }
-        let mut n_with = 0;
+        let (mut n_with, mut n_codes, mut done) = (0, 0, Ok(()));
         places.for_each(|place| {
+            if done.is_err() {
+                return;
+            }
             let before = self.pending.len();
             self.pending.extend(block.codes(place).map(|code| (code, 1)));
-            n_with += u64::from(self.pending.len() > before);
+            let n_of_doc = self.pending.len() - before;
+            n_with += u64::from(n_of_doc > 0);
+            n_codes += n_of_doc as u64;
+            done = check_codes(block, n_codes).and_then(|()| self.sort_if_many());
         });
-        self.sort_if_many()?;
+        done?;
+        budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
         Ok(n_with)
     }
 
@@ -78,7 +92,8 @@ impl Tally {
         let (least, counters) = (self.least, &mut self.counters[..]);
         let mut wrong = None;
         let mut count = |code: u64| match counters.get_mut(code.wrapping_sub(least) as usize) {
-            Some(counter) => *counter += 1,
+            // No document has a code twice, if the bytes are what was written.
+            Some(counter) => *counter = counter.saturating_add(1),
             None => wrong = Some(code),
         };
         let mut n_with = 0;
@@ -89,14 +104,22 @@ impl Tally {
                     count(code);
                 }
             }),
-            None => places.for_each(|place| {
-                let mut has_any = false;
-                block.codes(place).for_each(|code| {
-                    has_any = true;
-                    count(code);
+            None => {
+                let (mut n_codes, mut done) = (0, Ok(()));
+                places.for_each(|place| {
+                    let before = n_codes;
+                    if done.is_ok() {
+                        block.codes(place).for_each(|code| {
+                            n_codes += 1;
+                            count(code);
+                        });
+                        n_with += u64::from(n_codes > before);
+                        done = check_codes(block, n_codes);
+                    }
                 });
-                n_with += u64::from(has_any);
-            }),
+                done?;
+                budget::work(CODE_NS * n_codes.saturating_sub(n_with))?;
+            }
         }
         wrong.map_or(Ok(n_with), |code| Err(outside(code)))
     }
@@ -151,6 +174,8 @@ impl Tally {
         self.held.more((n * size_of::<Counted>()) as u64)?;
         let mut run = std::mem::take(&mut self.pending);
         run.dedup_by(|later, first| add_if_same(first, *later));
+        run.shrink_to_fit();
+        self.held.less(((n - run.len()) * size_of::<Counted>()) as u64);
         self.runs.push(run);
         while let [.., a, b] = &self.runs[..]
             && a.len() <= 2 * b.len()
@@ -188,6 +213,7 @@ impl Tally {
             }
             merged.extend_from_slice(&rest[n_same..]);
         }
+        merged.shrink_to_fit();
         self.held.less(bytes(2 * (a.len() + b.len()) - merged.len()));
         self.runs.push(merged);
         Ok(())
@@ -234,8 +260,18 @@ impl Tally {
 /// Adds the count of one to another of the same code; whether it is of the same.
 fn add_if_same(to: &mut Counted, other: Counted) -> bool {
     let is_same = to.0 == other.0;
-    to.1 += if is_same { other.1 } else { 0 };
+    to.1 = to.1.saturating_add(if is_same { other.1 } else { 0 });
     is_same
+}
+
+/// Refuses more codes of some documents of a block than there are in it.
+fn check_codes(block: &Block<'_>, n_codes: u64) -> Result<()> {
+    if n_codes <= block.n_values() {
+        return Ok(());
+    }
+    Err(Error::corrupt("counting the codes of a column")
+        .expected(format!("at most {} in a block", block.n_values()))
+        .found(format!("{n_codes} of some of its documents")))
 }
 
 #[cold]
@@ -309,6 +345,16 @@ mod tests {
                 tally.finish().unwrap();
             }
             assert!(Tally::new(0, 3 << 20, 1 << 20).is_err());
+            // Two codes, met more often than there would be room for each time.
+            let mut tally = Tally::of(0, u64::MAX, false).unwrap();
+            for nth in 0..4 * PENDING_MAX as u64 {
+                tally.add(nth % 2 << 40, 1).unwrap();
+            }
+            tally.finish().unwrap();
+            assert!(
+                tally.iter().eq([(0, 2 * PENDING_MAX as u32), (1 << 40, 2 * PENDING_MAX as u32)])
+            );
+            assert!(budget::left() > 7 << 20);
         });
     }
 }

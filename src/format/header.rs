@@ -69,8 +69,8 @@ pub(super) const DELETES: u32 = 2;
 pub(super) const KEY: u32 = 4;
 /// That of manifests of a schema with a typed field.
 pub(super) const TYPED: u32 = 8;
-/// That of manifests of a schema with a field that keeps a column.
-pub(super) const COLUMNS: u32 = 16;
+/// That of manifests of a schema with a field that keeps a column; 16 was that of columns of another form.
+pub(super) const COLUMNS: u32 = 32;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 

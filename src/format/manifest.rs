@@ -56,7 +56,7 @@
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
 //! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
 //! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point; u16 number of default fields, and u16 the position of
-//! each; with feature bit 4, u16 the position of the key; with feature bit 16, u16 number of fields that keep a column (the
+//! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
 //! module `column`), at least 1, and u16 the position of each, ascending.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
@@ -101,7 +101,7 @@
 //! # Versions
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
-//! 16: columns.
+//! 32: columns.
 //!
 //! # Why
 //!

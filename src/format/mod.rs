@@ -43,7 +43,8 @@
 //! | incompatible 2 | manifests | documents of a segment are deleted (the module `deletes`) |
 //! | incompatible 4 | manifests | the schema has a key |
 //! | incompatible 8 | manifests | the schema has a typed field |
-//! | incompatible 16 | manifests | a field keeps a column (the module `column`) |
+//! | incompatible 16 | manifests | never to be used: it stood for columns of another form before any release |
+//! | incompatible 32 | manifests | a field keeps a column (the module `column`) |
 //! | incompatible 1 | images | names take up to 64 bytes |
 
 #![deny(

@@ -365,11 +365,8 @@ impl SearchBuilder<'_> {
                     )
                 }
                 _ => {
-                    let reason = "a block that lies in one range is counted by its bounds";
-                    (
-                        "column, by bounds of blocks",
-                        Decision::accepted("count by the column", reason),
-                    )
+                    let reason = "what lies in one range is counted by its bounds";
+                    ("column", Decision::accepted("count by the column", reason))
                 }
             };
             tree.facets.push(ExplainFacet {

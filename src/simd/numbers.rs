@@ -134,47 +134,55 @@ mod avx2 {
             // No place leads outside, whoever gave it.
             let at = _mm256_min_epu32(_mm256_srli_epi32::<3>(bits), last);
             let shifts = _mm256_and_si256(bits, _mm256_set1_epi32(7));
-            let numbers = match width <= NARROW {
-                true => _mm256_srlv_epi32(gather(bytes, at), shifts),
-                false => {
-                    let (low, high) =
-                        (_mm256_castsi256_si128(at), _mm256_extracti128_si256::<1>(at));
-                    let low_shifts = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(shifts));
-                    let high_shifts = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(shifts));
-                    let low = _mm256_srlv_epi64(gather_words(bytes, low), low_shifts);
-                    let high = _mm256_srlv_epi64(gather_words(bytes, high), high_shifts);
-                    // The low halves of both, in their order.
-                    let even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-                    let low = _mm256_permutevar8x32_epi32(low, even);
-                    let high = _mm256_permutevar8x32_epi32(high, even);
-                    _mm256_blend_epi32::<0b1111_0000>(low, high)
-                }
+            let numbers = if width <= NARROW {
+                #[expect(unsafe_code, reason = "fetches from places")]
+                // SAFETY: each of `at` was just kept to `bytes.len() - 8` or less.
+                let words = unsafe { gather(bytes, at) };
+                _mm256_srlv_epi32(words, shifts)
+            } else {
+                let (low, high) = (_mm256_castsi256_si128(at), _mm256_extracti128_si256::<1>(at));
+                #[expect(unsafe_code, reason = "fetches from places")]
+                // SAFETY: as above.
+                let (low, high) = unsafe { (gather_words(bytes, low), gather_words(bytes, high)) };
+                let low_shifts = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(shifts));
+                let high_shifts = _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(shifts));
+                let low = _mm256_srlv_epi64(low, low_shifts);
+                let high = _mm256_srlv_epi64(high, high_shifts);
+                // The low halves of both, in their order.
+                let even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+                let low = _mm256_permutevar8x32_epi32(low, even);
+                let high = _mm256_permutevar8x32_epi32(high, even);
+                _mm256_blend_epi32::<0b1111_0000>(low, high)
             };
             store(_mm256_and_si256(numbers, mask), out);
         }
         unpack_portable(bytes, width, rest, out_rest);
     }
 
-    /// Four bytes from each of eight places, none of which is among the last seven of `bytes`.
+    /// Four bytes from each of eight places.
+    ///
+    /// # Safety
+    ///
+    /// Behind each place lie four bytes of `bytes`, of which there are at most `i32::MAX`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn gather(bytes: &[u8], at: __m256i) -> __m256i {
-        #[expect(unsafe_code, reason = "fetches from places")]
-        // SAFETY: the caller, above, keeps each place to `bytes.len() - 8` or less, so that all four bytes lie inside.
-        unsafe {
-            _mm256_i32gather_epi32::<1>(bytes.as_ptr().cast(), at)
-        }
+    #[expect(unsafe_code, reason = "fetches from places")]
+    unsafe fn gather(bytes: &[u8], at: __m256i) -> __m256i {
+        // SAFETY: what the caller promises.
+        unsafe { _mm256_i32gather_epi32::<1>(bytes.as_ptr().cast(), at) }
     }
 
     /// Eight bytes from each of four places.
+    ///
+    /// # Safety
+    ///
+    /// As [`gather`], but of eight bytes.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn gather_words(bytes: &[u8], at: __m128i) -> __m256i {
-        #[expect(unsafe_code, reason = "fetches from places")]
-        // SAFETY: as above, so that all eight bytes lie inside.
-        unsafe {
-            _mm256_i32gather_epi64::<1>(bytes.as_ptr().cast(), at)
-        }
+    #[expect(unsafe_code, reason = "fetches from places")]
+    unsafe fn gather_words(bytes: &[u8], at: __m128i) -> __m256i {
+        // SAFETY: what the caller promises.
+        unsafe { _mm256_i32gather_epi64::<1>(bytes.as_ptr().cast(), at) }
     }
 
     #[inline]

@@ -64,6 +64,11 @@ impl OneEach<'_> {
 }
 
 impl Block<'_> {
+    /// How many values all documents have.
+    pub(crate) fn n_values(&self) -> u64 {
+        self.head.n_values.into()
+    }
+
     /// Its numbers, where each document has a place for one; what reads them fastest.
     #[inline]
     pub(crate) fn one_each(&self) -> Option<OneEach<'_>> {

@@ -92,7 +92,8 @@
 //! # Versions
 //!
 //! 1: as above. A build that does not know of columns refuses the manifest of an index that has any, by its
-//! incompatible feature bit 16; segments without them are what they were.
+//! incompatible feature bit 32; segments without them are what they were. Bit 16, which no release wrote, stood for columns without
+//! a frame and is refused.
 //!
 //! # Why
 //!
@@ -449,7 +450,7 @@ impl<'s, S: Source<'s>> Column<S> {
         })?;
         writer.finish(&mut written);
         compare(&mut written)?;
-        let frame = finder.frame(self.frame.gap == 0);
+        let frame = finder.frame(self.n_with == self.n_docs);
         if at == self.source.len() && frame == self.frame { Ok(()) } else { Err(differs(at)) }
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::simd::numbers;
 use std::ops::Range;
 
-/// A mapped column whose blocks all share a frame of less than 32 bits: a number for each document of the segment, packed without
+/// A mapped column whose blocks all share a frame of 1 to 31 bits: a number for each document of the segment, packed without
 /// anything in between.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<S> {
@@ -27,7 +27,8 @@ impl<'s, S: Source<'s>> Column<S> {
         let all_share = self.n_shared > 0 && self.n_shared == self.n_blocks();
         // Then they end where the directory begins.
         let len = packed_len(self.n_docs as usize, width) as u64;
-        let is_plain = all_share && width < u32::BITS && self.source.is_mapped();
+        // Where all values are one, the directory says so sooner.
+        let is_plain = all_share && (1..u32::BITS).contains(&width) && self.source.is_mapped();
         (is_plain && len == self.directory_at).then_some(Plain { column: self })
     }
 }

@@ -123,7 +123,25 @@ fn codes_in_no_order_share_a_frame() {
         let bytes = section(&docs);
         let column = Column::open(&bytes[..]).unwrap();
         assert_eq!(column.n_shared, column.n_blocks());
-        assert_eq!(column.plain().is_some(), column.frame.width < 32);
+        let plain = column.plain();
+        assert_eq!(plain.is_some(), column.frame.width < 32);
+        if let Some(plain) = plain {
+            let (first, (base, unit)) = (plain.first(), plain.base_and_unit());
+            let numbers = plain.numbers(8..column.n_docs()).unwrap();
+            let places: Vec<u32> = (0..column.n_docs() - 8).collect();
+            let mut out = vec![0; places.len()];
+            numbers.get(&places, &mut out);
+            let code = |number: u32| Some(base + unit * u64::from(number.checked_sub(first)?));
+            assert!(
+                out.into_iter().map(code).eq(docs[8..].iter().map(|codes| codes.first().copied()))
+            );
+            for code in docs.iter().flatten() {
+                let number = plain.first_of(*code);
+                assert_eq!(base + unit * u64::from(number - first), *code);
+                let between = if unit > 1 && *code > base { code - 1 } else { *code };
+                assert_eq!(plain.first_of(between), number);
+            }
+        }
         check(&docs);
     }
     let codes: [&dyn Fn(u64) -> Option<u64>; 3] = [
@@ -151,12 +169,15 @@ fn another_frame_than_that_of_all_codes_is_damage() {
         Frame { unit: 10, ..frame },
         Frame { width: 3, ..frame },
         Frame { gap: 0, ..frame },
+        Frame { width: 1, gap: 0, ..frame },
     ] {
         let bytes = section_in(other, &docs);
         // What is written can be read in any case.
         assert_eq!(read(&bytes).unwrap(), docs);
         assert!(Column::open(&bytes[..]).unwrap().verify().is_err(), "{other:?}");
     }
+    let bytes = section_in(frame, &[vec![1_000], vec![1_030]]);
+    assert!(Column::open(&bytes[..]).unwrap().verify().is_err(), "a gap that nobody needs");
 }
 
 /// Asks a column for everything in every way.
