@@ -117,7 +117,9 @@ impl MatchSet {
                 return Ok(other.clone());
             }
         };
-        let places = vec![0; a.places.len().max(b.places.len())];
+        let n_places = a.places.len().max(b.places.len());
+        budget::hold((n_places * size_of::<u32>()) as u64)?;
+        let places = vec![0; n_places];
         let mut both = MatchWindows { windows: vec![], places, bytes: vec![], len: 0 };
         let mut shared = ContainerBuf::new();
         for window in a.windows() {

@@ -30,6 +30,8 @@ pub(crate) struct WholeMoments {
 pub(crate) struct FractionMoments {
     n: u64,
     sum: CompensatedSum,
+    /// The same of numbers times [`SCALE`], for where the sum is beyond all numbers, if only on the way.
+    scaled: CompensatedSum,
     /// The first of them, from which all are taken as distances: numbers that lie close and far from zero lose nothing, and where
     /// it is far from the others, what these lose is little beside the distance.
     first: f64,
@@ -37,6 +39,9 @@ pub(crate) struct FractionMoments {
     mean: f64,
     squares: f64,
 }
+
+/// Less than one by the number of numbers that there can be, so that no sum of them is beyond all numbers.
+const SCALE: f64 = 1.0 / (1u128 << 64) as f64;
 
 /// A sum, and what additions to it lost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,16 +120,20 @@ impl Moments {
     pub(crate) fn sum(&self) -> Option<f64> {
         match self {
             Moments::Whole(_) => None,
-            Moments::Fractions(fractions) => Some(fractions.sum.value()),
+            Moments::Fractions(FractionMoments { sum, scaled, .. }) => {
+                let sum = sum.value();
+                Some(if sum.is_finite() { sum } else { scaled.value() / SCALE })
+            }
         }
     }
 
     /// The mean of fractions.
     pub(crate) fn mean(&self) -> Option<f64> {
         match self {
-            Moments::Fractions(FractionMoments { n, mean, sum, first, .. }) if *n > 0 => {
+            Moments::Fractions(FractionMoments { n, sum, scaled, .. }) if *n > 0 => {
                 let by_sum = sum.value() / *n as f64;
-                Some(if by_sum.is_finite() { by_sum } else { first + mean })
+                let scaled = scaled.value() / *n as f64 / SCALE;
+                Some(if by_sum.is_finite() { by_sum } else { scaled })
             }
             _ => None,
         }
@@ -136,8 +145,12 @@ impl Moments {
             Moments::Whole(whole) => (whole.n, whole.squares),
             Moments::Fractions(fractions) => (fractions.n, fractions.squares),
         };
-        // What is rounded may come out below zero; what is no number stays none.
-        (n > 0).then(|| if squares < 0.0 { 0.0 } else { squares / n as f64 })
+        // What is rounded may come out below zero, and distances beyond all numbers as no number.
+        (n > 0).then_some(match squares {
+            squares if squares.is_nan() => f64::INFINITY,
+            squares if squares < 0.0 => 0.0,
+            squares => squares / n as f64,
+        })
     }
 }
 
@@ -179,11 +192,16 @@ impl FractionMoments {
     fn add(&mut self, codes: &[u64]) {
         let n = codes.len() as f64;
         self.begin(codes.first().map_or(0.0, |code| f64_of_code(*code)));
-        let mut apart = 0.0;
+        let (mut apart, mut of_codes) = (0.0, CompensatedSum::default());
         for code in codes {
             let number = f64_of_code(*code);
             self.sum.add(number);
+            of_codes.add(number);
             apart += number - self.first;
+        }
+        match of_codes.value() {
+            sum if sum.is_finite() => self.scaled.add(sum * SCALE),
+            _ => codes.iter().for_each(|code| self.scaled.add(f64_of_code(*code) * SCALE)),
         }
         let mean = apart / n;
         let (mut beside, mut squares) = (0.0, 0.0);
@@ -199,6 +217,7 @@ impl FractionMoments {
         self.begin(number);
         let product = number * times as f64;
         self.sum.add(product);
+        self.scaled.add(number * SCALE * times as f64);
         // What the product lost.
         let lost = number.mul_add(times as f64, -product);
         if lost.is_finite() {
@@ -231,6 +250,26 @@ mod tests {
     use crate::value::{self, Value};
 
     const SIGN: u64 = 1 << 63;
+
+    #[test]
+    fn sums_that_are_beyond_all_numbers_on_the_way_come_back() {
+        let large = [[1e306; 1_024], [-1e306; 1_024]].concat();
+        for at_once in [1, 1_024, 2_048] {
+            let moments = of_fractions(&large, at_once);
+            assert_eq!((moments.sum(), moments.mean()), (Some(0.0), Some(0.0)), "{at_once}");
+            let most = of_fractions(&[f64::MAX, f64::MAX, -f64::MAX], at_once);
+            assert_eq!(most.sum(), Some(f64::MAX));
+            assert_eq!(most.variance(), Some(f64::INFINITY));
+            let beyond = of_fractions(&[f64::MAX, f64::MAX], at_once);
+            assert_eq!((beyond.sum(), beyond.mean()), (Some(f64::INFINITY), Some(f64::MAX)));
+        }
+        let mut repeated = Moments::of(FieldKind::F64);
+        for number in [1e306, -1e306] {
+            let code = value::code(FieldKind::F64, &Value::F64(number)).unwrap();
+            repeated.add_repeated(code, 1_024);
+        }
+        assert_eq!((repeated.sum(), repeated.mean()), (Some(0.0), Some(0.0)));
+    }
 
     fn of_fractions(numbers: &[f64], at_once: usize) -> Moments {
         let code = |number: &f64| value::code(FieldKind::F64, &Value::F64(*number)).unwrap();

@@ -74,6 +74,7 @@ pub(crate) fn statistics_of(
     let started = Instant::now();
     let mut n_matches = 0;
     let (mut columns, mut range, mut n_values) = (vec![], None, 0);
+    let mut n_docs_in_all = 0;
     let mut readers = vec![];
     for (segment, matches) in segments.iter().zip(matches) {
         n_matches += matches.len(segment.n_docs);
@@ -81,7 +82,8 @@ pub(crate) fn statistics_of(
         match reader.column()? {
             Some(column) => {
                 range = wider(range, column.range());
-                n_values += column.n_values();
+                n_values += u128::from(column.n_values());
+                n_docs_in_all += u128::from(column.n_docs());
                 columns.push((column, matches));
             }
             None => readers.push((reader, matches, segment.n_docs)),
@@ -89,7 +91,11 @@ pub(crate) fn statistics_of(
     }
     let kind = segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
     let tally = match percentiles {
-        Some(_) if readers.is_empty() => tally_of_columns(range, n_matches.min(n_values))?,
+        Some(_) if readers.is_empty() => {
+            // As many as other documents have.
+            let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs_in_all.max(1));
+            tally_of_columns(range, u64::try_from(of_matches).unwrap_or(u64::MAX))?
+        }
         Some(_) => tally_of_terms(&readers, n_matches)?,
         None => None,
     };
@@ -156,8 +162,8 @@ fn is_affordable(bytes: u64) -> bool {
 
 fn spread(tally: &Tally, n: u64, percentiles: &[f64]) -> Result<Spread> {
     // By how many values are not above: at least one, and no more than there are.
-    let rank = |percent: &f64| ((percent * n as f64 / 100.0).ceil() as u64).clamp(1, n.max(1));
-    let mut wanted: Vec<_> = percentiles.iter().map(rank).enumerate().collect();
+    let ranks = percentiles.iter().map(|percent| rank(*percent, n).clamp(1, n.max(1)));
+    let mut wanted: Vec<_> = ranks.enumerate().collect();
     wanted.sort_unstable_by_key(|(_, rank)| *rank);
     let mut found = vec![0; percentiles.len()];
     let (mut distinct, mut so_far, mut next) = (0, 0, wanted.iter().peekable());
@@ -172,6 +178,18 @@ fn spread(tally: &Tally, n: u64, percentiles: &[f64]) -> Result<Spread> {
         Ok(())
     })?;
     Ok(Spread { distinct, percentiles: found })
+}
+
+/// So many percent of `n`, rounded up: by the digits that mean the percentage, as 99.9 is a little more than itself in binary.
+fn rank(percent: f64, n: u64) -> u64 {
+    let text = percent.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let exact = || {
+        let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+        let unit = 10u128.checked_pow(fraction.len() as u32 + 2)?;
+        u64::try_from(digits.checked_mul(n.into())?.div_ceil(unit)).ok()
+    };
+    exact().unwrap_or_else(|| (percent * n as f64 / 100.0).ceil() as u64)
 }
 
 struct Looking {
@@ -311,5 +329,27 @@ impl Looking {
             self.add_repeated(code, times)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn ranks_are_those_of_the_digits_of_a_percentage() {
+        for (percent, n, expected) in [
+            (99.9, 41_000, 40_959),
+            (99.9, 82_000, 81_918),
+            (12.3, 21_000, 2_583),
+            (50.0, 3, 2),
+            (0.0, 10, 0),
+            (100.0, u64::MAX, u64::MAX),
+            (0.1, 1_001, 2),
+            (33.333_333_333_333_336, 3, 2),
+            (1e-300, 10, 1),
+        ] {
+            assert_eq!(rank(percent, n), expected, "{percent} of {n}");
+        }
     }
 }

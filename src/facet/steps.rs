@@ -6,8 +6,8 @@
 //! that it has one in.
 //!
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or eight where steps
-//! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 60
-//! bytes a step that is made, or 32 for each that is met.
+//! are not made before; of fractions some fifteen either way, because equal steps are not equally many codes. Memory: some 250
+//! bytes a step that is made or met, of which there may be 65,536.
 
 use super::pieces::count_by_ends;
 use super::ranges::{ColumnProfile, wider};
@@ -25,9 +25,9 @@ use std::time::Instant;
 /// What a look at the directory takes about, and at a value, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const VALUE_NS: u64 = 10;
-/// The most steps that are made before they are met, and what one takes.
+/// The most steps that are made before they are met, and that may have any, and what one takes with its bucket.
 const MADE_MAX: u64 = 1 << 16;
-const STEP_BYTES: u64 = 64;
+const STEP_BYTES: u64 = 256;
 /// Beyond these whole numbers fractions have no neighbours that differ by one.
 const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 
@@ -120,10 +120,21 @@ pub(crate) fn count_steps(
         range = wider(range, column.range());
         columns.push((column, matches));
     }
+    if let Some(of_all) = range
+        && steps.check(of_all).is_err()
+    {
+        // Documents that do not match, or not any more, may be what is too far away.
+        range = range_of_matches(&columns)?;
+    }
     let Some(of_all) = range else {
         return Ok(StepCounts { missing: n_matches, ..StepCounts::default() });
     };
     steps.check(of_all)?;
+    if n_matches > u64::from(u32::MAX) {
+        return Err(Error::new(ErrorKind::LimitExceeded, "counting by steps")
+            .expected(format!("at most {} documents that match", u32::MAX))
+            .found(n_matches.to_string()));
+    }
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
     let (counts, n_with, profile) = match n_steps <= MADE_MAX {
@@ -152,6 +163,12 @@ pub(crate) fn count_steps(
             let mut counts = vec![];
             counting.tally.for_each(|(step, count)| {
                 budget::hold(STEP_BYTES)?;
+                if counts.len() as u64 == MADE_MAX {
+                    return Err(Error::new(ErrorKind::LimitExceeded, "counting by steps")
+                        .expected(format!("at most {MADE_MAX} steps that have any"))
+                        .found("more")
+                        .hint("wider steps are fewer"));
+                }
                 counts.push((first + i128::from(step), u64::from(count)));
                 Ok(())
             })?;
@@ -163,6 +180,22 @@ pub(crate) fn count_steps(
         missing: n_matches.saturating_sub(n_with),
         profile: ColumnProfile { time: started.elapsed(), ..profile },
     })
+}
+
+/// The least and the greatest code of the documents that match.
+fn range_of_matches(columns: &[(Column<Section<'_>>, &MatchSet)]) -> Result<Option<(u64, u64)>> {
+    let mut range = None;
+    for (column, matches) in columns {
+        for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
+            let block = column.block(nth, heads.get(nth)?)?;
+            budget::work(HEAD_NS + VALUE_NS * u64::from(places.len()))?;
+            places.for_each(|place| {
+                range = wider(range, block.least(place).zip(block.greatest(place)));
+            });
+            Ok(())
+        })?;
+    }
+    Ok(range)
 }
 
 struct Counting {

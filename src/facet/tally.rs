@@ -348,7 +348,7 @@ mod tests {
             // Two codes, met more often than there would be room for each time.
             let mut tally = Tally::of(0, u64::MAX, false).unwrap();
             for nth in 0..4 * PENDING_MAX as u64 {
-                tally.add(nth % 2 << 40, 1).unwrap();
+                tally.add((nth % 2) << 40, 1).unwrap();
             }
             tally.finish().unwrap();
             assert!(

@@ -153,8 +153,17 @@ impl ResultCache {
             return Ok(Hits { took: started.elapsed(), from_cache: true, ..kept });
         }
         self.misses.fetch_add(1, Relaxed);
+        let wanted: Vec<bool> = search.facets.iter().map(Facet::wants_spread).collect();
         let answer = search.answer(started)?;
-        if answer.stopped.is_none() && weight(&key, &answer) <= self.bytes_max / SHARDS as u64 {
+        // What there was no memory for may be found with more of it.
+        let is_open = |(wanted, counts): (&bool, &FacetCounts)| {
+            *wanted && counts.statistics.as_ref().is_some_and(|found| found.distinct.is_none())
+        };
+        let is_whole = !wanted.iter().zip(&answer.facets).any(is_open);
+        if is_whole
+            && answer.stopped.is_none()
+            && weight(&key, &answer) <= self.bytes_max / SHARDS as u64
+        {
             self.answers.insert(key, Arc::new(answer.clone()));
         }
         Ok(answer)

@@ -51,6 +51,14 @@ pub(super) enum FacetWhat {
 }
 
 impl Facet {
+    /// Whether the different values of a field are wanted, or what stands at ranks of them.
+    pub(super) fn wants_spread(&self) -> bool {
+        match &self.what {
+            FacetWhat::Statistics(options) => options.percentiles().is_ok_and(|it| it.is_some()),
+            _ => false,
+        }
+    }
+
     /// The values of a field, or the terms of a text field, with how many documents have each: the ten most frequent ones,
     /// unless options say otherwise.
     pub fn values(field: impl Into<String>) -> ValueFacet {

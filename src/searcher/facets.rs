@@ -207,13 +207,11 @@ impl SearchBuilder<'_> {
         };
         for request in &self.facets {
             let field = self.field(&request.field)?;
-            let own = match unselected.as_ref().filter(|_| is_selected(request)) {
-                Some(unselected) => Some(unselected.but(&request.field)?),
-                None => None,
-            };
+            let unselected = unselected.as_ref().filter(|_| is_selected(request));
+            let own = unselected.map(|unselected| unselected.but(&request.field));
             let mut of_own = None;
-            let (matches, to_test) = match &own {
-                Some(own) => (&own[..], &mut of_own),
+            let (matches, to_test) = match own {
+                Some(own) => (own, &mut of_own),
                 None => (&matches[..], &mut of_all),
             };
             let ranges = match &request.what {

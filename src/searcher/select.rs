@@ -34,10 +34,11 @@ impl Selection {
 
 impl SearchBuilder<'_> {
     /// Only documents that have one of these values in a field; asked for twice of the same field, one of all that were
-    /// named. No values select nothing, and change nothing. Hits, total and facets are those of what is left, but a facet
+    /// named. No values, of which [`Value::Null`] is none, select nothing, and change nothing. Hits, total and facets are those of what is left, but a facet
     /// of the same field, whatever it counts, leaves this selection out: it shows what else there is to choose.
     ///
-    /// Costs one more search where such a facet is asked for, however many there are.
+    /// Where such facets are asked for, however many there are, costs one search more for all of them and one for each selection
+    /// that some of them keeps.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -69,6 +70,7 @@ impl SearchBuilder<'_> {
         values: impl IntoIterator<Item = V>,
     ) -> Self {
         let (field, values) = (field.into(), values.into_iter().map(Into::into));
+        let values = values.filter(|value| !value.is_null());
         match self.selections.iter_mut().find(|selection| selection.field == field) {
             Some(selection) => selection.values.extend(values),
             None => {
@@ -97,13 +99,8 @@ impl SearchBuilder<'_> {
     }
 }
 
-/// What facets of selected fields count.
-pub(super) struct Unselected {
-    /// What the query matches by itself.
-    all: Matches,
-    /// And such selections as some facet does not leave out.
-    of_selections: Vec<(String, Matches)>,
-}
+/// What facets of selected fields count: by field what matches with all selections but its own.
+pub(super) struct Unselected(Vec<(String, Matches)>);
 
 impl Unselected {
     /// For the facets of a search, at least one of which is of a selected field.
@@ -114,20 +111,30 @@ impl Unselected {
             let mut others = search.facets.iter().filter(|facet| search.is_selected(&facet.field));
             if others.any(|facet| facet.field != selection.field) {
                 let matches = matches(search.searcher, &selection.query())?;
-                of_selections.push((selection.field.clone(), matches));
+                of_selections.push((&selection.field, matches));
             }
         }
-        Ok(Unselected { all, of_selections })
+        let mut by_field = vec![];
+        for selection in &search.selections {
+            let own = &selection.field;
+            if !search.facets.iter().any(|facet| facet.field == *own) {
+                continue;
+            }
+            let others = of_selections.iter().filter(|(of, _)| *of != own);
+            let mut so_far: Cow<'_, [MatchSet]> = Cow::Borrowed(&all);
+            for (_, next) in others {
+                let pairs = so_far.iter().zip(next);
+                so_far = pairs.map(|(a, b)| MatchSet::both(a, b)).collect::<Result<_>>()?;
+            }
+            by_field.push((own.clone(), so_far.into_owned()));
+        }
+        Ok(Unselected(by_field))
     }
 
     /// What matches with all selections but that of a field.
-    pub(super) fn but(&self, field: &str) -> Result<Cow<'_, [MatchSet]>> {
-        let others = self.of_selections.iter().filter(|(of, _)| of != field);
-        others.map(|(_, matches)| matches).try_fold(Cow::Borrowed(&self.all[..]), |so_far, next| {
-            let pairs = so_far.iter().zip(next);
-            let both = pairs.map(|(a, b)| MatchSet::both(a, b)).collect::<Result<_>>()?;
-            Ok(Cow::Owned(both))
-        })
+    pub(super) fn but(&self, field: &str) -> &[MatchSet] {
+        let own = self.0.iter().find(|(of, _)| of == field);
+        own.map_or(&[], |(_, matches)| matches)
     }
 }
 

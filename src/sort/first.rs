@@ -5,7 +5,7 @@
 //! two others.
 
 use super::key::{Ranks, SortField, SortOrder};
-use crate::budget;
+use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads};
@@ -26,6 +26,8 @@ const KEY_NS: u64 = 15;
 const SORTED_NS: u64 = 30;
 /// And looking a term up in a dictionary.
 const TERM_NS: u64 = 500;
+/// Documents whose terms are read of a search that is stopped: in less than a millisecond.
+const AFTER_STOP: usize = 1_024;
 /// What a term of a document takes beside its bytes.
 const TERM_BYTES: usize = 48;
 
@@ -167,31 +169,40 @@ impl<'o> First<'o> {
 
     /// Gives what is kept the ranks that its terms have in `segment`.
     fn go_over_to(&mut self, segment: SegmentReader<'_>) -> Result<()> {
-        let mut by_key = vec![];
+        // In the order in which the heap has what is kept.
+        let (mut by_key, mut held) = (vec![], Held::default());
         for (key, field) in self.order.fields().iter().enumerate() {
             if !field.has_ordinals {
                 continue;
             }
             let places = self.kept.iter().chain(&self.after);
             let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
-            let mut ranks: BTreeMap<Box<[u8]>, u128> = terms.map(|term| (term.into(), 0)).collect();
-            budget::work(ranks.len() as u64 * TERM_NS)?;
+            let mut ranks: BTreeMap<&[u8], u128> = BTreeMap::new();
+            for term in terms {
+                budget::work(KEY_NS)?;
+                if ranks.insert(term, 0).is_none() {
+                    held.more(TERM_BYTES as u64)?;
+                }
+            }
             let dictionary = segment.field(field.field).terms()?;
             for (nth, (term, rank)) in (0..).zip(&mut ranks) {
+                budget::work(TERM_NS)?;
                 let n_less = dictionary.rank(term)?;
                 *rank = match dictionary.get(term)? {
                     Some(_) => field.rank(Some(n_less.into())),
                     None => field.rank_between(n_less, nth),
                 };
             }
-            by_key.push((key, ranks));
+            let rank = |place: &Place| ranks.get(place.terms.get(key)?.as_deref()?).copied();
+            let of_kept: Vec<_> = self.kept.iter().map(rank).collect();
+            held.more(size_of_val(&of_kept[..]) as u64)?;
+            by_key.push((key, of_kept, self.after.as_ref().and_then(rank)));
         }
         let mut places = std::mem::take(&mut self.kept).into_vec();
-        for place in places.iter_mut().chain(&mut self.after) {
-            for (key, ranks) in &by_key {
-                let term = place.terms.get(*key).and_then(Option::as_deref);
-                let rank = term.and_then(|term| ranks.get(term)).copied();
-                if let (Some(rank), Some(slot)) = (rank, place.rank_mut(*key)) {
+        for (key, of_kept, of_after) in by_key {
+            let ranks = of_kept.into_iter().chain([of_after]);
+            for (place, rank) in places.iter_mut().chain(&mut self.after).zip(ranks) {
+                if let (Some(rank), Some(slot)) = (rank, place.rank_mut(key)) {
                     *slot = rank;
                 }
             }
@@ -223,6 +234,10 @@ impl<'o> First<'o> {
             Ok(terms)
         };
         let mut places = std::mem::take(&mut self.kept).into_vec();
+        if is_stopped {
+            places.sort_unstable();
+            places.truncate(AFTER_STOP);
+        }
         for place in places.iter_mut().filter(|place| place.terms.is_empty()) {
             done = read(place).map(|terms| place.terms = terms).and_then(|()| match is_stopped {
                 true => Ok(()),

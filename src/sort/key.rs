@@ -199,7 +199,7 @@ impl SortOrder {
             value if field.has_ordinals => {
                 let term = match value {
                     Value::Text(text) => text.clone(),
-                    value => value.to_string(),
+                    value => value.to_exact_text().into_owned(),
                 };
                 Ok((SortField::FIRST, Some(term.into_bytes().into_boxed_slice())))
             }

@@ -367,3 +367,54 @@ fn blocks_of_one_value_are_not_read() {
     assert_eq!(found.distinct, Some(10));
     assert_eq!((found.sum, found.variance), (Some(Sum::Whole(45 * 1_024)), Some(8.25)));
 }
+
+/// An answer without what there was no memory for is not the answer of those that have more.
+#[test]
+fn what_there_was_no_memory_for_is_not_kept_for_others() {
+    let schema = Schema::builder().field(Field::new("at", FieldKind::I64)).build().unwrap();
+    let storage = std::sync::Arc::new(treepie::storage::MemoryStorage::new());
+    let index = Index::options().result_cache_bytes(8 << 20).create_in(storage, schema);
+    let mut writer = index.writer().unwrap();
+    for nth in 0..40_000i64 {
+        writer.add(Document::new().with("at", nth * 1_000_003)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let search = || searcher.search(&query).limit(0).with_facet(Facet::statistics("at").distinct());
+    let distinct = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap().distinct;
+    assert_eq!(distinct(search().memory_bytes(400 << 10).run().unwrap()), None);
+    let page = search().run().unwrap();
+    assert!(!page.from_cache);
+    assert_eq!(distinct(page), Some(40_000));
+    let page = search().memory_bytes(400 << 10).run().unwrap();
+    assert!(page.from_cache);
+    assert_eq!(distinct(page), Some(40_000));
+}
+
+#[test]
+fn steps_have_a_limit_and_what_does_not_match_sets_none() {
+    let schema = Schema::builder().field(Field::new("f", FieldKind::F64));
+    let schema = schema.field(Field::new("id", FieldKind::U64)).key("id").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for nth in 0..70_000u64 {
+        let number = if nth == 7 { 1e15 } else { nth as f64 * 3.0 };
+        writer.add(Document::new().with("id", nth).with("f", number)).unwrap();
+    }
+    writer.commit().unwrap();
+    let steps = |query: &str, width: f64| {
+        let searcher = index.searcher().unwrap();
+        let query = searcher.parse(query).unwrap();
+        let page = searcher.search(&query).limit(0).with_facet(Facet::steps("f", width)).run();
+        page.map(|page| page.facets[0].buckets.len())
+    };
+    let error = steps("*", 0.01).unwrap_err().to_string();
+    assert!(error.contains("53 bits"), "{error}");
+    assert_eq!(steps("id:[0 TO 5]", 0.01).unwrap(), 6);
+    let error = steps("*", 0.5).unwrap_err().to_string();
+    assert!(error.contains("at most 65536 steps"), "{error}");
+    writer.delete_key(7u64).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(steps("id:[0 TO 9]", 0.01).unwrap(), 9);
+}

@@ -41,9 +41,21 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
     let wrong = |expected: &'static str, found: &str| {
         usage(format!("reading --facet {field}")).expected(expected).found(format!("'{found}'"))
     };
-    let mut facet = Facet::values(field);
+    let (mut facet, mut seen) = (Facet::values(field), vec![]);
     for (nth, option) in split_at_commas(options).iter().enumerate() {
-        let (name, value) = option.split_once('=').unwrap_or(("", option));
+        let (name, value) = match option.split_once('=') {
+            Some(("", _)) => return Err(wrong("a name before =", option).into()),
+            Some(pair) => pair,
+            None => ("", option.as_str()),
+        };
+        // Texts and patterns may be several, of which a value has all.
+        if seen.contains(&name.to_owned()) && matches!(name, "by" | "min" | "prefix") {
+            return Err(wrong("each option once", option).into());
+        }
+        if value.is_empty() && matches!(name, "prefix" | "contains" | "regex") {
+            return Err(wrong("a text behind =", option).into());
+        }
+        seen.push(name.to_owned());
         let number = |expected| value.parse::<u64>().map_err(|_| wrong(expected, option));
         facet = match name {
             "" if nth == 0 => facet.limit(number("a number of values, or OPTION=…")? as usize),
@@ -70,13 +82,13 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
     Ok(facet)
 }
 
-/// Parts between commas; `\,` is a comma of a part.
+/// Parts between commas; `\,` is a comma of a part, and `\\` a backslash.
 fn split_at_commas(text: &str) -> Vec<String> {
     let (mut parts, mut rest) = (vec![String::new()], text);
     while let Some(c) = rest.chars().next() {
-        let escaped = rest.strip_prefix("\\,");
+        let escaped = rest.strip_prefix('\\').and_then(|rest| rest.strip_prefix([',', '\\']));
         match (&mut parts[..], c) {
-            ([.., part], _) if escaped.is_some() => part.push(','),
+            ([.., part], _) if escaped.is_some() => part.extend(rest.chars().nth(1)),
             ([.., part], c) if c != ',' => part.push(c),
             _ => parts.push(String::new()),
         }
@@ -171,6 +183,9 @@ mod tests {
         is(r"brand:by=value:desc,contains=a\,b,regex=a{1\,2}\.b=.*|..", {
             brand().by_value_descending().containing("a,b").matching(pattern).into()
         });
+        is(r"brand:prefix=a\\,contains=x,contains=y", {
+            brand().prefix(r"a\").containing("x").containing("y").into()
+        });
         is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
@@ -185,6 +200,10 @@ mod tests {
             ("brand:3,min=0", "a number from 1 on, found 'min=0'"),
             ("brand:3,min=many", "found 'min=many'"),
             ("brand:by=value,3", "prefix=TEXT, contains=TEXT or regex=PATTERN, found '3'"),
+            ("brand:prefix=a,prefix=b", "expected each option once, found 'prefix=b'"),
+            ("brand:by=value,by=count", "expected each option once"),
+            ("brand:prefix=", "expected a text behind =, found 'prefix='"),
+            ("brand:=5", "expected a name before =, found '=5'"),
             ("brand:prefix=a,b", r"a comma within a text or a pattern is written \,"),
         ] {
             let Err(Failure::Error(error)) = read(typed) else { panic!("{typed}") };

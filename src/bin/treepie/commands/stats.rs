@@ -20,7 +20,11 @@ pub(crate) fn facet(typed: &str) -> Outcome<(&str, StatisticsFacet)> {
         let percent = option.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
         facet = match (option, percent) {
             ("distinct", _) => facet.distinct(),
-            (_, Some(percent)) if (0.0..=100.0).contains(&percent) => facet.percentiles([percent]),
+            (_, Some(percent))
+                if (0.0..=100.0).contains(&percent) && percent.is_sign_positive() =>
+            {
+                facet.percentiles([percent])
+            }
             _ => {
                 let wrong = usage(format!("reading --stats {field}"));
                 return Err(wrong
