@@ -1,5 +1,5 @@
 //! What a page of results has beside its hits: counts by value, by ranges, by months, and hits in the order of a field, by how
-//! many documents match.
+//! many documents match; a whole page with two selections; and whether the way that is chosen for a facet was the best.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -9,13 +9,13 @@ use tantivy::{
         AggContextParams, AggregationCollector, agg_req::Aggregations,
         agg_result::AggregationResults,
     },
-    collector::TopDocs,
-    query::{AllQuery, Query, TermQuery},
+    collector::{Count, TopDocs},
+    query::{AllQuery, BooleanQuery, Occur, Query, TermQuery},
     schema::{FAST, IndexRecordOption, STRING, SchemaBuilder},
 };
 use treepie::{
-    Decimal, Document, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval, SortKey,
-    Timestamp, WriterOptions,
+    Decimal, Document, FacetMethod, FacetRange, Field, FieldKind, Hits, Index, Interval,
+    SearchBuilder, SortKey, Timestamp, WriterOptions,
 };
 
 use crate::{
@@ -25,8 +25,19 @@ use crate::{
 };
 
 const ROUNDS: usize = 11;
+/// Of the ways of a facet, some of which take seconds.
+const GRID_ROUNDS: usize = 5;
 const N_VALUES: u64 = 300;
 const TOP: usize = 10;
+const COLORS: [&str; 12] = [
+    "amber", "black", "blue", "brown", "green", "grey", "orange", "pink", "red", "violet", "white",
+    "yellow",
+];
+/// What is selected on a page.
+const BRANDS_SELECTED: [&str; 2] = ["brand 001", "brand 003"];
+const COLORS_SELECTED: [&str; 3] = ["blue", "green", "red"];
+/// Parts of a page: the hits, and five facets, of which those of brands and colors are selected.
+const PARTS: usize = 6;
 /// Ends of the ranges of prices, in cents.
 const PRICES: [i64; 9] = [300, 600, 1_000, 1_500, 2_000, 3_000, 4_500, 7_500, 15_000];
 /// From 2019 on, so many seconds of five years.
@@ -48,6 +59,10 @@ enum Task {
     ByPrice,
     /// Of treepie alone.
     ByPriceAndDate,
+    /// Hits by score, the total and five facets, two of which have a selection.
+    Page,
+    /// Of treepie alone: one part of a page.
+    Part(usize),
 }
 
 const WAYS: [(&str, FacetMethod); 3] = [
@@ -84,29 +99,14 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
         }
     }
     let (tantivy, treepie) = (Tantivy::open(&tantivy)?, Treepie::open(&treepie)?);
+    let runs = Runs { tantivy, treepie };
     println!("{documents} documents, µs, median of {ROUNDS} rounds");
     println!("{:>24}{:>12}{:>11}{:>11}{:>8}", "", "selectivity", "tantivy", "treepie", "ratio");
     for (name, task) in TASKS {
         for (mark, one_in) in MARKS {
-            let (mut of_tantivy, mut of_treepie) = (vec![], vec![]);
-            for round in 0..=ROUNDS {
-                let (time, expected) = measure::time(|| tantivy.run(task, mark))?;
-                let (own_time, found) = measure::time(|| treepie.run(task, mark))?;
-                let found = counts_of_treepie(task, &found);
-                if let Some(expected) = expected.map(|found| found.counts(task)).transpose()?
-                    && expected != found
-                {
-                    return Err(format!("{mark}: tantivy {expected:?}, treepie {found:?}").into());
-                }
-                if round > 0 {
-                    of_tantivy.push(time);
-                    of_treepie.push(own_time);
-                }
-            }
-            let (of_tantivy, of_treepie) =
-                (measure::median(&mut of_tantivy), measure::median(&mut of_treepie));
+            let (of_tantivy, of_treepie) = runs.medians(task, mark)?;
             let selectivity = format!("{} %", 100.0 / one_in as f64);
-            match tantivy.knows(task) {
+            match runs.tantivy.knows(task) {
                 true => println!(
                     "{name:>24}{selectivity:>12}{of_tantivy:>11.1}{of_treepie:>11.1}{:>8.2}",
                     of_tantivy / of_treepie
@@ -115,12 +115,57 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
             }
         }
     }
-    Ok(())
+    println!("\na page: {TOP} hits by score, the total, five facets, two with a selection");
+    println!(
+        "{:>24}{:>11}{:>11}{:>8}{:>15}{:>8}",
+        "", "tantivy", "treepie", "ratio", "sum of parts", "share"
+    );
+    for (mark, one_in) in MARKS {
+        let (of_tantivy, page) = runs.medians(Task::Page, mark)?;
+        let parts: Vec<f64> = (0..PARTS)
+            .map(|part| Ok(runs.medians(Task::Part(part), mark)?.1))
+            .collect::<Result<_>>()?;
+        let (sum, selectivity) =
+            (parts.iter().sum::<f64>(), format!("{} %", 100.0 / one_in as f64));
+        let (ratio, share) = (of_tantivy / page, page / sum);
+        println!(
+            "{selectivity:>24}{of_tantivy:>11.1}{page:>11.1}{ratio:>8.2}{sum:>15.1}{share:>8.2}"
+        );
+    }
+    runs.treepie.print_grid()
+}
+
+struct Runs {
+    tantivy: Tantivy,
+    treepie: Treepie,
+}
+
+impl Runs {
+    /// What a task takes both engines, which must agree about what they find.
+    fn medians(&self, task: Task, mark: &str) -> Result<(f64, f64)> {
+        let (mut of_tantivy, mut of_treepie) = (vec![], vec![]);
+        for round in 0..=ROUNDS {
+            let (time, expected) = measure::time(|| self.tantivy.run(task, mark))?;
+            let (own_time, found) = measure::time(|| self.treepie.run(task, mark))?;
+            let found = counts_of_treepie(task, &found);
+            if let Some(expected) = expected.map(|found| found.counts(task)).transpose()?
+                && expected != found
+            {
+                return Err(format!("{mark}: tantivy {expected:?}, treepie {found:?}").into());
+            }
+            if round > 0 {
+                of_tantivy.push(time);
+                of_treepie.push(own_time);
+            }
+        }
+        Ok((measure::median(&mut of_tantivy), measure::median(&mut of_treepie)))
+    }
 }
 
 /// A document, as both engines get it.
 struct Product<'p> {
     brand: &'p str,
+    color: &'static str,
     cents: i64,
     second: i64,
     marks: Vec<&'static str>,
@@ -149,7 +194,8 @@ fn each_document(n: u64, mut take: impl FnMut(&Product<'_>) -> Result<()>) -> Re
             }
         }
         let second = FIRST_SECOND + (mix(number ^ (7 << 56)) % SECONDS) as i64;
-        take(&Product { brand, cents: (7.5 + normal).exp() as i64, second, marks })?;
+        let color = COLORS[(mix(number ^ (8 << 56)) % COLORS.len() as u64) as usize];
+        take(&Product { brand, color, cents: (7.5 + normal).exp() as i64, second, marks })?;
     }
     Ok(())
 }
@@ -165,6 +211,7 @@ fn mix(mut x: u64) -> u64 {
 fn build_tantivy(documents: u64, dir: &Path) -> Result<()> {
     let mut schema = SchemaBuilder::new();
     let brand = schema.add_text_field("brand", STRING | FAST);
+    let color = schema.add_text_field("color", STRING | FAST);
     let price = schema.add_i64_field("price", FAST);
     let since = schema.add_date_field("since", FAST);
     let mark = schema.add_text_field("mark", STRING);
@@ -173,6 +220,7 @@ fn build_tantivy(documents: u64, dir: &Path) -> Result<()> {
     each_document(documents, |product| {
         let mut document = TantivyDocument::new();
         document.add_text(brand, product.brand);
+        document.add_text(color, product.color);
         document.add_i64(price, product.cents);
         document.add_date(since, DateTime::from_timestamp_secs(product.second));
         product.marks.iter().for_each(|name| document.add_text(mark, name));
@@ -187,11 +235,17 @@ struct Tantivy {
     searcher: tantivy::Searcher,
     queries: BTreeMap<&'static str, Box<dyn Query>>,
     requests: BTreeMap<Task, Aggregations>,
+    /// What is selected, of brands and of colors.
+    selections: [Box<dyn Query>; 2],
+    /// Facets of a page: that of brands, that of colors, and the others.
+    page: [Aggregations; 3],
 }
 
 enum Found {
     Buckets(AggregationResults),
     Prices(Vec<i64>),
+    /// The total, and counts of brands, of colors and of prices.
+    Page(u64, [AggregationResults; 3]),
 }
 
 impl Tantivy {
@@ -221,19 +275,60 @@ impl Tantivy {
                 serde_json::json!({"date_histogram": {"field": "since", "fixed_interval": "30d"}}),
             ),
         ];
+        let colors = serde_json::json!({"terms": {"field": "color", "size": TOP}});
+        let years =
+            serde_json::json!({"date_histogram": {"field": "since", "fixed_interval": "365d"}});
+        let [(_, brands), (_, prices), (_, months)] = &requests;
+        let page = [
+            serde_json::json!({"top": brands}),
+            serde_json::json!({"top": colors}),
+            serde_json::json!({"top": prices, "months": months, "years": years}),
+        ];
+        let [a, b, c] = page.map(serde_json::from_value);
+        let page = [a?, b?, c?];
         let mut by_task = BTreeMap::new();
         for (task, request) in requests {
             by_task.insert(task, serde_json::from_value(serde_json::json!({"top": request}))?);
         }
+        let selection = |field: &str, values: &[&str]| -> Result<Box<dyn Query>> {
+            let field = index.schema().get_field(field)?;
+            let terms = values.iter().map(|value| Term::from_field_text(field, value));
+            let of_term = |term| -> Box<dyn Query> {
+                Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+            };
+            Ok(Box::new(BooleanQuery::union(terms.map(of_term).collect())))
+        };
+        let selections =
+            [selection("brand", &BRANDS_SELECTED)?, selection("color", &COLORS_SELECTED)?];
         Ok(Tantivy {
             searcher: index.reader()?.searcher(),
             queries: MARKS.map(|(name, _)| (name, query(name))).into(),
             requests: by_task,
+            selections,
+            page,
         })
     }
 
+    /// As tantivy has no selections, three searches: the hits and the facets without one, and each facet with one without it.
+    fn page(&self, query: &dyn Query) -> Result<Found> {
+        let [brands, colors] = &self.selections;
+        let with = |selections: &[&dyn Query]| {
+            let parts = [(Occur::Must, query.box_clone())].into_iter();
+            let selections = selections.iter().map(|it| (Occur::Must, it.box_clone()));
+            BooleanQuery::new(parts.chain(selections).collect())
+        };
+        let facets = |nth: usize| {
+            AggregationCollector::from_aggs(self.page[nth].clone(), AggContextParams::default())
+        };
+        let all = (TopDocs::with_limit(TOP).order_by_score(), Count, facets(2));
+        let (_, total, others) = self.searcher.search(&with(&[&**brands, &**colors]), &all)?;
+        let of_brands = self.searcher.search(&with(&[&**colors]), &facets(0))?;
+        let of_colors = self.searcher.search(&with(&[&**brands]), &facets(1))?;
+        Ok(Found::Page(total as u64, [of_brands, of_colors, others]))
+    }
+
     fn knows(&self, task: Task) -> bool {
-        self.requests.contains_key(&task) || task == Task::ByPrice
+        self.requests.contains_key(&task) || matches!(task, Task::ByPrice | Task::Page)
     }
 
     fn run(&self, task: Task, mark: &str) -> Result<Option<Found>> {
@@ -243,8 +338,10 @@ impl Tantivy {
                 AggregationCollector::from_aggs(request.clone(), AggContextParams::default());
             return Ok(Some(Found::Buckets(self.searcher.search(query, &collector)?)));
         }
-        if task != Task::ByPrice {
-            return Ok(None);
+        match task {
+            Task::Page => return self.page(query).map(Some),
+            Task::ByPrice => {}
+            _ => return Ok(None),
         }
         let top = TopDocs::with_limit(TOP).order_by_fast_field::<i64>("price", Order::Asc);
         let first = self.searcher.search(query, &top)?;
@@ -258,17 +355,29 @@ impl Found {
     fn counts(self, task: Task) -> Result<Vec<i64>> {
         let found = match self {
             Found::Prices(prices) => return Ok(prices),
-            Found::Buckets(found) => serde_json::to_value(found)?,
+            Found::Page(total, facets) => {
+                let mut counts = vec![total as i64];
+                for facet in facets {
+                    counts.extend(Self::of_buckets(facet)?);
+                }
+                return Ok(counts);
+            }
+            Found::Buckets(found) => Self::of_buckets(found)?,
         };
+        Ok(if task == Task::Months { vec![found.iter().sum()] } else { found })
+    }
+
+    fn of_buckets(found: AggregationResults) -> Result<Vec<i64>> {
+        let found = serde_json::to_value(found)?;
         let buckets = found["top"]["buckets"].as_array().ok_or("no buckets")?;
-        let counts = buckets.iter().filter_map(|bucket| bucket["doc_count"].as_i64());
-        Ok(if task == Task::Months { vec![counts.sum()] } else { counts.collect() })
+        Ok(buckets.iter().filter_map(|bucket| bucket["doc_count"].as_i64()).collect())
     }
 }
 
 fn build_treepie(documents: u64, dir: &Path) -> Result<()> {
     let schema = treepie::Schema::builder()
         .field(Field::new("brand", FieldKind::Keyword).stored(false).column(true))
+        .field(Field::new("color", FieldKind::Keyword).stored(false).column(true))
         .field(Field::new("price", FieldKind::Decimal { scale: 2 }).stored(false))
         .field(Field::new("since", FieldKind::Date).stored(false))
         .field(Field::new("mark", FieldKind::Keyword).stored(false).many(true))
@@ -279,6 +388,7 @@ fn build_treepie(documents: u64, dir: &Path) -> Result<()> {
         let since = Timestamp::from_micros(product.second * 1_000_000).ok_or("a date")?;
         let mut document = Document::new()
             .with("brand", product.brand)
+            .with("color", product.color)
             .with("price", Decimal::new(product.cents, 2).ok_or("a price")?)
             .with("since", since);
         product.marks.iter().for_each(|name| document.push("mark", *name));
@@ -322,9 +432,79 @@ impl Treepie {
             Task::ByPriceAndDate => search
                 .sort([SortKey::ascending("price"), SortKey::descending("since")])
                 .limit(TOP as u64),
+            Task::Page => (1..PARTS).fold(self.part(search, 0), |page, part| self.part(page, part)),
+            Task::Part(0) => self.part(search, 0),
+            Task::Part(part) => {
+                let selected =
+                    search.select("brand", BRANDS_SELECTED).select("color", COLORS_SELECTED);
+                self.part(selected, part).count_only()
+            }
         };
         Ok(search.run()?)
     }
+
+    /// The page so far with one more part, the first of which has the selections.
+    fn part<'s>(&self, search: SearchBuilder<'s>, part: usize) -> SearchBuilder<'s> {
+        match part {
+            0 => search
+                .select("brand", BRANDS_SELECTED)
+                .select("color", COLORS_SELECTED)
+                .limit(TOP as u64),
+            1 => search.facet("brand", TOP),
+            2 => search.facet("color", TOP),
+            3 => search.facet_ranges("price", self.prices.iter().cloned()),
+            4 => search.facet_intervals("since", Interval::Month),
+            _ => search.facet_intervals("since", Interval::Year),
+        }
+    }
+
+    /// Facets of fields in each way that there is, beside the one that is chosen.
+    fn print_grid(&self) -> Result<()> {
+        println!("\nthe way that is chosen for the {TOP} most frequent values, µs");
+        print!("{:>12}{:>12}", "field", "selectivity");
+        WAYS.iter().for_each(|(name, _)| print!("{:>16}", name.trim_start_matches("brands, ")));
+        println!("{:>16}{:>8}", "chosen", "/ best");
+        let (mut of_chosen, mut of_best, mut n_near, mut n_cells) = (0.0, 0.0, 0, 0);
+        for field in ["brand", "color", "mark", "price"] {
+            for (mark, one_in) in MARKS {
+                let search = || self.searcher.search(&self.queries[mark]).count_only();
+                let (mut best, mut shown) = (f64::INFINITY, String::new());
+                for (_, way) in WAYS {
+                    // A field without a column has no such way.
+                    let time = match field {
+                        "mark" if way == FacetMethod::Column => f64::INFINITY,
+                        _ => grid_median(|| search().facet_by(field, TOP, way))?,
+                    };
+                    best = best.min(time);
+                    shown += &format!("{time:>16.1}");
+                }
+                let chosen = grid_median(|| search().facet(field, TOP))?;
+                let selectivity = format!("{} %", 100.0 / one_in as f64);
+                let ratio = chosen / best;
+                println!("{field:>12}{selectivity:>12}{shown}{chosen:>16.1}{ratio:>8.2}");
+                of_chosen += chosen;
+                of_best += best;
+                n_cells += 1;
+                n_near += u32::from(ratio <= 1.25 || chosen <= best + 5.0);
+            }
+        }
+        println!(
+            "in all {:.3} times the best; {n_near} of {n_cells} within 1.25 times or 5 µs",
+            of_chosen / of_best
+        );
+        Ok(())
+    }
+}
+
+fn grid_median<'s>(search: impl Fn() -> SearchBuilder<'s>) -> Result<f64> {
+    let mut times = vec![];
+    for round in 0..=GRID_ROUNDS {
+        let (time, _) = measure::time(|| Ok(search().run()?))?;
+        if round > 0 {
+            times.push(time);
+        }
+    }
+    Ok(measure::median(&mut times))
 }
 
 fn counts_of_treepie(task: Task, found: &Hits) -> Vec<i64> {
@@ -332,6 +512,12 @@ fn counts_of_treepie(task: Task, found: &Hits) -> Vec<i64> {
     match task {
         Task::Brands | Task::BrandsBy(_) | Task::Prices => counts().collect(),
         Task::Months => vec![counts().sum()],
+        Task::Page => {
+            let of_three = found.facets[..3].iter().flat_map(|facet| &facet.buckets);
+            let total = found.total.value as i64;
+            [total].into_iter().chain(of_three.map(|bucket| bucket.count as i64)).collect()
+        }
+        Task::Part(_) => vec![],
         Task::ByPrice | Task::ByPriceAndDate => {
             let price = |hit: &treepie::Hit| match hit.sort[0] {
                 treepie::Value::Decimal(price) => price.unscaled(),
