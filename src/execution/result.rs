@@ -1,6 +1,6 @@
 //! Everything that matches, kept for what is counted over it.
 
-use crate::bitmap::{self, Container, ContainerBuf, ContainerKind};
+use crate::bitmap::{Container, ContainerKind};
 use crate::budget;
 use crate::error::Result;
 use crate::plan::WINDOW;
@@ -10,14 +10,12 @@ use std::ops::Range;
 /// of the segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
 const BITMAP_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
-/// What it takes about to find what two windows share, in nanoseconds.
-const WINDOW_NS: u64 = 1_000;
 
 /// What matches in every segment of a snapshot, in their order.
 pub(crate) type Matches = Vec<MatchSet>;
 
 /// What matches in one segment.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum MatchSet {
     /// Every document.
     Everything,
@@ -25,7 +23,7 @@ pub(crate) enum MatchSet {
 }
 
 /// Documents by window of 65,536, as the bytes of roaring containers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct MatchWindows {
     windows: Vec<MatchWindow>,
     /// For every window of the segment its place in `windows` plus one; 0 where nothing matches.
@@ -100,35 +98,6 @@ impl MatchSet {
             )?;
         }
         Ok(MatchSet::Some(tested))
-    }
-
-    /// What matches in both of the same segment.
-    ///
-    /// # Errors
-    ///
-    /// A limit error where a query may not take more memory.
-    pub(crate) fn both(a: &MatchSet, b: &MatchSet) -> Result<MatchSet> {
-        let (a, b) = match (a, b) {
-            (MatchSet::Some(a), MatchSet::Some(b)) => (a, b),
-            (MatchSet::Everything, other) | (other, MatchSet::Everything) => {
-                if let MatchSet::Some(windows) = other {
-                    budget::hold(windows.bytes.len() as u64)?;
-                }
-                return Ok(other.clone());
-            }
-        };
-        let n_places = a.places.len().max(b.places.len());
-        budget::hold((n_places * size_of::<u32>()) as u64)?;
-        let places = vec![0; n_places];
-        let mut both = MatchWindows { windows: vec![], places, bytes: vec![], len: 0 };
-        let mut shared = ContainerBuf::new();
-        for window in a.windows() {
-            let Some(other) = b.window(window.key) else { continue };
-            budget::work(WINDOW_NS)?;
-            bitmap::and(a.documents(window), b.documents(other), &mut shared);
-            both.push(window.key, shared.cardinality(), shared.as_container())?;
-        }
-        Ok(MatchSet::Some(both))
     }
 
     /// How many of a segment's `n_docs` documents match.
@@ -244,41 +213,5 @@ mod tests {
         let bytes = MatchSet::Some(kept).bytes();
         assert!((2 * 8192..5 * 8192).contains(&bytes), "{bytes}");
         assert_eq!(MatchSet::Everything.bytes(), 0);
-    }
-
-    #[test]
-    fn what_two_share_is_in_both() {
-        let mut bits = [[0; 8]; 1024];
-        bits[0] = [0b1010_1010; 8];
-        let set = |containers: &[(u32, u32, Container<'_>)]| {
-            let mut set = MatchSet::with_room(4 * WINDOW);
-            let MatchSet::Some(windows) = &mut set else { unreachable!() };
-            for (key, cardinality, container) in containers {
-                windows.push(*key, *cardinality, *container).unwrap();
-            }
-            set
-        };
-        let few = Container::Array(&[[3, 0], [5, 0]]);
-        let a = set(&[(0, 32, Container::Bitmap(&bits)), (1, 2, few), (3, 2, few)]);
-        let b = set(&[(0, 10, Container::Run(&[[4, 0, 9, 0]])), (2, 2, few), (3, 2, few)]);
-        let documents = |set: &MatchSet| -> Vec<u32> {
-            let MatchSet::Some(set) = set else { return vec![] };
-            let of =
-                |window| set.documents(window).iter().map(|low| window.key << 16 | u32::from(low));
-            let all: Vec<_> = set.windows().iter().flat_map(of).collect();
-            assert!(all.iter().all(|doc| set.contains(*doc)) && set.len == all.len() as u64);
-            all
-        };
-        let expected = [5, 7, 9, 11, 13, 3 * WINDOW + 3, 3 * WINDOW + 5];
-        assert_eq!(documents(&MatchSet::both(&a, &b).unwrap()), expected);
-        assert_eq!(documents(&MatchSet::both(&b, &a).unwrap()), expected);
-        let everything = MatchSet::Everything;
-        assert_eq!(documents(&MatchSet::both(&everything, &a).unwrap()), documents(&a));
-        assert!(matches!(MatchSet::both(&everything, &everything), Ok(MatchSet::Everything)));
-        let nothing = MatchSet::nothing();
-        for other in [&everything, &a] {
-            let both = MatchSet::both(other, &nothing).unwrap();
-            assert_eq!((both.len(4 * WINDOW), documents(&both)), (0, vec![]));
-        }
     }
 }

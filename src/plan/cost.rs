@@ -47,6 +47,8 @@ const BOUND_CANDIDATE_NS: f32 = 5.0;
 const SCORED_PER_HIT: f64 = 16.0;
 /// The share of documents with two words where one stands behind the other.
 const PHRASE_SHARE: f64 = 0.2;
+/// What a way by the column takes at the least where it pays to look at a sample of terms, which takes a tenth of that.
+pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 /// Looking something up in a column: opening it, the directory's entry of a block and the block, a document in it.
 const COLUMN_NS: f32 = 200.0;
 const COLUMN_BLOCK_NS: f32 = 40.0;
@@ -326,6 +328,38 @@ pub(crate) struct FacetSizes {
     pub(crate) column_codes: Option<u64>,
     /// Whether these are numbers of terms, which each segment counts for itself.
     pub(crate) has_ordinals: bool,
+    /// Some of the terms, where their frequencies decide.
+    pub(crate) sample: Option<TermSample>,
+}
+
+/// Document frequencies of some terms, from all over the dictionary, ascending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermSample([f32; TermSample::LEN]);
+
+impl TermSample {
+    pub(crate) const LEN: usize = 64;
+    /// Terms that there are at the least where a sample tells more than it costs.
+    pub(crate) const TERMS_MIN: u64 = 1_024;
+
+    pub(crate) fn new(mut frequencies: [f32; TermSample::LEN]) -> Self {
+        frequencies.sort_by(f32::total_cmp);
+        TermSample(frequencies)
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f32>() as f64 / Self::LEN as f64
+    }
+
+    fn max(&self) -> f64 {
+        self.0.last().map_or(0.0, |most| f64::from(*most))
+    }
+
+    /// What part of the terms have at least so many documents, and how many these have in the mean.
+    fn at_least(&self, documents: f64) -> (f64, f64) {
+        let frequent = &self.0[self.0.partition_point(|of| f64::from(*of) < documents)..];
+        let n = frequent.len().max(1) as f64;
+        (frequent.len() as f64 / Self::LEN as f64, frequent.iter().sum::<f32>() as f64 / n)
+    }
 }
 
 /// What the ways to count the terms of a facet cost.
@@ -343,7 +377,8 @@ pub(crate) struct FacetCosts {
 
 impl FacetCosts {
     /// For the `limit` most frequent terms of a field, or the first `by_value`, among so many `matches`; as if the term of
-    /// rank r had 1/r of the most frequent one's documents, and those that are wanted lay anywhere.
+    /// rank r had 1/r of the most frequent one's documents, and those that are wanted lay anywhere. A sample that has half of all
+    /// documents shows another law: there is no head that it does not show, as with prices.
     pub(crate) fn of(sizes: &FacetSizes, limit: usize, by_value: bool, matches: f64) -> Self {
         let FacetSizes { n_terms, n_walked, n_wanted, n_docs, .. } = *sizes;
         let values = sizes.n_with as f64 * n_wanted as f64 / n_terms.max(1) as f64;
@@ -375,8 +410,17 @@ impl FacetCosts {
         // The count of rank N is matched by the document frequencies of the first N / matching
         // terms: no other can enter. A count below one excludes nothing.
         let last_count = matching * values / (limit * (1.0 + n.ln()));
-        let may_enter = if last_count < 1.0 { n } else { n.min(limit / matching) };
-        let each = |terms: f64| of_term(values * (1.0 + terms.ln()) / (1.0 + n.ln()) / terms);
+        let sample = sizes.sample.filter(|sample| sample.mean() * n >= values / 2.0);
+        let by_sample = sample.map(|sample| sample.at_least(matching * sample.max()));
+        let may_enter = match by_sample {
+            Some((share, _)) => (n * share).clamp(limit.min(n), n),
+            None if last_count < 1.0 => n,
+            None => n.min(limit / matching),
+        };
+        let each = |terms: f64| match by_sample {
+            Some((_, documents)) => of_term(documents),
+            None => of_term(values * (1.0 + terms.ln()) / (1.0 + n.ln()) / terms),
+        };
         // Before the dictionary's first x terms are counted, N of them are as good as N / x of all.
         let counted = may_enter * (1.0 + (n / may_enter).ln());
         let passes = if may_enter > frequent_terms(limit as usize) as f64 { 2.0 } else { 1.0 };
@@ -473,11 +517,19 @@ mod tests {
             n_docs_by_block: 2_000_000,
             column_codes: None,
             has_ordinals: false,
+            sample: None,
         };
         let costs = |matches| FacetCosts::of(&sizes, 10, false, matches);
         let few = costs(4.0);
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
+        // Where a sample shows that terms are alike, many may enter; where it lacks the documents of a head, few.
+        let even = std::array::from_fn(|nth| 10.0 + nth as f32 / 4.0);
+        let with_sample = |sample| FacetSizes { sample: Some(TermSample::new(sample)), ..sizes };
+        let alike = FacetCosts::of(&with_sample(even), 10, false, 200_000.0);
+        assert!(alike.most_frequent_first > 10.0 * many.most_frequent_first, "{alike:?}");
+        let steep = FacetCosts::of(&with_sample([1.0; 64]), 10, false, 200_000.0);
+        assert_eq!(steep.most_frequent_first, many.most_frequent_first);
         assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
         let by_column = |n_docs_by_block| {
             let sizes = FacetSizes { column_codes: Some(300), n_docs_by_block, ..sizes };

@@ -1,13 +1,13 @@
 //! From the normal form of a query to a plan: look up, estimate, order, decide.
 
-use super::cost::{self, FacetSizes};
+use super::cost::{self, FacetCosts, FacetSizes, TermSample};
 use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
 use super::sample::PhraseSample;
 use super::{
-    FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan,
-    Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator,
+    PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -733,11 +733,41 @@ impl<'s> Plan<'s> {
                 true => sizes.n_terms,
                 false => greatest.saturating_sub(least).saturating_add(1),
             });
+            sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
             let mut plan = FacetPlan::new(wanted, sizes);
             plan.choice = plan.choose(matches, everything);
             self.facets.push(plan);
         }
         Ok(())
+    }
+
+    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
+    /// the sample would make longer.
+    fn sample_of_terms(
+        &self,
+        wanted: &FacetWanted,
+        sizes: &FacetSizes,
+        matches: f64,
+    ) -> Result<Option<TermSample>> {
+        let by_value = wanted.values.order != FacetOrder::Count;
+        let costs = FacetCosts::of(sizes, wanted.values.limit, by_value, matches);
+        let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
+            && !by_value
+            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
+        let largest = self.segments.iter().max_by_key(|part| part.n_docs);
+        let Some(part) = largest.filter(|_| is_worth_it) else { return Ok(None) };
+        let reader = part.segment.field(wanted.field);
+        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
+        // As if the others had what this one has.
+        let of_all = sizes.n_with as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
+        let (n, step) = (u64::from(terms.n_terms()), TermSample::LEN as u64);
+        for (nth, frequency) in (0..).zip(&mut frequencies) {
+            let ordinal = (n * nth / step) as u32;
+            if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
+                *frequency = info.df as f32 * of_all;
+            }
+        }
+        Ok(Some(TermSample::new(frequencies)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Values that are selected: conditions of a search that do not apply to the facet of their own field.
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
-//! selected in itself is counted without that selection, so that it shows what else could be chosen. What the query matches
-//! without any selection is found once for all such facets, and so is what each selection matches; each facet has what these
-//! share.
+//! selected in itself is counted without that selection, so that it shows what else could be chosen: the query is matched once
+//! more with the others. That costs no more than its rarest condition, where what each selection matches by itself may be most
+//! of the index.
 
 use super::Searcher;
 use super::search::SearchBuilder;
@@ -37,8 +37,7 @@ impl SearchBuilder<'_> {
     /// named. No values, of which [`Value::Null`] is none, select nothing, and change nothing. Hits, total and facets are those of what is left, but a facet
     /// of the same field, whatever it counts, leaves this selection out: it shows what else there is to choose.
     ///
-    /// Where such facets are asked for, however many there are, costs one search more for all of them and one for each selection
-    /// that some of them keeps.
+    /// Costs one search more for each selected field that a facet is asked for, however many facets it has.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -85,12 +84,7 @@ impl SearchBuilder<'_> {
 
     /// The query, with all selections as conditions that are not scored.
     pub fn query(&self) -> Cow<'_, Query> {
-        if self.selections.is_empty() {
-            return Cow::Borrowed(self.query);
-        }
-        let all = Query::boolean().must(self.query.clone());
-        let with = |all: query::GroupBuilder, selection: &Selection| all.filter(selection.query());
-        Cow::Owned(self.selections.iter().fold(all, with).build())
+        selected(self.query, self.selections.iter())
     }
 
     /// Whether a facet of this field leaves a selection out.
@@ -99,36 +93,40 @@ impl SearchBuilder<'_> {
     }
 }
 
+/// A query with selections as conditions.
+fn selected<'q>(
+    query: &'q Query,
+    selections: impl Iterator<Item = &'q Selection>,
+) -> Cow<'q, Query> {
+    let mut selections = selections.peekable();
+    if selections.peek().is_none() {
+        return Cow::Borrowed(query);
+    }
+    let all = Query::boolean().must(query.clone());
+    let with = |all: query::GroupBuilder, selection: &Selection| all.filter(selection.query());
+    Cow::Owned(selections.fold(all, with).build())
+}
+
 /// What facets of selected fields count: by field what matches with all selections but its own.
 pub(super) struct Unselected(Vec<(String, Matches)>);
 
 impl Unselected {
     /// For the facets of a search, at least one of which is of a selected field.
     pub(super) fn of(search: &SearchBuilder<'_>) -> Result<Self> {
-        let all = matches(search.searcher, search.query)?;
-        let mut of_selections = vec![];
-        for selection in &search.selections {
-            let mut others = search.facets.iter().filter(|facet| search.is_selected(&facet.field));
-            if others.any(|facet| facet.field != selection.field) {
-                let matches = matches(search.searcher, &selection.query())?;
-                of_selections.push((&selection.field, matches));
-            }
-        }
-        let mut by_field = vec![];
-        for selection in &search.selections {
-            let own = &selection.field;
-            if !search.facets.iter().any(|facet| facet.field == *own) {
-                continue;
-            }
-            let others = of_selections.iter().filter(|(of, _)| *of != own);
-            let mut so_far: Cow<'_, [MatchSet]> = Cow::Borrowed(&all);
-            for (_, next) in others {
-                let pairs = so_far.iter().zip(next);
-                so_far = pairs.map(|(a, b)| MatchSet::both(a, b)).collect::<Result<_>>()?;
-            }
-            by_field.push((own.clone(), so_far.into_owned()));
-        }
-        Ok(Unselected(by_field))
+        let is_wanted =
+            |own: &&Selection| search.facets.iter().any(|facet| facet.field == own.field);
+        let of_field = |own: &Selection| {
+            let others = search.selections.iter().filter(|other| other.field != own.field);
+            let matches = matches(search.searcher, &selected(search.query, others))?;
+            Ok((own.field.clone(), matches))
+        };
+        search
+            .selections
+            .iter()
+            .filter(is_wanted)
+            .map(of_field)
+            .collect::<Result<_>>()
+            .map(Unselected)
     }
 
     /// What matches with all selections but that of a field.
