@@ -93,6 +93,18 @@ impl Node {
         }
     }
 
+    /// The score of every document that matches, where all have the same: added up as [`score`](Self::score) does.
+    pub(super) fn constant(&self) -> Option<f32> {
+        match self {
+            Node::Set { score, .. } => Some(*score),
+            Node::Sum { must, should, .. } if should.is_empty() => {
+                must.iter().try_fold(0.0, |sum, part| Some(sum + part.constant()?))
+            }
+            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Sum { .. } => None,
+            Node::Max { .. } => None,
+        }
+    }
+
     /// Calls `visit` with terms that suffice: every document of one matches, and scores at least what the
     /// term does.
     pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {

@@ -422,13 +422,9 @@ impl<'s> Ranked<'s> {
 
     /// The score of every document, where all have the same.
     pub(crate) fn constant(&self) -> Option<f32> {
-        match &self.root {
-            Node::Set { score, .. } => {
-                let is_same = |own: &Ranked<'_>| own.constant() == Some(*score);
-                self.by_segment.iter().all(is_same).then_some(*score)
-            }
-            _ => None,
-        }
+        let score = self.root.constant()?;
+        let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
+        self.by_segment.iter().all(is_same).then_some(score)
     }
 
     /// Scores each segment as `by_segment` does, one for each, in place of this.

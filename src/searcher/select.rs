@@ -13,6 +13,9 @@ use crate::query::{self, Query};
 use crate::value::Value;
 use std::borrow::Cow;
 
+/// Values up to which alternatives cost less than a set of them.
+const FEW_VALUES: usize = 16;
+
 /// Values of one field, of which a document must have one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Selection {
@@ -22,7 +25,13 @@ pub(super) struct Selection {
 
 impl Selection {
     fn query(&self) -> Query {
-        Query::in_set(self.values.iter().cloned()).in_field(&self.field)
+        let values = self.values.iter().cloned();
+        if self.values.len() > FEW_VALUES {
+            return Query::in_set(values).in_field(&self.field);
+        }
+        // A set is made in full, whatever else a document must match; alternatives are looked at where that is.
+        let any = Query::boolean();
+        values.fold(any, |any, value| any.should(Query::value(&self.field, value))).build()
     }
 
     /// About how many bytes it takes.

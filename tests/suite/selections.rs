@@ -243,5 +243,26 @@ fn a_document_that_is_not_selected_has_no_score() {
     assert_eq!(Some(score.value), hit.score);
     let other = corpus.searcher.search(&query).select("brand", ["b2"]);
     assert!(other.explain_score(hit.doc).unwrap().is_none());
-    assert_eq!(other.query().to_string(), "+every +brand:IN [b2]^=0");
+    assert_eq!(other.query().to_string(), "+every +brand:\"b2\"^=0");
+}
+
+#[test]
+fn conditions_leave_a_score_that_is_the_same_for_all_as_it_was() {
+    let corpus = Corpus::new(2, 300, 100, false);
+    let searcher = &corpus.searcher;
+    let query = searcher.parse("brand:b1").unwrap();
+    let plain = searcher.search(&query).limit(500);
+    let score = plain.clone().run().unwrap().hits[0].score;
+    let selected = plain.clone().select("tags", ["t1", "t2"]);
+    let tree = selected.clone().explain().unwrap();
+    assert!(tree.to_string().contains("so hits come in document order"), "{tree}");
+    let page = selected.clone().run().unwrap();
+    assert!(!page.hits.is_empty() && page.hits.len() < plain.run().unwrap().hits.len());
+    assert!(page.hits.iter().all(|hit| hit.score == score), "{score:?}");
+    assert!(page.hits.is_sorted_by_key(|hit| hit.doc));
+    // From the middle on, where scores are compared, come the same.
+    let middle = &page.hits[page.hits.len() / 2];
+    let rest = selected.after(middle.score.unwrap(), middle.doc).run().unwrap();
+    let docs = |hits: &[treepie::Hit]| hits.iter().map(|hit| hit.doc).collect::<Vec<_>>();
+    assert_eq!(docs(&rest.hits), docs(&page.hits[page.hits.len() / 2 + 1..]));
 }
