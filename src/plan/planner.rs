@@ -758,9 +758,10 @@ impl<'s> Plan<'s> {
         let Some(part) = largest.filter(|_| is_worth_it) else { return Ok(None) };
         let reader = part.segment.field(wanted.field);
         let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
-        // As if the others had what this one has.
-        let of_all = sizes.n_with as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
         let (n, step) = (u64::from(terms.n_terms()), TermSample::LEN as u64);
+        // As if the others had what this one has: a term that several segments have counts in each of them.
+        let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
+        let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
         for (nth, frequency) in (0..).zip(&mut frequencies) {
             let ordinal = (n * nth / step) as u32;
             if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
