@@ -9,7 +9,7 @@
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, wider};
+use super::ranges::{ColumnProfile, OfField};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_block};
@@ -48,14 +48,7 @@ pub(crate) fn count_intervals(
     matches: &[MatchSet],
 ) -> Result<IntervalCounts> {
     let started = Instant::now();
-    let (mut columns, mut n_matches, mut range) = (vec![], 0, None);
-    for (segment, matches) in segments.iter().zip(matches) {
-        n_matches += matches.len(segment.n_docs);
-        // Whether there is one was looked up in the schema.
-        let Some(column) = segment.segment.field(field).column()? else { continue };
-        range = wider(range, column.range());
-        columns.push((column, matches));
-    }
+    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
     let counts = match starts_of(interval, range, n_matches)? {
         Some(starts) => count_between(&columns, interval, &starts, range)?,
         None => count_met(&columns, interval)?,

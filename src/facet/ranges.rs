@@ -12,8 +12,10 @@ use super::pieces::PieceCounts;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::MatchSet;
+use crate::format::column::Column;
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
+use crate::segment::file::Section;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -52,14 +54,7 @@ pub(crate) fn count_ranges(
     // Each may lie over the pieces of all others.
     budget::work((ranges.len() * ranges.len()) as u64)?;
     let (mut counting, ends) = Counting::new(ranges);
-    let (mut columns, mut n_matches, mut range) = (vec![], 0, None);
-    for (segment, matches) in segments.iter().zip(matches) {
-        n_matches += matches.len(segment.n_docs);
-        // Whether there is one was looked up in the schema.
-        let Some(column) = segment.segment.field(field).column()? else { continue };
-        range = wider(range, column.range());
-        columns.push((column, matches));
-    }
+    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
     let mut counts = PieceCounts::new(ends, range);
     for (column, matches) in columns {
         counts.add_segment(column, matches, |n_ends| counting.add_many(n_ends))?;
@@ -67,6 +62,33 @@ pub(crate) fn count_ranges(
     let PieceCounts { by_ends, n_with, profile, .. } = counts;
     let profile = ColumnProfile { time: started.elapsed(), ..profile };
     Ok(RangeCounts { profile, ..counting.finish(&by_ends, n_with, n_matches) })
+}
+
+/// The columns of a field, each with what matches in its segment.
+pub(super) struct OfField<'m, 's> {
+    pub(super) columns: Vec<(Column<Section<'s>>, &'m MatchSet)>,
+    /// Documents that match, with a value or without.
+    pub(super) n_matches: u64,
+    /// The least and the greatest code of all documents.
+    pub(super) range: Option<(u64, u64)>,
+}
+
+impl<'m, 's> OfField<'m, 's> {
+    pub(super) fn new(
+        segments: &[SegmentPlan<'s>],
+        field: FieldId,
+        matches: &'m [MatchSet],
+    ) -> Result<Self> {
+        let mut of_field = OfField { columns: vec![], n_matches: 0, range: None };
+        for (segment, matches) in segments.iter().zip(matches) {
+            of_field.n_matches += matches.len(segment.n_docs);
+            // Whether there is one was looked up in the schema.
+            let Some(column) = segment.segment.field(field).column()? else { continue };
+            of_field.range = wider(of_field.range, column.range());
+            of_field.columns.push((column, matches));
+        }
+        Ok(of_field)
+    }
 }
 
 /// What has all codes of both, of each of which there may be none.

@@ -10,7 +10,7 @@
 //! bytes a step that is made or met, of which there may be 65,536.
 
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, wider};
+use super::ranges::{ColumnProfile, OfField, wider};
 use super::tally::Tally;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -112,14 +112,7 @@ pub(crate) fn count_steps(
     matches: &[MatchSet],
 ) -> Result<StepCounts> {
     let started = Instant::now();
-    let (mut columns, mut n_matches, mut range) = (vec![], 0, None);
-    for (segment, matches) in segments.iter().zip(matches) {
-        n_matches += matches.len(segment.n_docs);
-        // Whether there is one was looked up in the schema.
-        let Some(column) = segment.segment.field(field).column()? else { continue };
-        range = wider(range, column.range());
-        columns.push((column, matches));
-    }
+    let OfField { columns, n_matches, mut range } = OfField::new(segments, field, matches)?;
     if let Some(of_all) = range
         && steps.check(of_all).is_err()
     {
