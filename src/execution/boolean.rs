@@ -5,12 +5,14 @@
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
 use super::WINDOW_NS;
+use super::column;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
+use crate::plan::leaf::{ColumnRange, Postings};
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
 
@@ -127,6 +129,8 @@ impl Counter {
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
 const BITS_FROM: u32 = 512;
+/// Looking for one document in an input of a union takes about as long as uniting so many of it.
+const LOOKED_UP: u64 = 8;
 /// What counting how many inputs have a document takes about, in nanoseconds.
 const COUNTED_NS: u64 = 3;
 
@@ -215,6 +219,10 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Deleted(leaf) => {
                 self.lists.seek(self.part, *leaf, from).map(|(key, _)| key)
             }
+            Operator::ColumnScan(leaf) => match &self.part.leaves[leaf.index()].postings {
+                Postings::Column(_) => (from < self.part.n_windows()).then_some(from),
+                _ => self.lists.seek(self.part, *leaf, from).map(|(key, _)| key),
+            },
             Operator::Intersect { all, .. } => {
                 if from >= self.part.n_windows() {
                     return None;
@@ -240,9 +248,19 @@ impl<'e, 's> Evaluation<'e, 's> {
 
     /// What an operator holds in window `key`; windows are asked for in ascending order.
     fn evaluate(&mut self, id: NodeId, key: u32, want: Want) -> Result<Chunk<'s>> {
+        self.measured(id, |run| run.chunk(id, key, want))
+    }
+
+    /// Evaluates an operator and takes note of its documents and its time.
+    #[inline]
+    fn measured(
+        &mut self,
+        id: NodeId,
+        chunk: impl FnOnce(&mut Self) -> Result<Chunk<'s>>,
+    ) -> Result<Chunk<'s>> {
         let started =
             self.profile.timed.then(|| (Instant::now(), std::mem::take(&mut self.inputs_ns)));
-        let chunk = self.chunk(id, key, want).inspect_err(|error| self.stopped(id, error))?;
+        let chunk = chunk(self).inspect_err(|error| self.stopped(id, error))?;
         let profile = &mut self.profile.nodes[id.index()];
         profile.documents_out += u64::from(chunk.cardinality);
         if let Some((started, before)) = started {
@@ -272,6 +290,12 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
+            Operator::ColumnScan(leaf) => match self.range(*leaf) {
+                Some(_) => {
+                    self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
+                }
+                None => self.read(id, *leaf, key, want)?,
+            },
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)?
             }
@@ -332,14 +356,15 @@ impl<'e, 's> Evaluation<'e, 's> {
             let last = at + 1 == end && none.is_empty();
             let wanted = if last { want } else { Want::Documents };
             let input = self.steps[at].input;
-            let chunk = match result {
-                None => self.evaluate(input, key, wanted)?,
-                Some(_) => self.evaluate(input, key, Want::Documents)?,
+            let (chunk, met) = match result {
+                None => (self.evaluate(input, key, wanted)?, true),
+                Some(few) if self.are_few(few, input, key) => (self.within(input, few, key)?, true),
+                Some(_) => (self.evaluate(input, key, Want::Documents)?, false),
             };
             self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
             let both = match result {
-                None => chunk,
-                Some(result) => self.and(id, result, chunk, wanted)?,
+                Some(result) if !met => self.and(id, result, chunk, wanted)?,
+                _ => chunk,
             };
             if both.cardinality == 0 {
                 self.steps.truncate(first);
@@ -350,7 +375,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         self.steps.truncate(first);
         let mut result = result.unwrap_or(Chunk::EMPTY);
         for (at, &input) in none.iter().enumerate() {
-            let chunk = self.evaluate(input, key, Want::Documents)?;
+            let chunk = match self.are_few(result, input, key) {
+                true => self.within(input, result, key)?,
+                false => self.evaluate(input, key, Want::Documents)?,
+            };
             self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
             let last = at + 1 == none.len();
             result = self.and_not(id, result, chunk, if last { want } else { Want::Documents })?;
@@ -367,6 +395,14 @@ impl<'e, 's> Evaluation<'e, 's> {
     fn expected(&mut self, input: NodeId, key: u32) -> Option<u32> {
         match self.plan.node(input).operator {
             Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+                let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
+                (found == key).then_some(cardinality)
+            }
+            // After all else, so that few documents are left to compare.
+            Operator::ColumnScan(leaf) if self.range(leaf).is_some() => {
+                Some(self.part.window_len(key))
+            }
+            Operator::ColumnScan(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)
             }
@@ -443,6 +479,99 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
         self.steps.truncate(first);
         Ok(result)
+    }
+
+    /// Whether an input that reads a column need do so only for what is left of the window; or is a union of so much
+    /// more that looking for these documents in its inputs costs less than uniting the inputs.
+    fn are_few(&mut self, few: Chunk<'s>, input: NodeId, key: u32) -> bool {
+        let plan = self.plan;
+        let any = match &plan.node(input).operator {
+            Operator::Union { any } => plan.inputs(any),
+            Operator::ColumnScan(leaf) => return self.range(*leaf).is_some(),
+            _ => return false,
+        };
+        let looked_up = LOOKED_UP * u64::from(few.cardinality) * any.len() as u64;
+        let mut united = 0;
+        for &input in any {
+            united += u64::from(self.expected(input, key).unwrap_or(0));
+        }
+        looked_up < united
+    }
+
+    /// The values that a leaf is compared with, where it reads a column in this segment.
+    fn range(&self, leaf: LeafId) -> Option<&'e ColumnRange<'s>> {
+        match &self.part.leaves[leaf.index()].postings {
+            Postings::Column(range) => Some(range),
+            _ => None,
+        }
+    }
+
+    /// Those of `few` documents that an input holds of which [they are few](Self::are_few).
+    fn within(&mut self, input: NodeId, few: Chunk<'s>, key: u32) -> Result<Chunk<'s>> {
+        let plan = self.plan;
+        self.profile.nodes[input.index()].partial = true;
+        self.measured(input, |run| match &plan.node(input).operator {
+            Operator::ColumnScan(leaf) => run.compare(input, *leaf, few, key),
+            Operator::Union { any } => run.unite_within(input, plan.inputs(any), few, key),
+            _ => run.chunk(input, key, Want::Documents),
+        })
+    }
+
+    /// Those of some documents whose values lie in the range of a leaf.
+    fn compare(
+        &mut self,
+        id: NodeId,
+        leaf: LeafId,
+        documents: Chunk<'s>,
+        key: u32,
+    ) -> Result<Chunk<'s>> {
+        let Some(range) = self.range(leaf) else { return Ok(documents) };
+        let mut lows = std::mem::take(self.lows);
+        lows.clear();
+        lows.extend(self.resolve(documents)?.iter());
+        column::retain(range, key, &mut lows)?;
+        let chunk = self.write(id, [documents; 2], |_, out| {
+            out.set_sorted(lows.iter().copied());
+            Ok(())
+        });
+        *self.lows = lows;
+        chunk
+    }
+
+    /// Those of `few` documents that any input of a union holds; the union itself is not made.
+    fn unite_within(
+        &mut self,
+        id: NodeId,
+        any: &[NodeId],
+        few: Chunk<'s>,
+        key: u32,
+    ) -> Result<Chunk<'s>> {
+        budget::work(WINDOW_NS * any.len() as u64)?;
+        let slot = 2 * id.index();
+        let mut found = self.slots[slot].take().unwrap_or_default();
+        let mut both = self.slots[slot + 1].take().unwrap_or_default();
+        found.clear();
+        for &input in any {
+            let is_within = self.are_few(few, input, key);
+            let chunk = match is_within {
+                true => self.within(input, few, key)?,
+                false => self.evaluate(input, key, Want::Documents)?,
+            };
+            self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+            match (chunk.cardinality, is_within) {
+                (0, _) => continue,
+                (_, true) => found.or_with(self.resolve(chunk)?),
+                (_, false) => {
+                    bitmap::and(self.resolve(few)?, self.resolve(chunk)?, &mut both);
+                    found.or_with(both.as_container());
+                }
+            }
+            if found.cardinality() == few.cardinality {
+                break;
+            }
+        }
+        self.slots[slot + 1] = Some(both);
+        Ok(self.keep(slot, found))
     }
 
     /// The documents that `minimum` of the inputs hold, counted one by one.

@@ -12,6 +12,7 @@
 
 mod blocks;
 mod boolean;
+mod column;
 mod lists;
 mod numbers;
 mod pair;
@@ -339,7 +340,8 @@ impl<'s> Execution<'s> {
         let wanted = match page.total {
             Total::Exact => return Ok(false),
             Total::UpTo(most) => {
-                (page.skip + page.take).max((most + 1).saturating_sub(page.counted))
+                let of_page = page.skip.saturating_add(page.take);
+                of_page.max(most.saturating_add(1).saturating_sub(page.counted))
             }
             Total::Unknown => page.skip.saturating_add(page.take),
         };

@@ -29,7 +29,7 @@ mod wildcard;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use automaton::{AfterPrefix, RegexAutomaton};
@@ -55,6 +55,8 @@ pub const PATTERN_TERMS_MAX: u32 = Limits::DEFAULT.pattern_terms;
 /// Terms of one segment that an automaton may look at, unless [`Limits`] says otherwise.
 pub const TERMS_VISITED_MAX: u64 = Limits::DEFAULT.terms_visited;
 
+/// Values of a list up to which their posting lists are read one by one, where that is needed.
+const FEW_VALUES: usize = 16;
 /// What looking one term up takes about, in nanoseconds.
 const LOOKED_UP_NS: u64 = 300;
 
@@ -153,18 +155,32 @@ impl Expansion {
         }
     }
 
-    /// How many terms of a dictionary are meant, where two searches say it.
-    pub(crate) fn n_terms<'s, S: Source<'s>>(
+    /// The terms of a list, where they are few.
+    pub(crate) fn few_values(&self) -> Option<&[Vec<u8>]> {
+        match &*self.pattern {
+            TermPattern::Set(values) if values.len() <= FEW_VALUES => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Whether the terms that are meant follow one another in any dictionary.
+    pub(crate) fn is_range(&self) -> bool {
+        matches!(*self.pattern, TermPattern::Prefix(_) | TermPattern::Range(..))
+    }
+
+    /// Which terms of a dictionary are meant, where two searches say it.
+    pub(crate) fn ordinals<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,
-    ) -> Result<Option<u32>> {
-        match &*self.pattern {
-            TermPattern::Prefix(prefix) => dictionary.prefix(prefix).map(|terms| Some(terms.len())),
+    ) -> Result<Option<Range<u32>>> {
+        let terms = match &*self.pattern {
+            TermPattern::Prefix(prefix) => dictionary.prefix(prefix)?,
             TermPattern::Range(lower, upper) => {
-                dictionary.range(as_slice(lower), as_slice(upper)).map(|terms| Some(terms.len()))
+                dictionary.range(as_slice(lower), as_slice(upper))?
             }
-            _ => Ok(None),
-        }
+            _ => return Ok(None),
+        };
+        Ok(Some(terms.ordinals()))
     }
 
     /// Hands what is known of each term to `sink`, in the order of the terms.
@@ -177,13 +193,10 @@ impl Expansion {
         dictionary: &TermDictionary<S>,
         mut sink: impl FnMut(TermInfo) -> Result<Walk>,
     ) -> Result<TermsWalked> {
-        let ordinals = match &*self.pattern {
-            TermPattern::Prefix(prefix) => dictionary.prefix(prefix)?.ordinals(),
-            TermPattern::Range(lower, upper) => {
-                dictionary.range(as_slice(lower), as_slice(upper))?.ordinals()
-            }
-            TermPattern::Set(values) => return walk_set(dictionary, values, sink),
-            _ => return self.walk_automaton(dictionary, sink),
+        let ordinals = match (self.ordinals(dictionary)?, &*self.pattern) {
+            (Some(ordinals), _) => ordinals,
+            (None, TermPattern::Set(values)) => return walk_set(dictionary, values, sink),
+            (None, _) => return self.walk_automaton(dictionary, sink),
         };
         let mut walked = TermsWalked::default();
         let mut infos = dictionary.infos(ordinals);

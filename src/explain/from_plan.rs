@@ -78,9 +78,10 @@ impl Explaining<'_, '_> {
         let query = match &node.operator {
             Operator::All => Query::All,
             Operator::Nothing { .. } => Query::Nothing,
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
-                self.leaf_query(*leaf)
-            }
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf) => self.leaf_query(*leaf),
             // Nobody asks for it, so it has no words in the query language.
             Operator::Deleted(_) => Query::Nothing,
             Operator::Intersect { all, none } => {
@@ -140,7 +141,10 @@ impl Explaining<'_, '_> {
         };
         let mut explained = ExplainNode::new(self.operator(id), label);
         explained.field = match node.operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) => {
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf) => {
                 plan.leaf(leaf).0.map(|field| self.schema.get(field).name.clone())
             }
             Operator::Phrase { nth, .. } => {
@@ -181,6 +185,7 @@ impl Explaining<'_, '_> {
             Operator::Deleted(_) => "Deleted",
             Operator::Exists(_) => "Exists",
             Operator::Expand(_) => "Expand",
+            Operator::ColumnScan(_) => "ColumnScan",
             Operator::AtLeast { .. } => "AtLeast",
             Operator::Phrase { .. } => "Phrase",
             Operator::Intersect { all, none } if all.len() < 2 && !none.is_empty() => "Difference",
@@ -232,6 +237,7 @@ impl Explaining<'_, '_> {
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => postings(&part.leaves[leaf.index()].postings),
             Operator::Intersect { all, none } => {
                 let mut inputs = self.plan.inputs(all).iter().chain(self.plan.inputs(none));
@@ -315,6 +321,10 @@ impl Explaining<'_, '_> {
             Rule::UniteTerms { terms } => {
                 let reason = format!("one pass over {terms} terms or so sets a bit for each document; nothing is planned for each of them");
                 (reason, "an operator for each term")
+            }
+            Rule::ByColumn { documents } => {
+                let reason = format!("the values of documents that all else leaves are compared; about {documents} of all documents lie in the range");
+                (reason, "unite the lists of its terms")
             }
             Rule::SmallestOfTerms { documents } => {
                 let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
@@ -461,6 +471,10 @@ fn postings(postings: &Postings<'_>) -> String {
                 None => format!("{} or more", terms.walked.expanded),
             };
             return format!("lists of {n_terms} terms united in a bitmap");
+        }
+        Postings::Column(range) => {
+            let kind = if range.column.plain().is_some() { "numbers" } else { "blocks" };
+            return format!("{kind} of the column compared");
         }
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
             "roaring containers"

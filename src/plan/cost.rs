@@ -177,6 +177,14 @@ pub(crate) fn expand_each_ns(terms: u64, documents: u64, windows: f32) -> f32 {
     expand_ns(terms, documents) + terms as f32 * (LOOKUP_NS + windows * VISIT_NS)
 }
 
+/// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.
+pub(crate) fn column_scan_ns(documents: f64, by_block: f64) -> f32 {
+    let (documents, by_block) = (documents as f32, by_block as f32);
+    let n_blocks = (by_block / COLUMN_BLOCK as f32).ceil().min(documents);
+    let each = if by_block > 0.0 { COLUMN_DOC_NS } else { COLUMN_NUMBER_NS };
+    COLUMN_NS + n_blocks * COLUMN_BLOCK_NS + documents * (each + WRITE_NS)
+}
+
 /// Counting for each document how many sets it is in.
 pub(crate) fn count_each_ns(sizes: impl Iterator<Item = f64>) -> f32 {
     2.0 * SET_NS * sizes.sum::<f64>() as f32
@@ -410,7 +418,9 @@ impl FacetCosts {
         // The count of rank N is matched by the document frequencies of the first N / matching
         // terms: no other can enter. A count below one excludes nothing.
         let last_count = matching * values / (limit * (1.0 + n.ln()));
-        let sample = sizes.sample.filter(|sample| sample.mean() * n >= values / 2.0);
+        // Document frequencies are of values, of which a document may have many.
+        let postings = sizes.n_values as f64 * n_wanted as f64 / n_terms.max(1) as f64;
+        let sample = sizes.sample.filter(|sample| sample.mean() * n >= postings / 2.0);
         let by_sample = sample.map(|sample| sample.at_least(matching * sample.max()));
         let may_enter = match by_sample {
             Some((share, _)) => (n * share).clamp(limit.min(n), n),

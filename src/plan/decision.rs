@@ -43,6 +43,8 @@ pub(crate) enum Rule {
     DropFromUnion(LeafId),
     /// The documents of a pattern are united as its terms are met.
     UniteTerms { terms: u64 },
+    /// The values of so many documents are compared; no posting list is read.
+    ByColumn { documents: u64 },
     /// Of the documents of a pattern only the smallest are looked for.
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
@@ -66,6 +68,7 @@ impl Rule {
             Rule::EveryDocument(_) => "every document has it",
             Rule::DropFromUnion(_) => "no document has it",
             Rule::UniteTerms { .. } => "unite the terms",
+            Rule::ByColumn { .. } => "compare by the column",
             Rule::SmallestOfTerms { .. } => "smallest documents",
             Rule::PositionsLast => "positions last",
             Rule::StopAtPage { .. } => "stop at the page",

@@ -15,6 +15,8 @@ pub(crate) struct FacetWanted {
     pub(crate) values: ValuesWanted,
     /// How, where that is not left to the plan.
     pub(crate) method: Option<FacetMethod>,
+    /// Whether it counts more than what matches: also what one of the conditions, of its own field, leaves out.
+    pub(crate) is_selected: bool,
 }
 
 /// Which of its values.
@@ -76,7 +78,7 @@ impl FacetPlan {
             alternative_ns: 0.0,
             is_wanted: false,
         };
-        let FacetWanted { field, ref values, method } = *wanted;
+        let FacetWanted { field, ref values, method, .. } = *wanted;
         let values = values.clone();
         FacetPlan { field, values, n_terms: sizes.n_terms, choice, sizes, wanted: method }
     }

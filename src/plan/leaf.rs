@@ -3,10 +3,14 @@
 use super::estimate::{EstimateSource, Span};
 use crate::error::Result;
 use crate::expansion::{Expansion, TermsWalked, Walk};
+use crate::format::column::Column;
 use crate::format::postings::{LongList, SHORT_DOCS_MAX};
 use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
+use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use crate::segment::reader::{FieldReader, SegmentReader};
+use crate::value::code_of_term;
+use std::ops::RangeInclusive;
 
 /// One set of documents that the index holds, as far as it is known before its postings are read.
 #[derive(Debug)]
@@ -35,6 +39,16 @@ pub(crate) enum Postings<'s> {
     PresenceUnread,
     /// The lists of several terms, united when the plan is executed.
     Terms(Box<Terms>),
+    /// The values of documents, compared when the plan is executed; no list is read.
+    Column(Box<ColumnRange<'s>>),
+}
+
+/// The terms that follow one another in a dictionary, as values of the column that its field has.
+#[derive(Debug)]
+pub(crate) struct ColumnRange<'s> {
+    pub(crate) column: Column<Section<'s>>,
+    pub(crate) codes: RangeInclusive<u64>,
+    pub(crate) terms: Box<Terms>,
 }
 
 /// The terms that a pattern stands for in one segment.
@@ -93,7 +107,7 @@ impl<'s> Leaf<'s> {
         n_docs: u32,
     ) -> Result<Self> {
         let dictionary = field.terms()?;
-        let n_terms = expansion.n_terms(&dictionary)?;
+        let n_terms = expansion.ordinals(&dictionary)?.map(|ordinals| ordinals.len() as u32);
         let mut infos = vec![];
         let walked = expansion.walk(&dictionary, |info| {
             infos.push(info);
@@ -126,21 +140,60 @@ impl<'s> Leaf<'s> {
         Ok(Leaf { documents, postings: Postings::Terms(terms) })
     }
 
+    /// From now on compares values with those of a column instead of uniting lists, where the field has one and the
+    /// leaf would unite.
+    pub(crate) fn go_by_column(
+        &mut self,
+        expansion: &Expansion,
+        field: FieldReader<'s>,
+        has_ordinals: bool,
+    ) -> Result<()> {
+        let Postings::Terms(_) = self.postings else { return Ok(()) };
+        let Some(column) = field.column()? else { return Ok(()) };
+        let dictionary = field.terms()?;
+        let Some(ordinals) = expansion.ordinals(&dictionary)?.filter(|terms| !terms.is_empty())
+        else {
+            return Ok(());
+        };
+        let mut term = vec![];
+        let mut code = |ordinal: u32| -> Result<Option<u64>> {
+            if has_ordinals {
+                return Ok(Some(ordinal.into()));
+            }
+            dictionary.term(TermOrdinal(ordinal), &mut term)?;
+            Ok(code_of_term(&term))
+        };
+        let (Some(first), Some(last)) = (code(ordinals.start)?, code(ordinals.end - 1)?) else {
+            return Ok(());
+        };
+        if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
+            let codes = first..=last;
+            self.postings = Postings::Column(Box::new(ColumnRange { column, codes, terms }));
+        }
+        Ok(())
+    }
+
+    /// The terms of a pattern, where there are several.
+    pub(crate) fn terms(&self) -> Option<&Terms> {
+        match &self.postings {
+            Postings::Terms(terms) => Some(terms),
+            Postings::Column(range) => Some(&range.terms),
+            _ => None,
+        }
+    }
+
     /// What is known of the whole segment.
     #[inline]
     pub(crate) fn whole(&self) -> Span {
-        match &self.postings {
-            Postings::Terms(terms) => terms.span,
-            _ => Span::exact(self.documents),
-        }
+        self.terms().map_or_else(|| Span::exact(self.documents), |terms| terms.span)
     }
 
     /// Where that comes from, for the terms of a pattern.
     pub(crate) fn source(&self) -> EstimateSource {
-        match &self.postings {
-            Postings::Terms(terms) if terms.walked.cut => EstimateSource::FirstTerms,
-            Postings::Terms(_) => EstimateSource::Terms,
-            _ => EstimateSource::DocumentFrequency,
+        match self.terms() {
+            Some(terms) if terms.walked.cut => EstimateSource::FirstTerms,
+            Some(_) => EstimateSource::Terms,
+            None => EstimateSource::DocumentFrequency,
         }
     }
 
@@ -182,8 +235,8 @@ impl<'s> Leaf<'s> {
                 let lower = self.documents.saturating_sub(n_docs - w);
                 Span { lower, upper, documents: f64::from(self.documents) * share }
             }
-            Postings::Terms(terms) => {
-                let Span { lower, upper, documents } = terms.span;
+            Postings::Terms(_) | Postings::Column(_) => {
+                let Span { lower, upper, documents } = self.whole();
                 let share = f64::from(w) / f64::from(n_docs.max(1));
                 Span {
                     lower: lower.saturating_sub(n_docs - w),

@@ -166,6 +166,8 @@ pub(crate) enum Operator {
     Exists(LeafId),
     /// Documents that have one of the terms that a pattern stands for.
     Expand(LeafId),
+    /// The same, by the values of a column, in segments where the leaf says so.
+    ColumnScan(LeafId),
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
     /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
     Intersect { all: Range<u32>, none: Range<u32> },
@@ -236,6 +238,7 @@ impl Operator {
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
             | Operator::Deleted(leaf) => Some(*leaf),
             _ => None,
         }

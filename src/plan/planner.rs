@@ -46,6 +46,7 @@ pub(crate) fn plan<'s>(
         plan.look_up(segment, base, options)?;
         base += u64::from(segment.n_docs());
     }
+    plan.choose_columns()?;
     plan.check_expansions()?;
     plan.order_inputs();
     if options.for_people {
@@ -86,11 +87,14 @@ impl<'s> Plan<'s> {
             Normal::All => Operator::All,
             Normal::Nothing { reason } => Operator::Nothing { reason: reason.clone() },
             Normal::Term { field, term } => Operator::TermScan(self.add_term(*field, term)),
-            Normal::Expand { field, terms } => {
-                let nth = self.expansions.len() as u32;
-                self.expansions.push(terms.clone());
-                Operator::Expand(self.add_leaf(LeafKey::Expansion { field: *field, nth }))
-            }
+            Normal::Expand { field, terms } => match terms.few_values() {
+                Some(values) => Operator::Union { any: self.add_values(*field, values) },
+                None => {
+                    let nth = self.expansions.len() as u32;
+                    self.expansions.push(terms.clone());
+                    Operator::Expand(self.add_leaf(LeafKey::Expansion { field: *field, nth }))
+                }
+            },
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
@@ -112,6 +116,19 @@ impl<'s> Plan<'s> {
         };
         self.push_node(operator);
         Ok(())
+    }
+
+    /// Adds an operator for each of a few values: what all else leaves can be looked up in each of their lists, where
+    /// the lists of many are united in full.
+    fn add_values(&mut self, field: FieldId, values: &[Vec<u8>]) -> Range<u32> {
+        let first = self.nodes.len() as u32;
+        for value in values {
+            let leaf = self.add_term(field, value);
+            self.push_node(Operator::TermScan(leaf));
+        }
+        let start = self.inputs.len() as u32;
+        self.inputs.extend((first..self.nodes.len() as u32).map(NodeId));
+        start..self.inputs.len() as u32
     }
 
     fn push_node(&mut self, operator: Operator) {
@@ -375,7 +392,9 @@ impl<'s> Plan<'s> {
                 Operator::TermScan(_) => EstimateSource::DocumentFrequency,
                 Operator::Exists(_) => EstimateSource::FieldStatistics,
                 Operator::Deleted(_) => EstimateSource::Segment,
-                Operator::Expand(leaf) => part.leaves[leaf.index()].source(),
+                Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
+                    part.leaves[leaf.index()].source()
+                }
                 _ if sampled.get(at).is_some_and(Option::is_some) && !sums.is_empty() => {
                     EstimateSource::Sample
                 }
@@ -436,6 +455,7 @@ impl<'s> Plan<'s> {
             Operator::TermScan(at)
             | Operator::Exists(at)
             | Operator::Expand(at)
+            | Operator::ColumnScan(at)
             | Operator::Deleted(at) => leaf(*at),
             Operator::Intersect { all, none } => Span::intersect(of(all), of(none), w),
             Operator::Phrase { nth, input } => {
@@ -447,12 +467,98 @@ impl<'s> Plan<'s> {
         }
     }
 
+    /// Compares the values of documents where that costs less than uniting the lists of the terms in a range: where
+    /// other conditions leave few documents, or terms are about as many as documents.
+    fn choose_columns(&mut self) -> Result<()> {
+        if self.expansions.is_empty() {
+            return Ok(());
+        }
+        let n_docs = self.n_docs() as f64;
+        // By operator, the documents for which its parents want to know.
+        let mut wanted = vec![n_docs; self.nodes.len()];
+        let mut ranges = vec![];
+        for at in (0..self.nodes.len()).rev() {
+            match self.nodes[at].operator.clone() {
+                Operator::Intersect { all, none } => {
+                    ranges.clear();
+                    let mut left = wanted[at];
+                    for input in self.inputs(&all) {
+                        match self.node(*input) {
+                            Node { operator: Operator::Expand(leaf), order, .. } => {
+                                ranges.push((*order, *input, *leaf));
+                            }
+                            other => left = left.min(other.order),
+                        }
+                    }
+                    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    for (documents, input, leaf) in &ranges {
+                        if !self.goes_by_column(*input, *leaf, left)? {
+                            left = left.min(*documents);
+                        }
+                    }
+                    for input in self.inputs(&all).iter().chain(self.inputs(&none)) {
+                        wanted[input.index()] = left;
+                    }
+                }
+                Operator::Union { any } | Operator::Phrase { input: any, .. } => {
+                    let own = wanted[at];
+                    self.inputs(&any).iter().for_each(|input| wanted[input.index()] = own);
+                }
+                Operator::Expand(leaf) => {
+                    // Those of an intersection have been asked, and have the same answer.
+                    self.goes_by_column(NodeId(at as u32), leaf, wanted[at])?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a range into one that is compared by the column, where that costs less for so many documents.
+    fn goes_by_column(&mut self, id: NodeId, leaf: LeafId, documents: f64) -> Result<bool> {
+        let LeafKey::Expansion { field, nth } = self.leaves[leaf.index()] else { return Ok(false) };
+        let expansion = &self.expansions[nth as usize];
+        if !expansion.is_range() || self.n_terms(leaf) < 2 || self.takes_smallest(id) {
+            return Ok(false);
+        }
+        let (mut n_docs, mut by_block) = (0.0, 0.0);
+        for part in &self.segments {
+            if part.leaves[leaf.index()].terms().is_none() {
+                continue;
+            }
+            let Some(column) = part.segment.field(field).column()? else { return Ok(false) };
+            n_docs += f64::from(part.n_docs);
+            if column.plain().is_none() {
+                by_block += f64::from(part.n_docs);
+            }
+        }
+        // As many of those that are wanted as of all lie in these segments.
+        let documents = documents * n_docs / self.n_docs().max(1) as f64;
+        let by_block = documents * by_block / n_docs.max(1.0);
+        let cost_ns = cost::column_scan_ns(documents, by_block);
+        if cost_ns >= cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64) {
+            return Ok(false);
+        }
+        for part in &mut self.segments {
+            let has_ordinals = part.segment.schema().get(field).has_ordinals();
+            let reader = part.segment.field(field);
+            part.leaves[leaf.index()].go_by_column(expansion, reader, has_ordinals)?;
+        }
+        let node = &mut self.nodes[id.index()];
+        (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
+        Ok(true)
+    }
+
     /// Puts the smallest input of each intersection first: it decides which windows are visited,
     /// and every later step works on what is left. What is excluded goes from the largest down,
     /// because that leaves the least for the rest.
     fn order_inputs(&mut self) {
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
-        let documents = |id: &NodeId| nodes[id.index()].order as u64;
+        // What a column is asked comes last: whether documents that all else has left are in the range.
+        let documents = |id: &NodeId| match nodes[id.index()].operator {
+            Operator::ColumnScan(_) => u64::MAX,
+            _ => nodes[id.index()].order as u64,
+        };
         for node in nodes {
             if let Operator::Intersect { all, none } = &node.operator {
                 inputs[all.start as usize..all.end as usize].sort_by_key(documents);
@@ -477,6 +583,8 @@ impl<'s> Plan<'s> {
                 Operator::Expand(leaf) => {
                     cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
                 }
+                // Known since it was chosen.
+                Operator::ColumnScan(_) => node.cost_ns,
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
                     cost::scan_ns(node.estimate.documents, windows)
                 }
@@ -522,6 +630,7 @@ impl<'s> Plan<'s> {
                 }
                 Operator::Union { any } => self.decide_union(id, any.clone()),
                 Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
+                Operator::ColumnScan(leaf) => self.decide_column(id, *leaf),
                 Operator::Phrase { nth, .. } => self.decide_phrase(id, *nth as usize),
                 _ => {}
             }
@@ -539,8 +648,7 @@ impl<'s> Plan<'s> {
         }
         for at in all.clone() {
             let input = self.node(self.inputs[at as usize]);
-            if let Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf) =
-                input.operator
+            if let Some(leaf) = input.operator.leaf()
                 && self.is_everything(leaf)
             {
                 self.record(id, Rule::EveryDocument(leaf), 0.0, input.cost_ns);
@@ -621,6 +729,12 @@ impl<'s> Plan<'s> {
         self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
     }
 
+    fn decide_column(&mut self, id: NodeId, leaf: LeafId) {
+        let Node { estimate, order, cost_ns, .. } = *self.node(id);
+        let united = cost::expand_ns(self.n_terms(leaf), estimate.documents);
+        self.record(id, Rule::ByColumn { documents: order as u64 }, cost_ns, united);
+    }
+
     fn decide_phrase(&mut self, id: NodeId, nth: usize) {
         let Node { estimate, cost_ns, .. } = *self.node(id);
         if estimate.is_empty() {
@@ -646,10 +760,13 @@ impl<'s> Plan<'s> {
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.
     fn n_terms(&self, leaf: LeafId) -> u64 {
-        let terms = self.segments.iter().map(|part| match &part.leaves[leaf.index()].postings {
-            Postings::Terms(terms) => terms.n_terms.unwrap_or(terms.walked.expanded),
-            Postings::Absent => 0,
-            _ => 1,
+        let terms = self.segments.iter().map(|part| {
+            let leaf = &part.leaves[leaf.index()];
+            match (leaf.terms(), &leaf.postings) {
+                (Some(terms), _) => terms.n_terms.unwrap_or(terms.walked.expanded),
+                (None, Postings::Absent) => 0,
+                (None, _) => 1,
+            }
         });
         terms.sum()
     }
@@ -667,7 +784,10 @@ impl<'s> Plan<'s> {
     /// The leaf of an input that no document of any segment has.
     fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
         match self.node(input).operator {
-            Operator::TermScan(leaf) | Operator::Exists(leaf) | Operator::Expand(leaf)
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
                 if self.node(input).estimate.is_empty() =>
             {
                 Some(leaf)
@@ -750,15 +870,25 @@ impl<'s> Plan<'s> {
         matches: f64,
     ) -> Result<Option<TermSample>> {
         let by_value = wanted.values.order != FacetOrder::Count;
+        let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
         let costs = FacetCosts::of(sizes, wanted.values.limit, by_value, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
             && !by_value
             && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
-        let largest = self.segments.iter().max_by_key(|part| part.n_docs);
-        let Some(part) = largest.filter(|_| is_worth_it) else { return Ok(None) };
-        let reader = part.segment.field(wanted.field);
+        if !is_worth_it {
+            return Ok(None);
+        }
+        let mut largest = None;
+        for part in &self.segments {
+            let reader = part.segment.field(wanted.field);
+            let n_terms = reader.terms()?.n_terms();
+            if largest.is_none_or(|(most, _)| n_terms > most) {
+                largest = Some((n_terms, reader));
+            }
+        }
+        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
         let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
-        let (n, step) = (u64::from(terms.n_terms()), TermSample::LEN as u64);
+        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
         // As if the others had what this one has: a term that several segments have counts in each of them.
         let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
         let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;

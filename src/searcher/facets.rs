@@ -168,7 +168,9 @@ impl SearchBuilder<'_> {
                     if options.is_filtered() && kind.is_typed() {
                         return wrong("a field of texts or keywords, whose values can be filtered");
                     }
-                    terms.push(FacetWanted { field, values: options.wanted()?, method });
+                    let is_selected = self.is_selected(&facet.field);
+                    let values = options.wanted()?;
+                    terms.push(FacetWanted { field, values, method, is_selected });
                 }
                 _ if !kind.is_typed() => return wrong("a field of numbers or dates"),
                 FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
@@ -200,19 +202,12 @@ impl SearchBuilder<'_> {
         let segments = &execution.plan().segments;
         let mut planned = execution.plan().facets.iter();
         let mut of_all = None;
-        let is_selected = |facet: &Facet| self.is_selected(&facet.field);
-        let unselected = match self.facets.iter().any(is_selected) {
-            true => Some(Unselected::of(self)?),
-            false => None,
-        };
+        let mut unselected = Unselected::default();
         for request in &self.facets {
             let field = self.field(&request.field)?;
-            let unselected = unselected.as_ref().filter(|_| is_selected(request));
-            let own = unselected.map(|unselected| unselected.but(&request.field));
-            let mut of_own = None;
-            let (matches, to_test) = match own {
-                Some(own) => (own, &mut of_own),
-                None => (&matches[..], &mut of_all),
+            let (matches, to_test) = match self.is_selected(&request.field) {
+                true => unselected.but(&request.field, self)?,
+                false => (&matches[..], &mut of_all),
             };
             let ranges = match &request.what {
                 FacetWhat::Values(_) => {

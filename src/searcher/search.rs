@@ -459,7 +459,7 @@ impl<'a> SearchBuilder<'a> {
             };
             return match is_in {
                 true => {
-                    let ranked = self.scoring()?;
+                    let ranked = self.scoring(false)?;
                     let (ranked, at) = ranked.of_segment(at);
                     ranked.segment(at)?.explain(here as u32)
                 }
@@ -487,13 +487,13 @@ impl<'a> SearchBuilder<'a> {
             self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
         match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
-            (Order::Score, false) => self.scoring().map(Some),
+            (Order::Score, false) => self.scoring(true).map(Some),
             _ => self.parameters().map(|_| None),
         }
     }
 
-    fn scoring(&self) -> Result<Ranked<'a>> {
-        let options = ScoringOptions { pattern_terms: self.pattern_terms };
+    fn scoring(&self, sums_constants: bool) -> Result<Ranked<'a>> {
+        let options = ScoringOptions { pattern_terms: self.pattern_terms, sums_constants };
         self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
 //! selected in itself is counted without that selection, so that it shows what else could be chosen: the query is matched once
-//! more with the others. That costs no more than its rarest condition, where what each selection matches by itself may be most
-//! of the index.
+//! more with the others. That mostly costs little more than its rarest condition, where what each selection matches by itself may
+//! be most of the index.
 
 use super::Searcher;
 use super::search::SearchBuilder;
@@ -12,9 +12,6 @@ use crate::execution::{MatchSet, Matches};
 use crate::query::{self, Query};
 use crate::value::Value;
 use std::borrow::Cow;
-
-/// Values up to which alternatives cost less than a set of them.
-const FEW_VALUES: usize = 16;
 
 /// Values of one field, of which a document must have one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,13 +22,7 @@ pub(super) struct Selection {
 
 impl Selection {
     fn query(&self) -> Query {
-        let values = self.values.iter().cloned();
-        if self.values.len() > FEW_VALUES {
-            return Query::in_set(values).in_field(&self.field);
-        }
-        // A set is made in full, whatever else a document must match; alternatives are looked at where that is.
-        let any = Query::boolean();
-        values.fold(any, |any, value| any.should(Query::value(&self.field, value))).build()
+        Query::in_set(self.values.iter().cloned()).in_field(&self.field)
     }
 
     /// About how many bytes it takes.
@@ -116,32 +107,36 @@ fn selected<'q>(
     Cow::Owned(selections.fold(all, with).build())
 }
 
-/// What facets of selected fields count: by field what matches with all selections but its own.
-pub(super) struct Unselected(Vec<(String, Matches)>);
+/// What facets of selected fields count: by field what matches with all selections but its own, found for the first facet of
+/// the field.
+#[derive(Default)]
+pub(super) struct Unselected(Vec<OfField>);
+
+/// What matches without the selection of a field, by segment, and the same as bitmaps, where a facet made them.
+struct OfField {
+    field: String,
+    matches: Matches,
+    to_test: Option<Vec<MatchSet>>,
+}
 
 impl Unselected {
-    /// For the facets of a search, at least one of which is of a selected field.
-    pub(super) fn of(search: &SearchBuilder<'_>) -> Result<Self> {
-        let is_wanted =
-            |own: &&Selection| search.facets.iter().any(|facet| facet.field == own.field);
-        let of_field = |own: &Selection| {
-            let others = search.selections.iter().filter(|other| other.field != own.field);
-            let matches = matches(search.searcher, &selected(search.query, others))?;
-            Ok((own.field.clone(), matches))
+    /// What matches with all selections of a search but that of a field.
+    pub(super) fn but(
+        &mut self,
+        field: &str,
+        search: &SearchBuilder<'_>,
+    ) -> Result<(&[MatchSet], &mut Option<Vec<MatchSet>>)> {
+        let at = match self.0.iter().position(|of| of.field == field) {
+            Some(at) => at,
+            None => {
+                let others = search.selections.iter().filter(|other| other.field != field);
+                let matches = matches(search.searcher, &selected(search.query, others))?;
+                self.0.push(OfField { field: field.to_owned(), matches, to_test: None });
+                self.0.len() - 1
+            }
         };
-        search
-            .selections
-            .iter()
-            .filter(is_wanted)
-            .map(of_field)
-            .collect::<Result<_>>()
-            .map(Unselected)
-    }
-
-    /// What matches with all selections but that of a field.
-    pub(super) fn but(&self, field: &str) -> &[MatchSet] {
-        let own = self.0.iter().find(|(of, _)| of == field);
-        own.map_or(&[], |(_, matches)| matches)
+        let OfField { matches, to_test, .. } = &mut self.0[at];
+        Ok((matches, to_test))
     }
 }
 

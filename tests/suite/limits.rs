@@ -182,6 +182,8 @@ fn trees_as_deep_as_memory_are_refused() {
     let searcher = with_terms(10, Limits::default()).searcher().unwrap();
     let counted = survives("100,000 operators", || searcher.count(&query));
     assert_eq!(counted, Err(ErrorKind::LimitExceeded));
+    let ranked = survives("100,000 operators, ranked", || searcher.search(&query).run().map(|_| 0));
+    assert_eq!(ranked, Err(ErrorKind::LimitExceeded));
 }
 
 #[test]

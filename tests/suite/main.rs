@@ -28,6 +28,7 @@ mod oracle;
 mod phrases;
 mod plans;
 mod random;
+mod ranges;
 mod ranking;
 mod recount;
 mod result_cache;

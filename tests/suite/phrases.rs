@@ -538,15 +538,13 @@ fn a_plan_says_what_the_patterns_of_a_phrase_stand_for() {
     let phrase = tree.plan.iter().find(|node| node.operator == "Phrase").unwrap();
     assert_eq!(phrase.label, "text:PHRASE [to b?e* IN [not or]]");
     let expands: Vec<_> = tree.plan.iter().filter(|node| node.operator == "Expand").collect();
-    assert_eq!(expands.len(), 2, "{tree}");
-    for node in expands {
-        let terms = node.actual.as_ref().unwrap().terms.unwrap();
-        // "bee" and "beer"; "not" and "or".
-        let is_wildcard = node.label == "text:b?e*";
-        assert!(is_wildcard || node.label == "text:IN [not or]", "{}", node.label);
-        assert_eq!((terms.expanded, terms.cut), (2, false), "{tree}");
-        assert!(terms.visited >= terms.expanded);
-    }
+    // "bee" and "beer"; a few values are looked up by themselves.
+    assert_eq!(expands.len(), 1, "{tree}");
+    assert_eq!(expands[0].label, "text:b?e*");
+    let terms = expands[0].actual.as_ref().unwrap().terms.unwrap();
+    assert_eq!((terms.expanded, terms.cut), (2, false), "{tree}");
+    assert!(terms.visited >= terms.expanded);
+    assert!(tree.plan.iter().any(|node| node.label == "text:not OR text:or"), "{tree}");
     assert!(tree.to_string().contains("positions of 3 words"), "{tree}");
     let hit = searcher.search(&query).run().unwrap().hits[0].doc;
     let why = searcher.explain_score(&query, hit).unwrap().unwrap().to_string();

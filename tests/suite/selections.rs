@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Document, ErrorKind, FacetCounts, Field, FieldKind, Index, Order, Schema, SearchBuilder,
-    Searcher,
+    Document, ErrorKind, FacetCounts, Field, FieldKind, Index, Limits, Order, Schema,
+    SearchBuilder, Searcher,
 };
 
 const WORDS: [&str; 4] = ["half", "third", "rare", "every"];
@@ -243,7 +243,7 @@ fn a_document_that_is_not_selected_has_no_score() {
     assert_eq!(Some(score.value), hit.score);
     let other = corpus.searcher.search(&query).select("brand", ["b2"]);
     assert!(other.explain_score(hit.doc).unwrap().is_none());
-    assert_eq!(other.query().to_string(), "+every +brand:\"b2\"^=0");
+    assert_eq!(other.query().to_string(), "+every +brand:IN [b2]^=0");
 }
 
 #[test]
@@ -265,4 +265,62 @@ fn conditions_leave_a_score_that_is_the_same_for_all_as_it_was() {
     let rest = selected.after(middle.score.unwrap(), middle.doc).run().unwrap();
     let docs = |hits: &[treepie::Hit]| hits.iter().map(|hit| hit.doc).collect::<Vec<_>>();
     assert_eq!(docs(&rest.hits), docs(&page.hits[page.hits.len() / 2 + 1..]));
+}
+
+#[test]
+fn alternatives_of_which_none_suffices_match_nothing_with_a_selection_either() {
+    let corpus = Corpus::new(1, 100, 30, false);
+    let searcher = &corpus.searcher;
+    for text in ["(+half)~1", "+(+half)~1 +third", "(+half third)~1", "+(half third)~2 +every"] {
+        let query = searcher.parse(text).unwrap();
+        let search = searcher.search(&query).limit(1_000).select("brand", ["b1", "b2"]);
+        let docs = |order| {
+            let page = search.clone().order(order).run().unwrap();
+            assert_eq!(page.hits.len() as u64, page.total.value, "{text} {order:?}");
+            page.hits.iter().map(|hit| hit.doc).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(docs(Order::Score), docs(Order::Document), "{text}");
+    }
+}
+
+#[test]
+fn a_selection_is_one_clause_and_takes_values_of_a_text_as_they_are() {
+    let schema = Schema::builder().text("title").keyword("brand").build().unwrap();
+    let mut limits = Limits::default();
+    limits.query_clauses = 3;
+    let index = Index::in_memory(schema).with_limits(limits).unwrap();
+    let mut writer = index.writer().unwrap();
+    for (title, brand) in [("tv", "b1"), ("television", "b2"), ("radio", "b3")] {
+        writer.add(Document::new().with("title", title).with("brand", brand)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let brands = (0..12).map(|nth| format!("b{nth}"));
+    let search = searcher.search(&query).select("brand", brands);
+    assert_eq!(search.run().unwrap().total.value, 3);
+    let page = searcher.search(&query).select("title", ["tv"]).facet("title", 9).run().unwrap();
+    assert_eq!(page.total.value, 1);
+    assert_eq!(page.facets[0].buckets.len(), 3);
+}
+
+/// A field that only later documents have: the largest segment knows no value of it.
+#[test]
+fn a_facet_of_a_field_that_the_largest_segment_lacks_is_counted() {
+    let schema = Schema::builder().keyword("k").field(Field::new("price", FieldKind::I64));
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..90_000 {
+        let document = Document::new().with("k", "a");
+        writer.add(if nth < 60_000 { document } else { document.with("price", nth) }).unwrap();
+        if nth == 59_999 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("k:a").unwrap();
+    let facet = searcher.search(&query).facet("price", 2).run().unwrap().facets.remove(0);
+    assert_eq!(shown(&facet), [("60000".to_owned(), 1), ("60001".to_owned(), 1)]);
+    assert_eq!(facet.missing, 60_000);
 }

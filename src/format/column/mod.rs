@@ -397,7 +397,8 @@ impl<'s, S: Source<'s>> Column<S> {
         Ok(Block { head, bytes, numbers_at, n_docs: self.docs_of(nth), base, gap })
     }
 
-    fn docs_of(&self, nth: u32) -> u32 {
+    /// Documents of block `nth`.
+    pub(crate) fn docs_of(&self, nth: u32) -> u32 {
         self.n_docs.saturating_sub(nth.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
     }
 

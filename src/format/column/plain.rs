@@ -4,7 +4,7 @@ use super::{Column, SLACK, packed_len};
 use crate::bytes::{Bytes, Source};
 use crate::error::Result;
 use crate::simd::numbers;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// A mapped column whose blocks all share a frame of 1 to 31 bits: a number for each document of the segment, packed without
 /// anything in between.
@@ -62,6 +62,15 @@ impl<'s, S: Source<'s>> Plain<S> {
         let (base, unit) = self.base_and_unit();
         let above = code.saturating_sub(base).div_ceil(unit.max(1));
         u32::try_from(above.saturating_add(self.first().into())).unwrap_or(u32::MAX)
+    }
+}
+
+impl<'s, S: Source<'s>> Plain<S> {
+    /// The numbers that stand for codes in a range.
+    pub(crate) fn numbers_of(&self, codes: &RangeInclusive<u64>) -> Range<u32> {
+        let start = self.first_of(*codes.start()).max(self.first());
+        let end = codes.end().checked_add(1).map_or(u32::MAX, |behind| self.first_of(behind));
+        start..end.max(start)
     }
 }
 

@@ -55,11 +55,6 @@ impl<'s, S: Source<'s>> TermStream<'s, S> {
         TermStream { dictionary, left: ordinals, front: None, key: vec![], back: None }
     }
 
-    /// How many terms are left.
-    pub(crate) fn len(&self) -> u32 {
-        self.left.end - self.left.start
-    }
-
     /// The ordinals of the terms that are left.
     pub(crate) fn ordinals(&self) -> Range<u32> {
         self.left.clone()

@@ -292,7 +292,7 @@ fn check_range(
     let inside = |term: &[u8]| std::ops::RangeBounds::<[u8]>::contains(&(lower, upper), term);
     let expected: Vec<_> = all.iter().filter(|(term, ..)| inside(term)).cloned().collect();
     let range = || dictionary.range(lower, upper).unwrap();
-    assert_eq!(range().len() as usize, expected.len(), "{lower:?} {upper:?}");
+    assert_eq!(range().ordinals().len(), expected.len(), "{lower:?} {upper:?}");
     assert_eq!(forwards(range()).unwrap(), expected);
     assert_eq!(backwards(range()).unwrap(), expected);
     let mut infos = dictionary.infos(range().ordinals());

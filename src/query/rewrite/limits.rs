@@ -11,7 +11,7 @@ pub const TERMS_MAX: usize = Limits::DEFAULT.query_terms;
 pub(super) const LEVELS_MAX: usize = 6 * (DEPTH_MAX + 1);
 
 /// Walks the tree without recursion, so that one built by hand cannot exhaust the stack later.
-pub(super) fn check(query: &Query) -> Result<()> {
+pub(in crate::query) fn check(query: &Query) -> Result<()> {
     let too_much = |what: String, found: usize| {
         Err(Error::new(ErrorKind::LimitExceeded, "rewriting the query")
             .expected(what)

@@ -22,6 +22,7 @@ use crate::ids::FieldId;
 use crate::schema::Schema;
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 pub use limits::TERMS_MAX;
+pub(super) use limits::check;
 pub(crate) use normal::Normal;
 pub(in crate::query) use normal::nothing;
 
@@ -42,7 +43,7 @@ pub(crate) struct Rewritten {
 /// a tree built by hand beyond the parser's limits or beyond [`TERMS_MAX`], and for a phrase with
 /// slop of too many words.
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
-    limits::check(query)?;
+    check(query)?;
     let mut rewriter = Rewriter::new(schema, analyzers);
     let normal = rewriter.query(query)?;
     Ok(Rewritten { normal, notes: rewriter.notes })

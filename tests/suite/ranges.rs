@@ -1,0 +1,173 @@
+//! Ranges over values that are mostly different in each document: by their posting lists or by the column, beside
+//! conditions that leave many documents or few, compared with documents that are looked at one by one.
+
+use crate::random::Random;
+use treepie::query::{ParseOptions, parse};
+use treepie::{Document, Field, FieldKind, Index, Order, Schema, Searcher};
+
+const N: usize = 150_000;
+
+/// A document as it is looked at.
+#[derive(Default)]
+struct Item {
+    /// Of all documents, or nearly all of them.
+    number: i64,
+    rare: Option<i64>,
+    many: Vec<i64>,
+    word: String,
+    marks: Vec<&'static str>,
+}
+
+fn items(random: &mut Random) -> Vec<Item> {
+    let item = |at: usize| {
+        let mut marks = vec!["every"];
+        for (mark, one_in) in [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 5_000)] {
+            if random.below(one_in) == 0 {
+                marks.push(mark);
+            }
+        }
+        Item {
+            number: random.below(1 << 20) as i64 - 1_000,
+            // Some thousand documents in a row have one in twenty, or all.
+            rare: match at / 3_000 % 3 {
+                0 => None,
+                1 => (random.below(20) == 0).then(|| random.below(100_000) as i64),
+                _ => Some(at as i64),
+            },
+            many: (0..random.below(4)).map(|_| random.below(100_000) as i64).collect(),
+            word: format!("w{:05}", random.below(50_000)),
+            marks,
+        }
+    };
+    (0..N).map(item).collect()
+}
+
+fn searchers(items: &[Item]) -> Vec<(Searcher, Vec<bool>)> {
+    let schema = Schema::builder()
+        .field(Field::new("number", FieldKind::I64))
+        .field(Field::new("rare", FieldKind::I64))
+        .field(Field::new("many", FieldKind::I64).many(true))
+        .field(Field::new("word", FieldKind::Keyword).column(true))
+        .field(Field::new("mark", FieldKind::Keyword).many(true))
+        .build()
+        .unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    let (mut searchers, mut left) = (vec![], vec![true; items.len()]);
+    for (at, item) in items.iter().enumerate() {
+        let mut document = Document::new().with("number", item.number).with("word", &*item.word);
+        item.rare.iter().for_each(|value| document.push("rare", *value));
+        item.many.iter().for_each(|value| document.push("many", *value));
+        item.marks.iter().for_each(|mark| document.push("mark", *mark));
+        writer.add(document).unwrap();
+        // The first segment ends inside a window, the second is short.
+        if [99_999, 100_099].contains(&at) {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    searchers.push((index.searcher().unwrap(), left.clone()));
+    for at in (0..items.len()).step_by(13) {
+        let gone = items[at].number;
+        writer.delete_value("number", gone).unwrap();
+    }
+    writer.commit().unwrap();
+    let gone: std::collections::HashSet<i64> =
+        items.iter().step_by(13).map(|item| item.number).collect();
+    left.iter_mut().zip(items).for_each(|(left, item)| *left = !gone.contains(&item.number));
+    searchers.push((index.searcher().unwrap(), left));
+    searchers
+}
+
+type Matches = Box<dyn Fn(&Item) -> bool>;
+
+/// A range of one field, of any width.
+fn range(random: &mut Random) -> (String, Matches) {
+    let field = ["number", "rare", "many", "word"][random.below(4)];
+    let most = if field == "number" { 1 << 20 } else { 100_000 };
+    let width = most >> random.below(14);
+    let from = random.below(most) as i64 - 2_000;
+    let to = from + width as i64;
+    let inside = move |value: &i64| (from..=to).contains(value);
+    match field {
+        "number" => {
+            (format!("number:[{from} TO {to}]"), Box::new(move |item| inside(&item.number)))
+        }
+        "rare" => {
+            (format!("rare:[{from} TO {to}]"), Box::new(move |item| item.rare.iter().any(inside)))
+        }
+        "many" => {
+            (format!("many:[{from} TO {to}]"), Box::new(move |item| item.many.iter().any(inside)))
+        }
+        _ => {
+            let (from, to) = (format!("w{:05}", from.max(0)), format!("w{:05}", to.max(0)));
+            (
+                format!("word:[{from} TO {to}]"),
+                Box::new(move |item| (&from..=&to).contains(&&item.word)),
+            )
+        }
+    }
+}
+
+fn mark(random: &mut Random) -> (String, Matches) {
+    let mark = ["every", "half", "tenth", "hundredth", "rare", "none"][random.below(6)];
+    (format!("mark:{mark}"), Box::new(move |item| item.marks.contains(&mark)))
+}
+
+fn query(random: &mut Random, depth: usize) -> (String, Matches) {
+    match random.below(if depth == 0 { 2 } else { 6 }) {
+        0 => mark(random),
+        1 => range(random),
+        2 | 3 => {
+            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            (format!("({a} AND {b})"), Box::new(move |item| is_a(item) && is_b(item)))
+        }
+        4 => {
+            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            (format!("({a} OR {b})"), Box::new(move |item| is_a(item) || is_b(item)))
+        }
+        _ => {
+            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            (format!("({a} AND NOT {b})"), Box::new(move |item| is_a(item) && !is_b(item)))
+        }
+    }
+}
+
+#[test]
+fn ranges_match_the_same_by_whatever_way_they_are_found() {
+    let mut random = Random(23);
+    let items = items(&mut random);
+    let searchers = searchers(&items);
+    let (mut by_lists, mut by_numbers, mut by_blocks, mut within_union) = (0, 0, 0, 0);
+    for round in 0..300 {
+        let (text, matches) = match round % 3 {
+            0 => {
+                let ((a, is_a), (b, is_b)) = (mark(&mut random), range(&mut random));
+                let both: Matches = Box::new(move |item| is_a(item) && is_b(item));
+                (format!("{a} AND {b}"), both)
+            }
+            _ => query(&mut random, 3),
+        };
+        let parsed = parse(&text, &ParseOptions::default()).unwrap();
+        for (searcher, left) in &searchers {
+            let all = items.iter().zip(left).enumerate();
+            let expected: Vec<u64> = all
+                .filter(|(_, (item, left))| **left && matches(item))
+                .map(|(at, _)| at as u64)
+                .collect();
+            let plan = searcher.search(&parsed).count_only().analyze().unwrap();
+            let shown = plan.to_string();
+            by_lists += u32::from(shown.contains("united in a bitmap"));
+            by_numbers += u32::from(shown.contains("numbers of the column compared"));
+            by_blocks += u32::from(shown.contains("blocks of the column compared"));
+            within_union += u32::from(shown.contains("Union") && shown.contains("ColumnScan"));
+            assert_eq!(searcher.count(&parsed).unwrap(), expected.len() as u64, "{text}\n{shown}");
+            let search = searcher.search(&parsed).order(Order::Document);
+            let page = search.limit(N as u64).fields::<String>([]).run().unwrap();
+            let found: Vec<u64> = page.hits.iter().map(|hit| hit.doc.0).collect();
+            assert_eq!(found, expected, "{text}\n{shown}");
+        }
+    }
+    let counts = [by_lists, by_numbers, by_blocks, within_union];
+    assert!(counts.into_iter().all(|n| n > 10), "{counts:?}");
+}
