@@ -12,7 +12,7 @@ use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
-use crate::plan::leaf::{ColumnRange, Postings};
+use crate::plan::leaf::{ColumnValues, Postings};
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
 
@@ -129,8 +129,11 @@ impl Counter {
 
 /// From this many documents on, a union of more than two inputs is made in a bitmap.
 const BITS_FROM: u32 = 512;
-/// Looking for one document in an input of a union takes about as long as uniting so many of it.
-const LOOKED_UP: u64 = 8;
+/// What looking for a document in an input of a union takes about, adding one of an array to the union, and adding a
+/// bitmap, in nanoseconds.
+const LOOKED_UP_NS: u64 = 10;
+const ADDED_NS: u64 = 1;
+const BITMAP_ADDED_NS: u64 = 400;
 /// What counting how many inputs have a document takes about, in nanoseconds.
 const COUNTED_NS: u64 = 3;
 
@@ -290,7 +293,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want)?,
-            Operator::ColumnScan(leaf) => match self.range(*leaf) {
+            Operator::ColumnScan(leaf) => match self.values(*leaf) {
                 Some(_) => {
                     self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)?
                 }
@@ -399,7 +402,7 @@ impl<'e, 's> Evaluation<'e, 's> {
                 (found == key).then_some(cardinality)
             }
             // After all else, so that few documents are left to compare.
-            Operator::ColumnScan(leaf) if self.range(leaf).is_some() => {
+            Operator::ColumnScan(leaf) if self.values(leaf).is_some() => {
                 Some(self.part.window_len(key))
             }
             Operator::ColumnScan(leaf) => {
@@ -487,21 +490,22 @@ impl<'e, 's> Evaluation<'e, 's> {
         let plan = self.plan;
         let any = match &plan.node(input).operator {
             Operator::Union { any } => plan.inputs(any),
-            Operator::ColumnScan(leaf) => return self.range(*leaf).is_some(),
+            Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
             _ => return false,
         };
-        let looked_up = LOOKED_UP * u64::from(few.cardinality) * any.len() as u64;
+        let looked_up = LOOKED_UP_NS * u64::from(few.cardinality) * any.len() as u64;
         let mut united = 0;
         for &input in any {
-            united += u64::from(self.expected(input, key).unwrap_or(0));
+            let expected = u64::from(self.expected(input, key).unwrap_or(0));
+            united += (ADDED_NS * expected).min(BITMAP_ADDED_NS);
         }
         looked_up < united
     }
 
-    /// The values that a leaf is compared with, where it reads a column in this segment.
-    fn range(&self, leaf: LeafId) -> Option<&'e ColumnRange<'s>> {
+    /// The values that a leaf wants, where it reads a column in this segment.
+    fn values(&self, leaf: LeafId) -> Option<&'e ColumnValues<'s>> {
         match &self.part.leaves[leaf.index()].postings {
-            Postings::Column(range) => Some(range),
+            Postings::Column(values) => Some(values),
             _ => None,
         }
     }
@@ -517,7 +521,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         })
     }
 
-    /// Those of some documents whose values lie in the range of a leaf.
+    /// Those of some documents that have values which a leaf wants.
     fn compare(
         &mut self,
         id: NodeId,
@@ -525,11 +529,11 @@ impl<'e, 's> Evaluation<'e, 's> {
         documents: Chunk<'s>,
         key: u32,
     ) -> Result<Chunk<'s>> {
-        let Some(range) = self.range(leaf) else { return Ok(documents) };
+        let Some(values) = self.values(leaf) else { return Ok(documents) };
         let mut lows = std::mem::take(self.lows);
         lows.clear();
         lows.extend(self.resolve(documents)?.iter());
-        column::retain(range, key, &mut lows)?;
+        column::retain(values, key, &mut lows)?;
         let chunk = self.write(id, [documents; 2], |_, out| {
             out.set_sorted(lows.iter().copied());
             Ok(())

@@ -323,7 +323,7 @@ impl Explaining<'_, '_> {
                 (reason, "an operator for each term")
             }
             Rule::ByColumn { documents } => {
-                let reason = format!("the values of documents that all else leaves are compared; about {documents} of all documents lie in the range");
+                let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
                 (reason, "unite the lists of its terms")
             }
             Rule::SmallestOfTerms { documents } => {
@@ -472,8 +472,8 @@ fn postings(postings: &Postings<'_>) -> String {
             };
             return format!("lists of {n_terms} terms united in a bitmap");
         }
-        Postings::Column(range) => {
-            let kind = if range.column.plain().is_some() { "numbers" } else { "blocks" };
+        Postings::Column(values) => {
+            let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             return format!("{kind} of the column compared");
         }
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {

@@ -24,6 +24,8 @@ const PROBE_NS: f32 = 0.39;
 const ARRAY_PAIR_NS: f32 = 0.45;
 /// Looking one element of a short array up in a long one.
 const GALLOP_NS: f32 = 1.7;
+/// Looking one element of few up in a container that is not in the nearest cache.
+const LOOK_UP_DOC_NS: f32 = 10.0;
 /// Setting one element of an array in a bitmap and counting what was new.
 const SET_NS: f32 = 1.1;
 /// Writing a bitmap of 8 KiB that nobody needs but the next operation.
@@ -175,6 +177,12 @@ pub(crate) fn expand_ns(terms: u64, documents: u64) -> f32 {
 pub(crate) fn expand_each_ns(terms: u64, documents: u64, windows: f32) -> f32 {
     let windows = windows.min(documents as f32 / terms.max(1) as f32);
     expand_ns(terms, documents) + terms as f32 * (LOOKUP_NS + windows * VISIT_NS)
+}
+
+/// Looking for so many documents in each of `inputs` lists.
+pub(crate) fn look_up_ns(inputs: usize, documents: f64, n_docs: u32) -> f32 {
+    let windows = windows(n_docs).min(documents as f32);
+    inputs as f32 * (windows * VISIT_NS + documents as f32 * LOOK_UP_DOC_NS)
 }
 
 /// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.

@@ -43,7 +43,7 @@ pub(crate) enum Rule {
     DropFromUnion(LeafId),
     /// The documents of a pattern are united as its terms are met.
     UniteTerms { terms: u64 },
-    /// The values of so many documents are compared; no posting list is read.
+    /// The values of about so many documents are compared; no posting list is read.
     ByColumn { documents: u64 },
     /// Of the documents of a pattern only the smallest are looked for.
     SmallestOfTerms { documents: u64 },

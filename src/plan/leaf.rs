@@ -40,15 +40,53 @@ pub(crate) enum Postings<'s> {
     /// The lists of several terms, united when the plan is executed.
     Terms(Box<Terms>),
     /// The values of documents, compared when the plan is executed; no list is read.
-    Column(Box<ColumnRange<'s>>),
+    Column(Box<ColumnValues<'s>>),
 }
 
-/// The terms that follow one another in a dictionary, as values of the column that its field has.
+/// Terms as values of the column that their field has.
 #[derive(Debug)]
-pub(crate) struct ColumnRange<'s> {
+pub(crate) struct ColumnValues<'s> {
     pub(crate) column: Column<Section<'s>>,
-    pub(crate) codes: RangeInclusive<u64>,
-    pub(crate) terms: Box<Terms>,
+    pub(crate) codes: Codes,
+    /// Where they are those of a pattern.
+    pub(crate) terms: Option<Box<Terms>>,
+}
+
+/// Codes of a column that are wanted.
+#[derive(Clone, Debug)]
+pub(crate) enum Codes {
+    Range(RangeInclusive<u64>),
+    /// One at least, ascending.
+    Some(Vec<u64>),
+}
+
+impl Codes {
+    #[inline]
+    pub(crate) fn contains(&self, code: u64) -> bool {
+        match self {
+            Codes::Range(range) => range.contains(&code),
+            Codes::Some(codes) => codes.binary_search(&code).is_ok(),
+        }
+    }
+
+    /// Whether each code between two, these included, is wanted.
+    pub(crate) fn contain_all(&self, least: u64, greatest: u64) -> bool {
+        match self {
+            Codes::Range(range) => range.contains(&least) && range.contains(&greatest),
+            Codes::Some(_) => least == greatest && self.contains(least),
+        }
+    }
+
+    /// Whether no code between two, these included, is wanted.
+    pub(crate) fn contain_none(&self, least: u64, greatest: u64) -> bool {
+        match self {
+            Codes::Range(range) => greatest < *range.start() || least > *range.end(),
+            Codes::Some(codes) => {
+                let from = codes.partition_point(|code| *code < least);
+                codes.get(from).is_none_or(|code| *code > greatest)
+            }
+        }
+    }
 }
 
 /// The terms that a pattern stands for in one segment.
@@ -167,8 +205,8 @@ impl<'s> Leaf<'s> {
             return Ok(());
         };
         if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
-            let codes = first..=last;
-            self.postings = Postings::Column(Box::new(ColumnRange { column, codes, terms }));
+            let (codes, terms) = (Codes::Range(first..=last), Some(terms));
+            self.postings = Postings::Column(Box::new(ColumnValues { column, codes, terms }));
         }
         Ok(())
     }
@@ -177,8 +215,21 @@ impl<'s> Leaf<'s> {
     pub(crate) fn terms(&self) -> Option<&Terms> {
         match &self.postings {
             Postings::Terms(terms) => Some(terms),
-            Postings::Column(range) => Some(&range.terms),
+            Postings::Column(values) => values.terms.as_deref(),
             _ => None,
+        }
+    }
+
+    /// How many terms it reads, as far as planning has found them.
+    pub(crate) fn n_terms(&self) -> u64 {
+        match (self.terms(), &self.postings) {
+            (Some(terms), _) => terms.n_terms.unwrap_or(terms.walked.expanded),
+            (None, Postings::Column(values)) => match &values.codes {
+                Codes::Some(codes) => codes.len() as u64,
+                Codes::Range(_) => 1,
+            },
+            (None, Postings::Absent) => 0,
+            (None, _) => 1,
         }
     }
 

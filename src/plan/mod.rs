@@ -14,6 +14,7 @@
 //! intersections, the way a count is taken, and where reading may stop. What is left to execution,
 //! because only it knows: the order inside one container, by the cardinalities found there.
 
+mod columns;
 pub(crate) mod cost;
 pub(crate) mod decision;
 pub(crate) mod estimate;

@@ -46,7 +46,7 @@ pub(crate) fn plan<'s>(
         plan.look_up(segment, base, options)?;
         base += u64::from(segment.n_docs());
     }
-    plan.choose_columns()?;
+    plan.choose_columns(options.for_people)?;
     plan.check_expansions()?;
     plan.order_inputs();
     if options.for_people {
@@ -238,7 +238,7 @@ impl<'s> Plan<'s> {
         Ok(start..self.inputs.len() as u32)
     }
 
-    fn add_leaf(&mut self, key: LeafKey) -> LeafId {
+    pub(super) fn add_leaf(&mut self, key: LeafKey) -> LeafId {
         self.leaves.push(key);
         LeafId(self.leaves.len() as u32 - 1)
     }
@@ -467,97 +467,15 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// Compares the values of documents where that costs less than uniting the lists of the terms in a range: where
-    /// other conditions leave few documents, or terms are about as many as documents.
-    fn choose_columns(&mut self) -> Result<()> {
-        if self.expansions.is_empty() {
-            return Ok(());
-        }
-        let n_docs = self.n_docs() as f64;
-        // By operator, the documents for which its parents want to know.
-        let mut wanted = vec![n_docs; self.nodes.len()];
-        let mut ranges = vec![];
-        for at in (0..self.nodes.len()).rev() {
-            match self.nodes[at].operator.clone() {
-                Operator::Intersect { all, none } => {
-                    ranges.clear();
-                    let mut left = wanted[at];
-                    for input in self.inputs(&all) {
-                        match self.node(*input) {
-                            Node { operator: Operator::Expand(leaf), order, .. } => {
-                                ranges.push((*order, *input, *leaf));
-                            }
-                            other => left = left.min(other.order),
-                        }
-                    }
-                    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
-                    for (documents, input, leaf) in &ranges {
-                        if !self.goes_by_column(*input, *leaf, left)? {
-                            left = left.min(*documents);
-                        }
-                    }
-                    for input in self.inputs(&all).iter().chain(self.inputs(&none)) {
-                        wanted[input.index()] = left;
-                    }
-                }
-                Operator::Union { any } | Operator::Phrase { input: any, .. } => {
-                    let own = wanted[at];
-                    self.inputs(&any).iter().for_each(|input| wanted[input.index()] = own);
-                }
-                Operator::Expand(leaf) => {
-                    // Those of an intersection have been asked, and have the same answer.
-                    self.goes_by_column(NodeId(at as u32), leaf, wanted[at])?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Turns a range into one that is compared by the column, where that costs less for so many documents.
-    fn goes_by_column(&mut self, id: NodeId, leaf: LeafId, documents: f64) -> Result<bool> {
-        let LeafKey::Expansion { field, nth } = self.leaves[leaf.index()] else { return Ok(false) };
-        let expansion = &self.expansions[nth as usize];
-        if !expansion.is_range() || self.n_terms(leaf) < 2 || self.takes_smallest(id) {
-            return Ok(false);
-        }
-        let (mut n_docs, mut by_block) = (0.0, 0.0);
-        for part in &self.segments {
-            if part.leaves[leaf.index()].terms().is_none() {
-                continue;
-            }
-            let Some(column) = part.segment.field(field).column()? else { return Ok(false) };
-            n_docs += f64::from(part.n_docs);
-            if column.plain().is_none() {
-                by_block += f64::from(part.n_docs);
-            }
-        }
-        // As many of those that are wanted as of all lie in these segments.
-        let documents = documents * n_docs / self.n_docs().max(1) as f64;
-        let by_block = documents * by_block / n_docs.max(1.0);
-        let cost_ns = cost::column_scan_ns(documents, by_block);
-        if cost_ns >= cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64) {
-            return Ok(false);
-        }
-        for part in &mut self.segments {
-            let has_ordinals = part.segment.schema().get(field).has_ordinals();
-            let reader = part.segment.field(field);
-            part.leaves[leaf.index()].go_by_column(expansion, reader, has_ordinals)?;
-        }
-        let node = &mut self.nodes[id.index()];
-        (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
-        Ok(true)
-    }
-
     /// Puts the smallest input of each intersection first: it decides which windows are visited,
     /// and every later step works on what is left. What is excluded goes from the largest down,
     /// because that leaves the least for the rest.
     fn order_inputs(&mut self) {
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
-        // What a column is asked comes last: whether documents that all else has left are in the range.
-        let documents = |id: &NodeId| match nodes[id.index()].operator {
-            Operator::ColumnScan(_) => u64::MAX,
-            _ => nodes[id.index()].order as u64,
+        // What a column is asked comes last: about the documents that all else has left.
+        let documents = |id: &NodeId| {
+            let Node { operator, order, .. } = &nodes[id.index()];
+            (matches!(operator, Operator::ColumnScan(_)), *order as u64)
         };
         for node in nodes {
             if let Operator::Intersect { all, none } = &node.operator {
@@ -568,7 +486,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    fn sizes(&self, inputs: &Range<u32>) -> impl DoubleEndedIterator<Item = f64> {
+    pub(super) fn sizes(&self, inputs: &Range<u32>) -> impl DoubleEndedIterator<Item = f64> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
@@ -630,7 +548,6 @@ impl<'s> Plan<'s> {
                 }
                 Operator::Union { any } => self.decide_union(id, any.clone()),
                 Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
-                Operator::ColumnScan(leaf) => self.decide_column(id, *leaf),
                 Operator::Phrase { nth, .. } => self.decide_phrase(id, *nth as usize),
                 _ => {}
             }
@@ -729,12 +646,6 @@ impl<'s> Plan<'s> {
         self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
     }
 
-    fn decide_column(&mut self, id: NodeId, leaf: LeafId) {
-        let Node { estimate, order, cost_ns, .. } = *self.node(id);
-        let united = cost::expand_ns(self.n_terms(leaf), estimate.documents);
-        self.record(id, Rule::ByColumn { documents: order as u64 }, cost_ns, united);
-    }
-
     fn decide_phrase(&mut self, id: NodeId, nth: usize) {
         let Node { estimate, cost_ns, .. } = *self.node(id);
         if estimate.is_empty() {
@@ -752,23 +663,15 @@ impl<'s> Plan<'s> {
     }
 
     /// Whether only the smallest documents of a pattern are looked for.
-    fn takes_smallest(&self, id: NodeId) -> bool {
+    pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
         id == self.root()
             && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
             && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
     }
 
     /// Terms that a pattern stands for, summed over the segments, as far as planning has found them.
-    fn n_terms(&self, leaf: LeafId) -> u64 {
-        let terms = self.segments.iter().map(|part| {
-            let leaf = &part.leaves[leaf.index()];
-            match (leaf.terms(), &leaf.postings) {
-                (Some(terms), _) => terms.n_terms.unwrap_or(terms.walked.expanded),
-                (None, Postings::Absent) => 0,
-                (None, _) => 1,
-            }
-        });
-        terms.sum()
+    pub(super) fn n_terms(&self, leaf: LeafId) -> u64 {
+        self.segments.iter().map(|part| part.leaves[leaf.index()].n_terms()).sum()
     }
 
     /// Whether the plan itself is the answer.
@@ -803,7 +706,7 @@ impl<'s> Plan<'s> {
         !self.segments.is_empty() && self.segments.iter().all(everything)
     }
 
-    fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
+    pub(super) fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
         self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
     }
 

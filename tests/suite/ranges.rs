@@ -109,25 +109,52 @@ fn range(random: &mut Random) -> (String, Matches) {
     }
 }
 
+/// Some values of one field, most of which are there.
+fn values(random: &mut Random, items: &[Item]) -> (String, Matches) {
+    let mut any = || &items[random.below(items.len())];
+    let n = [2, 3, 5, 12, 30][any().number.rem_euclid(5) as usize];
+    match any().number % 3 {
+        0 => {
+            let wanted: Vec<i64> = (0..n).map(|_| any().number).chain([-5]).collect();
+            let query = format!("number:IN {wanted:?}").replace(',', "");
+            (query, Box::new(move |item| wanted.contains(&item.number)))
+        }
+        1 => {
+            let wanted: Vec<i64> =
+                (0..n).filter_map(|_| any().many.first().copied()).chain([7, 8]).collect();
+            let query = format!("many:IN {wanted:?}").replace(',', "");
+            (query, Box::new(move |item| item.many.iter().any(|value| wanted.contains(value))))
+        }
+        _ => {
+            let mut wanted: Vec<String> = (0..n).map(|_| any().word.clone()).collect();
+            wanted.push("w0".into());
+            let query = format!("word:IN [{}]", wanted.join(" "));
+            (query, Box::new(move |item| wanted.contains(&item.word)))
+        }
+    }
+}
+
 fn mark(random: &mut Random) -> (String, Matches) {
     let mark = ["every", "half", "tenth", "hundredth", "rare", "none"][random.below(6)];
     (format!("mark:{mark}"), Box::new(move |item| item.marks.contains(&mark)))
 }
 
-fn query(random: &mut Random, depth: usize) -> (String, Matches) {
+fn query(random: &mut Random, items: &[Item], depth: usize) -> (String, Matches) {
+    let inner = |random: &mut Random| query(random, items, depth - 1);
     match random.below(if depth == 0 { 2 } else { 6 }) {
         0 => mark(random),
+        1 if random.below(3) == 0 => values(random, items),
         1 => range(random),
         2 | 3 => {
-            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            let ((a, is_a), (b, is_b)) = (inner(random), inner(random));
             (format!("({a} AND {b})"), Box::new(move |item| is_a(item) && is_b(item)))
         }
         4 => {
-            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            let ((a, is_a), (b, is_b)) = (inner(random), inner(random));
             (format!("({a} OR {b})"), Box::new(move |item| is_a(item) || is_b(item)))
         }
         _ => {
-            let ((a, is_a), (b, is_b)) = (query(random, depth - 1), query(random, depth - 1));
+            let ((a, is_a), (b, is_b)) = (inner(random), inner(random));
             (format!("({a} AND NOT {b})"), Box::new(move |item| is_a(item) && !is_b(item)))
         }
     }
@@ -142,11 +169,15 @@ fn ranges_match_the_same_by_whatever_way_they_are_found() {
     for round in 0..300 {
         let (text, matches) = match round % 3 {
             0 => {
-                let ((a, is_a), (b, is_b)) = (mark(&mut random), range(&mut random));
+                let (a, is_a) = mark(&mut random);
+                let (b, is_b) = match round % 2 {
+                    0 => range(&mut random),
+                    _ => values(&mut random, &items),
+                };
                 let both: Matches = Box::new(move |item| is_a(item) && is_b(item));
                 (format!("{a} AND {b}"), both)
             }
-            _ => query(&mut random, 3),
+            _ => query(&mut random, &items, 3),
         };
         let parsed = parse(&text, &ParseOptions::default()).unwrap();
         for (searcher, left) in &searchers {

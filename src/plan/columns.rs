@@ -1,0 +1,193 @@
+//! Which conditions are asked of a column: whether the documents that all else leaves have one of the values.
+
+use super::cost;
+use super::decision::Rule;
+use super::leaf::{Codes, ColumnValues, Leaf, Postings};
+use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
+use crate::error::Result;
+use crate::expansion::{Expansion, TermPattern};
+use crate::ids::FieldId;
+use crate::value::code_of_term;
+use std::ops::Range;
+
+impl<'s> Plan<'s> {
+    /// Compares the values of documents where that costs less than uniting lists: where other conditions leave few
+    /// documents, or the terms of a range are about as many as documents.
+    pub(super) fn choose_columns(&mut self, for_people: bool) -> Result<()> {
+        let n_docs = self.n_docs() as f64;
+        // By operator, the documents for which its parents want to know, and whether it has been asked.
+        let mut wanted = vec![(n_docs, false); self.nodes.len()];
+        let mut conditions: Vec<(f64, NodeId)> = vec![];
+        for at in (0..self.nodes.len()).rev() {
+            let (mut left, is_asked) = wanted[at];
+            let id = NodeId(at as u32);
+            if !is_asked && self.is_of_values(id) && self.goes_by_column(id, left, for_people)? {
+                continue;
+            }
+            match self.nodes[at].operator.clone() {
+                Operator::Intersect { all, none } => {
+                    // From the smallest on, so that there is one whose lists lead to the documents.
+                    conditions.clear();
+                    for input in self.inputs(&all) {
+                        let order = self.node(*input).order;
+                        match self.is_of_values(*input) {
+                            true => conditions.push((order, *input)),
+                            false => left = left.min(order),
+                        }
+                    }
+                    conditions.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    for (order, input) in &conditions {
+                        wanted[input.index()].1 = true;
+                        if !self.goes_by_column(*input, left, for_people)? {
+                            left = left.min(*order);
+                        }
+                    }
+                    for input in self.inputs(&all).iter().chain(self.inputs(&none)) {
+                        wanted[input.index()].0 = left;
+                    }
+                }
+                Operator::Union { any } | Operator::Phrase { input: any, .. } => {
+                    self.inputs(&any).iter().for_each(|input| wanted[input.index()].0 = left);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an operator finds documents by many terms or values of a field, and not so that it ends with the first.
+    fn is_of_values(&self, id: NodeId) -> bool {
+        match &self.node(id).operator {
+            Operator::Expand(leaf) => self.n_terms(*leaf) > 1 && !self.takes_smallest(id),
+            Operator::Union { any } => any.len() > 1,
+            _ => false,
+        }
+    }
+
+    /// Turns an operator into one that is asked of the column, where that costs less for so many documents.
+    fn goes_by_column(&mut self, id: NodeId, documents: f64, for_people: bool) -> Result<bool> {
+        let chosen = match self.node(id).operator.clone() {
+            Operator::Expand(leaf) => self.expansion_by_column(id, leaf, documents)?,
+            Operator::Union { any } => self.values_by_column(id, &any, documents)?,
+            _ => None,
+        };
+        let Some(Choice { leaf, cost_ns, united_ns }) = chosen else { return Ok(false) };
+        let node = &mut self.nodes[id.index()];
+        (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
+        if for_people {
+            self.record(id, Rule::ByColumn { documents: documents as u64 }, cost_ns, united_ns);
+        }
+        Ok(true)
+    }
+
+    fn expansion_by_column(
+        &mut self,
+        id: NodeId,
+        leaf: LeafId,
+        documents: f64,
+    ) -> Result<Option<Choice>> {
+        let LeafKey::Expansion { field, nth } = self.leaves[leaf.index()] else { return Ok(None) };
+        let expansion = self.expansions[nth as usize].clone();
+        let is_asked = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].terms().is_some();
+        let Some(cost_ns) = self.column_cost(field, documents, is_asked)? else { return Ok(None) };
+        let united_ns = cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64);
+        if !expansion.is_range() || cost_ns >= united_ns {
+            return Ok(None);
+        }
+        for part in &mut self.segments {
+            let has_ordinals = part.segment.schema().get(field).has_ordinals();
+            let reader = part.segment.field(field);
+            part.leaves[leaf.index()].go_by_column(&expansion, reader, has_ordinals)?;
+        }
+        Ok(Some(Choice { leaf, cost_ns, united_ns }))
+    }
+
+    /// The same for a union of terms of one field.
+    fn values_by_column(
+        &mut self,
+        id: NodeId,
+        any: &Range<u32>,
+        documents: f64,
+    ) -> Result<Option<Choice>> {
+        let mut terms: Vec<(LeafId, Vec<u8>)> = vec![];
+        let mut of_field = None;
+        for input in self.inputs(any) {
+            let Operator::TermScan(leaf) = self.node(*input).operator else { return Ok(None) };
+            let (Some(field), Some(term)) = self.leaf(leaf) else { return Ok(None) };
+            if *of_field.get_or_insert(field) != field {
+                return Ok(None);
+            }
+            terms.push((leaf, term.to_owned()));
+        }
+        let Some(field) = of_field else { return Ok(None) };
+        let Some(cost_ns) = self.column_cost(field, documents, |_| true)? else { return Ok(None) };
+        let united_ns = self.cost_of_union(any, documents);
+        if cost_ns >= united_ns {
+            return Ok(None);
+        }
+        terms.sort_by(|a, b| a.1.cmp(&b.1));
+        terms.dedup_by(|a, b| a.1 == b.1);
+        for part in &mut self.segments {
+            let has_ordinals = part.segment.schema().get(field).has_ordinals();
+            let reader = part.segment.field(field);
+            let (dictionary, mut codes) = (reader.terms()?, vec![]);
+            for (leaf, term) in &terms {
+                if !matches!(part.leaves[leaf.index()].postings, Postings::Absent) {
+                    codes.extend(match has_ordinals {
+                        true => Some(dictionary.rank(term)?.into()),
+                        false => code_of_term(term),
+                    });
+                }
+            }
+            part.leaves.push(match reader.column()?.filter(|_| !codes.is_empty()) {
+                Some(column) => {
+                    let codes = Codes::Some(codes);
+                    let values = ColumnValues { column, codes, terms: None };
+                    let documents = part.estimates[id.index()].documents as u32;
+                    Leaf { documents, postings: Postings::Column(Box::new(values)) }
+                }
+                None => Leaf::ABSENT,
+            });
+        }
+        let nth = self.expansions.len() as u32;
+        let values = terms.into_iter().map(|(_, term)| term).collect();
+        self.expansions.push(Expansion::new(TermPattern::Set(values))?);
+        let leaf = self.add_leaf(LeafKey::Expansion { field, nth });
+        Ok(Some(Choice { leaf, cost_ns, united_ns }))
+    }
+
+    /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.
+    fn cost_of_union(&self, any: &Range<u32>, documents: f64) -> f32 {
+        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
+        let looked_up = cost::look_up_ns(any.len(), documents, n_docs);
+        cost::union_ns(self.sizes(any), n_docs).min(looked_up)
+    }
+
+    /// What comparing the values of so many documents costs; `None` where a segment that is asked has no column.
+    fn column_cost(
+        &self,
+        field: FieldId,
+        documents: f64,
+        is_asked: impl Fn(&SegmentPlan<'_>) -> bool,
+    ) -> Result<Option<f32>> {
+        let (mut n_docs, mut by_block) = (0.0, 0.0);
+        for part in self.segments.iter().filter(|part| is_asked(part)) {
+            let Some(column) = part.segment.field(field).column()? else { return Ok(None) };
+            n_docs += f64::from(part.n_docs);
+            if column.plain().is_none() {
+                by_block += f64::from(part.n_docs);
+            }
+        }
+        // As many of those that are wanted as of all lie in these segments.
+        let documents = documents * n_docs / self.n_docs().max(1) as f64;
+        let by_block = documents * by_block / n_docs.max(1.0);
+        Ok(Some(cost::column_scan_ns(documents, by_block)))
+    }
+}
+
+/// A leaf that is asked of the column, what that costs, and what uniting its lists would.
+struct Choice {
+    leaf: LeafId,
+    cost_ns: f32,
+    united_ns: f32,
+}
