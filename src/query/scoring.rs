@@ -60,13 +60,7 @@ pub(crate) fn scoring(
     super::rewrite::check(query)?;
     let rewriter = Rewriter::new(schema, analyzers);
     let mut builder = Builder { rewriter, options, scopes: vec![] };
-    let scored = builder.scored(query, 1.0)?;
-    match (&scored, scored.constant()) {
-        (Scored::Sum { .. }, Some(score)) if options.sums_constants => {
-            builder.constant(query, score)
-        }
-        _ => Ok(scored),
-    }
+    builder.scored(query, 1.0)
 }
 
 /// What is the same for all of a query.
@@ -74,22 +68,6 @@ pub(crate) fn scoring(
 pub(crate) struct ScoringOptions {
     /// Of a pattern so many terms are scored; with 0 all its documents have the same score.
     pub(crate) pattern_terms: u32,
-    /// Whether a sum of parts that score the same for all documents is one such part, of which no part need be found by
-    /// itself; else what is shown of a score has them all.
-    pub(crate) sums_constants: bool,
-}
-
-impl Scored {
-    /// The score of every document that matches, where all have the same, added up as documents' scores are.
-    fn constant(&self) -> Option<f32> {
-        match self {
-            Scored::Constant { score, .. } => Some(*score),
-            Scored::Sum { must, should, minimum: 0, .. } if should.is_empty() => {
-                must.iter().try_fold(0.0, |sum, part| Some(sum + part.constant()?))
-            }
-            _ => None,
-        }
-    }
 }
 
 struct Builder<'a> {
@@ -415,7 +393,7 @@ mod tests {
 
     #[test]
     fn patterns_are_scored_by_their_best_terms_where_that_is_asked_for() {
-        let options = ScoringOptions { pattern_terms: 5, ..ScoringOptions::default() };
+        let options = ScoringOptions { pattern_terms: 5 };
         for (text, expected) in [
             ("title:ab*", "best 5^1"),
             ("ab*^3", "(best 5^3 best 5^3)~1"),

@@ -105,6 +105,17 @@ impl Node {
         }
     }
 
+    /// What the sets are called of which all must match.
+    pub(super) fn label_of_sets(&self) -> String {
+        match self {
+            Node::Set { label, .. } => label.clone(),
+            Node::Sum { must, .. } => {
+                must.iter().map(Node::label_of_sets).collect::<Vec<_>>().join(" AND ")
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Calls `visit` with terms that suffice: every document of one matches, and scores at least what the
     /// term does.
     pub(super) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {

@@ -67,6 +67,15 @@ pub(super) struct RankedPhrase {
     pub(super) infos: Vec<Vec<Option<TermInfo>>>,
 }
 
+/// What of a query is wanted where all that matches scores the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// That score: what matches is known otherwise, and no part need be found by itself.
+    AsNeeded,
+    /// What each part adds to it.
+    Each,
+}
+
 /// Queries whose best documents can be found without scoring all that match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -88,6 +97,7 @@ impl<'s> Ranked<'s> {
         scored: &Scored,
         segments: Vec<SegmentReader<'s>>,
         scoring: impl Fn(FieldId) -> Result<Arc<FieldScoring>>,
+        parts: Parts,
         mut matches: impl FnMut(&Normal) -> Result<Matches>,
     ) -> Result<Self> {
         let mut ranked = Ranked {
@@ -110,7 +120,27 @@ impl<'s> Ranked<'s> {
             Scored::Phrase { field, phrase, boost } => {
                 ranked.phrase(*field, phrase, *boost, &scoring)?
             }
-            other => ranked.node(other, &scoring, &mut matches)?,
+            other => {
+                // Found only when it is known that they are needed.
+                let mut constant = vec![];
+                let mut later = |normal: &Normal| {
+                    constant.push(normal.clone());
+                    Ok(vec![])
+                };
+                let root = ranked.node(other, &scoring, &mut later)?;
+                match root.constant().filter(|_| parts == Parts::AsNeeded) {
+                    Some(score) => {
+                        ranked.sets.clear();
+                        Node::Set { set: usize::MAX, score, label: root.label_of_sets() }
+                    }
+                    None => {
+                        for (set, normal) in ranked.sets.iter_mut().zip(&constant) {
+                            *set = matches(normal)?.into_iter().map(Arc::new).collect();
+                        }
+                        root
+                    }
+                }
+            }
         };
         Ok(ranked)
     }

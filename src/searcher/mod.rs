@@ -42,7 +42,7 @@ use crate::phrase::PhraseReader;
 use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::{self, PhraseScratch};
 pub use crate::ranking::scorer::Explanation;
 use crate::schema::Schema;
@@ -289,6 +289,7 @@ impl Searcher {
         parameters: &[(FieldId, Parameters)],
         options: ScoringOptions,
         statistics: Statistics,
+        parts: Parts,
     ) -> Result<Ranked<'_>> {
         let scored = query::scoring(query, self.schema(), &self.0.setting.analyzers, options)?;
         let own = |field| {
@@ -298,14 +299,16 @@ impl Searcher {
         };
         let of_field = |field| self.0.scorings.get(field, self.segments(), own(field));
         let segments = self.segments().collect();
-        let ranked = Ranked::new(&scored, segments, of_field, |normal| self.matches(normal))?;
+        let ranked =
+            Ranked::new(&scored, segments, of_field, parts, |normal| self.matches(normal))?;
         if statistics == Statistics::Snapshot || self.segments().len() == 1 {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {
             let only = || std::iter::once(segment);
             let of_field = |field| FieldScoring::of(field, only(), own(field)).map(Arc::new);
-            Ranked::new(&scored, vec![segment], of_field, |normal| self.matches_in(normal, only()))
+            let matches = |normal: &Normal| self.matches_in(normal, only());
+            Ranked::new(&scored, vec![segment], of_field, parts, matches)
         });
         Ok(ranked.with_own_statistics(by_segment.collect::<Result<_>>()?))
     }

@@ -17,7 +17,7 @@ use crate::limits;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::query::{self, Query, ScoringOptions};
 use crate::ranking::bm25::Parameters;
-use crate::ranking::prepared::Ranked;
+use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::{PhrasePruning, Pruning, Scratch};
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
@@ -459,7 +459,7 @@ impl<'a> SearchBuilder<'a> {
             };
             return match is_in {
                 true => {
-                    let ranked = self.scoring(false)?;
+                    let ranked = self.scoring(Parts::Each)?;
                     let (ranked, at) = ranked.of_segment(at);
                     ranked.segment(at)?.explain(here as u32)
                 }
@@ -487,14 +487,14 @@ impl<'a> SearchBuilder<'a> {
             self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
         match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
-            (Order::Score, false) => self.scoring(true).map(Some),
+            (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
             _ => self.parameters().map(|_| None),
         }
     }
 
-    fn scoring(&self, sums_constants: bool) -> Result<Ranked<'a>> {
-        let options = ScoringOptions { pattern_terms: self.pattern_terms, sums_constants };
-        self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics)
+    fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
+        let options = ScoringOptions { pattern_terms: self.pattern_terms };
+        self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics, parts)
     }
 
     /// The options of scoring, checked.

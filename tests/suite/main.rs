@@ -4,6 +4,8 @@ mod allocations;
 mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod collections;
 mod deadlines;
 mod deletes;
 mod disk_full;

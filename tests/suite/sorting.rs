@@ -19,7 +19,7 @@ use treepie::{
 /// Walks that are made unless more are asked for.
 const WALKS: u64 = 500;
 
-fn from_env(name: &str, default: u64) -> u64 {
+pub(crate) fn from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |number| number.parse().expect("a number"))
 }
 

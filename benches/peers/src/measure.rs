@@ -18,9 +18,18 @@ pub(crate) fn cpu_of_children() -> Result<f64> {
 
 /// The most memory this process has had, in KiB.
 pub(crate) fn peak_kib() -> Result<u64> {
+    status("VmHWM:")
+}
+
+fn status(name: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).ok_or("no VmHWM")?;
-    Ok(line.split_whitespace().nth(1).ok_or("no figure in VmHWM")?.parse()?)
+    let line = status.lines().find(|line| line.starts_with(name)).ok_or("no such line")?;
+    Ok(line.split_whitespace().nth(1).ok_or("no figure")?.parse()?)
+}
+
+/// The memory that this process has for itself, and not from files, in KiB.
+pub(crate) fn anonymous_kib() -> Result<u64> {
+    status("RssAnon:")
 }
 
 /// Bytes of all files below a directory.

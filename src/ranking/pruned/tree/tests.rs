@@ -6,7 +6,7 @@ use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
 use crate::query::{Normal, PhraseSpec, Proximity, Scored};
 use crate::ranking::bm25::{FieldScoring, Parameters, idf};
-use crate::ranking::prepared::{Ranked, Shape};
+use crate::ranking::prepared::{Parts, Ranked, Shape};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
 use crate::ranking::search::find_best;
@@ -138,7 +138,8 @@ impl<'c> Naive<'c> {
         let scoring =
             |field| FieldScoring::of(field, segments(), parameters).map(std::sync::Arc::new);
         let matches = |normal: &_| Ok(self.set(normal));
-        let ranked = Ranked::new(scored, segments().collect(), scoring, matches).unwrap();
+        let ranked =
+            Ranked::new(scored, segments().collect(), scoring, Parts::Each, matches).unwrap();
         let n_docs = self.corpus.lengths[0].len() as u64;
         let scores = (0..n_docs).filter_map(|doc| Some((self.score(scored, doc)?, DocId(doc))));
         let mut expected: Vec<_> =

@@ -18,34 +18,27 @@ use treepie::{
     SearchBuilder, SortKey, Timestamp, WriterOptions,
 };
 
+mod croaring;
+mod products;
+#[cfg(feature = "seekstorm")]
+mod seekstorm;
+
 use crate::{
     Result,
     build::{create_tantivy, merge_all},
     measure,
 };
+use products::{MARKS, PRICES, each_document};
 
 const ROUNDS: usize = 11;
 /// Of the ways of a facet, some of which take seconds.
 const GRID_ROUNDS: usize = 5;
-const N_VALUES: u64 = 300;
 const TOP: usize = 10;
-const COLORS: [&str; 12] = [
-    "amber", "black", "blue", "brown", "green", "grey", "orange", "pink", "red", "violet", "white",
-    "yellow",
-];
 /// What is selected on a page.
 const BRANDS_SELECTED: [&str; 2] = ["brand 001", "brand 003"];
 const COLORS_SELECTED: [&str; 3] = ["blue", "green", "red"];
 /// Parts of a page: the hits, and five facets, of which those of brands and colors are selected.
 const PARTS: usize = 6;
-/// Ends of the ranges of prices, in cents.
-const PRICES: [i64; 9] = [300, 600, 1_000, 1_500, 2_000, 3_000, 4_500, 7_500, 15_000];
-/// From 2019 on, so many seconds of five years.
-const FIRST_SECOND: i64 = 1_546_300_800;
-const SECONDS: u64 = 5 * 365 * 86_400;
-/// A mark and the one in how many documents that has it; the last is asked for as "everything".
-const MARKS: [(&str, u64); 4] =
-    [("thousandth", 1000), ("hundredth", 100), ("tenth", 10), ("every", 1)];
 
 /// What is asked for, by both engines if not said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,20 +92,29 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
         }
     }
     let (tantivy, treepie) = (Tantivy::open(&tantivy)?, Treepie::open(&treepie)?);
+    let mut others = others(dir, documents)?;
     let runs = Runs { tantivy, treepie };
     println!("{documents} documents, µs, median of {ROUNDS} rounds");
-    println!("{:>24}{:>12}{:>11}{:>11}{:>8}", "", "selectivity", "tantivy", "treepie", "ratio");
+    print!("{:>24}{:>12}{:>11}", "", "selectivity", "tantivy");
+    others.iter().for_each(|other| print!("{:>11}", other.name()));
+    println!("{:>11}{:>8}", "treepie", "ratio");
     for (name, task) in TASKS {
         for (mark, one_in) in MARKS {
             let (of_tantivy, of_treepie) = runs.medians(task, mark)?;
+            let of_others = others
+                .iter_mut()
+                .map(|other| median_of(&mut **other, task, mark, &runs.treepie))
+                .collect::<Result<Vec<Option<f64>>>>()?;
             let selectivity = format!("{} %", 100.0 / one_in as f64);
-            match runs.tantivy.knows(task) {
-                true => println!(
-                    "{name:>24}{selectivity:>12}{of_tantivy:>11.1}{of_treepie:>11.1}{:>8.2}",
-                    of_tantivy / of_treepie
-                ),
-                false => println!("{name:>24}{selectivity:>12}{:>11}{of_treepie:>11.1}", ""),
-            }
+            let of_tantivy = runs.tantivy.knows(task).then_some(of_tantivy);
+            let shown = |time: Option<f64>| time.map_or(String::new(), |time| format!("{time:.1}"));
+            print!("{name:>24}{selectivity:>12}{:>11}", shown(of_tantivy));
+            of_others.iter().for_each(|time| print!("{:>11}", shown(*time)));
+            // Of the floor, which is no engine, nobody is asked to be better.
+            let peers = others.iter().zip(&of_others).filter(|(other, _)| other.is_peer());
+            let best = peers.filter_map(|(_, time)| *time).chain(of_tantivy).reduce(f64::min);
+            let ratio = best.map_or(String::new(), |best| format!("{:.2}", best / of_treepie));
+            println!("{of_treepie:>11.1}{ratio:>8}");
         }
     }
     println!("\na page: {TOP} hits by score, the total, five facets, two with a selection");
@@ -133,6 +135,47 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
         );
     }
     runs.treepie.print_grid()
+}
+
+/// What else is asked some of the same: an engine, or a floor.
+trait Other {
+    fn name(&self) -> &'static str;
+
+    fn is_peer(&self) -> bool;
+
+    /// Counts as treepie's in a task that it knows.
+    fn run(&mut self, task: Task, mark: &str) -> Result<Option<Vec<i64>>>;
+}
+
+fn others(dir: &str, documents: u64) -> Result<Vec<Box<dyn Other>>> {
+    let mut others: Vec<Box<dyn Other>> = vec![];
+    #[cfg(feature = "seekstorm")]
+    others.push(Box::new(seekstorm::SeekStorm::open(dir, documents)?));
+    let _ = dir;
+    others.push(Box::new(croaring::Floor::new(documents)?));
+    Ok(others)
+}
+
+/// What a task takes another engine, which must agree with treepie; `None` where it does not know the task.
+fn median_of(
+    other: &mut dyn Other,
+    task: Task,
+    mark: &str,
+    treepie: &Treepie,
+) -> Result<Option<f64>> {
+    let expected = counts_of_treepie(task, &treepie.run(task, mark)?);
+    let mut times = vec![];
+    for round in 0..=ROUNDS {
+        let (time, found) = measure::time(|| other.run(task, mark))?;
+        let Some(found) = found else { return Ok(None) };
+        if found != expected {
+            return Err(format!("{mark}: {} {found:?}, treepie {expected:?}", other.name()).into());
+        }
+        if round > 0 {
+            times.push(time);
+        }
+    }
+    Ok(Some(measure::median(&mut times)))
 }
 
 struct Runs {
@@ -160,52 +203,6 @@ impl Runs {
         }
         Ok((measure::median(&mut of_tantivy), measure::median(&mut of_treepie)))
     }
-}
-
-/// A document, as both engines get it.
-struct Product<'p> {
-    brand: &'p str,
-    color: &'static str,
-    cents: i64,
-    second: i64,
-    marks: Vec<&'static str>,
-}
-
-/// Calls `take` with every document: brands by Zipf's law, prices log-normal, dates and marks by chance, all from its number
-/// alone.
-fn each_document(n: u64, mut take: impl FnMut(&Product<'_>) -> Result<()>) -> Result<()> {
-    let brands: Vec<String> = (1..=N_VALUES).map(|rank| format!("brand {rank:03}")).collect();
-    let mut total = 0.0;
-    let up_to: Vec<f64> = (1..=N_VALUES)
-        .map(|rank| {
-            total += 1.0 / rank as f64;
-            total
-        })
-        .collect();
-    let fraction = |x: u64| (mix(x) >> 11) as f64 / (1u64 << 53) as f64;
-    for number in 0..n {
-        let brand = &brands[up_to.partition_point(|sum| *sum <= fraction(number) * total)];
-        let [a, b] = [5u64, 6].map(|at| fraction(number ^ (at << 56)));
-        let normal = (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos();
-        let mut marks = vec![];
-        for (at, (mark, one_in)) in MARKS.iter().enumerate() {
-            if mix(number ^ ((at as u64 + 1) << 56)).is_multiple_of(*one_in) {
-                marks.push(*mark);
-            }
-        }
-        let second = FIRST_SECOND + (mix(number ^ (7 << 56)) % SECONDS) as i64;
-        let color = COLORS[(mix(number ^ (8 << 56)) % COLORS.len() as u64) as usize];
-        take(&Product { brand, color, cents: (7.5 + normal).exp() as i64, second, marks })?;
-    }
-    Ok(())
-}
-
-/// SplitMix64's output function.
-fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 fn build_tantivy(documents: u64, dir: &Path) -> Result<()> {
