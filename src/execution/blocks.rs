@@ -66,15 +66,20 @@ pub(crate) fn for_each_few_or_block<'m, 's, S: Source<'s>, T>(
     mut few: impl FnMut(&mut T, &Few) -> Result<()>,
     mut visit: impl FnMut(&mut T, &mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
-    let mut codes = Few::new();
-    let look_up = |state: &mut T, heads: &mut Heads<'s, S>, base: u32, lows: &'m [[u8; 2]]| {
-        let doc = |low: &[u8; 2]| base * BLOCK_DOCS + u32::from(u16::from_le_bytes(*low));
-        match heads.few(lows.iter().map(doc), &mut codes)? {
-            true => few(state, &codes).map(|()| true),
-            false => Ok(false),
-        }
-    };
-    for_each_part(matches, heads, state, look_up, &mut visit)
+    let (n_docs, mut codes) = (heads.column().n_docs(), Few::new());
+    for_each_part(
+        matches,
+        n_docs,
+        &mut (state, heads),
+        |(state, heads), base, lows| {
+            let doc = |low: &[u8; 2]| base * BLOCK_DOCS + u32::from(u16::from_le_bytes(*low));
+            match heads.few(lows.iter().map(doc), &mut codes)? {
+                true => few(state, &codes).map(|()| true),
+                false => Ok(false),
+            }
+        },
+        &mut |(state, heads), nth, places| visit(state, heads, nth, places),
+    )
 }
 
 /// Calls `visit` with the blocks of a column in which something matches, ascending, and what it is; with one block several
@@ -84,25 +89,31 @@ pub(crate) fn for_each_block<'m, 's, S: Source<'s>>(
     heads: &mut Heads<'s, S>,
     mut visit: impl FnMut(&mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
-    let look_up = |(): &mut (), _: &mut Heads<'s, S>, _, _: &'m [[u8; 2]]| Ok(false);
-    for_each_part(matches, heads, &mut (), look_up, &mut |(), heads, nth, places| {
-        visit(heads, nth, places)
-    })
+    for_each_block_of(matches, heads.column().n_docs(), |nth, places| visit(heads, nth, places))
+}
+
+/// The same for the blocks that a column of `n_docs` documents would have.
+pub(crate) fn for_each_block_of<'m>(
+    matches: &'m MatchSet,
+    n_docs: u32,
+    mut visit: impl FnMut(u32, Places<'m>) -> Result<()>,
+) -> Result<()> {
+    let look_up = |(): &mut (), _, _: &'m [[u8; 2]]| Ok(false);
+    for_each_part(matches, n_docs, &mut (), look_up, &mut |(), nth, places| visit(nth, places))
 }
 
 /// Calls `look_up` with the first block of a window and some of the documents that match in it where they are few, and `visit`
 /// where they are more or it says `false`.
-fn for_each_part<'m, 's, S: Source<'s>, T>(
+fn for_each_part<'m, T>(
     matches: &'m MatchSet,
-    heads: &mut Heads<'s, S>,
+    n_docs: u32,
     state: &mut T,
-    mut look_up: impl FnMut(&mut T, &mut Heads<'s, S>, u32, &'m [[u8; 2]]) -> Result<bool>,
-    visit: &mut impl FnMut(&mut T, &mut Heads<'s, S>, u32, Places<'m>) -> Result<()>,
+    mut look_up: impl FnMut(&mut T, u32, &'m [[u8; 2]]) -> Result<bool>,
+    visit: &mut impl FnMut(&mut T, u32, Places<'m>) -> Result<()>,
 ) -> Result<()> {
-    let n_docs = heads.column().n_docs();
     let windows = match matches {
         MatchSet::Everything => {
-            return for_each_in_range(0..n_docs, |nth, places| visit(state, heads, nth, places));
+            return for_each_in_range(0..n_docs, |nth, places| visit(state, nth, places));
         }
         MatchSet::Some(windows) => windows,
     };
@@ -119,19 +130,19 @@ fn for_each_part<'m, 's, S: Source<'s>, T>(
                     false => lows.len().max(1),
                 };
                 for lows in lows.chunks(at_once) {
-                    if at_once == Few::MAX && look_up(state, heads, base, lows)? {
+                    if at_once == Few::MAX && look_up(state, base, lows)? {
                         continue;
                     }
                     for of_block in lows.chunk_by(|a, b| block(a) == block(b)) {
                         let nth = of_block.first().map_or(0, block);
-                        visit(state, heads, base + nth, Places::List(of_block))?;
+                        visit(state, base + nth, Places::List(of_block))?;
                     }
                 }
             }
             Container::Bitmap(words) => {
                 for (nth, of_block) in (base..).zip(words.chunks_exact(BLOCK_WORDS)) {
                     if of_block.iter().any(|word| *word != [0; 8]) {
-                        visit(state, heads, nth, Places::Words(of_block))?;
+                        visit(state, nth, Places::Words(of_block))?;
                     }
                 }
             }
@@ -140,7 +151,7 @@ fn for_each_part<'m, 's, S: Source<'s>, T>(
                     let start = window.key << 16 | u32::from(u16::from_le_bytes([*a, *b]));
                     let end = start + u32::from(u16::from_le_bytes([*c, *d]));
                     let docs = start..end.saturating_add(1).min(n_docs);
-                    for_each_in_range(docs, |nth, places| visit(state, heads, nth, places))?;
+                    for_each_in_range(docs, |nth, places| visit(state, nth, places))?;
                 }
             }
         }

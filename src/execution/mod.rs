@@ -29,7 +29,7 @@ use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
 use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
-pub(crate) use blocks::{Places, for_each_block, for_each_few_or_block};
+pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory};
 pub(crate) use numbers::for_each_number;

@@ -207,7 +207,7 @@ impl PreparedSearch<'_> {
             PreparedWay::Anew(ranked) => {
                 search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
-            PreparedWay::Sorted => search.sorted(None, |doc, _| add(doc, None))?,
+            PreparedWay::Sorted => search.sorted(None, |doc, score, _| add(doc, score))?,
         };
         facets.extend(found.facets);
         Ok(Page { total: found.total, docs: ranking, facets, stopped: found.stopped })

@@ -142,10 +142,10 @@ impl<'a> SearchBuilder<'a> {
 
     /// Sorts hits by fields that keep a [column](crate::Field::column), by the first key first: in the place of
     /// [`order`](Self::order). Where all keys are equal, the smaller number comes first, so that pages of one searcher
-    /// never repeat a document nor leave one out. Nothing is scored; [`Hit::sort`] has the values.
+    /// never repeat a document nor leave one out. [`Hit::sort`] has the values. Only what [`SortKey::score`] asks for is scored.
     ///
-    /// Costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; memory for
-    /// as many documents as offset and limit make.
+    /// By a field costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; by
+    /// anything else a look at every document that matches. Takes memory for as many documents as offset and limit make.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
@@ -354,7 +354,7 @@ impl<'a> SearchBuilder<'a> {
             Some(ranked) if self.is_scored(ranked) => {
                 self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
             }
-            _ if self.is_sorted() => self.sorted(None, |doc, values| add(doc, None, values))?,
+            _ if self.is_sorted() => self.sorted(None, add)?,
             _ => {
                 let found = self.planned()?;
                 let score = ranked.as_ref().and_then(Ranked::constant);
@@ -492,7 +492,7 @@ impl<'a> SearchBuilder<'a> {
         }
     }
 
-    fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
+    pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
         self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics, parts)
     }
@@ -686,7 +686,7 @@ impl<'a> SearchBuilder<'a> {
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
             Some(ranked) => self.put_top(&mut tree, ranked, None),
-            None if self.is_sorted() => self.put_sort(&mut tree, None),
+            None if self.is_sorted() => self.put_sort(&mut tree, None)?,
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
         self.put_facets(&mut tree, None);
@@ -724,7 +724,7 @@ impl<'a> SearchBuilder<'a> {
                 top = Some((found, started.elapsed()));
             }
             // Sorts what the nodes below it find, so that its time is its own.
-            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _| Ok(()))?,
+            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,
             None => notes.extend(ranked.as_ref().and_then(constant_note)),
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
@@ -742,7 +742,7 @@ impl<'a> SearchBuilder<'a> {
         if let Some(ranked) = scored {
             self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
         } else if is_sorted {
-            self.put_sort(&mut tree, Some(&found));
+            self.put_sort(&mut tree, Some(&found))?;
         }
         self.put_facets(&mut tree, Some(&found));
         Ok(self.worded(tree, rewritten, notes))

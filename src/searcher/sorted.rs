@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::ids::DocId;
-use crate::sort::{First, Place, SortOrder, SortProfile};
+use crate::sort::{First, Place, SortKey, SortOrder, SortProfile};
 use crate::value::Value;
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,17 @@ impl SearchBuilder<'_> {
     pub(super) fn sorted(
         &self,
         planned: Option<&mut Execution<'_>>,
-        mut hit: impl FnMut(DocId, Vec<Value>) -> Result<()>,
+        mut hit: impl FnMut(DocId, Option<f32>, Vec<Value>) -> Result<()>,
     ) -> Result<Found> {
         let order = self.sort_order()?;
+        let ranked = match order.needs_scores().then(|| self.scoring()).transpose() {
+            Ok(ranked) => ranked,
+            Err(error) => {
+                let mut found = Found::uncounted();
+                self.end(Err(error), &mut found)?;
+                return Ok(found);
+            }
+        };
         let after = match &self.after_values {
             Some((values, doc)) => Some(Place::new(order.ranks_of(values)?, *doc)),
             None => None,
@@ -37,7 +45,7 @@ impl SearchBuilder<'_> {
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
             let started = Instant::now();
-            let done = first.look_at(&execution.plan().segments, matches);
+            let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
             took = started.elapsed();
             done
         };
@@ -51,12 +59,13 @@ impl SearchBuilder<'_> {
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
         let page = sorted.get(start..).unwrap_or_default();
         found.n_hits = page.len() as u64;
-        page.iter().try_for_each(|place| hit(place.doc, order.values(place.ranks())))?;
+        page.iter().try_for_each(|place| hit(place.doc, place.score(), order.values(place)))?;
         Ok(found)
     }
 
     /// Puts what sorts on top of a plan, which finds the matches, and what happened.
-    pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<&Found>) {
+    pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<&Found>) -> Result<()> {
+        let order = self.sort_order()?;
         let mut root = std::mem::take(&mut tree.plan);
         if root.operator == "Limit" {
             // That of a plan which is asked for everything, and for no page.
@@ -75,10 +84,18 @@ impl SearchBuilder<'_> {
         let lower = if self.after_values.is_some() { 0 } else { page(e.lower) };
         let mut node = ExplainNode::new("Sort", label);
         node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
-        node.algorithm = "columns, by bounds of blocks".into();
-        let reason = "a block of a column of which no value can be among the first is left out";
-        let decision = Decision::accepted("keep the first, sort nothing else", reason);
-        node.decisions = vec![decision.instead_of("sort every match", None)];
+        node.algorithm = match order.has_bounds() {
+            true => "columns, by bounds of blocks".into(),
+            false => format!("{} of every match", self.sort.first().map_or("", SortKey::what)),
+        };
+        let (way, other) = ("keep the first, sort nothing else", "sort every match");
+        let reason = match order.has_bounds() {
+            true => "a block of a column of which no value can be among the first is left out",
+            false => {
+                "only the first are kept; blocks have no bounds for the first key, so none is left out"
+            }
+        };
+        node.decisions = vec![Decision::accepted(way, reason).instead_of(other, None)];
         if let Some(found) = run {
             let profile = match found.looked_at {
                 LookedAt::Columns(profile) => profile,
@@ -101,5 +118,6 @@ impl SearchBuilder<'_> {
         node.children = vec![root];
         node.number();
         tree.plan = node;
+        Ok(())
     }
 }

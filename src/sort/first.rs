@@ -4,71 +4,31 @@
 //! is looked at, what is kept gets the ranks that its terms have there. A term that the next does not have finds its place between
 //! two others.
 
-use super::key::{Ranks, SortField, SortOrder};
+use super::key::Direction;
+use super::order::{OrderKey, Ranks, SortField, SortOrder};
+use super::place::{Place, TERM_BYTES};
+use super::ranks::{KEY_NS, SegmentRanks};
 use crate::budget::{self, Held};
 use crate::error::Result;
-use crate::execution::{MatchSet, Places, for_each_block};
+use crate::execution::{MatchSet, Places, for_each_block, for_each_block_of};
 use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::SegmentPlan;
+use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 4;
-/// And comparing a document by all keys, for each of them.
-const KEY_NS: u64 = 15;
 /// And putting a block among the others by its best.
 const SORTED_NS: u64 = 30;
 /// And looking a term up in a dictionary.
 const TERM_NS: u64 = 500;
 /// Documents whose terms are read of a search that is stopped: in less than a millisecond.
 const AFTER_STOP: usize = 1_024;
-/// What a term of a document takes beside its bytes.
-const TERM_BYTES: usize = 48;
-
-/// Where a document stands: of two the one with the smaller ranks comes first, and where they are equal, that with the
-/// smaller number.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
-    /// By the first key, and by the others.
-    first: u128,
-    rest: Vec<u128>,
-    pub(crate) doc: DocId,
-    /// By key the term, where there is one; none at all before the segment of the document has been looked at.
-    terms: Vec<Option<Box<[u8]>>>,
-}
-
-impl Place {
-    /// Of a document with these ranks.
-    pub(crate) fn new(ranks: Ranks, doc: DocId) -> Self {
-        let (first, rest) =
-            ranks.ranks.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
-        Place { first, rest: rest.to_vec(), doc, terms: ranks.terms }
-    }
-
-    /// By key the rank, and the term that it stands for.
-    pub(crate) fn ranks(&self) -> impl Iterator<Item = (u128, Option<&[u8]>)> {
-        let terms = self.terms.iter().map(Option::as_deref).chain(std::iter::repeat(None));
-        [self.first].into_iter().chain(self.rest.iter().copied()).zip(terms)
-    }
-
-    fn rank_mut(&mut self, key: usize) -> Option<&mut u128> {
-        match key.checked_sub(1) {
-            None => Some(&mut self.first),
-            Some(key) => self.rest.get_mut(key),
-        }
-    }
-
-    /// Bytes that its terms take.
-    fn term_bytes(&self) -> u64 {
-        self.terms.iter().flatten().map(|term| (term.len() + TERM_BYTES) as u64).sum()
-    }
-}
 
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,16 +51,8 @@ pub(crate) struct First<'o> {
     /// What all must come behind, on a later page.
     after: Option<Place>,
     profile: SortProfile,
-    /// The ranks of a document by all keys but the first.
-    rest: Vec<u128>,
-}
-
-/// The columns of a segment, and what is at hand of them.
-struct Columns<'s> {
-    fields: Vec<(SortField, Column<Section<'s>>)>,
-    /// The block that is at hand, by column but the first.
-    others: Vec<Option<Block<'s>>>,
-    base: u64,
+    /// The document that is looked at.
+    candidate: Place,
 }
 
 /// What matches of a block, with the ranks that it can have by the first key.
@@ -116,52 +68,61 @@ impl<'o> First<'o> {
     pub(crate) fn new(order: &'o SortOrder, n: u64, after: Option<Place>) -> Self {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
         let (kept, profile) = (BinaryHeap::new(), SortProfile::default());
-        First { order, n, kept, after, profile, rest: vec![] }
+        let candidate = Place::new(Ranks::default(), DocId(0));
+        First { order, n, kept, after, profile, candidate }
     }
 
-    /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read.
+    /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read. `ranked`
+    /// scores it, where a key asks for that.
     ///
     /// # Errors
     ///
-    /// What reading columns says; a limit error where a query may not take more memory.
+    /// What reading columns and scoring says; a limit error where a query may not take more memory.
     pub(crate) fn look_at(
         &mut self,
         segments: &[SegmentPlan<'_>],
         matches: &[MatchSet],
+        ranked: Option<&Ranked<'_>>,
     ) -> Result<()> {
         if self.n == 0 {
             return Ok(());
         }
         let mut by_best = vec![];
-        for (segment, matches) in segments.iter().zip(matches) {
-            let mut fields = vec![];
-            for field in self.order.fields() {
-                // That there is one was looked up in the schema.
-                let column = segment.segment.field(field.field).column()?;
-                fields.extend(column.map(|column| (*field, column)));
-            }
-            let Some((field, column)) = fields.first() else { continue };
-            let range = match field.has_ordinals {
+        for (at, (segment, matches)) in segments.iter().zip(matches).enumerate() {
+            let range = match self.order.keys().first() {
                 // Numbers of terms say nothing beside those of another segment.
-                true => field.all_ranks(),
-                false => bounds(field, column.range(), column.n_with() < column.n_docs()),
+                Some(OrderKey::Field(field)) if !field.has_ordinals => {
+                    let column = segment.segment.field(field.field).column()?;
+                    column.map(|column| {
+                        field.bounds(column.range(), column.n_with() < column.n_docs())
+                    })
+                }
+                _ => None,
             };
-            by_best.push((range, segment.base, matches, (segment.segment, fields)));
+            by_best.push((range.unwrap_or(Direction::all_ranks()), at, segment, matches));
         }
-        by_best.sort_by_key(|((best, _), base, ..)| (*best, *base));
-        for ((best, worst), base, matches, (segment, fields)) in by_best {
-            if self.is_passed_over(best, worst, DocId(base)) {
+        by_best.sort_by_key(|((best, _), at, ..)| (*best, *at));
+        for ((best, worst), at, segment, matches) in by_best {
+            if self.is_passed_over(best, worst, DocId(segment.base)) {
                 continue;
             }
-            let others = fields.iter().skip(1).map(|_| None).collect();
-            if !self.order.has_ordinals() {
-                self.look_at_segment(&mut Columns { fields, others, base }, matches)?;
+            let scorer = match ranked {
+                Some(ranked) => {
+                    let (ranked, nth) = ranked.of_segment(at);
+                    Some(ranked.segment(nth)?)
+                }
+                None => None,
+            };
+            let (reader, base) = (segment.segment, segment.base);
+            let ranks = SegmentRanks::open(self.order, reader, base, scorer)?;
+            if self.order.with_ordinals().next().is_none() {
+                self.look_at_segment(segment, ranks, matches)?;
                 continue;
             }
-            self.go_over_to(segment)?;
-            let done = self.look_at_segment(&mut Columns { fields, others, base }, matches);
+            self.go_over_to(reader)?;
+            let done = self.look_at_segment(segment, ranks, matches);
             // What was found is shown, where there was no time for the rest.
-            let read = self.read_terms(segment, done.is_err());
+            let read = self.read_terms(reader, done.is_err());
             done.and(read)?;
         }
         Ok(())
@@ -171,10 +132,7 @@ impl<'o> First<'o> {
     fn go_over_to(&mut self, segment: SegmentReader<'_>) -> Result<()> {
         // In the order in which the heap has what is kept.
         let (mut by_key, mut held) = (vec![], Held::default());
-        for (key, field) in self.order.fields().iter().enumerate() {
-            if !field.has_ordinals {
-                continue;
-            }
+        for (key, field) in self.order.with_ordinals() {
             let places = self.kept.iter().chain(&self.after);
             let terms = places.filter_map(|place| place.terms.get(key)?.as_deref());
             let mut ranks: BTreeMap<&[u8], u128> = BTreeMap::new();
@@ -217,18 +175,18 @@ impl<'o> First<'o> {
     fn read_terms(&mut self, segment: SegmentReader<'_>, is_stopped: bool) -> Result<()> {
         let (order, mut term, mut done) = (self.order, vec![], Ok(()));
         let mut read = |place: &Place| {
-            let mut terms = Vec::with_capacity(order.fields().len());
-            for (field, (rank, _)) in order.fields().iter().zip(place.ranks()) {
-                let ordinal = if field.has_ordinals { field.ordinal(rank) } else { None };
-                terms.push(match ordinal {
-                    Some(ordinal) => {
-                        segment
-                            .field(field.field)
-                            .terms()?
-                            .term(TermOrdinal(ordinal), &mut term)?;
-                        Some(term.as_slice().into())
-                    }
-                    None => None,
+            let mut terms = Vec::with_capacity(order.keys().len());
+            for (key, (rank, _)) in order.keys().iter().zip(place.ranks()) {
+                terms.push(match key {
+                    OrderKey::Field(field) if field.has_ordinals => match field.ordinal(rank) {
+                        Some(ordinal) => {
+                            let dictionary = segment.field(field.field).terms()?;
+                            dictionary.term(TermOrdinal(ordinal), &mut term)?;
+                            Some(term.as_slice().into())
+                        }
+                        None => None,
+                    },
+                    _ => None,
                 });
             }
             Ok(terms)
@@ -261,7 +219,7 @@ impl<'o> First<'o> {
     /// Whether a document with this rank by the first key, and this number or a greater one, may be one of the first.
     #[inline]
     fn admits(&self, first: u128, doc: DocId) -> bool {
-        self.last().is_none_or(|last| match self.order.fields().len() {
+        self.last().is_none_or(|last| match self.order.keys().len() {
             1 => (first, doc) < (last.first, last.doc),
             _ => first <= last.first,
         })
@@ -272,18 +230,57 @@ impl<'o> First<'o> {
         self.after.as_ref().is_some_and(|after| worst < after.first) || !self.admits(best, doc)
     }
 
-    fn look_at_segment(&mut self, columns: &mut Columns<'_>, matches: &MatchSet) -> Result<()> {
-        let Some((field, column)) = columns.fields.first() else { return Ok(()) };
-        let (field, column, mut parts) = (*field, *column, vec![]);
-        let mut heads = Heads::of(column);
+    fn look_at_segment<'s>(
+        &mut self,
+        segment: &SegmentPlan<'s>,
+        mut ranks: SegmentRanks<'_, 's>,
+        matches: &MatchSet,
+    ) -> Result<()> {
+        if let Some(OrderKey::Field(field)) = self.order.keys().first()
+            && let Some(column) = segment.segment.field(field.field).column()?
+        {
+            return self.look_at_blocks(*field, column, &mut ranks, matches);
+        }
+        for_each_block_of(matches, segment.n_docs, |nth, places| {
+            self.profile.blocks += 1;
+            self.profile.documents += u64::from(places.len());
+            let mut done = Ok(());
+            places.for_each(|place| {
+                if done.is_ok() {
+                    done = self.look_at_document(&mut ranks, nth * BLOCK_DOCS + place);
+                }
+            });
+            done
+        })
+    }
+
+    /// Looks at a document, where the first key has no bounds.
+    fn look_at_document(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32) -> Result<()> {
+        budget::work(KEY_NS)?;
+        let first = ranks.first(doc)?;
+        let before = self.after.as_ref().map_or(0, |after| after.first);
+        match first >= before && self.admits(first, ranks.id(doc)) {
+            true => self.take(ranks, doc, first),
+            false => Ok(()),
+        }
+    }
+
+    fn look_at_blocks<'s>(
+        &mut self,
+        field: SortField,
+        column: Column<Section<'s>>,
+        ranks: &mut SegmentRanks<'_, 's>,
+        matches: &MatchSet,
+    ) -> Result<()> {
+        let (mut parts, mut heads) = (vec![], Heads::of(column));
         for_each_block(matches, &mut heads, |heads, nth, places| {
             budget::work(HEAD_NS)?;
             self.profile.blocks += 1;
             let head = heads.get(nth)?;
             let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
             let range = (head.n_values > 0).then_some((head.least, head.greatest));
-            let (best, worst) = bounds(&field, range, u32::from(head.n_with) < n_docs);
-            if self.is_passed_over(best, worst, columns.first_of(nth)) {
+            let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
+            if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
                 self.profile.blocks_skipped += 1;
                 return Ok(());
             }
@@ -295,9 +292,9 @@ impl<'o> First<'o> {
         parts.sort_unstable_by_key(|part| (part.best, part.nth));
         let n_parts = parts.len() as u64;
         for part in parts {
-            if self.admits(part.best, columns.first_of(part.nth)) {
+            if self.admits(part.best, ranks.id(part.nth * BLOCK_DOCS)) {
                 let block = column.block(part.nth, part.head)?;
-                self.look_at_block(columns, field, &block, part)?;
+                self.look_at_block(ranks, field, &block, part)?;
             } else {
                 self.profile.blocks_skipped += 1;
             }
@@ -308,13 +305,12 @@ impl<'o> First<'o> {
 
     fn look_at_block(
         &mut self,
-        columns: &mut Columns<'_>,
+        ranks: &mut SegmentRanks<'_, '_>,
         field: SortField,
         block: &Block<'_>,
         part: Part<'_>,
     ) -> Result<()> {
-        columns.others.iter_mut().for_each(|other| *other = None);
-        let base = columns.first_of(part.nth).0;
+        let base = ranks.id(part.nth * BLOCK_DOCS).0;
         let before = self.after.as_ref().map_or(0, |after| after.first);
         let (mut n_read, mut done) = (0, Ok(()));
         part.places.for_each(|place| {
@@ -322,7 +318,7 @@ impl<'o> First<'o> {
             let first = field.rank(field.code_of(block, place));
             let doc = DocId(base + u64::from(place));
             if first >= before && self.admits(first, doc) && done.is_ok() {
-                done = self.take(columns, part.nth, place, first);
+                done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
             }
         });
         self.profile.documents += n_read;
@@ -332,36 +328,25 @@ impl<'o> First<'o> {
 
     /// Takes a document if it is one of the first so far.
     #[inline(never)]
-    fn take(&mut self, columns: &mut Columns<'_>, nth: u32, place: u32, first: u128) -> Result<()> {
-        let doc = DocId(columns.first_of(nth).0 + u64::from(place));
-        budget::work(KEY_NS * columns.fields.len() as u64)?;
-        self.rest.clear();
-        for ((field, column), block) in columns.fields.iter().skip(1).zip(&mut columns.others) {
-            let block = match block {
-                Some(block) => block,
-                None => block.insert(column.block(nth, column.head(nth)?)?),
-            };
-            self.rest.push(field.rank(field.code_of(block, place)));
-        }
-        let order = |other: &Place| {
-            (first, &self.rest[..], doc).cmp(&(other.first, &other.rest[..], other.doc))
-        };
-        if self.after.as_ref().is_some_and(|after| order(after).is_le()) {
+    fn take(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
+        budget::work(KEY_NS * self.order.keys().len() as u64)?;
+        let candidate = &mut self.candidate;
+        (candidate.first, candidate.doc) = (first, ranks.id(doc));
+        ranks.rest(doc, candidate)?;
+        if self.after.as_ref().is_some_and(|after| *candidate <= *after) {
             return Ok(());
         }
-        match self.last().map(order) {
-            Some(Ordering::Less) => {
+        let is_full = self.kept.len() == self.n;
+        match self.kept.peek().filter(|_| is_full) {
+            Some(last) if *last <= *candidate => return Ok(()),
+            Some(_) => {
                 if let Some(place) = self.kept.pop() {
                     budget::release(place.term_bytes());
                 }
             }
-            Some(_) => return Ok(()),
-            None => {
-                let ranks = self.rest.len() * size_of::<u128>();
-                budget::hold((size_of::<Place>() + ranks) as u64)?;
-            }
+            None => budget::hold(candidate.n_bytes())?,
         }
-        self.kept.push(Place { first, rest: self.rest.clone(), doc, terms: vec![] });
+        self.kept.push(candidate.clone());
         Ok(())
     }
 
@@ -372,23 +357,5 @@ impl<'o> First<'o> {
     /// The first documents, in order.
     pub(crate) fn into_sorted(self) -> Vec<Place> {
         self.kept.into_sorted_vec()
-    }
-}
-
-impl Columns<'_> {
-    /// The number of the first document of a block.
-    fn first_of(&self, nth: u32) -> DocId {
-        DocId(self.base + u64::from(nth) * u64::from(BLOCK_DOCS))
-    }
-}
-
-/// The ranks that documents with codes in this range have at the least and at the most, where some may have none.
-fn bounds(field: &SortField, range: Option<(u64, u64)>, has_missing: bool) -> (u128, u128) {
-    let missing = field.rank(None);
-    let Some((least, greatest)) = range else { return (missing, missing) };
-    let (a, b) = (field.rank(Some(least)), field.rank(Some(greatest)));
-    match has_missing {
-        true => (a.min(b).min(missing), a.max(b).max(missing)),
-        false => (a.min(b), a.max(b)),
     }
 }

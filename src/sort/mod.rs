@@ -2,7 +2,11 @@
 
 mod first;
 mod key;
+mod order;
+mod place;
+mod ranks;
 
-pub(crate) use first::{First, Place, SortProfile};
+pub(crate) use first::{First, SortProfile};
 pub use key::SortKey;
-pub(crate) use key::SortOrder;
+pub(crate) use order::SortOrder;
+pub(crate) use place::Place;

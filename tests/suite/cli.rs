@@ -955,6 +955,16 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     assert!(rows.contains("since\t2019-01-01T00:00:00Z..2019-02-01T00:00:00Z\t1\n"), "{rows}");
     let plan = dir.ok(&["explain", "t.tp", "*", "--sort", "price:desc", "--analyze"]);
     assert!(plan.contains("Sort") && plan.contains("first 10 by price:desc"), "{plan}");
+    let by_score =
+        ["search", "t.tp", "jay OR magpie^3", "--sort", "_score,price", "--format", "jsonl"];
+    let best: serde_json::Value =
+        serde_json::from_str(dir.ok(&by_score).lines().next().unwrap()).unwrap();
+    assert_eq!(best["fields"]["name"], "magpie");
+    assert_eq!(best["sort"], serde_json::json!([best["score"], null]));
+    let shuffled =
+        || names_of(&dir.ok(&["search", "t.tp", "*", "--sort", "random:4", "--format", "jsonl"]));
+    assert_eq!((shuffled().len(), shuffled()), (3, shuffled()));
+    dir.run(&["search", "t.tp", "*", "--sort", "random:x"]).fails_with(&["random:SEED"]);
     dir.run(&["search", "t.tp", "*", "--sort", "name"]).fails_with(&["the text field 'name'"]);
     dir.run(&["search", "t.tp", "*", "--sort", "price:up"])
         .fails_with(&["FIELD:desc", "'price:up'"]);
@@ -964,6 +974,15 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
         .fails_with(&["cannot be used with"]);
     dir.run(&["explain", "t.tp", "*", "--sort", "price", "--after", "[\"dear\"]:1"])
         .fails_with(&["its value of key 1", "found 'dear'"]);
+}
+
+/// The name of each hit of JSON Lines.
+fn names_of(printed: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let hit: serde_json::Value = serde_json::from_str(line).unwrap();
+        hit["fields"]["name"].as_str().unwrap().to_owned()
+    };
+    printed.lines().map(name).collect()
 }
 
 /// What sorting prints is what goes on from there, however small.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
     Document, ErrorKind, FacetKind, FacetRange, Field, FieldKind, Hit, Index, Interval, Schema,
-    SearchBuilder, SortKey, Timestamp, TotalMode, Value,
+    SearchBuilder, Searcher, SortKey, Timestamp, TotalMode, Value,
 };
 
 /// Walks that are made unless more are asked for.
@@ -24,36 +24,70 @@ pub(crate) fn from_env(name: &str, default: u64) -> u64 {
 }
 
 /// A key, and how it compares documents.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Key {
-    field: &'static str,
+    by: By,
     descending: bool,
     missing_first: bool,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+enum By {
+    Field(&'static str),
+    Score,
+    Random(u64),
+}
+
+/// A document that matches: its id, what it has, and its score in a search by score.
+#[derive(Clone, Copy)]
+struct Row<'i> {
+    id: usize,
+    item: &'i Item,
+    score: f32,
+}
+
 impl Key {
     fn any(random: &mut Random) -> Self {
-        let nth = random.below(FIELDS.len() + KEYWORDS.len());
-        let field = FIELDS.get(nth).map_or_else(|| KEYWORDS[nth - FIELDS.len()].0, |field| field.0);
         let [descending, missing_first] = [(); 2].map(|()| random.below(2) == 0);
-        Key { field, descending, missing_first }
+        let by = match random.below(6) {
+            0 => By::Score,
+            1 => By::Random(random.below(1_000) as u64),
+            _ => {
+                let nth = random.below(FIELDS.len() + KEYWORDS.len());
+                let of_keyword = || KEYWORDS[nth - FIELDS.len()].0;
+                By::Field(FIELDS.get(nth).map_or_else(of_keyword, |field| field.0))
+            }
+        };
+        Key { by, descending, missing_first }
     }
 
-    fn sort_key(self) -> SortKey {
-        let key = match self.descending {
-            true => SortKey::descending(self.field),
-            false => SortKey::ascending(self.field),
+    fn sort_key(&self) -> SortKey {
+        let key = match &self.by {
+            By::Field(name) => SortKey::ascending(*name),
+            By::Score => SortKey::score().reversed(),
+            By::Random(seed) => SortKey::random(*seed),
         };
+        let key = if self.descending { key.reversed() } else { key };
         if self.missing_first { key.missing_first() } else { key }
     }
 
     /// The value that counts.
-    fn of(self, item: &Item) -> Option<i128> {
-        let values = item.get(self.field)?.iter().copied();
-        if self.descending { values.max() } else { values.min() }
+    fn of(&self, row: Row<'_>) -> Option<i128> {
+        match &self.by {
+            By::Field(name) => {
+                let values = row.item.get(name)?.iter().copied();
+                if self.descending { values.max() } else { values.min() }
+            }
+            By::Score => Some(row.score.to_bits().into()),
+            By::Random(seed) => {
+                let hash = i128::from(split_mix(split_mix(*seed) ^ row.id as u64) >> 11);
+                // Turning it round does nothing.
+                Some(if self.descending { -hash } else { hash })
+            }
+        }
     }
 
-    fn compare(self, a: &Item, b: &Item) -> Ordering {
+    fn compare(&self, a: Row<'_>, b: Row<'_>) -> Ordering {
         match (self.of(a), self.of(b)) {
             (None, None) => Ordering::Equal,
             (None, Some(_)) if self.missing_first => Ordering::Less,
@@ -63,13 +97,59 @@ impl Key {
             (Some(a), Some(b)) => a.cmp(&b),
         }
     }
+
+    /// What a hit has to say that it stands where it does by.
+    fn check(&self, row: Row<'_>, found: &Value, about: &str) {
+        let value = self.of(row);
+        assert_eq!(found.is_null(), value.is_none(), "{about}");
+        match &self.by {
+            By::Field(name) if KEYWORDS.iter().any(|(keyword, _)| keyword == name) => {
+                let word = value.map_or(Value::Null, |value| typed::word(value).into());
+                assert_eq!(*found, word, "{about}");
+            }
+            By::Score => assert_eq!(*found, Value::from(row.score), "{about}"),
+            By::Field(_) | By::Random(_) => {}
+        }
+    }
+}
+
+/// As its authors publish it.
+fn split_mix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// By id the score of each document that matches.
+fn scores(searcher: &Searcher, query: &Query) -> BTreeMap<u64, f32> {
+    let page = searcher.search(query).limit(1_000_000).fields(["id"]).run().unwrap();
+    page.hits.iter().map(|hit| (id(hit), hit.score.unwrap())).collect()
 }
 
 /// A query, and what it matches.
 fn any_query(random: &mut Random) -> (String, Matches<'static>) {
     let (a, is_a) = typed::leaf(random);
     let (b, is_b) = typed::leaf(random);
-    match random.below(6) {
+    let has = |word: usize| {
+        let has = move |item: &Item| item.get("t").is_some_and(|it| it.contains(&(word as i128)));
+        (format!("t:x{word}"), has)
+    };
+    let (word, has_word) = has(random.below(typed::WORDS));
+    let (other, has_other) = has(random.below(typed::WORDS));
+    match random.below(10) {
+        6 => (format!("{word} OR {other}"), Box::new(move |it| has_word(it) || has_other(it))),
+        7 => (format!("{word} AND {a}"), Box::new(move |it| has_word(it) && is_a(it))),
+        8 => (format!("{word} OR {b}^2.5"), Box::new(move |it| has_word(it) || is_b(it))),
+        9 => {
+            let (first, second) = (&word[2..], &other[2..]);
+            let [a, b] = [first, second].map(|word| word[1..].parse::<i128>().unwrap());
+            let stand_so = move |item: &Item| {
+                let words = item.get("t").map_or(&[][..], |words| words);
+                words.windows(2).any(|pair| pair == [a, b])
+            };
+            (format!("t:\"{first} {second}\""), Box::new(stand_so))
+        }
         0 => (format!("{a} AND {b}"), Box::new(move |item| is_a(item) && is_b(item))),
         1 => (format!("{a} OR {b}"), Box::new(move |item| is_a(item) || is_b(item))),
         2 => (format!("* AND NOT {b}"), Box::new(move |item| !is_b(item))),
@@ -99,18 +179,23 @@ fn sorting_walks_are_those_of_a_stable_sort() {
         let mut keys: Vec<Key> = vec![];
         for _ in 0..1 + random.below(3) {
             let key = Key::any(&mut random);
-            if keys.iter().all(|other| other.field != key.field) {
+            if keys.iter().all(|other| other.by != key.by) {
                 keys.push(key);
             }
         }
         let (searcher, left) = &searchers[random.below(searchers.len())];
-        let is_left = |(nth, item): &(usize, &Item)| left[*nth] && matches(item);
-        let mut expected: Vec<(usize, &Item)> = items.iter().enumerate().filter(is_left).collect();
+        let is_scored = keys.iter().any(|key| key.by == By::Score);
+        let scores = if is_scored { scores(searcher, &query) } else { BTreeMap::new() };
+        let is_left = |row: &Row<'_>| left[row.id] && matches(row.item);
+        let row = |(id, item)| {
+            let score = scores.get(&(id as u64)).copied().unwrap_or_default();
+            Row { id, item, score }
+        };
+        let mut expected: Vec<_> = items.iter().enumerate().map(row).filter(is_left).collect();
+        assert!(!is_scored || scores.len() == expected.len(), "{text}");
         expected.sort_by(|a, b| {
-            keys.iter()
-                .map(|key| key.compare(a.1, b.1))
-                .find(|o| o.is_ne())
-                .unwrap_or(Ordering::Equal)
+            let orders = keys.iter().map(|key| key.compare(*a, *b));
+            orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         });
         let facet = FIELDS[random.below(FIELDS.len())].0;
         let per_page = 1 + random.below(40) as u64;
@@ -132,24 +217,19 @@ fn sorting_walks_are_those_of_a_stable_sort() {
             let page = page.run().unwrap();
             n_pages += 1;
             assert_eq!(page.total.value, expected.len() as u64, "{about}");
-            let wanted = expected.iter().skip(at).take(per_page as usize);
-            let wanted: Vec<u64> = wanted.map(|(nth, _)| *nth as u64).collect();
-            assert_eq!(page.hits.iter().map(id).collect::<Vec<_>>(), wanted, "{about}, at {at}");
+            let wanted: Vec<_> = expected.iter().skip(at).take(per_page as usize).collect();
+            let ids: Vec<u64> = wanted.iter().map(|row| row.id as u64).collect();
+            assert_eq!(page.hits.iter().map(id).collect::<Vec<_>>(), ids, "{about}, at {at}");
             if with_facet {
-                let has = |(_, item): &&(usize, &Item)| item.contains_key(facet);
+                let has = |row: &&Row<'_>| row.item.contains_key(facet);
                 let missing = expected.len() - expected.iter().filter(has).count();
                 assert_eq!(page.facets[0].missing, missing as u64, "{about}");
             }
             at += wanted.len();
-            for (hit, id) in page.hits.iter().zip(&wanted) {
-                let item = &items[*id as usize];
+            for (hit, row) in page.hits.iter().zip(&wanted) {
+                assert_eq!(hit.score, is_scored.then_some(row.score), "{about}");
                 for (key, found) in keys.iter().zip(&hit.sort) {
-                    let value = key.of(item);
-                    assert_eq!(found.is_null(), value.is_none(), "{about}");
-                    if KEYWORDS.iter().any(|(name, _)| *name == key.field) {
-                        let word = value.map_or(Value::Null, |value| typed::word(value).into());
-                        assert_eq!(*found, word, "{about}");
-                    }
+                    key.check(**row, found, &about);
                 }
             }
             next = page.hits.last().map(|hit| search(&query).after_values(&hit.sort, hit.doc));
@@ -323,8 +403,19 @@ fn a_whole_walk_meets_each_document_once() {
     let items = typed::items(2_500, &mut random);
     for (searcher, left) in typed::searchers(&items) {
         let n_left = left.iter().filter(|left| **left).count();
-        let query = Query::All;
-        for keys in ["b", "b:desc,im:asc:missing_first", "dm:desc", "k:desc,b", "i,km"] {
+        // Matches everything, and what else it finds scores more.
+        let query = searcher.parse("* OR t:x0 OR t:x2").unwrap();
+        for keys in [
+            "b",
+            "b:desc,im:asc:missing_first",
+            "dm:desc",
+            "k:desc,b",
+            "i,km",
+            "_score",
+            "b,_score:asc,k",
+            "random:5",
+            "b,random:9",
+        ] {
             let keys: Vec<SortKey> = keys.split(',').map(|key| key.parse().unwrap()).collect();
             let page = || searcher.search(&query).sort(keys.clone()).limit(97);
             let (mut by_offset, mut by_hit) = (vec![], vec![]);
@@ -380,6 +471,9 @@ fn blocks_that_have_none_of_the_first_are_not_read() {
     let index = prices(100_000);
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("name:thing").unwrap();
+    let by_score = searcher.search(&query).sort([SortKey::score()]).analyze().unwrap();
+    assert_eq!(by_score.plan.algorithm, "score of every match");
+    assert_eq!(by_score.plan.actual.unwrap().sort.unwrap().documents, 100_000);
     let counts = |key: &str, query: &Query| {
         let search = searcher.search(query).sort([key.parse().unwrap()]);
         let tree = search.analyze().unwrap();

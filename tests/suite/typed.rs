@@ -25,6 +25,9 @@ pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
 /// Keywords with columns, and whether a document has many: words in the order of numbers, most of them rare.
 pub(crate) const KEYWORDS: [(&str, bool); 2] = [("k", false), ("km", true)];
 
+/// The number of different words of the text field `t`, of which a document has none to seven.
+pub(crate) const WORDS: usize = 6;
+
 /// The word of a number below 10,000.
 pub(crate) fn word(number: i128) -> String {
     format!("w{number:04}{}", "\u{e9}".repeat(number as usize % 3))
@@ -180,7 +183,7 @@ pub(crate) fn leaf(random: &mut Random) -> (String, Matches<'static>) {
 
 fn schema() -> Schema {
     let fields = FIELDS.iter().map(|(name, kind, many)| Field::new(*name, *kind).many(*many));
-    let builder = Schema::builder().field(Field::new("id", FieldKind::U64)).key("id");
+    let builder = Schema::builder().field(Field::new("id", FieldKind::U64)).key("id").text("t");
     let keyword = |(name, many)| Field::new(name, FieldKind::Keyword).many(many).column(true);
     let builder =
         KEYWORDS.map(keyword).into_iter().fold(builder, |builder, field| builder.field(field));
@@ -213,6 +216,11 @@ pub(crate) fn items(n: usize, random: &mut Random) -> Vec<Item> {
                 item.insert(name, values);
             }
         }
+        let words: Vec<_> =
+            (0..random.below(8)).map(|_| random.below(WORDS).pow(2) as i128 / 6).collect();
+        if !words.is_empty() {
+            item.insert("t", words);
+        }
     }
     items
 }
@@ -228,6 +236,10 @@ fn document(id: usize, item: &Item) -> Document {
         for number in item.get(name).into_iter().flatten() {
             document.push(name, word(*number));
         }
+    }
+    if let Some(words) = item.get("t") {
+        let words: Vec<_> = words.iter().map(|number| format!("x{number}")).collect();
+        document.push("t", words.join(" "));
     }
     document
 }

@@ -104,6 +104,7 @@
 //! Values in no order at all need as many bits in each block as in all. Then a frame for all blocks costs next to nothing, and
 //! saves whoever asks for few documents the directory: half the time at one document of a thousand.
 
+mod at_hand;
 mod block;
 mod frame;
 mod heads;
@@ -112,6 +113,7 @@ mod plain;
 mod tests;
 mod writer;
 
+pub(crate) use at_hand::AtHand;
 pub(crate) use block::Block;
 pub(crate) use frame::{Frame, FrameFinder};
 pub(crate) use heads::{Few, Heads};

@@ -1,0 +1,135 @@
+//! The ranks of a segment's documents, each read when it is asked for.
+
+use super::key::Direction;
+use super::order::{OrderKey, Shuffle, SortField, SortOrder, code_of_score};
+use super::place::Place;
+use crate::budget;
+use crate::error::Result;
+use crate::format::column::AtHand;
+use crate::ids::DocId;
+use crate::ranking::scorer::SegmentScorer;
+use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
+
+/// What comparing a document by a key takes about, in nanoseconds, and scoring it.
+pub(super) const KEY_NS: u64 = 15;
+const SCORED_NS: u64 = 200;
+
+/// What the documents of a segment are compared by.
+#[derive(Debug)]
+pub(super) struct SegmentRanks<'r, 's> {
+    pub(super) base: u64,
+    keys: Vec<KeyReader<'s>>,
+    scores: Scores<'r, 's>,
+}
+
+/// What tells where documents stand by one key.
+#[derive(Debug)]
+enum KeyReader<'s> {
+    Field(SortField, AtHand<'s, Section<'s>>),
+    Score(Direction),
+    /// By the key of the index, where that has a column.
+    Random(Shuffle, Option<AtHand<'s, Section<'s>>>),
+}
+
+/// The scores of documents, as far as they are asked for.
+#[derive(Debug)]
+struct Scores<'r, 's> {
+    scorer: Option<SegmentScorer<'r, 's>>,
+    /// The last document that was scored, which several keys may ask for.
+    last: Option<(u32, f32)>,
+}
+
+impl<'r, 's> SegmentRanks<'r, 's> {
+    /// Opens what the keys read of a segment, whose first document has the number `base`. That each field has a column was
+    /// looked up in the schema.
+    pub(super) fn open(
+        order: &SortOrder,
+        segment: SegmentReader<'s>,
+        base: u64,
+        scorer: Option<SegmentScorer<'r, 's>>,
+    ) -> Result<Self> {
+        let mut keys = Vec::with_capacity(order.keys().len());
+        for key in order.keys() {
+            keys.push(match key {
+                OrderKey::Field(field) => {
+                    let Some(column) = segment.field(field.field).column()? else { continue };
+                    KeyReader::Field(*field, AtHand::of(column))
+                }
+                OrderKey::Score(direction) => KeyReader::Score(*direction),
+                OrderKey::Random(shuffle) => {
+                    let column = shuffle.key.map(|key| segment.field(key).column()).transpose()?;
+                    KeyReader::Random(*shuffle, column.flatten().map(AtHand::of))
+                }
+            });
+        }
+        Ok(SegmentRanks { base, keys, scores: Scores { scorer, last: None } })
+    }
+
+    /// The number of a document in the snapshot.
+    pub(super) fn id(&self, doc: u32) -> DocId {
+        DocId(self.base + u64::from(doc))
+    }
+
+    /// Where a document stands by the first key.
+    pub(super) fn first(&mut self, doc: u32) -> Result<u128> {
+        match self.keys.first_mut() {
+            Some(key) => key.rank(doc, self.base, &mut self.scores),
+            None => Ok(0),
+        }
+    }
+
+    /// Where it stands by the others.
+    pub(super) fn rest(&mut self, doc: u32, place: &mut Place) -> Result<()> {
+        place.rest.clear();
+        for key in self.keys.iter_mut().skip(1) {
+            place.rest.push(key.rank(doc, self.base, &mut self.scores)?);
+        }
+        place.score_bits = self.scores.bits(doc);
+        Ok(())
+    }
+}
+
+impl KeyReader<'_> {
+    fn rank(&mut self, doc: u32, base: u64, scores: &mut Scores<'_, '_>) -> Result<u128> {
+        Ok(match self {
+            KeyReader::Field(field, column) => {
+                let (block, place) = column.block_of(doc)?;
+                field.rank(field.code_of(block, place))
+            }
+            KeyReader::Score(direction) => direction.rank(code_of_score(scores.of(doc)?)),
+            KeyReader::Random(shuffle, column) => {
+                let own = match column {
+                    Some(column) => {
+                        let (block, place) = column.block_of(doc)?;
+                        block.least(place)
+                    }
+                    None => None,
+                };
+                let number = own.unwrap_or(base + u64::from(doc));
+                Direction::default().rank(Some(shuffle.code(number)))
+            }
+        })
+    }
+}
+
+impl Scores<'_, '_> {
+    fn of(&mut self, doc: u32) -> Result<f32> {
+        if let Some((_, score)) = self.last.filter(|(last, _)| *last == doc) {
+            return Ok(score);
+        }
+        budget::work(SCORED_NS)?;
+        let score = match &mut self.scorer {
+            Some(scorer) => scorer.score(doc)?,
+            None => None,
+        };
+        let score = score.unwrap_or_default();
+        self.last = Some((doc, score));
+        Ok(score)
+    }
+
+    /// Of a document that was scored just now.
+    fn bits(&self, doc: u32) -> Option<u32> {
+        self.last.filter(|(last, _)| *last == doc).map(|(_, score)| score.to_bits())
+    }
+}
