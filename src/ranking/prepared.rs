@@ -10,6 +10,7 @@ use super::pruned::tree::{OpenTree, Tree, TreePhrase};
 use crate::error::Result;
 use crate::execution::{MatchSet, Matches};
 use crate::format::terms::TermInfo;
+use crate::function::BoundScoreFunction;
 use crate::ids::FieldId;
 use crate::phrase::{PhraseReader, RarePhrase};
 use crate::query::{Normal, PhraseSpec, Proximity, Scored};
@@ -31,6 +32,8 @@ pub(crate) struct Ranked<'s> {
     pub(super) patterns: Vec<ScoredPattern>,
     /// The same for each segment by itself, where each is to be scored by its own statistics.
     by_segment: Vec<Ranked<'s>>,
+    /// What changes the scores that all this makes, in this order.
+    pub(super) functions: Arc<[BoundScoreFunction]>,
     pub(super) root: Node,
 }
 
@@ -109,6 +112,7 @@ impl<'s> Ranked<'s> {
             sets: vec![],
             patterns: vec![],
             by_segment: vec![],
+            functions: Arc::default(),
             root: Node::NOTHING,
         };
         // The whole query is a set that its caller knows already.
@@ -450,8 +454,25 @@ impl<'s> Ranked<'s> {
         }
     }
 
+    /// Changes every score by these functions.
+    pub(crate) fn with_functions(mut self, functions: Arc<[BoundScoreFunction]>) -> Self {
+        for own in &mut self.by_segment {
+            own.functions = Arc::clone(&functions);
+        }
+        self.functions = functions;
+        self
+    }
+
+    /// What changes scores. There are no bounds of it.
+    pub(crate) fn functions(&self) -> &[BoundScoreFunction] {
+        &self.functions
+    }
+
     /// The score of every document, where all have the same.
     pub(crate) fn constant(&self) -> Option<f32> {
+        if !self.functions.is_empty() {
+            return None;
+        }
         let score = self.root.constant()?;
         let is_same = |own: &Ranked<'_>| own.constant() == Some(score);
         self.by_segment.iter().all(is_same).then_some(score)

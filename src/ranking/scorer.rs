@@ -8,6 +8,7 @@ use super::prepared::Ranked;
 use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::format::lengths::{self, Lengths, score_part};
+use crate::function::{FunctionColumns, as_score};
 use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
 use crate::segment::file::Section;
@@ -21,6 +22,8 @@ pub(crate) struct SegmentScorer<'r, 's> {
     cursors: Vec<Option<TermCursor<'s>>>,
     phrases: Vec<Option<(PhraseReader<'s>, Lengths<Section<'s>>)>>,
     combined: Vec<CombinedCursors<'s>>,
+    /// By function its columns.
+    functions: Vec<FunctionColumns<'s>>,
 }
 
 impl<'s> Ranked<'s> {
@@ -54,7 +57,9 @@ impl<'s> Ranked<'s> {
         let combined =
             self.combined.iter().map(|word| word.cursors(&self.segments[segment], segment));
         let combined = combined.collect::<Result<_>>()?;
-        Ok(SegmentScorer { ranked: self, segment, cursors, phrases, combined })
+        let functions = self.functions.iter().map(|it| it.function.open(self.segments[segment]));
+        let functions = functions.collect::<Result<_>>()?;
+        Ok(SegmentScorer { ranked: self, segment, cursors, phrases, combined, functions })
     }
 }
 
@@ -62,7 +67,14 @@ impl SegmentScorer<'_, '_> {
     /// The score of a document; `None` where it does not match.
     pub(crate) fn score(&mut self, doc: u32) -> Result<Option<f32>> {
         let ranked = self.ranked;
-        self.node(&ranked.root, doc)
+        let score = self.node(&ranked.root, doc)?;
+        let Some(score) = score.filter(|_| !self.functions.is_empty()) else { return Ok(score) };
+        let mut changed = f64::from(score);
+        for (function, columns) in ranked.functions.iter().zip(&mut self.functions) {
+            let value = function.function.value(columns, doc, changed)?;
+            changed = function.apply(changed, value);
+        }
+        Ok(Some(as_score(changed)))
     }
 
     fn node(&mut self, node: &Node, doc: u32) -> Result<Option<f32>> {
@@ -93,7 +105,31 @@ impl SegmentScorer<'_, '_> {
     /// How the score of a document comes about; `None` where it does not match.
     pub(crate) fn explain(&mut self, doc: u32) -> Result<Option<Explanation>> {
         let ranked = self.ranked;
-        self.explain_node(&ranked.root, doc)
+        let Some(mut score) = self.explain_node(&ranked.root, doc)? else { return Ok(None) };
+        let mut changed = f64::from(score.value);
+        for (function, columns) in ranked.functions.iter().zip(&mut self.functions) {
+            let value = function.function.value(columns, doc, changed)?;
+            changed = function.apply(changed, value);
+            let own = match value {
+                Some(value) => Explanation {
+                    value: value as f32,
+                    what: function.function.to_string(),
+                    parts: vec![],
+                },
+                None => Explanation {
+                    value: function.apply(1.0, None) as f32,
+                    what: format!("{} has no value here", function.function),
+                    parts: vec![],
+                },
+            };
+            let what = format!("the score {function}");
+            score = Explanation { value: changed as f32, what, parts: vec![score, own] };
+        }
+        if as_score(changed) != score.value {
+            let what = "at least 0, and finite".to_owned();
+            score = Explanation { value: as_score(changed), what, parts: vec![score] };
+        }
+        Ok(Some(score))
     }
 
     fn explain_node(&mut self, node: &Node, doc: u32) -> Result<Option<Explanation>> {

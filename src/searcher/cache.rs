@@ -6,6 +6,7 @@ use super::{
     Values,
 };
 use crate::error::Result;
+use crate::function::ScoreFunction;
 use crate::ids::DocId;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// What an answer takes beside its parts and what it is kept under, in the cache, too.
-const ENTRY_BYTES: usize = 672;
+const ENTRY_BYTES: usize = 704;
 /// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
 const PART_BYTES: usize = 88;
 const TEXT_BYTES: usize = 40;
@@ -62,6 +63,7 @@ struct AnswerOptions {
     sort: Vec<SortKey>,
     after_values: Option<(Vec<Value>, DocId)>,
     parameters: Vec<(String, (u32, u32))>,
+    score_functions: Vec<ScoreFunction>,
     pattern_terms: u32,
     statistics: Statistics,
 }
@@ -109,6 +111,8 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after_values.iter().flat_map(|(values, _)| values).map(of_value).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
+    let functions = &key.options.score_functions;
+    let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
     let asked = asked + facets.iter().map(|facet| PART_BYTES + facet.n_bytes()).sum::<usize>();
     let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
     let of_bucket = |bucket: &Bucket| {
@@ -226,6 +230,7 @@ impl SearchBuilder<'_> {
             sort,
             after_values,
             parameters,
+            score_functions,
             pattern_terms,
             statistics,
             budget: _,
@@ -245,6 +250,7 @@ impl SearchBuilder<'_> {
             sort,
             after_values,
             parameters: parameters.into_iter().map(|(field, of)| (field, bits(of))).collect(),
+            score_functions,
             pattern_terms,
             statistics,
         }

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, ExecutionScratch, MatchSet, Matches};
 use crate::explain::{self, ExplainTree};
 use crate::facet::{ColumnProfile, FacetProfile};
+use crate::function::{BoundScoreFunction, ScoreFunction};
 use crate::ids::{DocId, FieldId};
 use crate::limits;
 use crate::plan::{self, Goal, PlanOptions};
@@ -23,6 +24,7 @@ use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
 use crate::sort::{SortKey, SortProfile};
 use crate::value::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
@@ -54,6 +56,7 @@ pub struct SearchBuilder<'a> {
     pub(super) sort: Vec<SortKey>,
     pub(super) after_values: Option<(Vec<Value>, DocId)>,
     pub(super) parameters: Vec<(String, Parameters)>,
+    pub(super) score_functions: Vec<ScoreFunction>,
     pub(super) pattern_terms: u32,
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
@@ -107,6 +110,7 @@ impl<'a> SearchBuilder<'a> {
             sort: vec![],
             after_values: None,
             parameters: vec![],
+            score_functions: vec![],
             pattern_terms: 0,
             statistics: Statistics::default(),
             budget: Budget::new(),
@@ -194,6 +198,34 @@ impl<'a> SearchBuilder<'a> {
     /// twice, the last counts.
     pub fn bm25(mut self, field: impl Into<String>, k1: f32, b: f32) -> Self {
         self.parameters.push((field.into(), Parameters { k1, b }));
+        self
+    }
+
+    /// Changes the score of every document that matches by a function of its columns and of the score: asked for several times,
+    /// one after the other, in this order. Everything that matches is scored then, as a function has no bounds.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, FieldValue, Index, Modifier, Schema, ScoreFunction};
+    ///
+    /// let sales = Field::new("sales", FieldKind::U64);
+    /// let index = Index::in_memory(Schema::builder().text("name").field(sales).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("name", "Red lamp").with("sales", 3))?;
+    /// writer.add(Document::new().with("name", "Red lamp for the desk").with("sales", 900))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("lamp")?;
+    /// let sold = FieldValue::new("sales").modifier(Modifier::Log1p);
+    /// let page = searcher.search(&query).score_function(ScoreFunction::multiply(sold)).run()?;
+    /// assert_eq!(page.hits[0].fields["name"].to_string(), "Red lamp for the desk");
+    /// let why = searcher.search(&query).score_function(ScoreFunction::multiply(
+    ///     FieldValue::new("sales").modifier(Modifier::Log1p),
+    /// ));
+    /// println!("{}", why.explain_score(page.hits[0].doc)?.expect("it matches"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn score_function(mut self, function: ScoreFunction) -> Self {
+        self.score_functions.push(function);
         self
     }
 
@@ -482,8 +514,18 @@ impl<'a> SearchBuilder<'a> {
             let error = Error::new(ErrorKind::Usage, "going on after a hit");
             return Err(error.expected(expected).found(found));
         }
+        let order = self.sort_order()?;
+        let is_scored = match self.sort.is_empty() {
+            true => self.order == Order::Score,
+            false => order.needs_scores(),
+        };
+        if !is_scored && !self.score_functions.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
+                .expected("an order by score")
+                .found("another one, for which nothing is scored"));
+        }
+        self.functions()?;
         if !self.sort.is_empty() {
-            let order = self.sort_order()?;
             self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
         match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
@@ -494,7 +536,16 @@ impl<'a> SearchBuilder<'a> {
 
     pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
-        self.searcher.ranked(&self.query(), &self.parameters()?, options, self.statistics, parts)
+        let (query, parameters) = (self.query(), self.parameters()?);
+        let searcher = self.searcher;
+        let ranked = searcher.ranked(&query, &parameters, options, self.statistics, parts)?;
+        Ok(ranked.with_functions(self.functions()?))
+    }
+
+    /// What changes scores, with names looked up.
+    fn functions(&self) -> Result<Arc<[BoundScoreFunction]>> {
+        let schema = self.searcher.schema();
+        self.score_functions.iter().map(|function| function.bind(schema)).collect()
     }
 
     /// The options of scoring, checked.

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::ids::DocId;
+use crate::ranking::prepared::Parts;
 use crate::sort::{First, Place, SortKey, SortOrder, SortProfile};
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ impl SearchBuilder<'_> {
         mut hit: impl FnMut(DocId, Option<f32>, Vec<Value>) -> Result<()>,
     ) -> Result<Found> {
         let order = self.sort_order()?;
-        let ranked = match order.needs_scores().then(|| self.scoring()).transpose() {
+        let ranked = match order.needs_scores().then(|| self.scoring(Parts::AsNeeded)).transpose() {
             Ok(ranked) => ranked,
             Err(error) => {
                 let mut found = Found::uncounted();

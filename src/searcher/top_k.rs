@@ -28,6 +28,7 @@ impl SearchBuilder<'_> {
     /// How the best of a query are found, whose scores differ.
     pub(super) fn way(&self, ranked: &Ranked<'_>) -> Way {
         match ranked.shape() {
+            _ if !ranked.functions().is_empty() => Way::Everything,
             Shape::AnyOf | Shape::AllOf | Shape::Tree => Way::Bounds,
             Shape::Constant => Way::Everything,
             Shape::Phrase if !self.facets.is_empty() => Way::Everything,
@@ -76,7 +77,10 @@ impl SearchBuilder<'_> {
                 format!("BM25, by bounds of {}", ranked.what_has_bounds())
             }
             Way::PhraseCounted => "BM25, wherever the words stand so".into(),
-            Way::Everything => "BM25 of every match".into(),
+            Way::Everything => {
+                let functions = ranked.functions().iter().map(|it| format!(", {it}"));
+                format!("BM25 of every match{}", functions.collect::<String>())
+            }
         };
         node.decisions = self.decision(ranked, way, &root).into_iter().collect();
         if self.statistics == Statistics::Segment {
@@ -155,6 +159,11 @@ impl SearchBuilder<'_> {
                 let decision = Decision::rejected("top-k by bounds", reason);
                 let decision = decision.costing(ns(costs.of_everything));
                 Some(decision.instead_of("stop counting, --total none", Some(ns(costs.by_bounds))))
+            }
+            Way::Everything if !ranked.functions().is_empty() => {
+                let reason = "what a function makes of a score has no bound in a block";
+                let decision = Decision::rejected("top-k by bounds", reason);
+                Some(decision.instead_of("no function of the score", None))
             }
             Way::Everything if ranked.shape() == Shape::Phrase => {
                 let costs = of_phrase();

@@ -1,27 +1,29 @@
 //! What hits are sorted by.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::function::{Function, SCORE};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a key is called that sorts by score, and one that shuffles.
-const SCORE: &str = "_score";
+/// What a key is called that shuffles.
 const RANDOM: &str = "random";
 
 /// One of the things that hits are sorted by, and which of its ends comes first: of a field numbers, dates and booleans by their
-/// size, keywords by their bytes; the [score](Self::score); or [chance](Self::random).
+/// size, keywords by their bytes; the [score](Self::score), a [function](Self::function) of both, or [chance](Self::random).
 ///
 /// Of a document with many values the least counts where the order ascends, the greatest where it descends. Documents without
 /// a value come last, unless they are wanted [first](Self::missing_first), whichever way the order goes.
 ///
 /// ```
-/// use treepie::SortKey;
+/// use treepie::{Function, SortKey};
 ///
 /// let key: SortKey = "price:desc".parse()?;
 /// assert_eq!(key, SortKey::descending("price"));
 /// assert_eq!(SortKey::ascending("price").missing_first().to_string(), "price:asc:missing_first");
 /// assert_eq!("_score".parse::<SortKey>()?, SortKey::score());
 /// assert_eq!("random:7".parse::<SortKey>()?, SortKey::random(7));
+/// let by_weight = Function::expression("price / weight")?;
+/// assert_eq!("(price / weight)".parse::<SortKey>()?, SortKey::function(by_weight));
 /// # Ok::<(), treepie::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +38,7 @@ pub(super) enum SortBy {
     Field(String),
     Score,
     Random(u64),
+    Function(Function),
 }
 
 /// Which end of an order comes first, and on which side of it what has no value.
@@ -72,6 +75,41 @@ impl SortKey {
         SortKey { by: SortBy::Random(seed), direction: Direction::default() }
     }
 
+    /// The least number that a function makes of a document first; those of which it makes none are without a value. Every document
+    /// that matches is looked at, where this is the first key.
+    pub fn function(function: impl Into<Function>) -> Self {
+        let by = SortBy::Function(function.into());
+        SortKey { by, direction: Direction::default() }
+    }
+
+    /// Several keys, with commas between them, as each is [read](Self::from_str) by itself.
+    ///
+    /// ```
+    /// use treepie::SortKey;
+    ///
+    /// let keys = SortKey::list("(max(price, 3)):desc,name")?;
+    /// assert_eq!(keys[0].to_string(), "(max(price, 3)):desc");
+    /// assert_eq!(keys[1], SortKey::ascending("name"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for what is no key.
+    pub fn list(text: &str) -> Result<Vec<Self>> {
+        let mut walk = Walk::default();
+        text.split(|c| walk.is_outside(c) && c == ',').map(str::parse).collect()
+    }
+
+    /// Gives a number to a name of its expression, as [`Function::with`]; any other key stays as it is.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, number: f64) -> Self {
+        if let SortBy::Function(function) = self.by {
+            self.by = SortBy::Function(function.with(name, number));
+        }
+        self
+    }
+
     /// The other end first. Of chance there is no other end.
     #[must_use]
     pub fn reversed(mut self) -> Self {
@@ -90,7 +128,7 @@ impl SortKey {
     pub fn field(&self) -> Option<&str> {
         match &self.by {
             SortBy::Field(name) => Some(name),
-            SortBy::Score | SortBy::Random(_) => None,
+            SortBy::Score | SortBy::Random(_) | SortBy::Function(_) => None,
         }
     }
 
@@ -100,12 +138,17 @@ impl SortKey {
             SortBy::Field(_) => "column",
             SortBy::Score => "score",
             SortBy::Random(_) => "hash",
+            SortBy::Function(_) => "function",
         }
     }
 
     /// Bytes of its text.
     pub(crate) fn n_bytes(&self) -> usize {
-        self.field().map_or(0, str::len)
+        match &self.by {
+            SortBy::Field(name) => name.len(),
+            SortBy::Function(function) => function.n_bytes(),
+            SortBy::Score | SortBy::Random(_) => 0,
+        }
     }
 }
 
@@ -115,12 +158,12 @@ impl SortBy {
     }
 
     fn may_be_missing(&self) -> bool {
-        matches!(self, SortBy::Field(_))
+        matches!(self, SortBy::Field(_) | SortBy::Function(_))
     }
 }
 
 /// As the command line has it: `price`, `price:desc`, `price:asc:missing_first`; `_score`, which is the best first, and
-/// `_score:asc`; `random:7`.
+/// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`.
 impl FromStr for SortKey {
     type Err = Error;
 
@@ -128,11 +171,12 @@ impl FromStr for SortKey {
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
-                    "FIELD, FIELD:asc or FIELD:desc, and :missing_first or :missing_last behind it; _score, _score:asc or random:SEED",
+                    "FIELD, FIELD:asc or FIELD:desc, and :missing_first or :missing_last behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
                 )
                 .found(format!("'{text}'"))
         };
-        let mut parts = text.split(':');
+        let mut walk = Walk::default();
+        let mut parts = text.split(|c| walk.is_outside(c) && c == ':');
         let name = parts.next().unwrap_or_default();
         if name.is_empty() {
             return Err(refused());
@@ -142,7 +186,13 @@ impl FromStr for SortKey {
         {
             return Ok(SortKey::random(seed));
         }
-        let mut key = if name == SCORE { SortKey::score() } else { SortKey::ascending(name) };
+        let expression = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
+        let mut key = match expression {
+            Some(expression) => SortKey::function(Function::expression(expression)?),
+            None if name.contains(['(', ')', '`']) => return Err(refused()),
+            None if name == SCORE => SortKey::score(),
+            None => SortKey::ascending(name),
+        };
         let (mut has_direction, mut has_missing) = (false, false);
         for part in parts {
             let is_first_time = match part {
@@ -164,12 +214,33 @@ impl FromStr for SortKey {
     }
 }
 
+/// Where a walk through the text of keys is.
+#[derive(Debug, Default)]
+struct Walk {
+    depth: u32,
+    is_quoted: bool,
+}
+
+impl Walk {
+    /// Goes on; whether the character stands outside of all parentheses and backquotes.
+    fn is_outside(&mut self, c: char) -> bool {
+        match c {
+            '`' => self.is_quoted = !self.is_quoted,
+            '(' if !self.is_quoted => self.depth += 1,
+            ')' if !self.is_quoted => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        self.depth == 0 && !self.is_quoted
+    }
+}
+
 impl fmt::Display for SortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
             SortBy::Field(name) => f.write_str(name)?,
             SortBy::Score => f.write_str(SCORE)?,
             SortBy::Random(seed) => return write!(f, "{RANDOM}:{seed}"),
+            SortBy::Function(function) => write!(f, "({function})")?,
         }
         f.write_str(if self.direction.descending { ":desc" } else { ":asc" })?;
         f.write_str(if self.direction.missing_first { ":missing_first" } else { "" })
@@ -191,6 +262,9 @@ mod tests {
             "random:0",
             "random:18446744073709551615",
             "random:desc",
+            "(a + `b:c,`):asc",
+            "(max(a, b)):desc:missing_first",
+            "((a) + (b)):asc",
         ] {
             assert_eq!(text.parse::<SortKey>().unwrap().to_string(), text);
         }
@@ -209,9 +283,22 @@ mod tests {
             "_score:missing_first",
             "random:7:desc",
             "random:-1",
+            "(a",
+            "(a)b",
+            "a)",
+            "()",
+            "(a) + (b)",
+            "(a):up",
         ] {
             assert!(text.parse::<SortKey>().is_err(), "{text}");
         }
+        let list =
+            |text| SortKey::list(text).unwrap().iter().map(SortKey::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            list("a,(max(a, b, `c)`)):desc,b"),
+            ["a:asc", "(max(a, b, `c)`)):desc", "b:asc"]
+        );
+        assert!(SortKey::list("a,,b").is_err() && SortKey::list("").is_err());
         assert_eq!(SortKey::random(1).reversed().missing_first(), SortKey::random(1));
         assert_eq!(SortKey::score().missing_first(), SortKey::score());
     }

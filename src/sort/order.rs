@@ -4,9 +4,11 @@ use super::key::{Direction, SortBy, SortKey};
 use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Block;
+use crate::function::BoundFunction;
 use crate::ids::FieldId;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{self, Value};
+use std::sync::Arc;
 
 /// Keys that hits may be sorted by at the most.
 const SORT_KEYS_MAX: usize = 16;
@@ -16,11 +18,12 @@ const SORT_KEYS_MAX: usize = 16;
 pub(crate) struct SortOrder(Vec<OrderKey>);
 
 /// A key, as a schema knows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum OrderKey {
     Field(SortField),
     Score(Direction),
     Random(Shuffle),
+    Function(Arc<BoundFunction>, Direction),
 }
 
 /// A field that documents are sorted by.
@@ -81,6 +84,9 @@ impl SortOrder {
                 }
                 SortBy::Score => OrderKey::Score(key.direction),
                 SortBy::Random(seed) => OrderKey::Random(Shuffle::new(*seed, schema)),
+                SortBy::Function(function) => {
+                    OrderKey::Function(Arc::new(function.bind(schema)?), key.direction)
+                }
             })
         };
         keys.iter().map(key).collect::<Result<_>>().map(SortOrder)
@@ -100,7 +106,11 @@ impl SortOrder {
 
     /// Whether documents have to be scored.
     pub(crate) fn needs_scores(&self) -> bool {
-        self.0.iter().any(|key| matches!(key, OrderKey::Score(_)))
+        self.0.iter().any(|key| match key {
+            OrderKey::Score(_) => true,
+            OrderKey::Function(function, _) => function.needs_score(),
+            OrderKey::Field(_) | OrderKey::Random(_) => false,
+        })
     }
 
     /// Whether the first key has bounds for the documents of a block.
@@ -149,7 +159,7 @@ impl OrderKey {
     fn direction(&self) -> Direction {
         match self {
             OrderKey::Field(field) => field.direction,
-            OrderKey::Score(direction) => *direction,
+            OrderKey::Score(direction) | OrderKey::Function(_, direction) => *direction,
             OrderKey::Random(_) => Direction::default(),
         }
     }
@@ -158,7 +168,7 @@ impl OrderKey {
     fn rank_of(&self, value: &Value) -> Result<(u128, Option<Box<[u8]>>), value::NotTaken> {
         let number = |kind| value::code(kind, value);
         let code = match (self, value) {
-            (OrderKey::Field(_), Value::Null) => None,
+            (OrderKey::Field(_) | OrderKey::Function(..), Value::Null) => None,
             (OrderKey::Field(field), value) if field.has_ordinals => {
                 let term = match value {
                     Value::Text(text) => text.clone(),
@@ -176,6 +186,7 @@ impl OrderKey {
                 })?)
             }
             (OrderKey::Random(_), _) => Some(number(FieldKind::U64)?),
+            (OrderKey::Function(..), _) => Some(number(FieldKind::F64)?),
         };
         Ok((self.direction().rank(code), None))
     }
@@ -190,6 +201,7 @@ impl OrderKey {
             // With the digits that it is written with, which lead back to it.
             OrderKey::Score(_) => score_of_code(code).into(),
             OrderKey::Random(_) => Value::U64(code),
+            OrderKey::Function(..) => Value::F64(value::f64_of_code(code)),
         }
     }
 }

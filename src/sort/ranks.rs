@@ -6,10 +6,13 @@ use super::place::Place;
 use crate::budget;
 use crate::error::Result;
 use crate::format::column::AtHand;
+use crate::function::{BoundFunction, FunctionColumns};
 use crate::ids::DocId;
 use crate::ranking::scorer::SegmentScorer;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
+use crate::value;
+use std::sync::Arc;
 
 /// What comparing a document by a key takes about, in nanoseconds, and scoring it.
 pub(super) const KEY_NS: u64 = 15;
@@ -30,6 +33,7 @@ enum KeyReader<'s> {
     Score(Direction),
     /// By the key of the index, where that has a column.
     Random(Shuffle, Option<AtHand<'s, Section<'s>>>),
+    Function(Arc<BoundFunction>, FunctionColumns<'s>, Direction),
 }
 
 /// The scores of documents, as far as they are asked for.
@@ -57,6 +61,10 @@ impl<'r, 's> SegmentRanks<'r, 's> {
                     KeyReader::Field(*field, AtHand::of(column))
                 }
                 OrderKey::Score(direction) => KeyReader::Score(*direction),
+                OrderKey::Function(function, direction) => {
+                    let columns = function.open(segment)?;
+                    KeyReader::Function(Arc::clone(function), columns, *direction)
+                }
                 OrderKey::Random(shuffle) => {
                     let column = shuffle.key.map(|key| segment.field(key).column()).transpose()?;
                     KeyReader::Random(*shuffle, column.flatten().map(AtHand::of))
@@ -98,6 +106,11 @@ impl KeyReader<'_> {
                 field.rank(field.code_of(block, place))
             }
             KeyReader::Score(direction) => direction.rank(code_of_score(scores.of(doc)?)),
+            KeyReader::Function(function, columns, direction) => {
+                let score = if function.needs_score() { scores.of(doc)? } else { 0.0 };
+                let value = function.value(columns, doc, score.into())?;
+                direction.rank(value.and_then(value::code_of_f64))
+            }
             KeyReader::Random(shuffle, column) => {
                 let own = match column {
                     Some(column) => {

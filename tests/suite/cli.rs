@@ -964,6 +964,38 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     let shuffled =
         || names_of(&dir.ok(&["search", "t.tp", "*", "--sort", "random:4", "--format", "jsonl"]));
     assert_eq!((shuffled().len(), shuffled()), (3, shuffled()));
+    assert_eq!(names(&["--sort", "(price * 2 - 1):desc"]), ["rook", "jay", "magpie"]);
+    assert_eq!(
+        names(&["--sort", "(now - since)", "--now", "2021-01-01"])[2],
+        names(&["--sort", "since:desc"])[2]
+    );
+    dir.run(&["search", "t.tp", "*", "--sort", "(prize):desc"]).fails_with(&["found 'prize'"]);
+    dir.run(&["search", "t.tp", "*", "--sort", "(price"]).fails_with(&["(EXPRESSION)"]);
+    let scored = |args: &[&str]| {
+        let printed = dir.ok(&[&["search", "t.tp", "*", "--format", "jsonl"], args].concat());
+        let hits =
+            printed.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        hits.map(|hit| {
+            (hit["fields"]["name"].as_str().unwrap().to_owned(), hit["score"].as_f64().unwrap())
+        })
+        .collect::<Vec<_>>()
+    };
+    let boosted = scored(&["--boost", "price:square,missing=100,factor=0.5"]);
+    assert_eq!(boosted[0], ("magpie".into(), 2_500.0));
+    let boosted = scored(&["--score", "coalesce(price, -1) * 2", "--boost", "price,missing=0,sum"]);
+    assert_eq!(boosted.last().unwrap(), &("magpie".into(), 0.0));
+    assert_eq!(boosted[0].0, "rook");
+    let recent = scored(&["--decay", "since:now,30d,exp,missing=0", "--now", "2020-05-07"]);
+    assert!(recent[0].1 > 0.8 && recent[2].1 == 0.0, "{recent:?}");
+    let plan = dir.ok(&["explain", "t.tp", "*", "--boost", "price:log1p", "--analyze"]);
+    assert!(plan.contains("times log1p(price)"), "{plan}");
+    let why = dir.ok(&["explain", "t.tp", "*", "--boost", "price", "--doc", "0"]);
+    assert!(why.contains("the score times price"), "{why}");
+    dir.run(&["search", "t.tp", "*", "--boost", "price:cube"]).fails_with(&["log1p|sqrt"]);
+    dir.run(&["search", "t.tp", "*", "--decay", "since:now"]).fails_with(&["ORIGIN,SCALE"]);
+    dir.run(&["search", "t.tp", "*", "--score", "1 +"]).fails_with(&["reading an expression"]);
+    dir.run(&["search", "t.tp", "*", "--score", "price", "--sort", "price"])
+        .fails_with(&["changing scores by functions"]);
     dir.run(&["search", "t.tp", "*", "--sort", "random:x"]).fails_with(&["random:SEED"]);
     dir.run(&["search", "t.tp", "*", "--sort", "name"]).fails_with(&["the text field 'name'"]);
     dir.run(&["search", "t.tp", "*", "--sort", "price:up"])

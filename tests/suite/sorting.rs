@@ -10,10 +10,12 @@ use crate::random::Random;
 use crate::typed::{self, FIELDS, Item, KEYWORDS, Matches};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Document, ErrorKind, FacetKind, FacetRange, Field, FieldKind, Hit, Index, Interval, Schema,
-    SearchBuilder, Searcher, SortKey, Timestamp, TotalMode, Value,
+    Decay, DocId, Document, ErrorKind, FacetKind, FacetRange, Field, FieldKind, FieldValue,
+    Function, Hit, Index, Interval, Modifier, Order, Schema, ScoreFunction, SearchBuilder,
+    Searcher, SortKey, Timestamp, TotalMode, Value,
 };
 
 /// Walks that are made unless more are asked for.
@@ -36,6 +38,8 @@ enum By {
     Field(&'static str),
     Score,
     Random(u64),
+    /// One of [`functions`].
+    Function(usize),
 }
 
 /// A document that matches: its id, what it has, and its score in a search by score.
@@ -49,7 +53,8 @@ struct Row<'i> {
 impl Key {
     fn any(random: &mut Random) -> Self {
         let [descending, missing_first] = [(); 2].map(|()| random.below(2) == 0);
-        let by = match random.below(6) {
+        let by = match random.below(8) {
+            6 | 7 => By::Function(random.below(functions().len())),
             0 => By::Score,
             1 => By::Random(random.below(1_000) as u64),
             _ => {
@@ -66,6 +71,7 @@ impl Key {
             By::Field(name) => SortKey::ascending(*name),
             By::Score => SortKey::score().reversed(),
             By::Random(seed) => SortKey::random(*seed),
+            By::Function(nth) => SortKey::function(functions()[*nth].0.clone()),
         };
         let key = if self.descending { key.reversed() } else { key };
         if self.missing_first { key.missing_first() } else { key }
@@ -79,6 +85,10 @@ impl Key {
                 if self.descending { values.max() } else { values.min() }
             }
             By::Score => Some(row.score.to_bits().into()),
+            By::Function(nth) => {
+                let value = functions()[*nth].1(row).filter(|value| value.is_finite())?;
+                Some(in_order(value))
+            }
             By::Random(seed) => {
                 let hash = i128::from(split_mix(split_mix(*seed) ^ row.id as u64) >> 11);
                 // Turning it round does nothing.
@@ -108,9 +118,78 @@ impl Key {
                 assert_eq!(*found, word, "{about}");
             }
             By::Score => assert_eq!(*found, Value::from(row.score), "{about}"),
+            By::Function(nth) => {
+                let value = functions()[*nth].1(row).filter(|value| value.is_finite());
+                assert_eq!(*found, Value::from(value.map(|value| value + 0.0)), "{about}");
+            }
             By::Field(_) | By::Random(_) => {}
         }
     }
+}
+
+impl Row<'_> {
+    /// The number of a field, as functions have it: of many the least.
+    fn number(&self, field: &str) -> Option<f64> {
+        let micros = *self.item.get(field)?.iter().min()?;
+        let million = 1_000_000;
+        // A whole number has to be rounded once at the most.
+        let is_whole = micros % million == 0;
+        Some(if is_whole { (micros / million) as f64 } else { micros as f64 / 1e6 })
+    }
+}
+
+/// What a function makes of a document, said here once more.
+type OfRow = fn(Row<'_>) -> Option<f64>;
+
+/// Functions of every sort, whose results have the same bits however they are computed.
+fn functions() -> &'static [(Function, OfRow)] {
+    static FUNCTIONS: LazyLock<Vec<(Function, OfRow)>> = LazyLock::new(|| {
+        let expression = |text| Function::expression(text).unwrap();
+        let now = Timestamp::from_micros(7_200_000_000).unwrap();
+        let hours = Decay::linear("d", now, 36_000.0).offset(3_600.0);
+        vec![
+            (expression("f * 2 - u"), |row| Some(row.number("f")? * 2.0 - row.number("u")?)),
+            (expression("coalesce(f, 1) * _score"), |row| {
+                Some(row.number("f").unwrap_or(1.0) * f64::from(row.score))
+            }),
+            (expression("if(b, i / 0, -im)"), |row| {
+                Some(match row.number("b")? {
+                    0.0 => -row.number("im")?,
+                    _ => row.number("i")? / 0.0,
+                })
+            }),
+            (expression("(now - d) % 7").with("now", 100.0), |row| {
+                Some((100.0 - row.number("d")?) % 7.0)
+            }),
+            (
+                Function::new("sum", ["i", "_score"], |n| Some(n[0].unwrap_or(-5.0) + n[1]?)),
+                |row| Some(row.number("i").unwrap_or(-5.0) + f64::from(row.score)),
+            ),
+            (
+                FieldValue::new("u").modifier(Modifier::Sqrt).factor(3.0).missing(2.0).into(),
+                |row| Some((3.0 * row.number("u").unwrap_or(2.0)).sqrt()),
+            ),
+            (hours.into(), |row| {
+                let far = ((row.number("d")? - 7_200.0).abs() - 3_600.0).max(0.0) / 36_000.0;
+                Some((1.0 - 0.5 * far).max(0.0))
+            }),
+            (Decay::exp("im", 4, 2.0).missing(0.25).into(), |row| {
+                let far = |micros: &i128| (*micros as f64 / 1e6 - 4.0).abs();
+                let nearest = row
+                    .item
+                    .get("im")
+                    .and_then(|values| values.iter().map(far).min_by(f64::total_cmp));
+                Some(nearest.map_or(0.25, |far| 0.5f64.powf(far / 2.0)))
+            }),
+        ]
+    });
+    &FUNCTIONS
+}
+
+/// A whole number for a fraction, in the same order.
+fn in_order(value: f64) -> i128 {
+    let bits = i128::from((value + 0.0).to_bits() & i64::MAX as u64);
+    if value < 0.0 { -bits } else { bits }
 }
 
 /// As its authors publish it.
@@ -184,7 +263,7 @@ fn sorting_walks_are_those_of_a_stable_sort() {
             }
         }
         let (searcher, left) = &searchers[random.below(searchers.len())];
-        let is_scored = keys.iter().any(|key| key.by == By::Score);
+        let is_scored = keys.iter().any(|key| matches!(key.by, By::Score | By::Function(1 | 4)));
         let scores = if is_scored { scores(searcher, &query) } else { BTreeMap::new() };
         let is_left = |row: &Row<'_>| left[row.id] && matches(row.item);
         let row = |(id, item)| {
@@ -236,6 +315,116 @@ fn sorting_walks_are_those_of_a_stable_sort() {
         }
     }
     println!("{n_walks} walks, {n_pages} pages, seed {seed}");
+}
+
+#[test]
+fn scores_are_changed_as_functions_of_each_document_change_them() {
+    let mut random = Random(23);
+    let items = typed::items(3_000, &mut random);
+    let searchers = typed::searchers(&items);
+    for _ in 0..from_env("TREEPIE_SORTING", WALKS) {
+        let (text, matches) = any_query(&mut random);
+        let query = parse(&text, &ParseOptions::default()).unwrap();
+        let (searcher, left) = &searchers[random.below(searchers.len())];
+        let scores = scores(searcher, &query);
+        let of: Vec<(usize, usize)> = (0..1 + random.below(3))
+            .map(|_| (random.below(functions().len()), random.below(3)))
+            .collect();
+        let changed = |row: Row<'_>| {
+            of.iter().fold(f64::from(row.score), |score, (nth, combine)| {
+                // It sees the score that the function before it made.
+                let value = match nth {
+                    1 => Some(row.number("f").unwrap_or(1.0) * score),
+                    4 => Some(row.number("i").unwrap_or(-5.0) + score),
+                    nth => functions()[*nth].1(row),
+                };
+                match (combine, value.filter(|value| value.is_finite())) {
+                    (0, value) => score * value.unwrap_or(1.0),
+                    (1, value) => score + value.unwrap_or(0.0),
+                    (_, value) => value.unwrap_or(0.0),
+                }
+            })
+        };
+        let mut expected: Vec<(f32, usize)> = vec![];
+        for (id, item) in items.iter().enumerate().filter(|(id, it)| left[*id] && matches(it)) {
+            let score = changed(Row { id, item, score: scores[&(id as u64)] }) as f32;
+            expected.push((if score > 0.0 { score.min(f32::MAX) } else { 0.0 }, id));
+        }
+        expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let search = || {
+            of.iter().fold(searcher.search(&query).fields(["id"]), |search, (nth, combine)| {
+                let function = functions()[*nth].0.clone();
+                search.score_function(match combine {
+                    0 => ScoreFunction::multiply(function),
+                    1 => ScoreFunction::sum(function),
+                    _ => ScoreFunction::replace(function),
+                })
+            })
+        };
+        let (at, n) = (random.below(expected.len() + 2), 1 + random.below(20));
+        let found = |search: SearchBuilder<'_>| -> Vec<(f32, usize)> {
+            let page = search.limit(n as u64).run().unwrap();
+            assert_eq!(page.total.value, expected.len() as u64);
+            page.hits.iter().map(|hit| (hit.score.unwrap(), id(hit) as usize)).collect()
+        };
+        let wanted: Vec<_> = expected.iter().skip(at).take(n).copied().collect();
+        let page = search().offset(at as u64).limit(n as u64).run().unwrap();
+        assert_eq!(found(search().offset(at as u64)), wanted, "{text} by {of:?} from {at}");
+        // The page after, and a search that is prepared.
+        if let Some(last) = page.hits.last() {
+            let wanted: Vec<_> = expected.iter().skip(at + wanted.len()).take(n).copied().collect();
+            let next = search().after(last.score.unwrap(), last.doc);
+            assert_eq!(found(next), wanted, "{text} by {of:?} after {at}");
+            let why = search().explain_score(last.doc).unwrap().unwrap();
+            assert_eq!(Some(why.value), last.score, "{text} by {of:?}: {why}");
+            let by_key = search().sort([SortKey::score()]);
+            assert_eq!(
+                found(by_key.offset(at as u64))[0],
+                (page.hits[0].score.unwrap(), id(&page.hits[0]) as usize)
+            );
+        }
+        let prepared = search().offset(at as u64).limit(n as u64);
+        let mut prepared = prepared.prepare().unwrap();
+        let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+        assert_eq!(docs, page.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn functions_are_told_of_in_plans_and_refused_where_they_mean_nothing() {
+    let index = prices(3);
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("name:thing").unwrap();
+    let by = |text: &str| ScoreFunction::replace(Function::expression(text).unwrap());
+    let search = |function| searcher.search(&query).score_function(function);
+    let tree = search(by("_score + price")).analyze().unwrap();
+    assert_eq!(tree.plan.algorithm, "BM25 of every match, replaced by _score + price");
+    assert!(tree.to_string().contains("has no bound in a block"), "{tree}");
+    let why = search(by("price - 2")).explain_score(DocId(1)).unwrap().unwrap();
+    assert_eq!((why.value, why.parts[0].value, why.parts[0].parts[1].value), (0.0, -1.0, -1.0));
+    let refused = |search: SearchBuilder<'_>, words: &str| {
+        for error in [search.clone().run().unwrap_err(), search.explain().unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    };
+    refused(search(by("prize * 2")), "expected names of price, _score, found 'prize'");
+    refused(search(by("name")), "found the text field 'name'");
+    refused(search(by("plain")), "'plain', which keeps no column");
+    let many = (0..33).map(|nth| format!("n{nth}")).collect::<Vec<_>>().join(" + ");
+    refused(search(by(&many)), "expected at most 32 names, found 33");
+    refused(search(by("price")).order(Order::Document), "expected an order by score");
+    refused(search(by("price")).sort([SortKey::ascending("price")]), "expected an order by score");
+    let key = SortKey::function(Function::expression("prize").unwrap());
+    refused(searcher.search(&query).sort([key]), "found 'prize'");
+    let decay = |decay: Decay| search(ScoreFunction::multiply(decay));
+    refused(decay(Decay::gauss("price", 1, 0.0)), "a scale greater than 0, found 0");
+    refused(decay(Decay::gauss("price", 1, 1.0).decay(1.0)), "a decay between 0 and 1, found 1");
+    refused(decay(Decay::exp("price", 1, 1.0).offset(-1.0)), "an offset of 0 or more, found -1");
+    refused(decay(Decay::exp("price", "dear", 1.0)), "as origin a whole number");
+    refused(decay(Decay::exp("_score", 1, 1.0)), "found '_score'");
+    let value = FieldValue::new("price").factor(f64::NAN);
+    refused(search(ScoreFunction::sum(value)), "a finite factor");
 }
 
 /// Ranges of a field, and the values in millionths that they begin with and end before.
@@ -415,8 +604,10 @@ fn a_whole_walk_meets_each_document_once() {
             "b,_score:asc,k",
             "random:5",
             "b,random:9",
+            "(coalesce(f, 0) + _score):desc,k",
+            "b,(max(i, im)):asc:missing_first",
         ] {
-            let keys: Vec<SortKey> = keys.split(',').map(|key| key.parse().unwrap()).collect();
+            let keys = SortKey::list(keys).unwrap();
             let page = || searcher.search(&query).sort(keys.clone()).limit(97);
             let (mut by_offset, mut by_hit) = (vec![], vec![]);
             let mut after: Option<Hit> = None;

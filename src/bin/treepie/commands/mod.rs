@@ -19,6 +19,7 @@ pub(crate) mod merge;
 pub(crate) mod recover;
 pub(crate) mod salvage;
 pub(crate) mod schema;
+mod score;
 pub(crate) mod search;
 mod stats;
 pub(crate) mod verify;

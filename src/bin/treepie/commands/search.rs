@@ -7,14 +7,14 @@ use std::{
 use serde_json::{Map, Value, json};
 use treepie::{
     Budget, DocId, Error, ErrorKind, FacetCounts, FacetKind, Field, FieldKind, Hit, Hits, Relation,
-    Schema, SearchBuilder, SortKey, Statistics, TotalMode,
+    Schema, SearchBuilder, Statistics, TotalMode,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
 
 use super::{
     bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query, open_with_synonyms,
-    parse_query, stats, text_or_stdin, value_to_json,
+    parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -31,6 +31,8 @@ use crate::{
   treepie search papers.tp 'boundary layer' --combined title^3,body
   treepie search shop.tp 'brand:acme' --fields title,price --format jsonl
   treepie search shop.tp 'price:<20' --sort since:desc,price
+  treepie search shop.tp lamp --boost sales:log1p --decay since:now,30d
+  treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
   treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
@@ -48,7 +50,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "total", "fields", "explain", "pattern_terms", "sort", "after"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "total", "fields", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
     count: bool,
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
@@ -108,13 +110,16 @@ pub(crate) struct Shape {
     #[arg(long, value_enum, default_value_t)]
     statistics: StatisticsOf,
     /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc, or price:asc:missing_first; by
-    /// _score, the best first; or by random:SEED, in no order but the same each time.
-    #[arg(long, value_delimiter = ',', value_name = "FIELD[:desc]|_score|random:SEED,…")]
+    /// _score, the best first; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
+    /// same each time.
+    #[arg(long, value_name = "FIELD[:desc]|_score|(EXPRESSION)[:desc]|random:SEED,…")]
     sort: Vec<String>,
     /// Only hits after this one, the last of an earlier page, by its score and number as json has them; with --sort by
     /// the `sort` that json has, as [12.5,null]:17.
     #[arg(long, value_name = "SCORE:DOC", conflicts_with = "offset")]
     after: Option<String>,
+    #[command(flatten)]
+    pub(crate) scoring: Scoring,
     /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
     #[arg(long, value_name = "FIELD:K1,B")]
     bm25: Vec<String>,
@@ -194,8 +199,14 @@ impl Shape {
         for (field, k1, b) in bm25_parameters(&self.bm25)? {
             search = search.bm25(field, k1, b);
         }
-        let keys = self.sort.iter().map(|typed| typed.parse::<SortKey>());
-        search = search.sort(keys.collect::<Result<Vec<_>, _>>()?);
+        let mut keys = vec![];
+        for typed in &self.sort {
+            keys.extend(self.scoring.sort_keys(typed)?);
+        }
+        search = search.sort(keys);
+        for function in self.scoring.functions()? {
+            search = search.score_function(function);
+        }
         if let Some(typed) = &self.after {
             search = match self.sort.is_empty() {
                 true => {

@@ -1,0 +1,189 @@
+//! What `--score`, `--boost` and `--decay` of `search` mean.
+
+use std::time::SystemTime;
+
+use treepie::{Decay, FieldValue, Function, Modifier, ScoreFunction, SortKey, Timestamp, Value};
+
+use crate::failure::{Outcome, usage};
+
+/// The options that change scores, of `search` and `explain` alike.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scoring {
+    /// Score by an expression of _score and fields of numbers, dates (seconds since 1970, as now is) and booleans:
+    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0.
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    score: Option<String>,
+    /// Multiply the score by a field: sales:log1p,factor=0.1,missing=1; by ln, log1p, sqrt, square or reciprocal of it; with
+    /// sum it is added; may be given several times.
+    #[arg(long = "boost", value_name = "FIELD[:MODIFIER][,factor=N][,missing=N][,sum]")]
+    boosts: Vec<String>,
+    /// Multiply the score by how near a field is to a number, date or now: 1 there and up to offset, 0.5 (or decay) at SCALE beyond
+    /// it, which for dates may be 90s, 12h, 30d or 4w; gauss, exp or linear; with sum it is added; may be given several times.
+    #[arg(
+        long = "decay",
+        value_name = "FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]"
+    )]
+    decays: Vec<String>,
+    /// The time that now is in --score, --sort and --decay [default: when the command starts]: the same for all pages of a walk.
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+}
+
+impl Scoring {
+    /// The functions, in the order in which they are applied: the expression, then boosts, then decays.
+    pub(crate) fn functions(&self) -> Outcome<Vec<ScoreFunction>> {
+        let now = self.now()?;
+        let mut functions = vec![];
+        if let Some(text) = &self.score {
+            let function = Function::expression(text)?.with("now", seconds(now));
+            functions.push(ScoreFunction::replace(function));
+        }
+        for typed in &self.boosts {
+            functions.push(boost(typed)?);
+        }
+        for typed in &self.decays {
+            functions.push(decay(typed, now)?);
+        }
+        Ok(functions)
+    }
+
+    /// Keys to sort by, in whose expressions `now` is a time.
+    pub(crate) fn sort_keys(&self, typed: &str) -> Outcome<Vec<SortKey>> {
+        let now = seconds(self.now()?);
+        Ok(SortKey::list(typed)?.into_iter().map(|key| key.with("now", now)).collect())
+    }
+
+    fn now(&self) -> Outcome<Timestamp> {
+        match &self.now {
+            Some(text) => Ok(text.parse()?),
+            None => Ok(SystemTime::now().into()),
+        }
+    }
+}
+
+fn seconds(time: Timestamp) -> f64 {
+    time.as_micros() as f64 / 1e6
+}
+
+/// `sales:log1p,factor=0.1`.
+fn boost(typed: &str) -> Outcome<ScoreFunction> {
+    let refused = || {
+        let names: Vec<_> = Modifier::ALL.iter().map(|modifier| modifier.name()).collect();
+        let expected = format!("FIELD[:{}][,factor=N][,missing=N][,sum]", names.join("|"));
+        usage("reading --boost").expected(expected).found(format!("'{typed}'"))
+    };
+    let (field, options) = typed.split_once([':', ',']).unwrap_or((typed, ""));
+    if field.is_empty() {
+        return Err(refused().into());
+    }
+    let (mut value, mut is_sum) = (FieldValue::new(field), false);
+    for option in options.split(',').filter(|_| !options.is_empty()) {
+        let named = Modifier::ALL.into_iter().find(|modifier| modifier.name() == option);
+        value = match (option.split_once('='), named) {
+            (_, Some(modifier)) => value.modifier(modifier),
+            (Some(("factor", number)), _) => value.factor(number.parse().map_err(|_| refused())?),
+            (Some(("missing", number)), _) => value.missing(number.parse().map_err(|_| refused())?),
+            _ if option == "sum" => {
+                is_sum = true;
+                value
+            }
+            _ => return Err(refused().into()),
+        };
+    }
+    Ok(if is_sum { ScoreFunction::sum(value) } else { ScoreFunction::multiply(value) })
+}
+
+/// `since:now,30d,exp`.
+fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
+    let refused = || {
+        usage("reading --decay")
+            .expected(
+                "FIELD:ORIGIN,SCALE[,gauss|exp|linear][,offset=N][,decay=N][,missing=N][,sum]",
+            )
+            .found(format!("'{typed}'"))
+    };
+    let parts = typed.split_once(':').and_then(|(field, rest)| {
+        let (origin, rest) = rest.split_once(',')?;
+        let (scale, options) = rest.split_once(',').unwrap_or((rest, ""));
+        Some((field, origin, distance(scale)?, options))
+    });
+    let (field, origin, scale, options) = parts.ok_or_else(refused)?;
+    let origin = match origin {
+        "now" => Value::Date(now),
+        text => text.into(),
+    };
+    let shapes: [(&str, fn(String, Value, f64) -> Decay); 3] =
+        [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
+    let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
+    let named = |name: &str| options.contains(&name);
+    let shape = shapes.iter().find(|(name, _)| named(name)).unwrap_or(&shapes[0]).1;
+    let (mut decay, mut is_sum) = (shape(field.to_owned(), origin, scale), false);
+    for option in &options {
+        let number = |text: &str| text.parse::<f64>().map_err(|_| refused());
+        decay = match option.split_once('=') {
+            Some(("offset", far)) => decay.offset(distance(far).ok_or_else(refused)?),
+            Some(("decay", own)) => decay.decay(number(own)?),
+            Some(("missing", own)) => decay.missing(number(own)?),
+            None if shapes.iter().any(|(name, _)| name == option) => decay,
+            None if *option == "sum" => {
+                is_sum = true;
+                decay
+            }
+            _ => return Err(refused().into()),
+        };
+    }
+    Ok(if is_sum { ScoreFunction::sum(decay) } else { ScoreFunction::multiply(decay) })
+}
+
+/// A number, or a time in seconds: `12.5`, `90s`, `15m`, `12h`, `30d`, `4w`.
+fn distance(text: &str) -> Option<f64> {
+    let units = [('s', 1.0), ('m', 60.0), ('h', 3_600.0), ('d', 86_400.0), ('w', 7.0 * 86_400.0)];
+    let unit = units.into_iter().find(|(unit, _)| text.ends_with(*unit));
+    let (number, unit) = match unit {
+        Some((name, seconds)) => (text.trim_end_matches(name), seconds),
+        None => (text, 1.0),
+    };
+    number.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_numbers_or_times() {
+        let cases =
+            [("12.5", 12.5), ("90s", 90.0), ("2m", 120.0), ("1.5h", 5_400.0), ("4w", 2_419_200.0)];
+        for (text, expected) in cases {
+            assert_eq!(distance(text), Some(expected), "{text}");
+        }
+        for text in ["", "d", "1dd", "1y", "inf", "NaN"] {
+            assert_eq!(distance(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_is_what_a_program_writes() {
+        let now = Timestamp::from_micros(0).unwrap();
+        let value = FieldValue::new("sales").modifier(Modifier::Log1p).factor(0.5).missing(2.0);
+        let typed = boost("sales:log1p,factor=0.5,missing=2").unwrap();
+        assert_eq!(typed, ScoreFunction::multiply(value));
+        assert_eq!(boost("sales,sum").unwrap(), ScoreFunction::sum(FieldValue::new("sales")));
+        let recent = Decay::exp("since", now, 86_400.0).offset(3_600.0).decay(0.25).missing(0.5);
+        let typed = decay("since:now,1d,exp,offset=1h,decay=0.25,missing=0.5", now).unwrap();
+        assert_eq!(typed, ScoreFunction::multiply(recent));
+        let near = Decay::gauss("since", "2020-01-01T10:00:00Z", 60.0);
+        assert_eq!(
+            decay("since:2020-01-01T10:00:00Z,1m,sum", now).unwrap(),
+            ScoreFunction::sum(near)
+        );
+        for text in ["", ":log1p", "sales:cube", "sales:factor=x", "sales,"] {
+            assert!(boost(text).is_err(), "{text}");
+        }
+        for text in
+            ["since", "since:now", "since:now,x", "since:now,1d,bell", "since:now,1d,decay=x"]
+        {
+            assert!(decay(text, now).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Less and less, the farther a value is from another.
+
+use super::{Function, number_of, refused};
+use crate::error::Result;
+use crate::schema::FieldKind;
+use crate::value::{self, Value};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// 1 where the value of a field is the origin or within the offset of it, and less and less the farther it is from there: at the
+/// scale beyond the offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. Of many values
+/// the nearest counts.
+///
+/// With d the distance beyond the offset and s the scale:
+///
+/// | shape | is |
+/// |---|---|
+/// | [`gauss`](Self::gauss) | `decay ^ ((d / s)²)`: a bell |
+/// | [`exp`](Self::exp) | `decay ^ (d / s)`: falls at once, and never quite to 0 |
+/// | [`linear`](Self::linear) | `1 - (1 - decay) × d / s`, and 0 from where that is less |
+///
+/// ```
+/// use treepie::Decay;
+///
+/// let recent = Decay::exp("since", "2024-05-06", 30.0 * 86_400.0).offset(86_400.0);
+/// assert_eq!(recent.to_string(), "exp(since from 2024-05-06, scale 2592000, offset 86400, decay 0.5)");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decay {
+    pub(super) field: String,
+    shape: Shape,
+    pub(super) origin: Value,
+    scale: f64,
+    offset: f64,
+    decay: f64,
+    missing: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shape {
+    Gauss,
+    Exp,
+    Linear,
+}
+
+impl Decay {
+    /// A bell.
+    pub fn gauss(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
+        Self::new(Shape::Gauss, field.into(), origin.into(), scale)
+    }
+
+    /// Falling at once, and ever slower.
+    pub fn exp(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
+        Self::new(Shape::Exp, field.into(), origin.into(), scale)
+    }
+
+    /// Falling evenly, to 0.
+    pub fn linear(field: impl Into<String>, origin: impl Into<Value>, scale: f64) -> Self {
+        Self::new(Shape::Linear, field.into(), origin.into(), scale)
+    }
+
+    fn new(shape: Shape, field: String, origin: Value, scale: f64) -> Self {
+        Decay { field, shape, origin, scale, offset: 0.0, decay: 0.5, missing: None }
+    }
+
+    /// The distance up to which it is 1 (default 0): not negative.
+    #[must_use]
+    pub fn offset(mut self, offset: f64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// What it is at the scale beyond the offset (default 0.5): between 0 and 1, both excluded.
+    #[must_use]
+    pub fn decay(mut self, decay: f64) -> Self {
+        self.decay = decay;
+        self
+    }
+
+    /// What it is for documents that have no value (default: the function has none, either): finite.
+    #[must_use]
+    pub fn missing(mut self, value: f64) -> Self {
+        self.missing = Some(value);
+        self
+    }
+
+    /// Checks the settings; the origin as a number.
+    pub(super) fn check(&self, kind: FieldKind, function: &Function) -> Result<f64> {
+        let Decay { scale, offset, decay, missing, .. } = self;
+        let numbers = [
+            (*scale > 0.0 && scale.is_finite(), "a scale greater than 0", scale),
+            (*offset >= 0.0 && offset.is_finite(), "an offset of 0 or more", offset),
+            (*decay > 0.0 && *decay < 1.0, "a decay between 0 and 1", decay),
+            (missing.is_none_or(f64::is_finite), "a finite value for what is missing", &f64::NAN),
+        ];
+        if let Some((_, expected, found)) = numbers.into_iter().find(|(is_right, ..)| !is_right) {
+            return Err(refused(function).expected(expected).found(found.to_string()));
+        }
+        let code = value::code(kind, &self.origin).map_err(|not_taken| {
+            let expected = format!("as origin {}", not_taken.expected);
+            refused(function).expected(expected).found(not_taken.found)
+        })?;
+        Ok(number_of(kind, code))
+    }
+
+    /// What it is for the nearest of some values; NaN where there is none.
+    pub(super) fn of_nearest(&self, origin: f64, values: impl Iterator<Item = f64>) -> f64 {
+        let distances = values.map(|value| (value - origin).abs());
+        let Some(distance) = distances.reduce(f64::min) else { return f64::NAN };
+        let far = (distance - self.offset).max(0.0) / self.scale;
+        match self.shape {
+            Shape::Gauss => self.decay.powf(far * far),
+            Shape::Exp => self.decay.powf(far),
+            Shape::Linear => (1.0 - (1.0 - self.decay) * far).max(0.0),
+        }
+    }
+
+    pub(super) fn or_missing(&self, value: f64) -> f64 {
+        if value.is_nan() { self.missing.unwrap_or(f64::NAN) } else { value }
+    }
+
+    fn key(&self) -> (&str, Shape, &Value, [u64; 3], Option<u64>) {
+        let numbers = [self.scale, self.offset, self.decay].map(f64::to_bits);
+        (&self.field, self.shape, &self.origin, numbers, self.missing.map(f64::to_bits))
+    }
+}
+
+impl fmt::Display for Decay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decay { field, origin, scale, offset, decay, .. } = self;
+        let shape = match self.shape {
+            Shape::Gauss => "gauss",
+            Shape::Exp => "exp",
+            Shape::Linear => "linear",
+        };
+        write!(f, "{shape}({field} from {origin}, scale {scale}, offset {offset}, decay {decay}")?;
+        if let Some(missing) = self.missing {
+            write!(f, ", or {missing}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl PartialEq for Decay {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Decay {}
+
+impl Hash for Decay {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}

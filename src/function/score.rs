@@ -1,0 +1,95 @@
+//! Functions that change scores.
+
+use super::{BoundFunction, Function};
+use crate::error::Result;
+use crate::schema::Schema;
+use std::fmt;
+
+/// A function, and what a score becomes by it.
+///
+/// Where the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
+/// Several are applied one after the other, each to what the one before made. What is less than 0 in the end counts as 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScoreFunction {
+    function: Function,
+    combine: Combine,
+}
+
+/// How a function changes a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Combine {
+    /// The score times the function.
+    Multiply,
+    /// The score and the function, added.
+    Sum,
+    /// The function alone, which may make use of the score.
+    Replace,
+}
+
+impl ScoreFunction {
+    /// The score times the function.
+    pub fn multiply(function: impl Into<Function>) -> Self {
+        ScoreFunction { function: function.into(), combine: Combine::Multiply }
+    }
+
+    /// The score and the function, added.
+    pub fn sum(function: impl Into<Function>) -> Self {
+        ScoreFunction { function: function.into(), combine: Combine::Sum }
+    }
+
+    /// The function in the place of the score, which it may make use of.
+    pub fn replace(function: impl Into<Function>) -> Self {
+        ScoreFunction { function: function.into(), combine: Combine::Replace }
+    }
+
+    /// How it changes a score.
+    pub fn combine(&self) -> Combine {
+        self.combine
+    }
+
+    pub(crate) fn bind(&self, schema: &Schema) -> Result<BoundScoreFunction> {
+        let function = self.function.bind(schema)?;
+        Ok(BoundScoreFunction { function, combine: self.combine })
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.function.n_bytes()
+    }
+}
+
+/// The same, with its names looked up.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundScoreFunction {
+    pub(crate) function: BoundFunction,
+    pub(crate) combine: Combine,
+}
+
+impl BoundScoreFunction {
+    /// What a score becomes by what the function is.
+    pub(crate) fn apply(&self, score: f64, value: Option<f64>) -> f64 {
+        match (self.combine, value) {
+            (Combine::Multiply, Some(value)) => score * value,
+            (Combine::Sum, Some(value)) => score + value,
+            (Combine::Multiply | Combine::Sum, None) => score,
+            (Combine::Replace, value) => value.unwrap_or(0.0),
+        }
+    }
+}
+
+/// A score that documents can be ranked by: not negative, and finite.
+pub(crate) fn as_score(score: f64) -> f32 {
+    let score = score as f32;
+    // No NaN, and no zero with a sign.
+    if score > 0.0 { score.min(f32::MAX) } else { 0.0 }
+}
+
+impl fmt::Display for BoundScoreFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.combine {
+            Combine::Multiply => write!(f, "times {}", self.function),
+            Combine::Sum => write!(f, "plus {}", self.function),
+            Combine::Replace => write!(f, "replaced by {}", self.function),
+        }
+    }
+}
