@@ -55,7 +55,7 @@
 //! # Features
 //!
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
-//! ([`analysis`]). `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
+//! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
 //! `default-features = false`.
 #![deny(missing_docs)]
 

@@ -22,6 +22,8 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ("levenshtein_automata::", &["expansion/"]),
     ("regex_automata::", &["expansion/"]),
     ("memmap2", &["storage/mmap.rs"]),
+    ("icu_collator", &["sort/text.rs"]),
+    ("icu_locale_core", &["sort/text.rs"]),
 ];
 
 /// A file under `src/`: its path from there with `/` between names, and its text.

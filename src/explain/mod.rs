@@ -190,7 +190,8 @@ pub struct ColumnCounts {
     /// Documents whose values were read.
     pub documents: u64,
     /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
-    /// counts for each. None where the column is read without its directory.
+    /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
+    /// which anything matches.
     pub blocks: u64,
     /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
     /// order, or all of them lie in one range.

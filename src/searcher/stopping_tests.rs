@@ -4,6 +4,7 @@ use super::{Facet, Order, Relation, SearchBuilder, Searcher, Setting, Stopped, T
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
+use crate::function::{Function, ScoreFunction};
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
@@ -107,6 +108,14 @@ fn searches<'s>(
         ("in document order", search().order(Order::Document)),
         ("patterns by their terms", search().pattern_terms(5)),
         ("sorted", search().sort([SortKey::ascending("same"), SortKey::descending("day")])),
+        ("sorted by names and by a function of the score", {
+            let of_score = Function::expression("same - _score").unwrap();
+            search().sort([SortKey::descending("kind").natural(), SortKey::function(of_score)])
+        }),
+        ("scored by a function", {
+            let of_score = Function::expression("_score + same % 2").unwrap();
+            search().score_function(ScoreFunction::replace(of_score))
+        }),
         ("by ranges", search().count_only().facet_ranges("same", [(..5).into(), (3..9).into()])),
         ("by days", search().count_only().facet_intervals("day", Interval::Day)),
         ("statistics", {

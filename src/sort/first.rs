@@ -46,6 +46,8 @@ pub(crate) struct SortProfile {
 pub(crate) struct First<'o> {
     order: &'o SortOrder,
     n: usize,
+    /// Whether rank and number tell of two documents which comes first.
+    is_told_by_first: bool,
     /// The last of them on top.
     kept: BinaryHeap<Place>,
     /// What all must come behind, on a later page.
@@ -69,7 +71,8 @@ impl<'o> First<'o> {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
         let (kept, profile) = (BinaryHeap::new(), SortProfile::default());
         let candidate = Place::new(Ranks::default(), DocId(0));
-        First { order, n, kept, after, profile, candidate }
+        let is_told_by_first = order.keys().len() == 1 && !order.has_texts();
+        First { order, n, is_told_by_first, kept, after, profile, candidate }
     }
 
     /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read. `ranked`
@@ -219,9 +222,9 @@ impl<'o> First<'o> {
     /// Whether a document with this rank by the first key, and this number or a greater one, may be one of the first.
     #[inline]
     fn admits(&self, first: u128, doc: DocId) -> bool {
-        self.last().is_none_or(|last| match self.order.keys().len() {
-            1 => (first, doc) < (last.first, last.doc),
-            _ => first <= last.first,
+        self.last().is_none_or(|last| match self.is_told_by_first {
+            true => (first, doc) < (last.first, last.doc),
+            false => first <= last.first,
         })
     }
 
@@ -341,11 +344,12 @@ impl<'o> First<'o> {
             Some(last) if *last <= *candidate => return Ok(()),
             Some(_) => {
                 if let Some(place) = self.kept.pop() {
-                    budget::release(place.term_bytes());
+                    budget::release(place.term_bytes() + place.tie_bytes());
                 }
             }
             None => budget::hold(candidate.n_bytes())?,
         }
+        budget::hold(candidate.tie_bytes())?;
         self.kept.push(candidate.clone());
         Ok(())
     }

@@ -35,10 +35,20 @@ pub struct SortKey {
 /// What a key looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SortBy {
-    Field(String),
+    Field(String, TextSort),
     Score,
     Random(u64),
     Function(Function),
+}
+
+/// How the keywords of a field are put in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum TextSort {
+    #[default]
+    Bytes,
+    Natural,
+    /// By the rules of a locale.
+    Collated(String),
 }
 
 /// Which end of an order comes first, and on which side of it what has no value.
@@ -51,12 +61,58 @@ pub(crate) struct Direction {
 impl SortKey {
     /// The least value first.
     pub fn ascending(field: impl Into<String>) -> Self {
-        SortKey { by: SortBy::Field(field.into()), direction: Direction::default() }
+        let by = SortBy::Field(field.into(), TextSort::default());
+        SortKey { by, direction: Direction::default() }
     }
 
     /// The greatest value first.
     pub fn descending(field: impl Into<String>) -> Self {
         Self::ascending(field).reversed()
+    }
+
+    /// Keywords in natural order: letters without regard to case and marks, numbers in them by their value, in the digits of any script.
+    /// What is the same so is in the order of bytes. Any other key stays as it is.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, SortKey};
+    ///
+    /// let field = Field::new("name", FieldKind::Keyword).column(true);
+    /// let index = Index::in_memory(Schema::builder().field(field).build()?);
+    /// let mut writer = index.writer()?;
+    /// for name in ["Disc 10", "disc 9", "Disc 1"] {
+    ///     writer.add(Document::new().with("name", name))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let page = searcher.search(&query).sort([SortKey::ascending("name").natural()]).run()?;
+    /// let names: Vec<_> = page.hits.iter().map(|hit| hit.fields["name"].to_string()).collect();
+    /// assert_eq!(names, ["Disc 1", "disc 9", "Disc 10"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// Every document that matches is looked at, where this is the first key; of each different value that comes along the term is read
+    /// and made into a key, a microsecond or so, and some thousands of these are kept at hand.
+    #[must_use]
+    pub fn natural(mut self) -> Self {
+        self.set_text(TextSort::Natural);
+        self
+    }
+
+    /// Keywords by the rules of a language, the Unicode collation algorithm with the tailoring of a locale: `de`, `sv-SE`, `de-u-kn`
+    /// (numbers by their value). A locale that is not known has the rules of the root. Otherwise as [`natural`](Self::natural).
+    ///
+    /// With the feature `collation` only, whose data of all locales makes a program 1.3 MB larger; without it the search is refused.
+    #[must_use]
+    pub fn collated(mut self, locale: impl Into<String>) -> Self {
+        self.set_text(TextSort::Collated(locale.into()));
+        self
+    }
+
+    fn set_text(&mut self, sort: TextSort) {
+        if let SortBy::Field(_, text) = &mut self.by {
+            *text = sort;
+        }
     }
 
     /// The best first, by the score that the search gives. Every document that matches is scored, where this is the first key;
@@ -127,7 +183,7 @@ impl SortKey {
     /// The name of the field, where it is one.
     pub fn field(&self) -> Option<&str> {
         match &self.by {
-            SortBy::Field(name) => Some(name),
+            SortBy::Field(name, _) => Some(name),
             SortBy::Score | SortBy::Random(_) | SortBy::Function(_) => None,
         }
     }
@@ -135,7 +191,8 @@ impl SortKey {
     /// What it looks at, for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.by {
-            SortBy::Field(_) => "column",
+            SortBy::Field(_, TextSort::Bytes) => "column",
+            SortBy::Field(..) => "keys of the terms",
             SortBy::Score => "score",
             SortBy::Random(_) => "hash",
             SortBy::Function(_) => "function",
@@ -145,7 +202,8 @@ impl SortKey {
     /// Bytes of its text.
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.by {
-            SortBy::Field(name) => name.len(),
+            SortBy::Field(name, TextSort::Collated(locale)) => name.len() + locale.len(),
+            SortBy::Field(name, _) => name.len(),
             SortBy::Function(function) => function.n_bytes(),
             SortBy::Score | SortBy::Random(_) => 0,
         }
@@ -158,11 +216,11 @@ impl SortBy {
     }
 
     fn may_be_missing(&self) -> bool {
-        matches!(self, SortBy::Field(_) | SortBy::Function(_))
+        matches!(self, SortBy::Field(..) | SortBy::Function(_))
     }
 }
 
-/// As the command line has it: `price`, `price:desc`, `price:asc:missing_first`; `_score`, which is the best first, and
+/// As the command line has it: `price`, `price:desc`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
 /// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`.
 impl FromStr for SortKey {
     type Err = Error;
@@ -171,7 +229,7 @@ impl FromStr for SortKey {
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
-                    "FIELD, FIELD:asc or FIELD:desc, and :missing_first or :missing_last behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
+                    "FIELD, FIELD:asc or FIELD:desc, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
                 )
                 .found(format!("'{text}'"))
         };
@@ -193,25 +251,38 @@ impl FromStr for SortKey {
             None if name == SCORE => SortKey::score(),
             None => SortKey::ascending(name),
         };
-        let (mut has_direction, mut has_missing) = (false, false);
+        let (mut has_direction, mut has_missing, mut has_text) = (false, false, false);
         for part in parts {
             let is_first_time = match part {
                 "asc" | "desc" => !std::mem::replace(&mut has_direction, true),
                 "missing_first" | "missing_last" if key.by.may_be_missing() => {
                     !std::mem::replace(&mut has_missing, true)
                 }
+                "natural" if matches!(key.by, SortBy::Field(..)) => {
+                    !std::mem::replace(&mut has_text, true)
+                }
+                _ if locale(part).is_some() && matches!(key.by, SortBy::Field(..)) => {
+                    !std::mem::replace(&mut has_text, true)
+                }
                 _ => false,
             };
             if !is_first_time {
                 return Err(refused());
             }
-            match part {
-                "asc" | "desc" => key.direction.descending = part == "desc",
+            match (part, locale(part)) {
+                ("asc" | "desc", _) => key.direction.descending = part == "desc",
+                ("natural", _) => key.set_text(TextSort::Natural),
+                (_, Some(locale)) => key.set_text(TextSort::Collated(locale.to_owned())),
                 _ => key.direction.missing_first = part == "missing_first",
             }
         }
         Ok(key)
     }
+}
+
+/// The locale of `collate=de`.
+fn locale(part: &str) -> Option<&str> {
+    part.strip_prefix("collate=").filter(|locale| !locale.is_empty())
 }
 
 /// Where a walk through the text of keys is.
@@ -237,7 +308,11 @@ impl Walk {
 impl fmt::Display for SortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            SortBy::Field(name) => f.write_str(name)?,
+            SortBy::Field(name, TextSort::Bytes) => f.write_str(name)?,
+            SortBy::Field(name, TextSort::Natural) => write!(f, "{name}:natural")?,
+            SortBy::Field(name, TextSort::Collated(locale)) => {
+                write!(f, "{name}:collate={locale}")?;
+            }
             SortBy::Score => f.write_str(SCORE)?,
             SortBy::Random(seed) => return write!(f, "{RANDOM}:{seed}"),
             SortBy::Function(function) => write!(f, "({function})")?,
@@ -262,6 +337,8 @@ mod tests {
             "random:0",
             "random:18446744073709551615",
             "random:desc",
+            "a:natural:asc",
+            "a:collate=de-u-kn:desc:missing_first",
             "(a + `b:c,`):asc",
             "(max(a, b)):desc:missing_first",
             "((a) + (b)):asc",
@@ -289,6 +366,10 @@ mod tests {
             "()",
             "(a) + (b)",
             "(a):up",
+            "a:collate=",
+            "a:natural:collate=de",
+            "_score:natural",
+            "(a):natural",
         ] {
             assert!(text.parse::<SortKey>().is_err(), "{text}");
         }

@@ -2,12 +2,14 @@
 
 use super::key::{Direction, SortBy, SortKey};
 use super::place::Place;
+use super::text::{TextKey, TextOrder, Tie};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Block;
 use crate::function::BoundFunction;
 use crate::ids::FieldId;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{self, Value};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Keys that hits may be sorted by at the most.
@@ -21,6 +23,8 @@ pub(crate) struct SortOrder(Vec<OrderKey>);
 #[derive(Clone, Debug)]
 pub(crate) enum OrderKey {
     Field(SortField),
+    /// Of a keyword field, in another order than that of bytes.
+    Text(SortField, Arc<TextOrder>),
     Score(Direction),
     Random(Shuffle),
     Function(Arc<BoundFunction>, Direction),
@@ -50,7 +54,12 @@ pub(crate) struct Ranks {
     pub(crate) ranks: Vec<u128>,
     /// By key the term that a rank stands for, where it is that of a keyword.
     pub(crate) terms: Vec<Option<Box<[u8]>>>,
+    /// By key what leaves it open, where any is by texts.
+    pub(super) ties: Vec<Tie>,
 }
+
+/// The rank of a value; the term that it stands for, and what is compared beside it.
+type RankOfValue = (u128, Option<Box<[u8]>>, Option<Rc<TextKey>>);
 
 impl SortOrder {
     /// Looks the fields up.
@@ -79,8 +88,17 @@ impl SortOrder {
         }
         let key = |key: &SortKey| {
             Ok(match &key.by {
-                SortBy::Field(name) => {
-                    OrderKey::Field(SortField::new(name, key.direction, schema)?)
+                SortBy::Field(name, text) => {
+                    let field = SortField::new(name, key.direction, schema)?;
+                    match TextOrder::new(text)? {
+                        None => OrderKey::Field(field),
+                        Some(order) if field.has_ordinals => OrderKey::Text(field, Arc::new(order)),
+                        Some(_) => {
+                            return Err(refused()
+                                .expected("a field of keywords for an order of texts")
+                                .found(format!("the {} field '{name}'", field.kind.name())));
+                        }
+                    }
                 }
                 SortBy::Score => OrderKey::Score(key.direction),
                 SortBy::Random(seed) => OrderKey::Random(Shuffle::new(*seed, schema)),
@@ -109,8 +127,13 @@ impl SortOrder {
         self.0.iter().any(|key| match key {
             OrderKey::Score(_) => true,
             OrderKey::Function(function, _) => function.needs_score(),
-            OrderKey::Field(_) | OrderKey::Random(_) => false,
+            OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Random(_) => false,
         })
+    }
+
+    /// Whether ranks leave open which of two documents comes first, beside their numbers.
+    pub(super) fn has_texts(&self) -> bool {
+        self.0.iter().any(|key| matches!(key, OrderKey::Text(..)))
     }
 
     /// Whether the first key has bounds for the documents of a block.
@@ -136,15 +159,25 @@ impl SortOrder {
                 Error::new(ErrorKind::Usage, doing).expected(refused.expected).found(refused.found)
             })
         };
-        let both = self.0.iter().zip(values).enumerate().map(rank).collect::<Result<Vec<_>>>()?;
-        let (ranks, terms) = both.into_iter().unzip();
-        Ok(Ranks { ranks, terms })
+        let mut of_values = Ranks::default();
+        for (nth, (key, value)) in self.0.iter().zip(values).enumerate() {
+            let (rank, term, text) = rank((nth, (key, value)))?;
+            of_values.ranks.push(rank);
+            of_values.terms.push(term);
+            if self.has_texts() {
+                of_values.ties.push(Tie::new(text, key.direction()));
+            }
+        }
+        Ok(of_values)
     }
 
     /// The values that a document is where it is by; null where there was none.
     pub(crate) fn values(&self, place: &Place) -> Vec<Value> {
         let value = |(key, (rank, term)): (&OrderKey, (u128, Option<&[u8]>))| match (key, term) {
-            (OrderKey::Field(field), Some(term)) => Value::of_term(field.kind, term),
+            (OrderKey::Field(field) | OrderKey::Text(field, _), Some(term)) => {
+                Value::of_term(field.kind, term)
+            }
+            (OrderKey::Text(..), None) => Value::Null,
             (key, _) => key.code(rank).map_or(Value::Null, |code| key.value(code)),
         };
         self.0.iter().zip(place.ranks()).map(value).collect()
@@ -156,25 +189,28 @@ fn refused() -> Error {
 }
 
 impl OrderKey {
-    fn direction(&self) -> Direction {
+    pub(super) fn direction(&self) -> Direction {
         match self {
-            OrderKey::Field(field) => field.direction,
+            OrderKey::Field(field) | OrderKey::Text(field, _) => field.direction,
             OrderKey::Score(direction) | OrderKey::Function(_, direction) => *direction,
             OrderKey::Random(_) => Direction::default(),
         }
     }
 
-    /// The rank of a value, and the term that it stands for, where it is that of a keyword.
-    fn rank_of(&self, value: &Value) -> Result<(u128, Option<Box<[u8]>>), value::NotTaken> {
+    fn rank_of(&self, value: &Value) -> Result<RankOfValue, value::NotTaken> {
+        let term = || match value {
+            Value::Text(text) => text.clone().into_bytes(),
+            value => value.to_exact_text().into_owned().into_bytes(),
+        };
         let number = |kind| value::code(kind, value);
         let code = match (self, value) {
-            (OrderKey::Field(_) | OrderKey::Function(..), Value::Null) => None,
-            (OrderKey::Field(field), value) if field.has_ordinals => {
-                let term = match value {
-                    Value::Text(text) => text.clone(),
-                    value => value.to_exact_text().into_owned(),
-                };
-                return Ok((Direction::FIRST, Some(term.into_bytes().into_boxed_slice())));
+            (OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Function(..), Value::Null) => None,
+            (OrderKey::Field(field), _) if field.has_ordinals => {
+                return Ok((Direction::FIRST, Some(term().into_boxed_slice()), None));
+            }
+            (OrderKey::Text(field, order), _) => {
+                let key = order.key(&term());
+                return Ok((key.rank(field.direction), None, Some(Rc::new(key))));
             }
             // A date as it is written is the first moment that the text can mean.
             (OrderKey::Field(field), _) => Some(number(field.kind)?),
@@ -188,7 +224,7 @@ impl OrderKey {
             (OrderKey::Random(_), _) => Some(number(FieldKind::U64)?),
             (OrderKey::Function(..), _) => Some(number(FieldKind::F64)?),
         };
-        Ok((self.direction().rank(code), None))
+        Ok((self.direction().rank(code), None, None))
     }
 
     fn code(&self, rank: u128) -> Option<u64> {
@@ -197,7 +233,7 @@ impl OrderKey {
 
     fn value(&self, code: u64) -> Value {
         match self {
-            OrderKey::Field(field) => value::value(field.kind, code),
+            OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),
             // With the digits that it is written with, which lead back to it.
             OrderKey::Score(_) => score_of_code(code).into(),
             OrderKey::Random(_) => Value::U64(code),

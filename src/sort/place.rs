@@ -1,6 +1,7 @@
 //! Where a document stands in an order.
 
 use super::order::Ranks;
+use super::text::Tie;
 use crate::ids::DocId;
 use std::cmp::Ordering;
 
@@ -17,6 +18,8 @@ pub(crate) struct Place {
     pub(crate) doc: DocId,
     /// By key the term, where there is one; none at all before the segment of the document has been looked at.
     pub(super) terms: Vec<Option<Box<[u8]>>>,
+    /// By key what is compared where ranks are the same, where any key is by texts.
+    pub(super) ties: Vec<Tie>,
     /// The bits of its score, where it was scored.
     pub(super) score_bits: Option<u32>,
 }
@@ -26,13 +29,18 @@ impl Place {
     pub(crate) fn new(ranks: Ranks, doc: DocId) -> Self {
         let (first, rest) =
             ranks.ranks.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
-        Place { first, rest: rest.to_vec(), doc, terms: ranks.terms, score_bits: None }
+        let (rest, terms, ties) = (rest.to_vec(), ranks.terms, ranks.ties);
+        Place { first, rest, doc, terms, ties, score_bits: None }
     }
 
     /// By key the rank, and the term that it stands for.
     pub(crate) fn ranks(&self) -> impl Iterator<Item = (u128, Option<&[u8]>)> {
-        let terms = self.terms.iter().map(Option::as_deref).chain(std::iter::repeat(None));
-        [self.first].into_iter().chain(self.rest.iter().copied()).zip(terms)
+        let term = |nth: usize| {
+            let own = self.terms.get(nth).and_then(Option::as_deref);
+            own.or_else(|| Some(&self.ties.get(nth)?.key.as_ref()?.term[..]))
+        };
+        let ranks = [self.first].into_iter().chain(self.rest.iter().copied());
+        ranks.enumerate().map(move |(nth, rank)| (rank, term(nth)))
     }
 
     pub(crate) fn score(&self) -> Option<f32> {
@@ -48,18 +56,36 @@ impl Place {
 
     /// Bytes that it takes, but for its terms.
     pub(super) fn n_bytes(&self) -> u64 {
-        (size_of::<Place>() + self.rest.len() * size_of::<u128>()) as u64
+        let parts = self.rest.len() * size_of::<u128>() + self.ties.len() * size_of::<Tie>();
+        (size_of::<Place>() + parts) as u64
     }
 
     /// Bytes that its terms take.
     pub(super) fn term_bytes(&self) -> u64 {
         self.terms.iter().flatten().map(|term| (term.len() + TERM_BYTES) as u64).sum()
     }
+
+    /// Bytes that the keys of its texts take.
+    pub(super) fn tie_bytes(&self) -> u64 {
+        self.ties.iter().map(Tie::n_bytes).sum()
+    }
+
+    /// As [`Ord`], where some ranks are only the beginning of what is compared.
+    fn cmp_with_ties(&self, other: &Self) -> Ordering {
+        let ranks = |place: &Self| [place.first].into_iter().chain(place.rest.clone());
+        let pairs = ranks(self).zip(ranks(other)).zip(self.ties.iter().zip(&other.ties));
+        let mut orders =
+            pairs.map(|((a, b), (tie, of_other))| a.cmp(&b).then_with(|| tie.cmp(of_other)));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal).then(self.doc.cmp(&other.doc))
+    }
 }
 
 impl Ord for Place {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.first, &self.rest, self.doc).cmp(&(other.first, &other.rest, other.doc))
+        match self.ties.is_empty() {
+            true => (self.first, &self.rest, self.doc).cmp(&(other.first, &other.rest, other.doc)),
+            false => self.cmp_with_ties(other),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::key::Direction;
 use super::order::{OrderKey, Shuffle, SortField, SortOrder, code_of_score};
 use super::place::Place;
+use super::text::{TextKeys, TextOrder, Tie};
 use crate::budget;
 use crate::error::Result;
 use crate::format::column::AtHand;
@@ -23,6 +24,7 @@ const SCORED_NS: u64 = 200;
 pub(super) struct SegmentRanks<'r, 's> {
     pub(super) base: u64,
     keys: Vec<KeyReader<'s>>,
+    has_texts: bool,
     scores: Scores<'r, 's>,
 }
 
@@ -30,6 +32,7 @@ pub(super) struct SegmentRanks<'r, 's> {
 #[derive(Debug)]
 enum KeyReader<'s> {
     Field(SortField, AtHand<'s, Section<'s>>),
+    Text(Arc<TextOrder>, TextKeys<'s>, Direction),
     Score(Direction),
     /// By the key of the index, where that has a column.
     Random(Shuffle, Option<AtHand<'s, Section<'s>>>),
@@ -60,6 +63,12 @@ impl<'r, 's> SegmentRanks<'r, 's> {
                     let Some(column) = segment.field(field.field).column()? else { continue };
                     KeyReader::Field(*field, AtHand::of(column))
                 }
+                OrderKey::Text(field, order) => {
+                    let reader = segment.field(field.field);
+                    let Some(column) = reader.column()? else { continue };
+                    let keys = TextKeys::new(*field, AtHand::of(column), reader.terms()?)?;
+                    KeyReader::Text(Arc::clone(order), keys, field.direction)
+                }
                 OrderKey::Score(direction) => KeyReader::Score(*direction),
                 OrderKey::Function(function, direction) => {
                     let columns = function.open(segment)?;
@@ -71,7 +80,8 @@ impl<'r, 's> SegmentRanks<'r, 's> {
                 }
             });
         }
-        Ok(SegmentRanks { base, keys, scores: Scores { scorer, last: None } })
+        let (has_texts, scores) = (order.has_texts(), Scores { scorer, last: None });
+        Ok(SegmentRanks { base, keys, has_texts, scores })
     }
 
     /// The number of a document in the snapshot.
@@ -94,6 +104,18 @@ impl<'r, 's> SegmentRanks<'r, 's> {
             place.rest.push(key.rank(doc, self.base, &mut self.scores)?);
         }
         place.score_bits = self.scores.bits(doc);
+        if !self.has_texts {
+            return Ok(());
+        }
+        place.ties.clear();
+        for key in &mut self.keys {
+            place.ties.push(match key {
+                KeyReader::Text(order, keys, direction) => {
+                    Tie::new(keys.of(doc, order)?, *direction)
+                }
+                _ => Tie::new(None, Direction::default()),
+            });
+        }
         Ok(())
     }
 }
@@ -105,6 +127,10 @@ impl KeyReader<'_> {
                 let (block, place) = column.block_of(doc)?;
                 field.rank(field.code_of(block, place))
             }
+            KeyReader::Text(order, keys, direction) => match keys.of(doc, order)? {
+                Some(key) => key.rank(*direction),
+                None => direction.rank(None),
+            },
             KeyReader::Score(direction) => direction.rank(code_of_score(scores.of(doc)?)),
             KeyReader::Function(function, columns, direction) => {
                 let score = if function.needs_score() { scores.of(doc)? } else { 0.0 };

@@ -1008,6 +1008,34 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
         .fails_with(&["its value of key 1", "found 'dear'"]);
 }
 
+#[test]
+fn keywords_are_sorted_as_people_and_languages_sort_them() {
+    let dir = Dir::new();
+    let names = ["Disc 10", "\u{e4}pple", "disc 9", "zoo", "Disc 1"];
+    let rows = names.map(|name| format!("{name},7\n")).concat();
+    dir.write("a.csv", format!("name,price\n{rows}"));
+    let schema =
+        "[fields.name]\ntype = \"keyword\"\ncolumn = true\n[fields.price]\ntype = \"i64\"\n";
+    dir.write("s.toml", schema);
+    dir.ok(&["index", "n.tp", "a.csv", "--schema", "s.toml", "--quiet"]);
+    let by = |order: &str| {
+        names_of(&dir.ok(&["search", "n.tp", "*", "--sort", order, "--format", "jsonl"]))
+    };
+    assert_eq!(by("name:natural"), ["\u{e4}pple", "Disc 1", "disc 9", "Disc 10", "zoo"]);
+    assert_eq!(by("price,name:natural:desc")[1], "Disc 10");
+    assert_eq!(by("name:collate=sv")[4], "\u{e4}pple");
+    assert_eq!(by("name:collate=de")[0], "\u{e4}pple");
+    let after = "[\"disc 9\"]:2";
+    let next =
+        ["search", "n.tp", "*", "--sort", "name:natural", "--after", after, "--format", "jsonl"];
+    assert_eq!(names_of(&dir.ok(&next)), ["Disc 10", "zoo"]);
+    let plan = dir.ok(&["explain", "n.tp", "*", "--sort", "name:natural", "--analyze"]);
+    assert!(plan.contains("keys of the terms of every match"), "{plan}");
+    dir.run(&["search", "n.tp", "*", "--sort", "price:natural"]).fails_with(&["i64 field 'price'"]);
+    dir.run(&["search", "n.tp", "*", "--sort", "name:collate=d"]).fails_with(&["'d'"]);
+    dir.run(&["search", "n.tp", "*", "--sort", "name:collate="]).fails_with(&["collate=LOCALE"]);
+}
+
 /// The name of each hit of JSON Lines.
 fn names_of(printed: &str) -> Vec<String> {
     let name = |line: &str| {

@@ -36,6 +36,8 @@ struct Key {
 #[derive(Clone, Debug, PartialEq)]
 enum By {
     Field(&'static str),
+    /// Names, in one of [`ORDERS`].
+    Names(&'static str, usize),
     Score,
     Random(u64),
     /// One of [`functions`].
@@ -53,7 +55,8 @@ struct Row<'i> {
 impl Key {
     fn any(random: &mut Random) -> Self {
         let [descending, missing_first] = [(); 2].map(|()| random.below(2) == 0);
-        let by = match random.below(8) {
+        let by = match random.below(10) {
+            8 | 9 => By::Names(typed::NAMES[random.below(2)].0, random.below(ORDERS.len())),
             6 | 7 => By::Function(random.below(functions().len())),
             0 => By::Score,
             1 => By::Random(random.below(1_000) as u64),
@@ -69,6 +72,10 @@ impl Key {
     fn sort_key(&self) -> SortKey {
         let key = match &self.by {
             By::Field(name) => SortKey::ascending(*name),
+            By::Names(name, nth) => match ORDERS[*nth] {
+                "natural" => SortKey::ascending(*name).natural(),
+                locale => SortKey::ascending(*name).collated(locale),
+            },
             By::Score => SortKey::score().reversed(),
             By::Random(seed) => SortKey::random(*seed),
             By::Function(nth) => SortKey::function(functions()[*nth].0.clone()),
@@ -82,6 +89,11 @@ impl Key {
         match &self.by {
             By::Field(name) => {
                 let values = row.item.get(name)?.iter().copied();
+                if self.descending { values.max() } else { values.min() }
+            }
+            By::Names(name, nth) => {
+                let ranks = &ranks_of_names()[*nth];
+                let values = row.item.get(name)?.iter().map(|number| ranks[*number as usize]);
                 if self.descending { values.max() } else { values.min() }
             }
             By::Score => Some(row.score.to_bits().into()),
@@ -117,6 +129,11 @@ impl Key {
                 let word = value.map_or(Value::Null, |value| typed::word(value).into());
                 assert_eq!(*found, word, "{about}");
             }
+            By::Names(_, nth) => {
+                let ranks = &ranks_of_names()[*nth];
+                let number = value.and_then(|value| ranks.iter().position(|rank| *rank == value));
+                assert_eq!(*found, Value::from(number.map(typed::name)), "{about}");
+            }
             By::Score => assert_eq!(*found, Value::from(row.score), "{about}"),
             By::Function(nth) => {
                 let value = functions()[*nth].1(row).filter(|value| value.is_finite());
@@ -125,6 +142,55 @@ impl Key {
             By::Field(_) | By::Random(_) => {}
         }
     }
+}
+
+/// Orders of names: natural, and those of languages.
+const ORDERS: [&str; 3] = ["natural", "de", "sv-u-kn"];
+
+/// By order and number the rank of a name among all; of what is the same but for its bytes these decide.
+fn ranks_of_names() -> &'static [Vec<i128>] {
+    static RANKS: LazyLock<Vec<Vec<i128>>> = LazyLock::new(|| {
+        let ranks = |order: &str| {
+            let compare: Box<dyn Fn(&String, &String) -> Ordering> = match order {
+                "natural" => Box::new(|a, b| pieces(a).cmp(&pieces(b))),
+                locale => {
+                    let locale = icu_locale_core::Locale::try_from_str(locale).unwrap();
+                    let collator =
+                        icu_collator::Collator::try_new((&locale).into(), Default::default());
+                    let collator = collator.unwrap();
+                    Box::new(move |a, b| collator.compare(a, b))
+                }
+            };
+            let names: Vec<_> = (0..typed::NAMES_LEN).map(typed::name).collect();
+            let mut sorted: Vec<_> = names.iter().collect();
+            sorted.sort_by(|a, b| compare(a, b).then_with(|| a.cmp(b)));
+            sorted.dedup();
+            let rank = |name| sorted.iter().position(|other| *other == name).unwrap() as i128;
+            names.iter().map(rank).collect()
+        };
+        ORDERS.map(ranks).into()
+    });
+    &RANKS
+}
+
+/// A name in pieces: letters without case and marks, and numbers, which stand where a 0 does.
+fn pieces(name: &str) -> Vec<(char, u64)> {
+    let mut pieces: Vec<(char, u64)> = vec![];
+    let mut is_number = false;
+    for c in name.chars().filter(|c| *c != '\u{301}') {
+        match (c.to_digit(10), pieces.last_mut()) {
+            (Some(digit), Some((_, number))) if is_number => {
+                *number = *number * 10 + u64::from(digit)
+            }
+            (Some(digit), _) => pieces.push(('0', digit.into())),
+            (None, _) => {
+                let plain = if matches!(c, '\u{e4}' | '\u{c4}') { 'a' } else { c };
+                pieces.push((plain.to_ascii_lowercase(), 0));
+            }
+        }
+        is_number = c.is_ascii_digit();
+    }
+    pieces
 }
 
 impl Row<'_> {
@@ -258,7 +324,12 @@ fn sorting_walks_are_those_of_a_stable_sort() {
         let mut keys: Vec<Key> = vec![];
         for _ in 0..1 + random.below(3) {
             let key = Key::any(&mut random);
-            if keys.iter().all(|other| other.by != key.by) {
+            // Each field once, in whatever order.
+            let field = |key: &Key| key.sort_key().field().map(str::to_owned);
+            let is_same = |other: &Key| {
+                other.by == key.by || field(&key).is_some() && field(other) == field(&key)
+            };
+            if !keys.iter().any(is_same) {
                 keys.push(key);
             }
         }
@@ -603,6 +674,9 @@ fn a_whole_walk_meets_each_document_once() {
             "_score",
             "b,_score:asc,k",
             "random:5",
+            "n:natural:desc",
+            "nm:collate=de,i",
+            "b,n:collate=sv:asc:missing_first",
             "b,random:9",
             "(coalesce(f, 0) + _score):desc,k",
             "b,(max(i, im)):asc:missing_first",
@@ -704,6 +778,8 @@ fn what_cannot_be_sorted_by_is_refused_and_says_what_would_be_needed() {
     refused(by(vec![SortKey::ascending("name")]), "found the text field 'name'");
     refused(by(vec![SortKey::ascending("plain")]), "its schema says column = false");
     refused(by(vec![price(), SortKey::descending("price")]), "expected each field once");
+    refused(by(vec![price().natural()]), "found the u64 field 'price'");
+    refused(by(vec![price().collated("d-e")]), "expected a locale, as de");
     let hit = by(vec![price()]).run().unwrap().hits.remove(0);
     refused(by(vec![price()]).after(1.0, hit.doc), "expected values of a hit, found a score");
     refused(by(vec![]).after_values(&hit.sort, hit.doc), "expected keys to sort by");

@@ -25,6 +25,24 @@ pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
 /// Keywords with columns, and whether a document has many: words in the order of numbers, most of them rare.
 pub(crate) const KEYWORDS: [(&str, bool); 2] = [("k", false), ("km", true)];
 
+/// Keywords with columns that languages and people sort otherwise than by bytes, and whether a document has many.
+pub(crate) const NAMES: [(&str, bool); 2] = [("n", false), ("nm", true)];
+/// Different ones, most of them.
+pub(crate) const NAMES_LEN: usize = 600;
+
+/// The name of a number below that.
+pub(crate) fn name(number: usize) -> String {
+    const STEMS: [&str; 8] =
+        ["Bar ", "bar ", "B\u{e4}r ", "baz", "\u{c4}", "", "Be\u{301}b-", "zoo"];
+    let (stem, number) = (STEMS[number % 8], number / 8);
+    let end = ["", "a", " B"][number % 3];
+    if number.is_multiple_of(5) {
+        format!("{stem}{number:04}{end}")
+    } else {
+        format!("{stem}{number}{end}")
+    }
+}
+
 /// The number of different words of the text field `t`, of which a document has none to seven.
 pub(crate) const WORDS: usize = 6;
 
@@ -185,8 +203,8 @@ fn schema() -> Schema {
     let fields = FIELDS.iter().map(|(name, kind, many)| Field::new(*name, *kind).many(*many));
     let builder = Schema::builder().field(Field::new("id", FieldKind::U64)).key("id").text("t");
     let keyword = |(name, many)| Field::new(name, FieldKind::Keyword).many(many).column(true);
-    let builder =
-        KEYWORDS.map(keyword).into_iter().fold(builder, |builder, field| builder.field(field));
+    let keywords = KEYWORDS.into_iter().chain(NAMES);
+    let builder = keywords.map(keyword).fold(builder, |builder, field| builder.field(field));
     fields.fold(builder, |builder, field| builder.field(field)).build().unwrap()
 }
 
@@ -216,6 +234,13 @@ pub(crate) fn items(n: usize, random: &mut Random) -> Vec<Item> {
                 item.insert(name, values);
             }
         }
+        for (field, many) in NAMES {
+            let n = if many { random.below(3) } else { usize::from(random.below(6) > 0) };
+            let names: Vec<_> = (0..n).map(|_| random.below(NAMES_LEN) as i128).collect();
+            if n > 0 {
+                item.insert(field, names);
+            }
+        }
         let words: Vec<_> =
             (0..random.below(8)).map(|_| random.below(WORDS).pow(2) as i128 / 6).collect();
         if !words.is_empty() {
@@ -235,6 +260,11 @@ fn document(id: usize, item: &Item) -> Document {
     for (name, _) in KEYWORDS {
         for number in item.get(name).into_iter().flatten() {
             document.push(name, word(*number));
+        }
+    }
+    for (field, _) in NAMES {
+        for number in item.get(field).into_iter().flatten() {
+            document.push(field, name(*number as usize));
         }
     }
     if let Some(words) = item.get("t") {

@@ -109,10 +109,13 @@ pub(crate) struct Shape {
     /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
     #[arg(long, value_enum, default_value_t)]
     statistics: StatisticsOf,
-    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc, or price:asc:missing_first; by
-    /// _score, the best first; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
+    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc, or price:asc:missing_first;
+    /// keywords also with name:natural, numbers in them by value, or name:collate=de, by the rules of a language; by _score, the best first; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
     /// same each time.
-    #[arg(long, value_name = "FIELD[:desc]|_score|(EXPRESSION)[:desc]|random:SEED,…")]
+    #[arg(
+        long,
+        value_name = "FIELD[:desc][:natural|:collate=LOCALE]|_score|(EXPRESSION)[:desc]|random:SEED,…"
+    )]
     sort: Vec<String>,
     /// Only hits after this one, the last of an earlier page, by its score and number as json has them; with --sort by
     /// the `sort` that json has, as [12.5,null]:17.

@@ -1,0 +1,373 @@
+//! Orders of texts other than that of their bytes, by keys whose bytes are in that order.
+//!
+//! The numbers of terms say nothing of such an order, and to rank all terms of a dictionary would take longer than most searches. So
+//! a key is made of a term when a document is met that has it, and some are kept at hand. Documents are compared by the first 15 bytes
+//! of a key, as a number, and by the rest only where that is the same.
+//!
+//! Keys do not depend on the segment, and are never written to disk: those of a collation may be others in the next version of it.
+
+use super::key::{Direction, TextSort};
+use super::order::SortField;
+use crate::budget::{self, Held};
+use crate::error::Result;
+use crate::format::column::AtHand;
+use crate::format::terms::TermDictionary;
+use crate::ids::TermOrdinal;
+use crate::segment::file::Section;
+use std::cmp::Ordering;
+use std::rc::Rc;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+/// What reading a term and making its key takes about, in nanoseconds.
+const TERM_NS: u64 = 1_000;
+/// Keys that are kept at hand.
+const AT_HAND: usize = 4_096;
+/// Bytes of a key that are compared as a number.
+const PREFIX_LEN: usize = 15;
+/// What a key takes beside its bytes.
+const KEY_BYTES: usize = 96;
+
+/// How texts are put in order.
+#[derive(Debug)]
+pub(crate) enum TextOrder {
+    Natural,
+    #[cfg(feature = "collation")]
+    Collated(Box<icu_collator::CollatorBorrowed<'static>>),
+}
+
+/// A term, and what it is compared by.
+#[derive(Debug)]
+pub(crate) struct TextKey {
+    prefix: u128,
+    key: Vec<u8>,
+    pub(crate) term: Vec<u8>,
+}
+
+/// What a document is compared by where the rank of a key leaves it open.
+#[derive(Clone, Debug)]
+pub(super) struct Tie {
+    pub(super) key: Option<Rc<TextKey>>,
+    descending: bool,
+}
+
+impl TextOrder {
+    /// `None` for the order of bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`](crate::error::ErrorKind::Usage) for what is no locale, and in builds without collation.
+    pub(super) fn new(sort: &TextSort) -> Result<Option<Self>> {
+        match sort {
+            TextSort::Bytes => Ok(None),
+            TextSort::Natural => Ok(Some(TextOrder::Natural)),
+            TextSort::Collated(locale) => collator(locale).map(Some),
+        }
+    }
+
+    pub(super) fn key(&self, term: &[u8]) -> TextKey {
+        let mut key = vec![];
+        let text = String::from_utf8_lossy(term);
+        match self {
+            TextOrder::Natural => natural(&text, &mut key),
+            #[cfg(feature = "collation")]
+            TextOrder::Collated(collator) => {
+                let Ok(()) = collator.write_sort_key_to(&text, &mut key);
+            }
+        }
+        // Those that are the same but for what the order passes over stand side by side, and always alike.
+        key.push(0);
+        key.extend_from_slice(term);
+        let first = key.iter().copied().chain(std::iter::repeat(0)).take(PREFIX_LEN);
+        let prefix = first.fold(0, |prefix, byte| prefix << 8 | u128::from(byte));
+        TextKey { prefix, key, term: term.to_vec() }
+    }
+}
+
+#[cfg(feature = "collation")]
+fn collator(locale: &str) -> Result<TextOrder> {
+    use crate::error::{Error, ErrorKind};
+    use icu_collator::CollatorBorrowed;
+    use icu_collator::options::CollatorOptions;
+    let refused = || {
+        Error::new(ErrorKind::Usage, "sorting hits by the rules of a language")
+            .expected("a locale, as de, sv-SE or es-u-co-trad")
+            .found(format!("'{locale}'"))
+    };
+    let parsed = icu_locale_core::Locale::try_from_str(locale).map_err(|_| refused())?;
+    let collator = CollatorBorrowed::try_new((&parsed).into(), CollatorOptions::default());
+    Ok(TextOrder::Collated(Box::new(collator.map_err(|_| refused())?)))
+}
+
+#[cfg(not(feature = "collation"))]
+fn collator(locale: &str) -> Result<TextOrder> {
+    use crate::error::{Error, ErrorKind};
+    Err(Error::new(ErrorKind::Usage, "sorting hits by the rules of a language")
+        .expected("a build with the feature 'collation'")
+        .found(format!("one without it, and the locale '{locale}'")))
+}
+
+/// Letters without case and marks, and numbers by their value: a number where its first digit would be, those of more digits behind
+/// those of fewer.
+fn natural(text: &str, key: &mut Vec<u8>) {
+    /// Numbers of so many digits and more say how many in four bytes more.
+    const LONG: usize = 255;
+    let mut digits: Vec<u8> = vec![];
+    let finish = |digits: &mut Vec<u8>, key: &mut Vec<u8>| {
+        if digits.is_empty() {
+            return;
+        }
+        let from = digits.iter().position(|digit| *digit != b'0').unwrap_or(digits.len());
+        let number = digits.get(from..).unwrap_or_default();
+        key.push(b'0');
+        key.push(number.len().min(LONG) as u8);
+        if number.len() >= LONG {
+            // The highest byte first.
+            key.extend(u32::try_from(number.len()).unwrap_or(u32::MAX).swap_bytes().to_le_bytes());
+        }
+        key.extend_from_slice(number);
+        digits.clear();
+    };
+    for c in text.nfd().filter(|c| canonical_combining_class(*c) == 0) {
+        if let Some(digit) = digit(c) {
+            digits.push(b'0' + digit);
+            continue;
+        }
+        finish(&mut digits, key);
+        for lower in c.to_lowercase() {
+            key.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+    finish(&mut digits, key);
+}
+
+/// The value of a decimal digit of any script.
+fn digit(c: char) -> Option<u8> {
+    /// The zeros of Unicode's decimal digits (general category Nd, version 16), each followed by nine others.
+    const ZEROS: [u32; 76] = [
+        0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66,
+        0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90,
+        0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0,
+        0xff10, 0x104a0, 0x10d30, 0x10d40, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0, 0x11450,
+        0x114d0, 0x11650, 0x116c0, 0x116d0, 0x116da, 0x11730, 0x118e0, 0x11950, 0x11bf0, 0x11c50,
+        0x11d50, 0x11da0, 0x11f50, 0x16130, 0x16a60, 0x16ac0, 0x16b50, 0x16d70, 0x1ccf0, 0x1d7ce,
+        0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0,
+    ];
+    let code = u32::from(c);
+    let at = ZEROS.partition_point(|zero| *zero <= code);
+    let value = code - ZEROS.get(at.checked_sub(1)?)?;
+    u8::try_from(value).ok().filter(|value| *value < 10)
+}
+
+impl TextKey {
+    /// A rank by its beginning, between those of no value: of two keys that differ there the one that comes first has the smaller.
+    pub(super) fn rank(&self, direction: Direction) -> u128 {
+        let most = (1 << (8 * PREFIX_LEN)) - 1;
+        1 + if direction.descending { most - self.prefix } else { self.prefix }
+    }
+
+    fn n_bytes(&self) -> u64 {
+        (KEY_BYTES + self.key.len() + self.term.len()) as u64
+    }
+}
+
+impl Tie {
+    pub(super) fn new(key: Option<Rc<TextKey>>, direction: Direction) -> Self {
+        Tie { key, descending: direction.descending }
+    }
+
+    /// In the order of ranks that are the same.
+    pub(super) fn cmp(&self, other: &Self) -> Ordering {
+        let order = match (&self.key, &other.key) {
+            (Some(a), Some(b)) => a.key.cmp(&b.key),
+            // Where neither has a value.
+            _ => Ordering::Equal,
+        };
+        if self.descending { order.reverse() } else { order }
+    }
+
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.key.as_ref().map_or(0, |key| key.n_bytes())
+    }
+}
+
+/// The keys of a segment's documents.
+#[derive(Debug)]
+pub(super) struct TextKeys<'s> {
+    field: SortField,
+    column: AtHand<'s, Section<'s>>,
+    dictionary: TermDictionary<Section<'s>>,
+    /// By the lowest bits of its number a term that was met.
+    at_hand: Vec<Option<(u32, Rc<TextKey>)>>,
+    held: Held,
+    /// Of a document.
+    ordinals: Vec<u32>,
+    term: Vec<u8>,
+}
+
+impl<'s> TextKeys<'s> {
+    pub(super) fn new(
+        field: SortField,
+        column: AtHand<'s, Section<'s>>,
+        dictionary: TermDictionary<Section<'s>>,
+    ) -> Result<Self> {
+        let mut held = Held::default();
+        held.more((AT_HAND * size_of::<Option<(u32, Rc<TextKey>)>>()) as u64)?;
+        let at_hand = vec![None; AT_HAND];
+        let (ordinals, term) = (vec![], vec![]);
+        Ok(TextKeys { field, column, dictionary, at_hand, held, ordinals, term })
+    }
+
+    /// What a document is compared by; `None` where it has no value. Of several that counts which is least or greatest by its key.
+    pub(super) fn of(&mut self, doc: u32, order: &TextOrder) -> Result<Option<Rc<TextKey>>> {
+        let (block, place) = self.column.block_of(doc)?;
+        let mut best: Option<Rc<TextKey>> = None;
+        let mut ordinals = std::mem::take(&mut self.ordinals);
+        ordinals.clear();
+        ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
+        for ordinal in &ordinals {
+            let key = self.of_term(*ordinal, order)?;
+            let is_better = best.as_ref().is_none_or(|best| {
+                let order = key.key.cmp(&best.key);
+                order
+                    == if self.field.direction.descending {
+                        Ordering::Greater
+                    } else {
+                        Ordering::Less
+                    }
+            });
+            if is_better {
+                best = Some(key);
+            }
+        }
+        self.ordinals = ordinals;
+        Ok(best)
+    }
+
+    fn of_term(&mut self, ordinal: u32, order: &TextOrder) -> Result<Rc<TextKey>> {
+        let slot = ordinal as usize % AT_HAND;
+        if let Some(Some((own, key))) = self.at_hand.get(slot)
+            && *own == ordinal
+        {
+            return Ok(Rc::clone(key));
+        }
+        budget::work(TERM_NS)?;
+        self.dictionary.term(TermOrdinal(ordinal), &mut self.term)?;
+        let key = Rc::new(order.key(&self.term));
+        self.held.more(key.n_bytes())?;
+        if let Some(slot) = self.at_hand.get_mut(slot)
+            && let Some((_, before)) = slot.replace((ordinal, Rc::clone(&key)))
+        {
+            self.held.less(before.n_bytes());
+        }
+        Ok(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(order: &TextOrder, texts: &[&'static str]) -> Vec<&'static str> {
+        let mut texts = texts.to_vec();
+        texts.sort_by_key(|text| order.key(text.as_bytes()).key);
+        texts
+    }
+
+    #[test]
+    fn numbers_in_texts_are_in_the_order_of_their_values() {
+        let natural = [
+            "",
+            "!",
+            "/a",
+            "0",
+            "1",
+            "01",
+            "001",
+            "2",
+            "10",
+            "10 a",
+            "010b",
+            ":",
+            "a",
+            "A",
+            "a1",
+            "a1b2",
+            "a1b10",
+            "A2",
+            "a\u{661}\u{660}",
+            "a11",
+            "Á11",
+            "a12",
+            "a99999999999999999999",
+            "a100000000000000000000",
+            "aa",
+            "éa",
+            "ez",
+            "f",
+            "Straße 2",
+            "strasse",
+            "z",
+        ];
+        // Of what is the same by its value and letters, that with the smaller bytes comes first.
+        let mut expected = natural.to_vec();
+        let first = ["001", "01", "1"];
+        expected.splice(4..7, first);
+        let at = expected.iter().position(|text| *text == "a").unwrap();
+        expected.swap(at, at + 1);
+        let at = expected.iter().position(|text| *text == "Straße 2").unwrap();
+        expected.swap(at, at + 1);
+        let mut turned = natural.to_vec();
+        turned.reverse();
+        assert_eq!(sorted(&TextOrder::Natural, &turned), expected);
+        let long = |n: usize| format!("a{}", "9".repeat(n));
+        let key = |text: &str| TextOrder::Natural.key(text.as_bytes()).key;
+        for n in [253, 254, 255, 256, 70_000] {
+            assert!(key(&long(n)) < key(&long(n + 1)), "{n}");
+        }
+        assert!(key("a1\u{ff12}") > key("a2") && key("\u{1d7ff}") > key("8"));
+        let digits = (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter_map(|c| {
+            let value = digit(c)?;
+            assert!(c.is_numeric(), "{c:?}");
+            assert_eq!(c.to_digit(10).unwrap_or(value.into()), u32::from(value));
+            Some(c)
+        });
+        assert_eq!(digits.count(), 760);
+    }
+
+    #[test]
+    fn ranks_are_in_the_order_of_keys() {
+        for descending in [false, true] {
+            let direction = Direction { descending, missing_first: false };
+            let texts =
+                ["", "a", "a2", "a10", "the same beginning 9", "the same beginning 10", "z"];
+            let of = |text: &&str| TextOrder::Natural.key(text.as_bytes());
+            let keys: Vec<_> = texts.iter().map(of).map(Rc::new).collect();
+            for pair in keys.windows(2) {
+                let place = |key: &Rc<TextKey>| {
+                    (key.rank(direction), Tie::new(Some(Rc::clone(key)), direction))
+                };
+                let [(a, of_a), (b, of_b)] = [place(&pair[0]), place(&pair[1])];
+                let expected = if descending { Ordering::Greater } else { Ordering::Less };
+                assert_eq!(a.cmp(&b).then_with(|| of_a.cmp(&of_b)), expected, "{pair:?}");
+            }
+        }
+    }
+
+    #[cfg(feature = "collation")]
+    #[test]
+    fn languages_have_rules_of_their_own() {
+        let by = |locale: &str| {
+            let order = TextOrder::new(&TextSort::Collated(locale.into())).unwrap().unwrap();
+            sorted(&order, &["Zebra", "äpple", "apple", "ähnlich", "Apple", "zoo", "10", "9"])
+        };
+        let german = ["10", "9", "ähnlich", "apple", "Apple", "äpple", "Zebra", "zoo"];
+        assert_eq!(by("de"), german);
+        assert_eq!(by("xx"), german, "one that is not known has the rules of the root");
+        let swedish = ["10", "9", "apple", "Apple", "Zebra", "zoo", "ähnlich", "äpple"];
+        assert_eq!(by("sv-SE"), swedish);
+        assert_eq!(by("de-u-kn")[..2], ["9", "10"]);
+        let error = TextOrder::new(&TextSort::Collated("d".into())).unwrap_err().to_string();
+        assert!(error.contains("expected a locale") && error.contains("'d'"), "{error}");
+    }
+}
