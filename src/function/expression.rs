@@ -13,13 +13,17 @@ pub(super) struct Expression {
     steps: Vec<Step>,
 }
 
+/// Functions of one number, and of two.
+pub(super) type Unary = fn(f64) -> f64;
+pub(super) type Binary = fn(f64, f64) -> f64;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Number(f64),
     /// One of the names.
     Name(usize),
-    Unary(fn(f64) -> f64),
-    Binary(fn(f64, f64) -> f64),
+    Unary(Unary),
+    Binary(Binary),
     /// The last of so many that were put down.
     Many(Many, usize),
 }

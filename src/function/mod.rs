@@ -152,6 +152,11 @@ impl Function {
         }
     }
 
+    /// Whether it can be made of the score.
+    fn may_be_score(&self) -> bool {
+        matches!(self.0, Kind::Expression(..) | Kind::Closure(_))
+    }
+
     fn given(&self, name: &str) -> Option<f64> {
         let Kind::Expression(_, given) = &self.0 else { return None };
         // What was said last counts.
@@ -171,10 +176,9 @@ impl Function {
                 .expected(format!("at most {NAMES_MAX} names"))
                 .found(names.len().to_string()));
         }
-        let may_be_score = matches!(self.0, Kind::Expression(..) | Kind::Closure(_));
         let input = |name: &String| match self.given(name) {
             Some(number) => Ok(Input::Number(number)),
-            None if name == SCORE && may_be_score => Ok(Input::Score),
+            None if name == SCORE && self.may_be_score() => Ok(Input::Score),
             None => field_of_numbers(name, schema, self)
                 .map(|(field, kind)| Input::Column { field, kind }),
         };
@@ -228,7 +232,8 @@ fn field_of_numbers(
         return Ok((id, field.kind));
     }
     let known = schema.fields().iter().filter(|field| is_one(field)).map(|field| &*field.name);
-    let known = known.chain([SCORE]).collect::<Vec<_>>().join(", ");
+    let known =
+        known.chain(function.may_be_score().then_some(SCORE)).collect::<Vec<_>>().join(", ");
     Err(match found {
         None => refused(function)
             .expected(format!("names of {known}"))
@@ -268,11 +273,14 @@ fn number_of(kind: FieldKind, code: u64) -> f64 {
     }
 }
 
+/// What a caller makes of numbers.
+type OfNumbers = dyn Fn(&[Option<f64>]) -> Option<f64> + Send + Sync;
+
 #[derive(Clone)]
 struct Closure {
     name: String,
     inputs: Vec<String>,
-    function: Arc<dyn Fn(&[Option<f64>]) -> Option<f64> + Send + Sync>,
+    function: Arc<OfNumbers>,
 }
 
 impl Closure {
@@ -330,9 +338,7 @@ impl BoundFunction {
     /// Opens the columns of a segment.
     pub(crate) fn open<'s>(&self, segment: SegmentReader<'s>) -> Result<FunctionColumns<'s>> {
         let column = |input: &Input| match input {
-            Input::Column { field, .. } => {
-                Ok(segment.field(*field).column()?.map(|column| AtHand::of(column)))
-            }
+            Input::Column { field, .. } => Ok(segment.field(*field).column()?.map(AtHand::of)),
             Input::Number(_) | Input::Score => Ok(None),
         };
         let columns = self.inputs.iter().map(column).collect::<Result<_>>()?;

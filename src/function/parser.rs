@@ -9,7 +9,7 @@
 //! atom       = number | name | function "(" comparison { "," comparison } ")" | "(" comparison ")"
 //! ```
 
-use super::expression::{Expression, Many, Step};
+use super::expression::{Binary, Expression, Many, Step, Unary};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Levels of parentheses, signs and powers; and parts. Nobody writes so many by hand.
@@ -91,7 +91,7 @@ impl<'t> Parser<'t> {
     }
 
     fn comparison(&mut self) -> Result<()> {
-        const COMPARISONS: [(&str, fn(f64, f64) -> f64); 6] = [
+        const COMPARISONS: [(&str, Binary); 6] = [
             ("<=", |a, b| of_both(a, b, a <= b)),
             (">=", |a, b| of_both(a, b, a >= b)),
             ("==", |a, b| of_both(a, b, a == b)),
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
     fn sum(&mut self) -> Result<()> {
         self.product()?;
         loop {
-            let function: fn(f64, f64) -> f64 = match () {
+            let function: Binary = match () {
                 () if self.takes("+") => |a, b| a + b,
                 () if self.takes("-") => |a, b| a - b,
                 () => return Ok(()),
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
     fn product(&mut self) -> Result<()> {
         self.signed()?;
         loop {
-            let function: fn(f64, f64) -> f64 = match () {
+            let function: Binary = match () {
                 () if self.takes("*") => |a, b| a * b,
                 () if self.takes("/") => |a, b| a / b,
                 () if self.takes("%") => |a, b| a % b,
@@ -254,7 +254,7 @@ fn of_both(a: f64, b: f64, is_so: bool) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { f64::from(u8::from(is_so)) }
 }
 
-fn unary(name: &str) -> Option<fn(f64) -> f64> {
+fn unary(name: &str) -> Option<Unary> {
     Some(match name {
         "abs" => f64::abs,
         "ceil" => f64::ceil,

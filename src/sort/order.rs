@@ -92,7 +92,9 @@ impl SortOrder {
                     let field = SortField::new(name, key.direction, schema)?;
                     match TextOrder::new(text)? {
                         None => OrderKey::Field(field),
-                        Some(order) if field.has_ordinals => OrderKey::Text(field, Arc::new(order)),
+                        Some(order) if field.kind == FieldKind::Keyword => {
+                            OrderKey::Text(field, Arc::new(order))
+                        }
                         Some(_) => {
                             return Err(refused()
                                 .expected("a field of keywords for an order of texts")

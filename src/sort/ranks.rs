@@ -32,7 +32,7 @@ pub(super) struct SegmentRanks<'r, 's> {
 #[derive(Debug)]
 enum KeyReader<'s> {
     Field(SortField, AtHand<'s, Section<'s>>),
-    Text(Arc<TextOrder>, TextKeys<'s>, Direction),
+    Text(Arc<TextOrder>, Box<TextKeys<'s>>, Direction),
     Score(Direction),
     /// By the key of the index, where that has a column.
     Random(Shuffle, Option<AtHand<'s, Section<'s>>>),
@@ -67,7 +67,7 @@ impl<'r, 's> SegmentRanks<'r, 's> {
                     let reader = segment.field(field.field);
                     let Some(column) = reader.column()? else { continue };
                     let keys = TextKeys::new(*field, AtHand::of(column), reader.terms()?)?;
-                    KeyReader::Text(Arc::clone(order), keys, field.direction)
+                    KeyReader::Text(Arc::clone(order), Box::new(keys), field.direction)
                 }
                 OrderKey::Score(direction) => KeyReader::Score(*direction),
                 OrderKey::Function(function, direction) => {

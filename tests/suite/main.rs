@@ -15,6 +15,7 @@ mod expansions;
 mod facets;
 mod failing;
 mod fixtures;
+mod functions;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod inspect;
@@ -27,6 +28,7 @@ mod mishaps;
 mod naive;
 mod offsets;
 mod oracle;
+mod orders;
 mod phrases;
 mod plans;
 mod random;

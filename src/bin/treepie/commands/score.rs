@@ -93,6 +93,9 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
     Ok(if is_sum { ScoreFunction::sum(value) } else { ScoreFunction::multiply(value) })
 }
 
+/// What makes a decay of a field, its origin and scale.
+type Shape = fn(String, Value, f64) -> Decay;
+
 /// `since:now,30d,exp`.
 fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
     let refused = || {
@@ -112,7 +115,7 @@ fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
         "now" => Value::Date(now),
         text => text.into(),
     };
-    let shapes: [(&str, fn(String, Value, f64) -> Decay); 3] =
+    let shapes: [(&str, Shape); 3] =
         [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
     let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
     let named = |name: &str| options.contains(&name);

@@ -1,0 +1,120 @@
+//! Scores that functions of columns change, compared with what they make of each document.
+
+use crate::orders::{Row, functions, id, scores};
+use crate::random::Random;
+use crate::sorting::{WALKS, any_query, from_env, prices};
+use crate::typed;
+use treepie::query::{ParseOptions, parse};
+use treepie::{
+    Decay, DocId, ErrorKind, FieldValue, Function, Order, ScoreFunction, SearchBuilder, SortKey,
+};
+
+#[test]
+fn scores_are_changed_as_functions_of_each_document_change_them() {
+    let mut random = Random(23);
+    let items = typed::items(3_000, &mut random);
+    let searchers = typed::searchers(&items);
+    for _ in 0..from_env("TREEPIE_SORTING", WALKS) {
+        let (text, matches) = any_query(&mut random);
+        let query = parse(&text, &ParseOptions::default()).unwrap();
+        let (searcher, left) = &searchers[random.below(searchers.len())];
+        let scores = scores(searcher, &query);
+        let of: Vec<(usize, usize)> = (0..1 + random.below(3))
+            .map(|_| (random.below(functions().len()), random.below(3)))
+            .collect();
+        let changed = |row: Row<'_>| {
+            of.iter().fold(f64::from(row.score), |score, (nth, combine)| {
+                // It sees the score that the function before it made.
+                let value = match nth {
+                    1 => Some(row.number("f").unwrap_or(1.0) * score),
+                    4 => Some(row.number("i").unwrap_or(-5.0) + score),
+                    nth => functions()[*nth].1(row),
+                };
+                match (combine, value.filter(|value| value.is_finite())) {
+                    (0, value) => score * value.unwrap_or(1.0),
+                    (1, value) => score + value.unwrap_or(0.0),
+                    (_, value) => value.unwrap_or(0.0),
+                }
+            })
+        };
+        let mut expected: Vec<(f32, usize)> = vec![];
+        for (id, item) in items.iter().enumerate().filter(|(id, it)| left[*id] && matches(it)) {
+            let score = changed(Row { id, item, score: scores[&(id as u64)] }) as f32;
+            expected.push((if score > 0.0 { score.min(f32::MAX) } else { 0.0 }, id));
+        }
+        expected.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let search = || {
+            of.iter().fold(searcher.search(&query).fields(["id"]), |search, (nth, combine)| {
+                let function = functions()[*nth].0.clone();
+                search.score_function(match combine {
+                    0 => ScoreFunction::multiply(function),
+                    1 => ScoreFunction::sum(function),
+                    _ => ScoreFunction::replace(function),
+                })
+            })
+        };
+        let (at, n) = (random.below(expected.len() + 2), 1 + random.below(20));
+        let found = |search: SearchBuilder<'_>| -> Vec<(f32, usize)> {
+            let page = search.limit(n as u64).run().unwrap();
+            assert_eq!(page.total.value, expected.len() as u64);
+            page.hits.iter().map(|hit| (hit.score.unwrap(), id(hit) as usize)).collect()
+        };
+        let wanted: Vec<_> = expected.iter().skip(at).take(n).copied().collect();
+        let page = search().offset(at as u64).limit(n as u64).run().unwrap();
+        assert_eq!(found(search().offset(at as u64)), wanted, "{text} by {of:?} from {at}");
+        // The page after, and a search that is prepared.
+        if let Some(last) = page.hits.last() {
+            let wanted: Vec<_> = expected.iter().skip(at + wanted.len()).take(n).copied().collect();
+            let next = search().after(last.score.unwrap(), last.doc);
+            assert_eq!(found(next), wanted, "{text} by {of:?} after {at}");
+            let why = search().explain_score(last.doc).unwrap().unwrap();
+            assert_eq!(Some(why.value), last.score, "{text} by {of:?}: {why}");
+            let by_key = search().sort([SortKey::score()]);
+            assert_eq!(
+                found(by_key.offset(at as u64))[0],
+                (page.hits[0].score.unwrap(), id(&page.hits[0]) as usize)
+            );
+        }
+        let prepared = search().offset(at as u64).limit(n as u64);
+        let mut prepared = prepared.prepare().unwrap();
+        let docs: Vec<_> = prepared.run().unwrap().docs.iter().map(|doc| doc.doc).collect();
+        assert_eq!(docs, page.hits.iter().map(|hit| hit.doc).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn functions_are_told_of_in_plans_and_refused_where_they_mean_nothing() {
+    let index = prices(3);
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("name:thing").unwrap();
+    let by = |text: &str| ScoreFunction::replace(Function::expression(text).unwrap());
+    let search = |function| searcher.search(&query).score_function(function);
+    let tree = search(by("_score + price")).analyze().unwrap();
+    assert_eq!(tree.plan.algorithm, "BM25 of every match, replaced by _score + price");
+    assert!(tree.to_string().contains("has no bound in a block"), "{tree}");
+    let why = search(by("price - 2")).explain_score(DocId(1)).unwrap().unwrap();
+    assert_eq!((why.value, why.parts[0].value, why.parts[0].parts[1].value), (0.0, -1.0, -1.0));
+    let refused = |search: SearchBuilder<'_>, words: &str| {
+        for error in [search.clone().run().unwrap_err(), search.explain().unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    };
+    refused(search(by("prize * 2")), "expected names of price, _score, found 'prize'");
+    refused(search(by("name")), "found the text field 'name'");
+    refused(search(by("plain")), "'plain', which keeps no column");
+    let many = (0..33).map(|nth| format!("n{nth}")).collect::<Vec<_>>().join(" + ");
+    refused(search(by(&many)), "expected at most 32 names, found 33");
+    refused(search(by("price")).order(Order::Document), "expected an order by score");
+    refused(search(by("price")).sort([SortKey::ascending("price")]), "expected an order by score");
+    let key = SortKey::function(Function::expression("prize").unwrap());
+    refused(searcher.search(&query).sort([key]), "found 'prize'");
+    let decay = |decay: Decay| search(ScoreFunction::multiply(decay));
+    refused(decay(Decay::gauss("price", 1, 0.0)), "a scale greater than 0, found 0");
+    refused(decay(Decay::gauss("price", 1, 1.0).decay(1.0)), "a decay between 0 and 1, found 1");
+    refused(decay(Decay::exp("price", 1, 1.0).offset(-1.0)), "an offset of 0 or more, found -1");
+    refused(decay(Decay::exp("price", "dear", 1.0)), "as origin a whole number");
+    refused(decay(Decay::exp("_score", 1, 1.0)), "expected names of price, found '_score'");
+    let value = FieldValue::new("price").factor(f64::NAN);
+    refused(search(ScoreFunction::sum(value)), "a finite factor");
+}
