@@ -255,11 +255,11 @@ impl Inspector {
         if !kind.is_typed() {
             return Ok(text.as_bytes().to_vec());
         }
-        let code = value::code(*kind, &text.into()).map_err(|wrong| {
+        let term = value::term(*kind, &text.into()).map_err(|wrong| {
             let what = format!("looking for a value of the {} field '{name}'", kind.name());
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;
-        Ok(value::term_of_code(code).to_vec())
+        Ok(term.to_vec())
     }
 
     /// The posting list of a term in each segment that has it, with up to `docs_max` of its documents in all.

@@ -19,6 +19,10 @@ pub const FIELD_NAME_BYTES_MAX: usize = 255;
 pub const ANALYZER_BYTES_MAX: usize = 1_024;
 /// Digits behind the point of a decimal at the most.
 pub const DECIMAL_SCALE_MAX: u8 = 18;
+/// Names of a path at the most.
+pub const PATH_NAMES_MAX: usize = 128;
+/// What stands between two names of a path in a schema file that does not say otherwise.
+pub const PATH_SEPARATOR_DEFAULT: char = '/';
 /// The spec that a text field without one stands for.
 pub const DEFAULT_ANALYZER: &str = "default";
 
@@ -107,6 +111,16 @@ pub enum FieldKind {
         /// Digits behind the point.
         scale: u8,
     },
+    /// A path of a hierarchy, as `home/kitchen/pans`: names with a separator between them, none of them empty. A document
+    /// has it and all that it is below, so that it is found and counted by `home` and by `home/kitchen`, too; see
+    /// [`ValueFacet::under`](crate::ValueFacet::under). A separator or a backslash in a name has a backslash before it, as
+    /// [`Value::path`](crate::Value::path) writes it.
+    Path {
+        /// What stands between two names; neither a backslash nor a control character.
+        separator: char,
+    },
+    /// An address of the Internet Protocol, of version 4 or 6; both stand in one order, that of version 6.
+    Ip,
 }
 
 impl FieldKind {
@@ -121,6 +135,8 @@ impl FieldKind {
             FieldKind::Bool => "bool",
             FieldKind::Date => "date",
             FieldKind::Decimal { .. } => "decimal",
+            FieldKind::Path { .. } => "path",
+            FieldKind::Ip => "ip",
         }
     }
 
@@ -129,9 +145,14 @@ impl FieldKind {
         self == FieldKind::Text
     }
 
-    /// Whether its values are numbers, dates or the like, which have an order of their own.
+    /// Whether its values are numbers, dates, addresses or the like, which have an order of their own.
     pub fn is_typed(self) -> bool {
-        !matches!(self, FieldKind::Text | FieldKind::Keyword)
+        !matches!(self, FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. })
+    }
+
+    /// Whether each of its values is a number of 64 bits, which is what a column has of it.
+    pub(crate) fn has_codes(self) -> bool {
+        self.is_typed() && self != FieldKind::Ip
     }
 }
 
@@ -233,15 +254,15 @@ impl Field {
 
     /// Whether its column has numbers of terms, which each segment counts for itself.
     pub(crate) fn has_ordinals(&self) -> bool {
-        self.column && !self.kind.is_typed()
+        self.column && !self.kind.has_codes()
     }
 
     /// Sets whether the values are also kept in document order, as a column beside the posting lists (default: true of
-    /// typed fields, false of keywords; text has none): what sorting by numbers and dates needs, and what counts values faster where few
+    /// typed fields, false of keywords and paths; text has none): what sorting by numbers and dates needs, and what counts values faster where few
     /// documents match or many values are alike. It answers no query in another way.
     ///
-    /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords are numbers in
-    /// the order of the dictionary. To build one of keywords takes some two bytes of memory more for each term of each run, and
+    /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords, paths and addresses are
+    /// numbers in the order of the dictionary. To build one of these takes some two bytes of memory more for each term of each run, and
     /// of each segment that is merged.
     #[must_use]
     pub fn column(mut self, column: bool) -> Self {
@@ -432,7 +453,7 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
-    /// positions of a field that is not text, or more digits behind the point than a decimal has. Whether there is an analyzer of that name shows where it is needed.
+    /// positions of a field that is not text, more digits behind the point than a decimal has, or what cannot separate names. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -483,6 +504,13 @@ impl SchemaBuilder {
                 return Err(wrong(format!("declaring the decimal field '{}'", field.name))
                     .expected(format!("at most {DECIMAL_SCALE_MAX} digits behind the point"))
                     .found(scale.to_string()));
+            }
+            if let FieldKind::Path { separator } = field.kind
+                && (separator == '\\' || separator.is_control())
+            {
+                return Err(wrong(format!("declaring the path field '{}'", field.name))
+                    .expected("a separator other than a backslash and control characters")
+                    .found(format!("{separator:?}")));
             }
         }
         let position = |name: &String| {
@@ -604,6 +632,10 @@ mod tests {
         {
             let field = Field::new("o", kind).detail(detail).offsets(true);
             assert!(Schema::builder().field(field).build().is_err());
+        }
+        for separator in ['\\', '\n', '\u{85}'] {
+            let field = Field::new("p", FieldKind::Path { separator });
+            assert!(Schema::builder().field(field).build().is_err(), "{separator:?}");
         }
     }
 

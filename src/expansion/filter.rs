@@ -10,6 +10,7 @@ use crate::bytes::Source;
 use crate::error::Result;
 use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
 use crate::ids::TermOrdinal;
+use crate::value;
 use std::ops::Range;
 
 /// What testing a byte of a term takes about, in nanoseconds.
@@ -20,12 +21,24 @@ const TESTED_NS: u64 = 2;
 pub(crate) struct TermFilter {
     prefix: Vec<u8>,
     patterns: Vec<Expansion>,
+    /// The separator of paths, where only names right below the beginning are wanted.
+    names_below: Option<char>,
 }
 
 impl TermFilter {
     /// Terms that begin so.
     pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
         self.prefix = prefix.as_bytes().to_vec();
+        self
+    }
+
+    /// Paths one name longer than this one; of an empty one, those of one name.
+    pub(crate) fn with_names_below(mut self, path: &str, separator: char) -> Self {
+        self.prefix = path.as_bytes().to_vec();
+        if !path.is_empty() {
+            self.prefix.extend_from_slice(separator.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        self.names_below = Some(separator);
         self
     }
 
@@ -58,12 +71,20 @@ impl TermFilter {
 
     /// Whether a term is wanted.
     pub(crate) fn matches(&self, term: &[u8]) -> bool {
-        term.starts_with(&self.prefix) && self.patterns.iter().all(|pattern| pattern.matches(term))
+        term.starts_with(&self.prefix)
+            && self.is_name(term)
+            && self.patterns.iter().all(|pattern| pattern.matches(term))
+    }
+
+    /// Whether a term with the beginning is right below it, where that matters.
+    fn is_name(&self, term: &[u8]) -> bool {
+        self.names_below
+            .is_none_or(|separator| value::is_last_name(term, self.prefix.len(), separator))
     }
 
     /// Whether anything but the beginning matters.
     pub(crate) fn has_patterns(&self) -> bool {
-        !self.patterns.is_empty()
+        !self.patterns.is_empty() || self.names_below.is_some()
     }
 
     /// The terms with the beginning: all that are wanted, and others where there are patterns.
@@ -84,6 +105,8 @@ pub(crate) struct WantedTerms<'f, 's, S: Source<'s>> {
     way: Way<'f, 's, S>,
     /// What the way leaves to be tested.
     tested: &'f [Expansion],
+    /// Where names below a path are.
+    names_of: Option<&'f TermFilter>,
     is_descending: bool,
     term: Vec<u8>,
 }
@@ -112,13 +135,14 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
             }
             _ => (Way::Between(dictionary.iter()), patterns),
         };
-        Ok(WantedTerms { way, tested, is_descending, term: vec![] })
+        let names_of = filter.filter(|filter| filter.names_below.is_some());
+        Ok(WantedTerms { way, tested, names_of, is_descending, term: vec![] })
     }
 
     /// The next of them.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<(&[u8], TermOrdinal, TermInfo)>> {
-        if !self.tested.is_empty() {
+        if !self.tested.is_empty() || self.names_of.is_some() {
             return self.next_tested();
         }
         match (&mut self.way, self.is_descending) {
@@ -136,8 +160,11 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
                 Way::Along(terms) => terms.next()?,
             };
             let Some((term, ordinal, info)) = next else { return Ok(None) };
-            budget::work(TESTED_NS * (self.tested.len() * term.len()) as u64)?;
-            if self.tested.iter().all(|pattern| pattern.matches(term)) {
+            let n_tests = self.tested.len() + usize::from(self.names_of.is_some());
+            budget::work(TESTED_NS * (n_tests * term.len()) as u64)?;
+            if self.names_of.is_none_or(|filter| filter.is_name(term))
+                && self.tested.iter().all(|pattern| pattern.matches(term))
+            {
                 self.term.clear();
                 self.term.extend_from_slice(term);
                 return Ok(Some((&self.term, ordinal, info)));

@@ -71,6 +71,10 @@ pub(super) const KEY: u32 = 4;
 pub(super) const TYPED: u32 = 8;
 /// That of manifests of a schema with a field that keeps a column; 16 was that of columns of another form.
 pub(super) const COLUMNS: u32 = 32;
+/// That of manifests of a schema with a field of addresses.
+pub(super) const ADDRESSES: u32 = 64;
+/// That of manifests of a schema with a field of paths.
+pub(super) const PATHS: u32 = 128;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -87,7 +91,7 @@ impl FileKind {
     /// The incompatible feature bits that this build knows.
     fn incompatible(self) -> u32 {
         match self {
-            FileKind::Manifest => OFFSETS | DELETES | KEY | TYPED | COLUMNS,
+            FileKind::Manifest => OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS,
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,
         }

@@ -52,10 +52,12 @@
 //! A manifest with deletes has feature bit 2.
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature
-//! bit 8 also 3 i64, 4 u64, 5 f64, 6 bool, 7 date, 8 decimal), u8 flags (1 stored,
+//! bit 8 also 3 i64, 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64
+//! 9 ip, and with bit 128 10 path), u8 flags (1 stored,
 //! 2 many values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another
 //! gap than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its name, its name, for each analyzer u16 length of
-//! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point; u16 number of default fields, and u16 the position of
+//! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point,
+//! of a path u32 the character that separates names; u16 number of default fields, and u16 the position of
 //! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
 //! module `column`), at least 1, and u16 the position of each, ascending.
 //!
@@ -101,7 +103,7 @@
 //! # Versions
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
-//! 32: columns.
+//! 32: columns; 64: addresses, which are typed, too; 128: paths.
 //!
 //! # Why
 //!
@@ -116,10 +118,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
-    COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, TYPED, checksum_differs,
+    ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, PATHS, TYPED,
+    checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{Detail, FIELDS_MAX, Field, FieldKind, POSITION_GAP_DEFAULT, Schema};
+use crate::schema::{
+    Detail, FIELDS_MAX, Field, FieldKind, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema,
+};
 use std::collections::HashSet;
 
 const FIXED_LEN: usize = HEADER_LEN + 64;
@@ -136,6 +141,8 @@ const POSITION_GAP: u8 = 64;
 const KEEPS_OFFSETS: u8 = 128;
 /// The kind of a field whose scale follows.
 const DECIMAL: u8 = 8;
+/// The kind of a field whose separator follows.
+const PATH: u8 = 10;
 
 /// Bytes of a manifest at the most.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 16 << 20;
@@ -287,9 +294,19 @@ impl Manifest {
         let typed = self.schema.fields().iter().any(|field| field.kind.is_typed());
         let columns = self.schema.fields().iter().any(|field| field.column);
         let key = self.schema.key_id().is_some();
-        [(offsets, OFFSETS), (deletes, DELETES), (key, KEY), (typed, TYPED), (columns, COLUMNS)]
-            .into_iter()
-            .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
+        let addresses = self.schema.fields().iter().any(|field| field.kind == FieldKind::Ip);
+        let paths = self.schema.fields().iter().any(|it| matches!(it.kind, FieldKind::Path { .. }));
+        [
+            (offsets, OFFSETS),
+            (deletes, DELETES),
+            (key, KEY),
+            (typed, TYPED),
+            (columns, COLUMNS),
+            (addresses, ADDRESSES),
+            (paths, PATHS),
+        ]
+        .into_iter()
+        .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
     }
 }
 
@@ -415,6 +432,8 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
             FieldKind::Bool => 6,
             FieldKind::Date => 7,
             FieldKind::Decimal { .. } => DECIMAL,
+            FieldKind::Ip => 9,
+            FieldKind::Path { .. } => PATH,
         });
         let flags = [
             (field.stored, STORED),
@@ -438,6 +457,9 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         }
         if let FieldKind::Decimal { scale } = field.kind {
             out.push(scale);
+        }
+        if let FieldKind::Path { separator } = field.kind {
+            out.extend(u32::from(separator).to_le_bytes());
         }
     }
     let default_fields = schema.default_field_ids();
@@ -492,6 +514,8 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             6 => FieldKind::Bool,
             7 => FieldKind::Date,
             DECIMAL => FieldKind::Decimal { scale: 0 },
+            9 => FieldKind::Ip,
+            PATH => FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT },
             _ => return None,
         };
         let flags = reader.u8()?;
@@ -521,6 +545,9 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         }
         if let FieldKind::Decimal { scale } = &mut field.kind {
             *scale = reader.u8()?;
+        }
+        if let FieldKind::Path { separator } = &mut field.kind {
+            *separator = char::from_u32(reader.u32()?)?;
         }
         fields.push(field);
     }
@@ -798,6 +825,10 @@ mod tests {
             fields.fold(Schema::builder(), |builder, field| builder.field(field)).build().unwrap()
         };
         let (typed, columns) = (with_columns(false), with_columns(true));
+        let ip = Field::new("ip", FieldKind::Ip).column(false);
+        let ip = Schema::builder().field(ip).build().unwrap();
+        let path = Field::new("path", FieldKind::Path { separator: '›' });
+        let path = Schema::builder().field(path).build().unwrap();
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
         let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
         let cases = [
@@ -807,6 +838,8 @@ mod tests {
             (Manifest { schema: keyed, ..example() }, KEY),
             (Manifest { schema: columns, ..example() }, TYPED | COLUMNS),
             (Manifest { schema: typed, ..example() }, TYPED),
+            (Manifest { schema: ip, ..example() }, TYPED | ADDRESSES),
+            (Manifest { schema: path, ..example() }, PATHS),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
@@ -814,7 +847,7 @@ mod tests {
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
-            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS] {
+            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS] {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

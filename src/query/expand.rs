@@ -12,10 +12,11 @@ use std::ops::Bound;
 use super::phrase::Shape;
 use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
 use super::{Fuzziness, Place, Query};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
 use crate::schema::FieldKind;
+use crate::value;
 
 /// What a leaf stands for, before a field is chosen.
 type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
@@ -112,6 +113,7 @@ impl Rewriter<'_> {
     fn one_of(&mut self, id: FieldId, values: &[String]) -> Result<Normal> {
         let (mut set, mut any) = (vec![], vec![]);
         for value in values {
+            self.check_path(id, value)?;
             let mut terms = self.tokens(id, value)?;
             match terms.len() {
                 1 => set.extend(terms.pop().map(String::into_bytes)),
@@ -139,6 +141,16 @@ impl Rewriter<'_> {
             return Ok(nothing("no value is in an empty list"));
         }
         Ok(self.or(any))
+    }
+
+    /// Refuses what is no path in a field of paths.
+    pub(super) fn check_path(&self, id: FieldId, text: &str) -> Result<()> {
+        let field = self.schema.get(id);
+        let FieldKind::Path { separator } = field.kind else { return Ok(()) };
+        value::check_path(text, separator).map_err(|wrong| {
+            let what = format!("looking in the path field '{}'", field.name);
+            Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found)
+        })
     }
 
     /// What stands in the dictionary for a text that is one word.
@@ -218,7 +230,6 @@ fn to_query(pattern: &TermPattern) -> Query {
 pub(super) mod tests {
     use super::*;
     use crate::analysis::Analyzers;
-    use crate::error::ErrorKind;
     use crate::query::{ParseOptions, parse, rewrite};
     use crate::schema::Schema;
 

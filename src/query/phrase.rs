@@ -18,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
 use crate::limits::Limits;
-use crate::schema::FieldKind;
 
 /// Words of a phrase that need not stand next to each other.
 pub const NEAR_WORDS_MAX: usize = 256;
@@ -201,8 +200,11 @@ impl Rewriter<'_> {
                 false => self.typed_value(id, text, place),
             };
         }
-        if field.kind == FieldKind::Keyword {
+        if !field.kind.is_text() {
             self.count_terms(1, place)?;
+            if !shape.prefix {
+                self.check_path(id, text).map_err(|error| located(&place.text, error))?;
+            }
             return self.word(id, text.to_owned(), shape.prefix);
         }
         if self.has_room_for_terms()

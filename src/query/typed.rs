@@ -8,7 +8,7 @@ use super::{Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern};
 use crate::ids::FieldId;
-use crate::schema::Field;
+use crate::schema::{Field, FieldKind};
 use crate::value::{self, Span, Value};
 
 /// The codes of all values.
@@ -17,7 +17,9 @@ const CODES: Span = Span { first: 0, last: u64::MAX as i128 };
 impl Rewriter<'_> {
     /// What a leaf means in a typed field.
     pub(super) fn typed(&mut self, id: FieldId, leaf: &Query) -> Result<Normal> {
+        let is_address = self.schema.get(id).kind == FieldKind::Ip;
         match leaf {
+            Query::Range { lower, upper, .. } if is_address => self.address_range(id, lower, upper),
             Query::Range { lower, upper, .. } => self.typed_range(id, lower, upper),
             Query::InSet { values, place, .. } => {
                 self.count_terms(values.len(), place)?;
@@ -27,12 +29,16 @@ impl Rewriter<'_> {
             }
             _ => {
                 let field = self.schema.get(id);
-                Err(Error::new(
+                let error = Error::new(
                     ErrorKind::Query,
                     format!("looking in the {} field '{}'", field.kind.name(), field.name),
                 )
                 .expected("a value, a range or a list of values")
-                .found("a pattern of characters"))
+                .found("a pattern of characters");
+                Err(match is_address {
+                    true => error.hint("a block of addresses is written 10.0.0.0/8"),
+                    false => error,
+                })
             }
         }
     }
@@ -40,6 +46,9 @@ impl Rewriter<'_> {
     /// Documents with a value, or, as dates are, with one of those that the text leaves open.
     pub(super) fn typed_value(&mut self, id: FieldId, text: &str, place: &Place) -> Result<Normal> {
         let field = self.schema.get(id);
+        if field.kind == FieldKind::Ip {
+            return self.address(id, text, place);
+        }
         let Span { first, last } =
             span(field, text).map_err(|error| located(&place.text, error))?;
         if first == last

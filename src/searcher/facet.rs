@@ -3,7 +3,8 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::TermFilter;
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
-use crate::value::{Interval, Value};
+use crate::schema::FieldKind;
+use crate::value::{self, Interval, Value};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
 
@@ -204,6 +205,35 @@ impl ValueFacet {
         self
     }
 
+    /// Only what is right below a path, of a field of [paths](crate::FieldKind::Path); below the empty one are the uppermost
+    /// names. Each comes as the whole path down to it, with the documents that are there or anywhere below. Instead of a
+    /// prefix.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+    ///
+    /// let place = Field::new("place", FieldKind::Path { separator: '/' }).many(true);
+    /// let index = Index::in_memory(Schema::builder().field(place).build()?);
+    /// let mut writer = index.writer()?;
+    /// for place in ["home/kitchen/pans", "home/kitchen", "home/bath", "garden"] {
+    ///     writer.add(Document::new().with("place", place))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let counts = |path: &str| -> treepie::Result<Vec<_>> {
+    ///     let mut page = searcher.search(&query).with_facet(Facet::values("place").under(path)).run()?;
+    ///     Ok(page.facets.remove(0).buckets.into_iter().map(|b| (b.value.to_string(), b.count)).collect())
+    /// };
+    /// assert_eq!(counts("")?, [("home".to_owned(), 3), ("garden".to_owned(), 1)]);
+    /// assert_eq!(counts("home")?, [("home/kitchen".to_owned(), 2), ("home/bath".to_owned(), 1)]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn under(mut self, path: impl Into<String>) -> Self {
+        self.options.under = Some(path.into());
+        self
+    }
+
     /// Counts them in a way of the caller's. The counts are the same in all ways; where one is not to be had, the plan says
     /// what was done instead.
     pub fn method(mut self, method: FacetMethod) -> Self {
@@ -280,6 +310,7 @@ pub(super) struct ValueOptions {
     prefix: String,
     containing: Vec<String>,
     matching: Vec<String>,
+    pub(super) under: Option<String>,
     pub(super) method: Option<FacetMethod>,
 }
 
@@ -292,6 +323,7 @@ impl Default for ValueOptions {
             prefix: String::new(),
             containing: vec![],
             matching: vec![],
+            under: None,
             method: None,
         }
     }
@@ -302,10 +334,33 @@ impl ValueOptions {
     ///
     /// # Errors
     ///
-    /// A query error for what is no regular expression, a limit error for one that would take too much memory.
-    pub(super) fn wanted(&self) -> Result<ValuesWanted> {
+    /// A query error for what is no regular expression, a limit error for one that would take too much memory, a usage error
+    /// for a path to look below that is none, or in a field of another kind.
+    pub(super) fn wanted(&self, kind: FieldKind) -> Result<ValuesWanted> {
         let ValueOptions { limit, order, minimum, .. } = *self;
-        let mut filter = TermFilter::default().with_prefix(&self.prefix);
+        let mut filter = match (&self.under, kind) {
+            (None, _) => TermFilter::default().with_prefix(&self.prefix),
+            (Some(path), FieldKind::Path { separator }) => {
+                let wrong = |expected, found: &str| {
+                    Error::new(ErrorKind::Usage, "counting what is below a path")
+                        .expected(expected)
+                        .found(found)
+                };
+                if !self.prefix.is_empty() {
+                    return Err(wrong("a path or a prefix".into(), "both"));
+                }
+                if !path.is_empty() {
+                    value::check_path(path, separator)
+                        .map_err(|refused| wrong(refused.expected, &refused.found))?;
+                }
+                TermFilter::default().with_names_below(path, separator)
+            }
+            (Some(_), kind) => {
+                return Err(Error::new(ErrorKind::Usage, "counting what is below a path")
+                    .expected("a field of paths")
+                    .found(format!("a {} field", kind.name())));
+            }
+        };
         for regex in &self.matching {
             filter = filter.with_regex(regex)?;
         }
@@ -319,6 +374,7 @@ impl ValueOptions {
     /// Whether some values are left out, however many documents have them.
     pub(super) fn is_filtered(&self) -> bool {
         !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
+            || self.under.is_some()
     }
 
     /// For people, what is not as it is by default.
@@ -330,9 +386,10 @@ impl ValueOptions {
         };
         let minimum = (self.minimum > 1).then(|| format!("of at least {} documents", self.minimum));
         let prefix = (!self.prefix.is_empty()).then(|| format!("beginning with '{}'", self.prefix));
+        let under = self.under.as_ref().map(|path| format!("right below '{path}'"));
         let containing = self.containing.iter().map(|text| format!("containing '{text}'"));
         let matching = self.matching.iter().map(|regex| format!("matching /{regex}/"));
-        let parts = order.into_iter().chain(minimum).chain(prefix).chain(containing);
+        let parts = order.into_iter().chain(minimum).chain(prefix).chain(under).chain(containing);
         let parts: Vec<_> = parts.chain(matching).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -340,7 +397,8 @@ impl ValueOptions {
     fn n_bytes(&self) -> usize {
         let texts = self.containing.iter().chain(&self.matching);
         let texts = texts.map(|text| size_of::<String>() + text.len()).sum::<usize>();
-        size_of::<Self>() + texts + self.prefix.len()
+        let under = self.under.as_ref().map_or(0, String::len);
+        size_of::<Self>() + texts + self.prefix.len() + under
     }
 }
 

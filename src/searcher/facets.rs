@@ -165,14 +165,14 @@ impl SearchBuilder<'_> {
                     if method == Some(FacetMethod::Column) && !of_schema.column {
                         return wrong("a field that keeps a column");
                     }
-                    if options.is_filtered() && kind.is_typed() {
+                    if options.is_filtered() && kind.is_typed() && options.under.is_none() {
                         return wrong("a field of texts or keywords, whose values can be filtered");
                     }
                     let is_selected = self.is_selected(&facet.field);
-                    let values = options.wanted()?;
+                    let values = options.wanted(kind)?;
                     terms.push(FacetWanted { field, values, method, is_selected });
                 }
-                _ if !kind.is_typed() => return wrong("a field of numbers or dates"),
+                _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
                 FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
                     return wrong("a field of numbers or dates");
                 }
@@ -304,6 +304,7 @@ impl SearchBuilder<'_> {
         let shown: u64 = counts.buckets.iter().map(|(_, count)| count).sum();
         let other = match field.kind {
             FieldKind::Text => None,
+            FieldKind::Path { .. } if !counts.single_valued => None,
             _ if field.many && !counts.single_valued => None,
             _ => Some(counts.with_value.saturating_sub(shown)),
         };

@@ -150,10 +150,7 @@ impl<'s> SegmentReader<'s> {
 
     fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, Value)>> {
         let value = |field: FieldId, bytes: &[u8]| match self.schema.get(field).kind {
-            kind if kind.is_typed() => {
-                let code = value::code_of_term(bytes).filter(|_| value::is_term(kind, bytes))?;
-                Some(value::value(kind, code))
-            }
+            kind if kind.is_typed() => value::value_of_term(kind, bytes),
             _ => String::from_utf8(bytes.to_vec()).ok().map(Value::Text),
         };
         if let Some(field) = self.schema.bare_stored_field() {

@@ -8,6 +8,7 @@ use crate::format::offsets::Offsets;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::ids::FieldId;
+use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::value;
@@ -73,9 +74,16 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let kind = segment.schema().get(field).kind;
     let mut column = reader.column()?.map(ColumnCheck::new).transpose()?;
     while let Some((term, ordinal, info)) = stream.next()? {
-        if kind.is_typed() && !value::is_term(kind, term) {
+        if kind.is_typed() && value::value_of_term(kind, term).is_none() {
             return Err(Error::corrupt(format!("checking the terms of a {} field", kind.name()))
-                .expected("values of eight bytes that it can have")
+                .expected("the bytes of a value that it can have")
+                .found(format!("the bytes {term:02x?}")));
+        }
+        if let FieldKind::Path { separator } = kind
+            && !str::from_utf8(term).is_ok_and(|text| value::check_path(text, separator).is_ok())
+        {
+            return Err(Error::corrupt("checking the terms of a path field")
+                .expected("names and separators")
                 .found(format!("the bytes {term:02x?}")));
         }
         docs.clear();
@@ -85,7 +93,7 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             verify_containers(list)?;
         }
         expect("the documents of a term", info.df.into(), docs.len() as u64)?;
-        let code = match kind.is_typed() {
+        let code = match kind.has_codes() {
             true => value::code_of_term(term),
             false => Some(ordinal.0.into()),
         };

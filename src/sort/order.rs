@@ -207,6 +207,10 @@ impl OrderKey {
         let number = |kind| value::code(kind, value);
         let code = match (self, value) {
             (OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Function(..), Value::Null) => None,
+            (OrderKey::Field(field), _) if field.has_ordinals && field.kind.is_typed() => {
+                let term = value::term(field.kind, value)?.to_vec().into_boxed_slice();
+                return Ok((Direction::FIRST, Some(term), None));
+            }
             (OrderKey::Field(field), _) if field.has_ordinals => {
                 return Ok((Direction::FIRST, Some(term().into_boxed_slice()), None));
             }
@@ -326,6 +330,12 @@ impl SortField {
             refused().expected(known).found(format!("'{name}'"))
         })?;
         let of_schema = schema.get(field);
+        if let FieldKind::Path { .. } = of_schema.kind {
+            return Err(refused()
+                .expected("a field whose documents have values, and not all that these are below")
+                .found(format!("the path field '{name}'"))
+                .hint("a keyword field beside it can be sorted by"));
+        }
         if !of_schema.column {
             let hint = match of_schema.kind {
                 FieldKind::Text => "texts cannot be sorted by: a keyword field beside it can",

@@ -9,23 +9,29 @@
 //! assert_eq!(unknown.values("year").next(), Some(&Value::Null));
 //! ```
 
+mod address;
 mod date;
 mod decimal;
 mod interval;
+mod path;
+mod term;
 mod typed;
 
 use crate::schema::FieldKind;
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::SystemTime;
 
+pub(crate) use address::{AddressSpan, addresses, term_of_address};
 pub use date::Timestamp;
 pub use decimal::Decimal;
 pub use interval::Interval;
+pub(crate) use path::{check as check_path, ends as path_ends, is_last_name};
+pub(crate) use term::{exact_term, term, value_of_term};
 pub(crate) use typed::{
-    NotTaken, Span, TERM_LEN, code, code_of_f64, code_of_term, exact_code, f64_of_code, is_term,
-    span, term_of_code, value,
+    NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, term_of_code, value,
 };
 
 /// One value of a field.
@@ -52,6 +58,9 @@ pub enum Value {
     Date(Timestamp),
     /// A number with so many digits behind the point.
     Decimal(Decimal),
+    /// An address of the Internet Protocol. One of version 4 that is written as version 6 has it comes back as one of
+    /// version 4.
+    Ip(IpAddr),
 }
 
 impl Value {
@@ -103,6 +112,7 @@ impl Value {
     pub(crate) fn n_bytes(&self) -> usize {
         match self {
             Value::Text(text) => text.len(),
+            Value::Ip(_) => size_of::<IpAddr>(),
             _ => size_of::<u64>(),
         }
     }
@@ -121,6 +131,7 @@ impl Value {
             Value::F64(_) | Value::Decimal(_) => "a number",
             Value::Bool(_) => "a boolean",
             Value::Date(_) => "a date",
+            Value::Ip(_) => "an address",
         }
     }
 }
@@ -137,6 +148,7 @@ impl PartialEq for Value {
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Date(a), Value::Date(b)) => a == b,
             (Value::Decimal(a), Value::Decimal(b)) => a == b,
+            (Value::Ip(a), Value::Ip(b)) => a == b,
             _ => false,
         }
     }
@@ -156,6 +168,7 @@ impl Hash for Value {
             Value::Bool(is_true) => is_true.hash(state),
             Value::Date(date) => date.hash(state),
             Value::Decimal(number) => number.hash(state),
+            Value::Ip(address) => address.hash(state),
         }
     }
 }
@@ -164,7 +177,7 @@ impl Value {
     /// The value of a term of a field: what a facet counts and a plan shows.
     pub(crate) fn of_term(kind: FieldKind, term: &[u8]) -> Self {
         match kind.is_typed() {
-            true => code_of_term(term).map_or(Value::Null, |code| value(kind, code)),
+            true => value_of_term(kind, term).unwrap_or_default(),
             false => Value::Text(String::from_utf8_lossy(term).into_owned()),
         }
     }
@@ -205,6 +218,7 @@ impl fmt::Display for Value {
             Value::Bool(is_true) => is_true.fmt(f),
             Value::Date(date) => date.fmt(f),
             Value::Decimal(number) => number.fmt(f),
+            Value::Ip(address) => address.fmt(f),
         }
     }
 }
@@ -279,4 +293,5 @@ from! {
     u8 => U64, u16 => U64, u32 => U64, u64 => U64,
     f64 => F64,
     bool => Bool, Timestamp => Date, Decimal => Decimal,
+    IpAddr => Ip, Ipv4Addr => Ip, Ipv6Addr => Ip,
 }

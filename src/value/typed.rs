@@ -1,6 +1,6 @@
 //! Values of typed fields as numbers in order, which is what dictionaries and columns hold.
 //!
-//! Every value of a typed field has a code, a `u64`: of two values the smaller has the smaller code. As a term the code is
+//! Every value of a typed field but an address has a code, a `u64`: of two values the smaller has the smaller code. As a term the code is
 //! eight bytes, the highest first, so that terms stand in the order of values.
 //!
 //! | kind | code |
@@ -9,6 +9,8 @@
 //! | i64, date, decimal | the number, microseconds, or number without its point, with the sign bit flipped |
 //! | f64 | the bits; the sign bit flipped where it is clear, else all of them (IEEE 754's total order) |
 //! | bool | 0 and 1 |
+//!
+//! Addresses have more bits, and no code: their terms are sixteen bytes, as the module `address` has it.
 
 use super::Value;
 use super::date::{self, Timestamp};
@@ -22,7 +24,7 @@ const SIGN: u64 = 1 << 63;
 /// Digits of a number that a fraction of 64 bits always keeps.
 const DIGITS_OF_F64: usize = 15;
 /// Bytes of the term of a typed value.
-pub(crate) const TERM_LEN: usize = size_of::<u64>();
+pub(super) const TERM_LEN: usize = size_of::<u64>();
 
 /// Why a field does not take a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +80,7 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         (FieldKind::Bool | FieldKind::Date, Value::I64(_) | Value::U64(_) | Value::F64(_)) => {
             Err(refused())
         }
-        (_, Value::Null | Value::Bool(_) | Value::Date(_)) => Err(refused()),
+        (_, Value::Null | Value::Bool(_) | Value::Date(_) | Value::Ip(_)) => Err(refused()),
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
         (FieldKind::F64, Value::Text(_) | Value::Decimal(_)) => {
             one(kind, &value.to_text()).map_err(|_| beyond())
@@ -102,7 +104,7 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
 }
 
 /// The code of a value that is looked for: a text that leaves open which of several is meant is none.
-pub(crate) fn exact_code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
+pub(super) fn exact_code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
     match value {
         Value::Text(text) if kind == FieldKind::Date => {
             let Span { first, last } = span(kind, text)?;
@@ -162,7 +164,9 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
             let [first, last] = [micros.start(), micros.end()].map(|at| of_i64(*at).into());
             Ok(Span { first, last })
         }
-        FieldKind::Text | FieldKind::Keyword => Err(refused()),
+        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
+            Err(refused())
+        }
     }
 }
 
@@ -185,7 +189,9 @@ pub(crate) fn value(kind: FieldKind, code: u64) -> Value {
         FieldKind::Decimal { scale } => {
             Decimal::new(to_i64(code), scale).map_or(Value::Null, Value::Decimal)
         }
-        FieldKind::Text | FieldKind::Keyword => Value::Null,
+        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
+            Value::Null
+        }
     }
 }
 
@@ -199,13 +205,8 @@ pub(crate) fn code_of_term(term: &[u8]) -> Option<u64> {
     term.try_into().ok().map(|bytes| u64::from_le_bytes(bytes).swap_bytes())
 }
 
-/// Whether a document can have made this term in a field of a typed kind.
-pub(crate) fn is_term(kind: FieldKind, term: &[u8]) -> bool {
-    code_of_term(term).is_some_and(|of| code(kind, &value(kind, of)) == Ok(of) && is_code(kind, of))
-}
-
 /// What a value of a kind does not show by itself.
-fn is_code(kind: FieldKind, code: u64) -> bool {
+pub(super) fn is_code(kind: FieldKind, code: u64) -> bool {
     match kind {
         FieldKind::Date => Timestamp::from_micros(to_i64(code)).is_some(),
         _ => true,
@@ -270,7 +271,7 @@ fn significant_digits(text: &str) -> usize {
 }
 
 /// What a field of a kind takes.
-fn takes(kind: FieldKind) -> String {
+pub(super) fn takes(kind: FieldKind) -> String {
     match kind {
         FieldKind::I64 => format!("a whole number from {} to {}", i64::MIN, i64::MAX),
         FieldKind::U64 => format!("a whole number from 0 to {}", u64::MAX),
@@ -281,11 +282,12 @@ fn takes(kind: FieldKind) -> String {
             let [least, most] = [u64::MIN, u64::MAX].map(|code| value(kind, code));
             format!("a number from {least} to {most} with at most {scale} digits behind the point")
         }
-        FieldKind::Text | FieldKind::Keyword => "a text".into(),
+        FieldKind::Ip => "an address as 10.0.0.1 or 2001:db8::1".into(),
+        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } => "a text".into(),
     }
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         other => format!("{} ({})", other.described(), other),
@@ -293,11 +295,11 @@ fn shown(value: &Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const KINDS: [FieldKind; 7] = [
+    pub(in crate::value) const KINDS: [FieldKind; 7] = [
         FieldKind::I64,
         FieldKind::U64,
         FieldKind::F64,
@@ -452,20 +454,6 @@ mod tests {
         ] {
             assert_eq!(span(FieldKind::F64, text), Ok(Span::exactly(code_of_f64(number).unwrap())));
         }
-    }
-
-    #[test]
-    fn terms_that_no_value_has_are_told_apart() {
-        let [one, most] = [1, u64::MAX].map(term_of_code);
-        for kind in KINDS {
-            assert!(!is_term(kind, &one[1..]) && !is_term(kind, &[]), "{kind:?}");
-        }
-        assert!(is_term(FieldKind::Bool, &one) && !is_term(FieldKind::Bool, &most));
-        assert!(is_term(FieldKind::U64, &most) && !is_term(FieldKind::F64, &most));
-        assert!(
-            !is_term(FieldKind::Date, &most) && is_term(FieldKind::Decimal { scale: 2 }, &most)
-        );
-        assert!(!is_term(FieldKind::F64, &term_of_code(!SIGN)), "a zero with a sign");
     }
 
     #[test]

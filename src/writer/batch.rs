@@ -7,8 +7,7 @@ use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{FieldKind, Schema};
-use crate::value::{self, TERM_LEN};
-use std::borrow::Cow;
+use crate::value;
 
 /// The longest value of a field in bytes, unless [`Limits`] says otherwise.
 pub const VALUE_BYTES_MAX: usize = Limits::DEFAULT.value_bytes;
@@ -122,16 +121,20 @@ impl DocumentBatch {
                     .hint("declare the field with many = true"));
             }
             let kind = definition.kind;
-            let (term, text): ([u8; TERM_LEN], Cow<'_, str>);
-            let value = if kind.is_typed() {
-                let code = value::code(kind, value).map_err(|wrong| {
+            let (term, text);
+            let value: &[u8] = if kind.is_typed() {
+                term = value::term(kind, value).map_err(|wrong| {
                     let what = format!("indexing a value of the {} field '{name}'", kind.name());
                     wrong.into_error(what)
                 })?;
-                term = value::term_of_code(code);
-                &term[..]
+                &term
             } else {
                 text = value.to_exact_text();
+                if let FieldKind::Path { separator } = kind {
+                    value::check_path(&text, separator).map_err(|wrong| {
+                        wrong.into_error(format!("indexing a value of the path field '{name}'"))
+                    })?;
+                }
                 text.as_bytes()
             };
             let (limit_name, limit) = match kind {

@@ -147,7 +147,7 @@ impl FieldBuffer {
             detail: field.detail,
             position_gap: field.position_gap,
             offsets: field.offsets.then(OffsetsBuffer::default),
-            column: field.column.then_some(match field.kind.is_typed() {
+            column: field.column.then_some(match field.kind.has_codes() {
                 true => Codes::OfTerms,
                 false => Codes::Ordinals,
             }),

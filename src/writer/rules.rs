@@ -73,11 +73,11 @@ impl Rules {
         if !field.kind.is_typed() && !value.is_null() {
             return Ok(value.to_exact_text().into_owned().into_bytes());
         }
-        let code = value::exact_code(field.kind, value).map_err(|wrong| {
+        let term = value::exact_term(field.kind, value).map_err(|wrong| {
             let kind = field.kind.name();
             let what = format!("looking for a value of the {kind} field '{}'", field.name);
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;
-        Ok(value::term_of_code(code).to_vec())
+        Ok(term.to_vec())
     }
 }

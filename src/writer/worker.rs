@@ -8,6 +8,7 @@ use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::doc_ranges::DocRanges;
+use crate::value;
 use crate::writer::batch::{Batch, DocumentBatch, LineBatch, ValueRef};
 use crate::writer::field_buffer::{FieldBuffer, TokenRanges};
 use crate::writer::run::Run;
@@ -280,10 +281,17 @@ impl Worker {
         let field = by_doc.field;
         self.spans.clear();
         self.ends.clear();
+        let kind = self.schema.get(field).kind;
         for of_doc in by_doc {
-            self.spans.extend(
-                of_doc.iter().filter(|value| value.field == field).map(|value| value.span()),
-            );
+            let values = of_doc.iter().filter(|value| value.field == field);
+            match kind {
+                // A path, and all that it is below.
+                FieldKind::Path { separator } => self.spans.extend(values.flat_map(|value| {
+                    let ends = value::path_ends(batch.value(*value), separator);
+                    ends.map(|end| (value.span().0, end as u32))
+                })),
+                _ => self.spans.extend(values.map(|value| value.span())),
+            }
             self.ends.push(self.spans.len() as u32);
         }
         self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends, None)

@@ -44,6 +44,9 @@ pub(crate) fn schema() -> Schema {
     let code = Field::new("code", FieldKind::Keyword);
     let schema = Schema::builder().field(title).field(tag).field(mark.stored(false));
     let size = Field::new("size", FieldKind::Decimal { scale: 2 }).many(true);
+    let host = Field::new("host", FieldKind::Ip);
+    let place = Field::new("place", FieldKind::Path { separator: '/' }).many(true).column(true);
+    let schema = schema.field(host).field(place);
     schema.field(kind).field(code).field(size).default_fields(["title", "tag"]).build().unwrap()
 }
 
@@ -113,6 +116,10 @@ fn dense(n: usize, dice: &mut Dice) -> Document {
     if n.is_multiple_of(60) {
         document.push("kind", ["k1", "k2", ""][n / 60 % 3]);
         document.push("code", format!("c{n:05}"));
+        document.push("host", format!("10.0.{}.{}", n / 60 % 3, n / 60 % 7));
+        (0..n / 60 % 3).for_each(|nth| {
+            document.push("place", format!("p{}/q{}/{nth}", n / 60 % 4, n / 60 % 5));
+        });
         (0..n / 60 % 3).for_each(|nth| document.push("size", (n / 60 % 9 + nth) as f64 / 4.0));
     }
     document

@@ -14,7 +14,7 @@ use treepie::{
 };
 
 /// Queries of every kind, over lists of every kind.
-const QUERIES: [&str; 55] = [
+const QUERIES: [&str; 58] = [
     "all",
     "tag:even",
     "n3",
@@ -62,6 +62,9 @@ const QUERIES: [&str; 55] = [
     "size:[0.5 TO 1.75}",
     "size:1.25 AND all",
     "size:IN [0.25 2 7] OR -size:*",
+    "host:10.0.1.0/24 OR -host:*",
+    "host:IN [10.0.0.0 10.0.1.1]",
+    "place:p1/q2 OR place:p3/*",
     "{title^3 tag}:(even n3)",
     "{title + tag^2}:(even odd)",
     "MAX [all even n3]~0.3",
@@ -203,7 +206,9 @@ fn second(searcher: &Searcher, query: &Query, nth: usize) -> Result<Answer> {
     match nth % 6 {
         0 => searcher.explain(query).map(|tree| Answer::Text(tree.to_string())),
         1 => search.analyze().map(|_| Answer::Done),
-        2 => searcher.explain_score(query, DocId(nth as u64 * 120)).map(Answer::Explanation),
+        2 => {
+            searcher.explain_score(query, DocId(nth as u64 * 120 % 6_600)).map(Answer::Explanation)
+        }
         3 => search.statistics(Statistics::Segment).run().map(page),
         4 => {
             let mut prepared = search.total(TotalMode::Unknown).prepare()?;
@@ -232,6 +237,8 @@ pub(crate) fn look(
         ("kind", "", "even"),
         ("code", "d", "even"),
         ("size", "", "0.5"),
+        ("host", "", "10.0.0.0"),
+        ("place", "p1/", "p1/q2"),
     ] {
         asking.ask(field, || {
             let (mut bytes, mut documents) = (0, 0);

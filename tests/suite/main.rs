@@ -29,6 +29,7 @@ mod naive;
 mod offsets;
 mod oracle;
 mod orders;
+mod paths;
 mod phrases;
 mod plans;
 mod random;

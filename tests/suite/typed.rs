@@ -3,6 +3,7 @@
 
 use crate::random::Random;
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
@@ -11,7 +12,7 @@ use treepie::{
 };
 
 const MICRO: i128 = 1_000_000;
-pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
+pub(crate) const FIELDS: [(&str, FieldKind, bool); 10] = [
     ("i", FieldKind::I64, false),
     ("u", FieldKind::U64, false),
     ("f", FieldKind::F64, false),
@@ -20,7 +21,22 @@ pub(crate) const FIELDS: [(&str, FieldKind, bool); 8] = [
     ("b", FieldKind::Bool, false),
     ("im", FieldKind::I64, true),
     ("dm", FieldKind::Date, true),
+    ("a", FieldKind::Ip, false),
+    ("am", FieldKind::Ip, true),
 ];
+/// How many of them, from the first on, ranges can be counted of.
+pub(crate) const N_NUMBERS: usize = 8;
+/// Stands for an address of version 6 that all of version 4 are below, and its negative for the first of all.
+const FAR_ADDRESS: i128 = 1_000;
+
+/// The address of a number: those near zero of version 4, aligned so that zero begins a block.
+fn address(number: i128) -> IpAddr {
+    match number {
+        FAR_ADDRESS => "2001:db8::1".parse().unwrap(),
+        number if number == -FAR_ADDRESS => "::".parse().unwrap(),
+        near => Ipv4Addr::from_bits((10 << 24) + 64 + near as u32).into(),
+    }
+}
 
 /// Keywords with columns, and whether a document has many: words in the order of numbers, most of them rare.
 pub(crate) const KEYWORDS: [(&str, bool); 2] = [("k", false), ("km", true)];
@@ -67,6 +83,8 @@ pub(crate) fn any_value(kind: FieldKind, random: &mut Random) -> i128 {
         FieldKind::Decimal { .. } => near * MICRO / 100 * 5,
         FieldKind::Date => near * 3_600 * MICRO + if is_far { 1 } else { 0 },
         FieldKind::Bool => (near & 1) * MICRO,
+        FieldKind::Ip if is_far => [-FAR_ADDRESS, FAR_ADDRESS][random.below(2)] * MICRO,
+        FieldKind::Ip => (near + 10) * MICRO,
         _ => unreachable!("{kind:?}"),
     }
 }
@@ -82,6 +100,7 @@ pub(crate) fn value(kind: FieldKind, micros: i128) -> Value {
         }
         FieldKind::Date => Value::Date(Timestamp::from_micros(micros as i64).unwrap()),
         FieldKind::Bool => Value::Bool(micros > 0),
+        FieldKind::Ip => Value::Ip(address(micros / MICRO)),
         _ => unreachable!("{kind:?}"),
     }
 }
@@ -102,6 +121,17 @@ fn text(kind: FieldKind, micros: i128, random: &mut Random) -> (String, i128, i1
     if kind == FieldKind::Bool {
         return ((micros > 0).to_string(), micros, micros);
     }
+    if kind == FieldKind::Ip {
+        let number = micros / MICRO;
+        if number.abs() == FAR_ADDRESS {
+            return (format!("\"{}\"", address(number)), micros, micros);
+        }
+        let length = [32, 32, 31, 29][random.below(4)];
+        let first = number - number % (1 << (32 - length));
+        let last = first + (1 << (32 - length)) - 1;
+        let length = if length == 32 { String::new() } else { format!("/{length}") };
+        return (format!("{}{length}", address(first)), first * MICRO, last * MICRO);
+    }
     let sign = if micros < 0 { "-" } else { "" };
     let (whole, fraction) = (micros.abs() / MICRO, micros.abs() % MICRO);
     (format!("\"{sign}{whole}.{fraction:06}\""), micros, micros)
@@ -116,7 +146,8 @@ pub(crate) fn leaf(random: &mut Random) -> (String, Matches<'static>) {
     let near = |random: &mut Random| {
         let value = any_value(kind, random);
         // Between the values that there are, too.
-        let between = !matches!(kind, FieldKind::Bool | FieldKind::Date) && random.below(4) == 0;
+        let between = !matches!(kind, FieldKind::Bool | FieldKind::Date | FieldKind::Ip)
+            && random.below(4) == 0;
         value + if between { 1_000 * random.below(3) as i128 - 1_000 } else { 0 }
     };
     let any = move |item: &Item, is_one: &dyn Fn(i128) -> bool| {
@@ -405,6 +436,9 @@ fn a_value_that_a_field_cannot_have_is_refused_and_nothing_else() {
         ("p", Value::from("1.234"), "'1.234'"),
         ("d", Value::from("2010-02-30"), "2010-02-30"),
         ("b", Value::from("maybe"), "'maybe'"),
+        ("a", Value::from("10.0.0.256"), "'10.0.0.256'"),
+        ("a", Value::from("10.0.0.0/8"), "'10.0.0.0/8'"),
+        ("a", Value::from(7), "a whole number (7)"),
         ("id", Value::from("x"), "'x'"),
     ] {
         let id = if field == "id" { Value::Null } else { 1.into() };
@@ -421,6 +455,7 @@ fn a_value_that_a_field_cannot_have_is_refused_and_nothing_else() {
     writer.add(Document::new().with("id", "007").with("i", None::<i64>)).unwrap();
     assert_eq!(writer.commit().unwrap().documents, 1);
     assert_eq!(writer.delete_value("u", "many").unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(writer.delete_value("a", "10.0.0.0/8").unwrap_err().kind(), ErrorKind::Usage);
     assert_eq!(writer.delete_key("x").unwrap_err().kind(), ErrorKind::Usage);
     let update = |document: &mut Document| {
         document.set("p", 12.5);
@@ -525,4 +560,55 @@ fn an_index_on_disk_knows_the_types_of_its_fields() {
         (10..20).collect::<Vec<_>>()
     );
     std::fs::remove_dir_all(&place).unwrap();
+}
+
+#[test]
+fn addresses_are_sorted_counted_and_deleted_as_values_and_refuse_what_is_for_numbers() {
+    let host = Field::new("host", FieldKind::Ip).many(true);
+    let index = Index::in_memory(Schema::builder().keyword("name").field(host).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for (name, hosts) in [
+        ("a", &["10.0.0.2", "2001:db8::1"][..]),
+        ("b", &["::ffff:10.0.0.2"]),
+        ("c", &["9.9.9.9"]),
+        ("d", &[]),
+    ] {
+        let document = Document::new().with("name", name);
+        writer.add(hosts.iter().fold(document, |doc, host| doc.with("host", *host))).unwrap();
+        writer.commit().unwrap();
+    }
+    let searcher = index.searcher().unwrap();
+    let all = Query::All;
+    let names = |search: treepie::SearchBuilder<'_>| -> String {
+        search.run().unwrap().hits.iter().map(|hit| hit.fields["name"].to_string()).collect()
+    };
+    let by = |key: &str| searcher.search(&all).sort([key.parse().unwrap()]);
+    assert_eq!(names(by("host")), "cabd");
+    assert_eq!(names(by("host:desc:missing_first")), "dabc");
+    // From a hit on, given as the address or as its text.
+    let first = by("host").limit(1).run().unwrap().hits.remove(0);
+    assert_eq!(first.sort, [Value::Ip(IpAddr::from([9, 9, 9, 9]))]);
+    for from in [first.sort[0].clone(), "9.9.9.9".into()] {
+        assert_eq!(names(by("host").after_values(&[from], first.doc)), "abd");
+    }
+    let error = by("host").after_values(["x"], first.doc).run().unwrap_err();
+    assert!(error.to_string().contains("by its value of key 1"), "{error}");
+    for method in [FacetMethod::Column, FacetMethod::Dictionary] {
+        let page = searcher.search(&all).facet_by("host", 2, method).run().unwrap();
+        let counts: Vec<_> =
+            page.facets[0].buckets.iter().map(|b| (b.value.to_string(), b.count)).collect();
+        assert_eq!(counts, [("10.0.0.2".to_owned(), 2), ("9.9.9.9".to_owned(), 1)]);
+    }
+    for search in [
+        searcher.search(&all).facet_ranges("host", [(..).into()]),
+        searcher.search(&all).with_facet(treepie::Facet::statistics("host")),
+        searcher.search(&all).with_facet(treepie::Facet::steps("host", 1)),
+    ] {
+        let error = search.run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("found the ip field 'host'"), "{error}");
+    }
+    assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
+    writer.delete_value("host", "10.0.0.2").unwrap();
+    assert_eq!(writer.commit().unwrap().documents, 2);
 }

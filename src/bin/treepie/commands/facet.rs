@@ -49,7 +49,7 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
             None => ("", option.as_str()),
         };
         // Texts and patterns may be several, of which a value has all.
-        if seen.contains(&name.to_owned()) && matches!(name, "by" | "min" | "prefix") {
+        if seen.contains(&name.to_owned()) && matches!(name, "by" | "min" | "prefix" | "under") {
             return Err(wrong("each option once", option).into());
         }
         if value.is_empty() && matches!(name, "prefix" | "contains" | "regex") {
@@ -70,10 +70,12 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
                 minimum => facet.minimum(minimum),
             },
             "prefix" => facet.prefix(value),
+            "under" => facet.under(value),
             "contains" => facet.containing(value),
             "regex" => facet.matching(value),
             _ => {
-                let expected = "by=…, min=N, prefix=TEXT, contains=TEXT or regex=PATTERN";
+                let expected =
+                    "by=…, min=N, prefix=TEXT, under=PATH, contains=TEXT or regex=PATTERN";
                 let hint = "a comma within a text or a pattern is written \\,";
                 return Err(wrong(expected, option).hint(hint).into());
             }
@@ -186,6 +188,8 @@ mod tests {
         is(r"brand:prefix=a\\,contains=x,contains=y", {
             brand().prefix(r"a\").containing("x").containing("y").into()
         });
+        is(r"brand:3,under=a\\/b/c", brand().limit(3).under(r"a\/b/c").into());
+        is("brand:under=", brand().under("").into());
         is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
@@ -199,7 +203,10 @@ mod tests {
             ("brand:by=name", "expected by=count, by=value or by=value:desc, found 'by=name'"),
             ("brand:3,min=0", "a number from 1 on, found 'min=0'"),
             ("brand:3,min=many", "found 'min=many'"),
-            ("brand:by=value,3", "prefix=TEXT, contains=TEXT or regex=PATTERN, found '3'"),
+            (
+                "brand:by=value,3",
+                "prefix=TEXT, under=PATH, contains=TEXT or regex=PATTERN, found '3'",
+            ),
             ("brand:prefix=a,prefix=b", "expected each option once, found 'prefix=b'"),
             ("brand:by=value,by=count", "expected each option once"),
             ("brand:prefix=", "expected a text behind =, found 'prefix='"),

@@ -82,7 +82,8 @@ pub(crate) struct Shape {
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
     /// (from the first on, before the second), steps of one width, price:step=10, or intervals of the calendar,
     /// since:month; may be given several times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
-    /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a
+    /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a;
+    /// of paths what is right below one: place:under=home/kitchen, and the uppermost: place:under=
     #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|INTERVAL]")]
     facets: Vec<String>,
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [fields.title]
-//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal
+//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path
 //! stored = true        # default true
 //! positions = true     # where words stand, for phrases; default true, text only
 //! frequencies = true   # how often words occur, for ranking; default true, text only
@@ -15,6 +15,9 @@
 //! [fields.price]
 //! type = "decimal"
 //! scale = 2            # digits behind the point; decimal only
+//! [fields.place]
+//! type = "path"        # home/kitchen/pans
+//! separator = "/"      # what stands between names; default "/", path only
 //! [index]
 //! default_fields = ["title"]
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
@@ -26,7 +29,7 @@ use toml::de::{DeTable, DeValue};
 use treepie::{
     Detail, Error, ErrorKind, Field, FieldKind, Schema,
     analysis::Analyzer,
-    schema::{DECIMAL_SCALE_MAX, POSITION_GAP_DEFAULT},
+    schema::{DECIMAL_SCALE_MAX, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT},
 };
 
 use crate::failure::not_yet;
@@ -84,6 +87,11 @@ pub(crate) fn print(schema: &Schema) -> String {
         let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());
         if let FieldKind::Decimal { scale } = field.kind {
             let _ = writeln!(text, "scale = {scale}");
+        }
+        if let FieldKind::Path { separator } = field.kind
+            && separator != PATH_SEPARATOR_DEFAULT
+        {
+            let _ = writeln!(text, "separator = {}", toml::Value::from(String::from(separator)));
         }
         if !field.stored {
             text.push_str("stored = false\n");
@@ -155,7 +163,7 @@ impl File<'_> {
         let mut field = Field::new(name, FieldKind::Text);
         let (mut positions, mut frequencies) = (None, true);
         let mut text_only = None;
-        let (mut scale, mut column) = (None, None);
+        let (mut scale, mut column, mut separator) = (None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -183,12 +191,13 @@ impl File<'_> {
                     if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
+                "separator" => separator = Some((self.character(value, &span, key)?, span)),
                 // What columns of keywords are for.
                 "column" | "facet" => {
                     column = Some((self.boolean(value, span.clone(), key)?, span))
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale or column";
+                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator or column";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -221,12 +230,21 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
-        field.kind = kind;
+        field.kind = match (kind, separator) {
+            (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
+            (kind, None) => kind,
+            (kind, Some((_, span))) => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'separator' in path fields only")
+                    .found(format!("it in a {} field", kind.name())));
+            }
+        };
         field.column = match column {
             Some((_, span)) if kind == FieldKind::Text => {
                 return Err(self
                     .wrong(span)
-                    .expected("'column' in fields of keywords, numbers, booleans and dates only")
+                    .expected("'column' in fields of keywords, paths, numbers, booleans, dates and addresses only")
                     .found(format!("it in a {} field", kind.name())));
             }
             Some((column, _)) => column,
@@ -256,8 +274,8 @@ impl File<'_> {
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
-        const LATER: [&str; 4] = ["ip", "path", "geo", "vector"];
-        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date or decimal";
+        const LATER: [&str; 2] = ["geo", "vector"];
+        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip or path";
         match value.as_str() {
             Some("text") => Ok(FieldKind::Text),
             Some("keyword") => Ok(FieldKind::Keyword),
@@ -267,6 +285,8 @@ impl File<'_> {
             Some("bool") => Ok(FieldKind::Bool),
             Some("date") => Ok(FieldKind::Date),
             Some("decimal") => Ok(FieldKind::Decimal { scale: 0 }),
+            Some("ip") => Ok(FieldKind::Ip),
+            Some("path") => Ok(FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT }),
             Some(later) if LATER.contains(&later) => {
                 Err(self.not_yet(format!("type \"{later}\""), span))
             }
@@ -290,6 +310,24 @@ impl File<'_> {
                 .wrong(span.clone())
                 .expected(format!("0 to {DECIMAL_SCALE_MAX} for 'scale'"))
                 .found(scale.to_string())),
+        }
+    }
+
+    fn character(
+        &self,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+        key: &str,
+    ) -> Result<char, Error> {
+        let text = value.as_str();
+        let mut chars = text.into_iter().flat_map(str::chars);
+        match (chars.next(), chars.next(), text) {
+            (Some(character), None, _) => Ok(character),
+            (_, _, Some(text)) => Err(self
+                .wrong(span.clone())
+                .expected(format!("one character for '{key}'"))
+                .found(format!("{text:?}"))),
+            (_, _, None) => Err(self.kind_of(span.clone(), key, "one character", value)),
         }
     }
 
@@ -399,6 +437,9 @@ mod tests {
             .field(Field::new("f", FieldKind::F64))
             .field(Field::new("b", FieldKind::Bool))
             .field(Field::new("d", FieldKind::Date))
+            .field(Field::new("a", FieldKind::Ip).many(true))
+            .field(Field::new("way", FieldKind::Path { separator: '/' }))
+            .field(Field::new("quoted", FieldKind::Path { separator: '"' }))
             .field(Field::new("p", FieldKind::Decimal { scale: 2 }))
             .default_fields(["tag"])
             .build()
@@ -419,9 +460,16 @@ mod tests {
             ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
             ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
             ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
+            ("[fields.a]\ntype = \"path\"\nseparator = \"::\"", "one character for 'separator'"),
+            (
+                "[fields.a]\ntype = \"path\"\nseparator = 1",
+                "one character for 'separator', found a",
+            ),
+            ("[fields.a]\ntype = \"path\"\nseparator = \"\\\\\"", "other than a backslash"),
+            ("[fields.a]\ntype = \"keyword\"\nseparator = \"/\"", "in path fields only"),
             (
                 "[fields.a]\ntype = \"text\"\ncolumn = true",
-                "and dates only, found it in a text field",
+                "and addresses only, found it in a text field",
             ),
             ("[fields.a]\ntype = \"date\"\nanalyzer = \"default\"", "in text fields only"),
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
@@ -447,7 +495,7 @@ mod tests {
                 "'query_analyzer' in text fields only",
             ),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
-            ("[fields.a]\ntype = 3", "date or decimal for 'type', found a value of type integer"),
+            ("[fields.a]\ntype = 3", "ip or path for 'type', found a value of type integer"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
