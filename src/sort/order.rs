@@ -290,7 +290,7 @@ impl Shuffle {
     fn new(seed: u64, schema: &Schema) -> Self {
         let has_numbers = |field: &FieldId| {
             let field = schema.get(*field);
-            field.column && field.kind.is_typed()
+            field.column && field.kind.has_codes()
         };
         Shuffle { seed: mixed(seed), key: schema.key_id().filter(has_numbers) }
     }

@@ -1,7 +1,8 @@
-//! A schema from the first documents, where none was given: strings are text, or dates where each of them is one, lists of
-//! strings are keywords, and numbers and booleans what they are. What would need a type that does not exist is an error that
+//! A schema from the first documents, where none was given: strings are text, or dates or addresses where each of them is one,
+//! lists of strings are keywords, and numbers and booleans what they are. What would need a type that does not exist is an error that
 //! names the field, so that no index has to be built again when it does.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use serde_json::{Number, Value};
@@ -11,7 +12,7 @@ use super::{
     FailureSlot, Input, RECORD_BYTES_MAX,
     csv::{Csv, Separator},
     format::InputFormat,
-    json,
+    json::{self, Leaf},
     lines::{LineText, Lines},
     text,
 };
@@ -50,6 +51,7 @@ enum Seen {
     Numbers(Numbers),
     Bool,
     Date,
+    Address,
     Text,
     /// What has no kind in common but what all can be written as.
     Mixed,
@@ -118,7 +120,11 @@ impl Seen {
         let is_date = text.len() >= DATE_LEN_MIN
             && text.starts_with(|c: char| c.is_ascii_digit())
             && text.parse::<Timestamp>().is_ok();
-        if is_date { Seen::Date } else { Seen::Text }
+        match text.parse::<IpAddr>() {
+            _ if is_date => Seen::Date,
+            Ok(_) => Seen::Address,
+            Err(_) => Seen::Text,
+        }
     }
 
     fn of_number(number: &Number) -> Self {
@@ -139,7 +145,11 @@ impl Seen {
             _ if is_code || !is_number => Seen::of_text(cell),
             // One with more digits than a number has is the name of something.
             _ if is_whole => cell.parse().ok().and_then(Numbers::whole).unwrap_or(Seen::Text),
-            _ => cell.parse().map_or(Seen::Text, |number| Numbers::fraction(Some(number))),
+            // Four numbers with points between them are an address.
+            _ => match cell.parse() {
+                Ok(number) => Numbers::fraction(Some(number)),
+                Err(_) => Seen::of_text(cell),
+            },
         }
     }
 
@@ -149,7 +159,9 @@ impl Seen {
             (seen, Seen::Nothing) | (Seen::Nothing, seen) => seen,
             (Seen::Numbers(a), Seen::Numbers(b)) => Seen::Numbers(a.and(b)),
             (seen, other) if seen == other => seen,
-            (Seen::Date | Seen::Text, Seen::Date | Seen::Text) => Seen::Text,
+            (Seen::Date | Seen::Address | Seen::Text, Seen::Date | Seen::Address | Seen::Text) => {
+                Seen::Text
+            }
             _ => Seen::Mixed,
         }
     }
@@ -160,6 +172,8 @@ struct SeenField {
     name: String,
     seen: Seen,
     many: bool,
+    /// The first line where it was an object, if it was one anywhere.
+    object_at: Option<u64>,
 }
 
 /// Fields in the order they were first met.
@@ -167,14 +181,36 @@ struct SeenField {
 struct Fields(Vec<SeenField>);
 
 impl Fields {
-    fn meet(&mut self, name: &str, seen: Seen, many: bool) {
-        match self.0.iter_mut().find(|known| known.name == name) {
-            Some(known) => {
-                known.seen = known.seen.and(seen);
-                known.many |= many;
+    fn meet(&mut self, name: &str, seen: Seen, many: bool) -> &mut SeenField {
+        let known = self.0.iter().position(|known| known.name == name);
+        let at = known.unwrap_or_else(|| {
+            let (name, seen) = (name.to_owned(), Seen::Nothing);
+            self.0.push(SeenField { name, seen, many: false, object_at: None });
+            self.0.len() - 1
+        });
+        let field = &mut self.0[at];
+        field.seen = field.seen.and(seen);
+        field.many |= many;
+        field
+    }
+
+    /// Leaves the objects out, whose fields stand for them.
+    fn without_objects(mut self) -> Result<Self, Error> {
+        let names: Vec<_> = self.0.iter().map(|field| field.name.clone()).collect();
+        for SeenField { name, seen, object_at, .. } in &self.0 {
+            let Some(line) = *object_at else { continue };
+            if *seen != Seen::Nothing {
+                return Err(no_type(name, "an object, and something else in other places", line));
             }
-            None => self.0.push(SeenField { name: name.to_owned(), seen, many }),
+            let is_below = |other: &String| {
+                other.strip_prefix(&**name).is_some_and(|rest| rest.starts_with('.'))
+            };
+            if !names.iter().any(is_below) {
+                return Err(no_type(name, "an object without fields", line));
+            }
         }
+        self.0.retain(|field| field.object_at.is_none());
+        Ok(self)
     }
 
     /// In a table everything is a text, whatever else a cell looks like.
@@ -186,7 +222,7 @@ impl Fields {
                 .hint("--schema FILE says what the fields are"));
         }
         let mut builder = Schema::builder();
-        for SeenField { name, seen, many } in self.0 {
+        for SeenField { name, seen, many, .. } in self.0 {
             let text = if many { FieldKind::Keyword } else { FieldKind::Text };
             let kind = match seen {
                 Seen::Numbers(numbers) => match numbers.kind() {
@@ -196,6 +232,7 @@ impl Fields {
                 },
                 Seen::Bool => FieldKind::Bool,
                 Seen::Date => FieldKind::Date,
+                Seen::Address => FieldKind::Ip,
                 Seen::Text | Seen::Nothing => text,
                 Seen::Mixed if is_table => text,
                 Seen::Mixed => FieldKind::Keyword,
@@ -209,7 +246,7 @@ impl Fields {
 /// A field that needs a type which does not exist.
 fn no_type(name: &str, found: &str, line: u64) -> Error {
     Error::new(ErrorKind::Schema, format!("inferring the type of the field '{name}'"))
-        .expected("texts, numbers, booleans, or lists of those")
+        .expected("texts, numbers, booleans, or lists or objects of those")
         .found(found)
         .at_line(line)
         .hint("--schema FILE says which fields there are")
@@ -253,26 +290,22 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
         else {
             continue;
         };
-        for (field, value) in object {
-            let wrong = |found: &str| no_type(&field, found, number);
-            match &value {
-                Value::Array(values) => {
-                    fields.meet(&field, Seen::Nothing, !values.is_empty());
-                    for value in values {
-                        let seen = seen(value).ok_or_else(|| {
-                            wrong(&format!("{} in a list", json::described(value)))
-                        })?;
-                        fields.meet(&field, seen, true);
-                    }
+        for Leaf { path, values, is_list } in object {
+            fields.meet(&path, Seen::Nothing, is_list && !values.is_empty());
+            for value in &values {
+                if value.is_object() {
+                    fields.meet(&path, Seen::Nothing, is_list).object_at.get_or_insert(number);
+                    continue;
                 }
-                one => {
-                    let seen = seen(one).ok_or_else(|| wrong(json::described(one)))?;
-                    fields.meet(&field, seen, false);
-                }
+                let seen = seen(value).ok_or_else(|| {
+                    no_type(&path, &format!("{} in a list", json::described(value)), number)
+                })?;
+                fields.meet(&path, seen, is_list);
             }
         }
     }
-    fields.into_schema(false).map_err(|error| error.in_file(name))
+    let schema = fields.without_objects().and_then(|fields| fields.into_schema(false));
+    schema.map_err(|error| error.in_file(name))
 }
 
 fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
@@ -338,6 +371,10 @@ mod tests {
             (&["\"2010-12-01T08:26:00Z\"", "null", "\"2010-12-02\""], "date"),
             (&["\"2010-12-01\"", "\"unknown\""], "text"),
             (&["\"2010\""], "text"),
+            (&["\"10.0.0.1\"", "\"2001:db8::1\""], "ip"),
+            (&["\"10.0.0.1\"", "\"localhost\""], "text"),
+            (&["\"10.0.0.1\"", "\"2010-12-01\""], "text"),
+            (&["[\"10.0.0.1\", \"::1\"]"], "ip, many"),
             (&["\"a\"", "1"], "keyword"),
             (&["[1, 2]", "3"], "i64, many"),
             (&["[\"a\"]", "null"], "keyword, many"),
@@ -351,13 +388,31 @@ mod tests {
     }
 
     #[test]
+    fn objects_are_fields_named_by_the_way_to_them() {
+        let schema = objects(
+            "{\"size\":{\"width\":3,\"unit\":{\"name\":\"mm\"}},\"part\":[{\"no\":1},{\"no\":2}]}\n\
+             {\"size\":null,\"part\":[]}\n{\"size\":{\"width\":0.5},\"part\":[{}]}",
+        );
+        let expected = "[fields.\"size.width\"]\ntype = \"f64\"\n\
+                        [fields.\"size.unit.name\"]\ntype = \"text\"\n\
+                        [fields.\"part.no\"]\ntype = \"i64\"\nmany = true\n";
+        assert_eq!(schema.unwrap(), expected);
+    }
+
+    #[test]
     fn what_needs_a_type_that_is_not_there_names_the_field() {
         for (text, words) in [
             (
                 "{\"a\":{}}",
-                "field 'a': expected texts, numbers, booleans, or lists of those, found an object",
+                "field 'a': expected texts, numbers, booleans, or lists or objects of those, found an object",
             ),
             ("{\"a\":[[1]]}", "found a list in a list"),
+            ("{\"a\":{\"b\":1}}\n{\"a\":7}", "field 'a'"),
+            (
+                "{\"a\":[1,{\"b\":1}]}",
+                "an object, and something else in other places (in a.jsonl, line 1)",
+            ),
+            ("{\"x\":1}\n{\"a\":[{}]}", "found an object without fields (in a.jsonl, line 2)"),
             ("", "found none"),
             (
                 "{\"a\":9007199254740993}\n{\"a\":0.5}",
@@ -390,6 +445,8 @@ mod tests {
             (&["0", "0.5"], "f64"),
             (&["true", "false"], "bool"),
             (&["2010-12-01", "2010-12-02 08:26"], "date"),
+            (&["10.0.0.1", " ::1 ", ""], "ip"),
+            (&["1.2.3.4", "1.2.3"], "text"),
             (&["1999", "unknown"], "text"),
             (&["1984", "Brave New World", "true"], "text"),
             (&["9007199254740993", "0.5"], "text"),

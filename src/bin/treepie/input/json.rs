@@ -3,6 +3,10 @@
 //! A text field takes a string. A keyword field takes a string, and a number or a boolean as its
 //! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
 //! `many`. `null` and an empty list say that the document has no value there. Empty lines mean nothing.
+//!
+//! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
+//! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values to the
+//! same fields.
 
 use std::{collections::HashMap, io::Read, path::Path};
 
@@ -58,48 +62,140 @@ pub(crate) fn too_long(line: u64) -> Error {
         .found("a longer one")
 }
 
-/// The fields of an object as they are written, in their order; of a name that comes twice the last one. Values are never read
-/// by the recursive reader of any JSON, which takes objects with keys of its own for numbers and for texts to read anew: no
-/// field takes an object, so that none has to be read.
-fn fields_of(text: &str) -> serde_json::Result<Vec<(String, &RawValue)>> {
-    let fields: HashMap<String, &RawValue> = serde_json::from_str(text)?;
-    let mut fields: Vec<_> = fields.into_iter().collect();
-    fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
-    Ok(fields)
+/// Objects within objects at the most.
+const LEVELS_MAX: usize = 32;
+
+/// What a record has at one path of keys.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Leaf {
+    /// Keys with points between them.
+    pub(crate) path: String,
+    /// Texts, numbers, booleans and nulls; an object without its fields, which have leaves of their own; a list in a list
+    /// without its values, as nothing takes one.
+    pub(crate) values: Vec<Value>,
+    /// Whether a list stands at the path or on the way to it.
+    pub(crate) is_list: bool,
 }
 
-/// A value of a field; of an object, and of a list in a list, only what it is.
-fn value_of(raw: &RawValue, is_in_list: bool) -> serde_json::Result<Value> {
+/// Why a text has no leaves.
+enum NoLeaves {
+    Json(serde_json::Error),
+    TooDeep,
+}
+
+impl From<serde_json::Error> for NoLeaves {
+    fn from(error: serde_json::Error) -> Self {
+        NoLeaves::Json(error)
+    }
+}
+
+/// The leaves of a record in the order that they are first met in.
+#[derive(Default)]
+struct Leaves {
+    leaves: Vec<Leaf>,
+    /// Where the leaf of a path is, once there are so many that looking through them takes long.
+    by_path: HashMap<String, usize>,
+}
+
+impl Leaves {
+    /// The leaf of a path; `is_list` where what comes is in a list.
+    fn at(&mut self, path: &str, is_list: bool) -> &mut Leaf {
+        const FEW: usize = 16;
+        let known = match self.leaves.len() {
+            ..FEW => self.leaves.iter().position(|leaf| leaf.path == path),
+            _ => {
+                for (at, leaf) in self.leaves.iter().enumerate().skip(self.by_path.len()) {
+                    self.by_path.insert(leaf.path.clone(), at);
+                }
+                self.by_path.get(path).copied()
+            }
+        };
+        let at = known.unwrap_or_else(|| {
+            self.leaves.push(Leaf { path: path.to_owned(), values: vec![], is_list: false });
+            self.leaves.len() - 1
+        });
+        let leaf = &mut self.leaves[at];
+        leaf.is_list |= is_list;
+        leaf
+    }
+
+    /// Adds the fields of an object, given with the path to it. Values are never read by the recursive reader of any JSON, which
+    /// takes objects with keys of its own for numbers and for texts to read anew.
+    fn add_object(
+        &mut self,
+        text: &str,
+        path: &str,
+        is_list: bool,
+        levels: usize,
+    ) -> Result<(), NoLeaves> {
+        // Of a key that comes twice the last one.
+        let fields: HashMap<String, &RawValue> = serde_json::from_str(text)?;
+        let mut fields: Vec<_> = fields.into_iter().collect();
+        fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
+        for (key, raw) in fields {
+            let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+            match raw.get().as_bytes() {
+                [b'[', ..] => {
+                    let values: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+                    self.at(&path, true);
+                    for value in values {
+                        self.add(value, &path, true, levels)?;
+                    }
+                }
+                _ => self.add(raw, &path, is_list, levels)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        raw: &RawValue,
+        path: &str,
+        is_list: bool,
+        levels: usize,
+    ) -> Result<(), NoLeaves> {
+        let value = value_of(raw)?;
+        let is_object = value.is_object();
+        self.at(path, is_list).values.push(value);
+        if !is_object {
+            return Ok(());
+        }
+        if levels == 0 {
+            return Err(NoLeaves::TooDeep);
+        }
+        self.add_object(raw.get(), path, is_list, levels - 1)
+    }
+}
+
+/// A value that no other is in; of an object and a list only what it is.
+fn value_of(raw: &RawValue) -> serde_json::Result<Value> {
     match raw.get().as_bytes() {
         [b'{', ..] => Ok(Value::Object(Map::new())),
-        [b'[', ..] if is_in_list => Ok(Value::Array(vec![])),
-        [b'[', ..] => {
-            let values: Vec<&RawValue> = serde_json::from_str(raw.get())?;
-            values.into_iter().map(|value| value_of(value, true)).collect()
-        }
+        [b'[', ..] => Ok(Value::Array(vec![])),
         [b'-' | b'0'..=b'9', ..] => serde_json::from_str(raw.get()).map(Value::Number),
         // A text, true, false or null.
         _ => serde_json::from_str(raw.get()),
     }
 }
 
-/// The object on one line. Where `lossy`, half of a surrogate pair becomes U+FFFD.
-pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Map<String, Value>, Error> {
+/// What is in the object on one line. Where `lossy`, half of a surrogate pair becomes U+FFFD.
+pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Vec<Leaf>, Error> {
     let wrong =
         |found: String| bad("reading JSON", line).expected("one object a line").found(found);
     let is_object = text.trim_start().starts_with('{');
-    let error = match fields_of(text) {
-        Ok(fields) => {
-            let values = fields.into_iter().map(|(name, raw)| Ok((name, value_of(raw, false)?)));
-            match values.collect() {
-                Ok(object) => return Ok(object),
-                Err(error) => error,
-            }
+    let mut leaves = Leaves::default();
+    let error = match leaves.add_object(text, "", false, LEVELS_MAX) {
+        Ok(()) => return Ok(leaves.leaves),
+        Err(NoLeaves::TooDeep) => {
+            return Err(bad("reading JSON", line)
+                .expected(format!("at most {LEVELS_MAX} objects within each other"))
+                .found("more"));
         }
-        Err(error) if is_object => error,
-        Err(_) => match serde_json::from_str::<&RawValue>(text) {
+        Err(NoLeaves::Json(error)) if is_object => error,
+        Err(NoLeaves::Json(_)) => match serde_json::from_str::<&RawValue>(text) {
             Ok(other) => {
-                let other = value_of(other, true).map_or("a string", |value| described(&value));
+                let other = value_of(other).map_or("a string", |value| described(&value));
                 return Err(wrong(other.into()));
             }
             Err(error) => error,
@@ -165,29 +261,56 @@ fn without_lone_surrogates(text: &str, at: usize) -> String {
     mended
 }
 
-fn document(object: Map<String, Value>, schema: &Schema, line: u64) -> Result<Document, Error> {
+fn document(leaves: Vec<Leaf>, schema: &Schema, line: u64) -> Result<Document, Error> {
     let mut document = Document::new();
-    for (name, value) in object {
-        let Some(field) = schema.field(&name) else {
-            return Err(unknown_field(&name, schema, line));
+    for Leaf { path, values, is_list } in leaves {
+        let Some(field) = schema.field(&path) else {
+            no_field(&path, &values, is_list, schema, line)?;
+            continue;
         };
-        match value {
-            Value::Null => {}
-            Value::Array(values) if field.many || values.is_empty() => {
-                for value in values {
-                    document.push(name.clone(), one_value(value, field, line)?);
-                }
+        if is_list && !field.many && !values.is_empty() {
+            return Err(bad(format!("reading the field '{path}'"), line)
+                .expected("one value")
+                .found("a list")
+                .hint("`many = true` in the schema allows more"));
+        }
+        let has_below = has_fields_below(schema, &path);
+        for value in values {
+            if !(has_below && value.is_object()) {
+                document.push(path.clone(), one_value(value, field, line)?);
             }
-            Value::Array(_) => {
-                return Err(bad(format!("reading the field '{name}'"), line)
-                    .expected("one value")
-                    .found("a list")
-                    .hint("`many = true` in the schema allows more"));
-            }
-            value => document.push(name, one_value(value, field, line)?),
         }
     }
     Ok(document)
+}
+
+/// Whether the schema has fields within an object at this path.
+fn has_fields_below(schema: &Schema, path: &str) -> bool {
+    let is_below = |name: &str| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+    schema.fields().iter().any(|field| is_below(&field.name))
+}
+
+/// Refuses what stands at a path that the schema does not have, unless it is an object that the schema has fields of; where there
+/// is nothing, that says nothing of these.
+fn no_field(
+    path: &str,
+    values: &[Value],
+    is_list: bool,
+    schema: &Schema,
+    line: u64,
+) -> Result<(), Error> {
+    if !has_fields_below(schema, path) {
+        return Err(unknown_field(path, schema, line));
+    }
+    match values.iter().find(|value| !value.is_object() && !value.is_null()) {
+        None => Ok(()),
+        Some(value) => Err(bad(format!("reading the object '{path}'"), line)
+            .expected(format!("an object, as the schema has fields of '{path}'"))
+            .found(match is_list {
+                true => format!("{} in a list", described(value)),
+                false => described(value).to_owned(),
+            })),
+    }
 }
 
 /// A field that the schema does not have.
@@ -212,7 +335,7 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         (kind, Value::Number(number)) if kind.is_typed() => Ok(digits_of(&number, kind).into()),
         (kind, other) => {
             let expected = match kind {
-                FieldKind::Text => "a string",
+                FieldKind::Text | FieldKind::Path { .. } => "a string",
                 FieldKind::Keyword => "a string, a number or a boolean",
                 _ => "a value",
             };
@@ -323,7 +446,8 @@ mod tests {
             .with("brand", "7")
             .with("tag", "x")
             .with("tag", "true");
-        assert_eq!(found, [Ok((1, full)), Ok((3, Document::new()))]);
+        let none = Document::new().with("title", None::<&str>);
+        assert_eq!(found, [Ok((1, full)), Ok((3, none))]);
     }
 
     #[test]
@@ -344,6 +468,8 @@ mod tests {
             ),
             (b"{\"$serde_json::private::Number\":\"1\"}", "found '$serde_json::private::Number'"),
             (b"{\"tag\":[[\"a\"]]}", "found a list"),
+            (b"{\"tag\":{\"a\":1}}", "found an object"),
+            (b"{\"new\":{\"a\":1}}", "found 'new'"),
             (b" \"{}\"", "expected one object a line, found a string"),
             (b"{\"title\":\"a\tb\"}", "control character"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
@@ -404,6 +530,75 @@ mod tests {
                 assert!(!message.contains("surrogate"), "{message}");
             }
         }
+    }
+
+    /// The fields of a record with their values, or what is wrong with it.
+    fn flat(text: &str) -> Result<String, String> {
+        let field = |name: &str| Field::new(name, FieldKind::Keyword);
+        let schema = Schema::builder()
+            .keyword("a")
+            .keyword("a.b")
+            .field(field("size.width"))
+            .field(field("size.unit.name"))
+            .keyword("part.no")
+            .build()
+            .unwrap();
+        let mut lines = JsonLines::new(text.as_bytes(), FailureSlot::default(), false);
+        match lines.next(&schema, Path::new("a.jsonl")).unwrap() {
+            Some(Record::Document { document, .. }) => {
+                let fields = document.iter().filter(|(_, value)| !value.is_null());
+                let fields: Vec<_> = fields.map(|(name, it)| format!("{name}={it}")).collect();
+                Ok(fields.join(" "))
+            }
+            Some(Record::Bad(error)) => Err(error.to_string()),
+            None => panic!("no record"),
+        }
+    }
+
+    #[test]
+    fn objects_are_fields_named_by_the_way_to_them() {
+        for (text, expected) in [
+            (r#"{"size":{"width":3,"unit":{"name":"mm"}}}"#, "size.width=3 size.unit.name=mm"),
+            (r#"{"size.width":3,"size":{"unit.name":"mm"}}"#, "size.width=3 size.unit.name=mm"),
+            (r#"{"part":[{"no":1},{"no":[2,3]},{},null]}"#, "part.no=1 part.no=2 part.no=3"),
+            (r#"{"part":{"no":[]},"size":null}"#, ""),
+            (r#"{"part":[],"size":{"unit":{}}}"#, ""),
+            (r#"{"a":1,"size":{"width":3,"width":4}}"#, "a=1 size.width=4"),
+            (r#"{"a":[1,{"b":2}]}"#, "a=1 a.b=2"),
+            (r#"{"a.b":1,"a":{"b":2}}"#, "a.b=1 a.b=2"),
+        ] {
+            assert_eq!(flat(text).as_deref(), Ok(expected), "{text}");
+        }
+        let deep = |n: usize| format!("{{\"size\":{}1{}", "{\"x\":".repeat(n), "}".repeat(n + 1));
+        for (text, words) in [
+            (r#"{"size":{"depth":3}}"#, "found 'size.depth'"),
+            (r#"{"size":3}"#, "an object, as the schema has fields of 'size', found a number"),
+            (r#"{"part":[{"no":1},"x"]}"#, "found a string in a list"),
+            (
+                r#"{"size":[{"width":1},{"width":2}]}"#,
+                "'size.width': expected one value, found a list",
+            ),
+            (
+                r#"{"size":{"width":{"x":1}}}"#,
+                "'size.width': expected a string, a number or a boolean, found an object",
+            ),
+            (r#"{"part":{"no":[[1]]}}"#, "found a list"),
+            (&deep(LEVELS_MAX + 1), "at most 32 objects within each other"),
+            (&deep(LEVELS_MAX), "found 'size.x"),
+            (&deep(100_000), "at most 32 objects within each other"),
+        ] {
+            let message = flat(text).unwrap_err();
+            assert!(message.contains(words) && message.contains("line 1"), "{message}");
+        }
+        // Many fields, of which none is lost or comes twice.
+        let wide: Vec<_> = (0..100).map(|n| format!("{{\"no\":{n}}}")).collect();
+        let text = format!("{{\"part\":[{}]}}", wide.join(","));
+        assert_eq!(flat(&text).unwrap().split(' ').count(), 100);
+        let keys: Vec<_> = (0..50).map(|n| format!("\"k{n}\":1")).collect();
+        let record = format!("{{{0},\"o\":{{{0}}}}}", keys.join(","));
+        let leaves = object(&record, 1, false).unwrap();
+        let paths: std::collections::HashSet<_> = leaves.iter().map(|leaf| &leaf.path).collect();
+        assert_eq!((leaves.len(), paths.len()), (101, 101));
     }
 
     /// What a field gets of a number, as text.
