@@ -1,5 +1,6 @@
 //! What is indexed: a document is a list of field names and values.
 
+use crate::schema::{EMPTY_FIELD, NULL_FIELD};
 use crate::value::Value;
 
 /// One document on its way into an index: field names with their values, in any order.
@@ -30,6 +31,13 @@ impl Document {
         self
     }
 
+    /// Says that a field is an empty list, where the schema [keeps that](crate::SchemaBuilder::nulls); else there is no such
+    /// field to say it in.
+    #[must_use]
+    pub fn with_empty(self, field: impl Into<String>) -> Self {
+        self.with(EMPTY_FIELD, field.into())
+    }
+
     /// Adds a value in place.
     pub fn push(&mut self, field: impl Into<String>, value: impl Into<Value>) {
         self.values.push((field.into(), value.into()));
@@ -42,9 +50,12 @@ impl Document {
         self.push(field, value);
     }
 
-    /// Takes out all values of a field.
+    /// Takes out all values of a field, and what says that it is null or empty.
     pub fn remove(&mut self, field: &str) {
-        self.values.retain(|(name, _)| name != field);
+        let says_so = |name: &str, value: &Value| {
+            (name == NULL_FIELD || name == EMPTY_FIELD) && value.as_str() == Some(field)
+        };
+        self.values.retain(|(name, value)| name != field && !says_so(name, value));
     }
 
     /// All (field, value) pairs in the order they were added.

@@ -29,12 +29,20 @@ pub const DEFAULT_ANALYZER: &str = "default";
 /// The places between two values of a text field that does not say otherwise.
 pub const POSITION_GAP_DEFAULT: u16 = 100;
 
+/// The field that has the names of a document's fields that are said to be null; see [`SchemaBuilder::nulls`].
+pub const NULL_FIELD: &str = "_null";
+/// The field that has the names of a document's fields that have an empty text or an empty list.
+pub const EMPTY_FIELD: &str = "_empty";
+/// What finds the documents that say nothing of a field: no field, but a name in queries.
+pub const MISSING_FIELD: &str = "_missing";
+
 /// The fields of an index, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     fields: Vec<Field>,
     default_fields: Vec<FieldId>,
     key: Option<FieldId>,
+    nulls: bool,
 }
 
 /// One field: its name, its kind, and what is kept of it.
@@ -320,6 +328,7 @@ impl Schema {
             ],
             default_fields: vec![FieldId(0)],
             key: None,
+            nulls: false,
         }
     }
 
@@ -341,6 +350,11 @@ impl Schema {
     /// The field that tells documents apart: each has one value of it, and no two the same.
     pub fn key(&self) -> Option<&Field> {
         self.key.map(|id| &self.fields[id.index()])
+    }
+
+    /// Whether it is kept which fields a document says to be null or empty; see [`SchemaBuilder::nulls`].
+    pub fn keeps_nulls(&self) -> bool {
+        self.nulls
     }
 
     pub(crate) fn key_id(&self) -> Option<FieldId> {
@@ -376,6 +390,7 @@ impl Schema {
                 format!("one whose field '{}' {keeps}", other.name)
             }
             Some((_, other)) => format!("one whose field '{}' is another", other.name),
+            None if self.nulls != other.nulls => "one that keeps nulls, or does not".to_owned(),
             None => "one of other fields, default fields or another key".to_owned(),
         }
     }
@@ -391,6 +406,7 @@ pub struct SchemaBuilder {
     fields: Vec<Field>,
     default_fields: Option<Vec<String>>,
     key: Option<String>,
+    nulls: bool,
 }
 
 impl SchemaBuilder {
@@ -439,6 +455,43 @@ impl SchemaBuilder {
         self
     }
 
+    /// Keeps which fields a document says to be null, and which have an empty text or an empty list, so that these can be told
+    /// apart from fields that it says nothing of. Adds the fields [`NULL_FIELD`] and [`EMPTY_FIELD`], keywords that are the names
+    /// of such fields: a posting list for each field that is null or empty anywhere, and some bytes of the stored row of such a
+    /// document.
+    ///
+    /// A field that has a value, too, is not null.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema, query::Query};
+    ///
+    /// let schema = Schema::builder().keyword("name").keyword("tag").nulls().build()?;
+    /// let index = Index::in_memory(schema);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("name", "a").with("tag", None::<&str>))?;
+    /// writer.add(Document::new().with("name", "b").with("tag", ""))?;
+    /// writer.add(Document::new().with("name", "c").with_empty("tag"))?;
+    /// writer.add(Document::new().with("name", "d"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let count = |query: Query| searcher.count(&query);
+    /// assert_eq!(count(Query::null("tag"))?, 1); // `_null:tag` in a text
+    /// assert_eq!(count(Query::empty("tag"))?, 2); // `_empty:tag`
+    /// assert_eq!(count(Query::missing("tag"))?, 1); // `_missing:tag`
+    /// assert_eq!(count(Query::exists("tag"))?, 1); // `tag:*`: an empty text is a value
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn nulls(mut self) -> Self {
+        for name in [NULL_FIELD, EMPTY_FIELD] {
+            if self.fields.iter().all(|field| field.name != name) {
+                self.fields.push(Field::new(name, FieldKind::Keyword).many(true));
+            }
+        }
+        self.nulls = true;
+        self
+    }
+
     /// Names the fields that words without a `field:` prefix are looked up in (default: every text field).
     #[must_use]
     pub fn default_fields<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
@@ -453,7 +506,8 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
-    /// positions of a field that is not text, more digits behind the point than a decimal has, or what cannot separate names. Whether there is an analyzer of that name shows where it is needed.
+    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, or other fields of the names that
+    /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
         if self.fields.is_empty() {
@@ -549,7 +603,16 @@ impl SchemaBuilder {
                 .expected("fields that any word can be in")
                 .found(format!("the {} field '{}'", field.kind.name(), field.name)));
         }
-        Ok(Schema { fields: self.fields, default_fields, key })
+        for name in [NULL_FIELD, EMPTY_FIELD] {
+            let field = self.fields.iter().find(|field| field.name == name);
+            let own = Field::new(name, FieldKind::Keyword).many(true);
+            if self.nulls && field != Some(&own) {
+                return Err(wrong(format!("keeping nulls in the field '{name}'"))
+                    .expected("a stored field of many keywords without a column")
+                    .found("another one"));
+            }
+        }
+        Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls })
     }
 }
 

@@ -75,6 +75,8 @@ pub(super) const COLUMNS: u32 = 32;
 pub(super) const ADDRESSES: u32 = 64;
 /// That of manifests of a schema with a field of paths.
 pub(super) const PATHS: u32 = 128;
+/// That of manifests of a schema that keeps nulls.
+pub(super) const NULLS: u32 = 256;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -91,7 +93,9 @@ impl FileKind {
     /// The incompatible feature bits that this build knows.
     fn incompatible(self) -> u32 {
         match self {
-            FileKind::Manifest => OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS,
+            FileKind::Manifest => {
+                OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS
+            }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,
         }

@@ -59,7 +59,8 @@
 //! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point,
 //! of a path u32 the character that separates names; u16 number of default fields, and u16 the position of
 //! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
-//! module `column`), at least 1, and u16 the position of each, ascending.
+//! module `column`), at least 1, and u16 the position of each, ascending; with feature
+//! bit 256, u16 the positions of the fields `_null` and `_empty`.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -103,7 +104,8 @@
 //! # Versions
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
-//! 32: columns; 64: addresses, which are typed, too; 128: paths.
+//! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
+//! fields `_null` and `_empty` say which fields of a document are so.
 //!
 //! # Why
 //!
@@ -118,12 +120,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
-    ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, OFFSETS, PATHS, TYPED,
+    ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS, OFFSETS, PATHS, TYPED,
     checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{
-    Detail, FIELDS_MAX, Field, FieldKind, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema,
+    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, PATH_SEPARATOR_DEFAULT,
+    POSITION_GAP_DEFAULT, Schema,
 };
 use std::collections::HashSet;
 
@@ -304,6 +307,7 @@ impl Manifest {
             (columns, COLUMNS),
             (addresses, ADDRESSES),
             (paths, PATHS),
+            (self.schema.keeps_nulls(), NULLS),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
@@ -474,6 +478,10 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         out.extend((columns.len() as u16).to_le_bytes());
         out.extend(columns.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
     }
+    if schema.keeps_nulls() {
+        let positions = [NULL_FIELD, EMPTY_FIELD].map(|name| schema.field_id(name));
+        out.extend(positions.into_iter().flatten().flat_map(|FieldId(at)| at.to_le_bytes()));
+    }
     out
 }
 
@@ -489,6 +497,7 @@ fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     let builder = fields.into_iter().fold(Schema::builder(), |builder, field| builder.field(field));
     let builder = builder.default_fields(default_fields);
     let builder = key.into_iter().fold(builder, |builder, key| builder.key(key));
+    let builder = if features & NULLS != 0 { builder.nulls() } else { builder };
     builder.build().map_err(|error| {
         Error::corrupt("reading the schema of an index")
             .expected("a schema without contradictions")
@@ -568,6 +577,11 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             let at = usize::from(reader.u16()?);
             fields.get_mut(at).filter(|_| at >= next)?.column = true;
             next = at + 1;
+        }
+    }
+    if features & NULLS != 0 {
+        for name in [NULL_FIELD, EMPTY_FIELD] {
+            fields.get(usize::from(reader.u16()?)).filter(|field| field.name == name)?;
         }
     }
     Some((fields, default_fields, key))
@@ -827,6 +841,7 @@ mod tests {
         let (typed, columns) = (with_columns(false), with_columns(true));
         let ip = Field::new("ip", FieldKind::Ip).column(false);
         let ip = Schema::builder().field(ip).build().unwrap();
+        let nulls = Schema::builder().keyword("k").nulls().build().unwrap();
         let path = Field::new("path", FieldKind::Path { separator: '›' });
         let path = Schema::builder().field(path).build().unwrap();
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
@@ -840,6 +855,7 @@ mod tests {
             (Manifest { schema: typed, ..example() }, TYPED),
             (Manifest { schema: ip, ..example() }, TYPED | ADDRESSES),
             (Manifest { schema: path, ..example() }, PATHS),
+            (Manifest { schema: nulls, ..example() }, NULLS),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
@@ -847,7 +863,7 @@ mod tests {
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
-            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS] {
+            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS] {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

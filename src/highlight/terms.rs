@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
 use crate::query::{Boost, Fuzziness, Normal, Proximity, Query, READINGS_MAX, rewrite};
-use crate::schema::{Field, FieldKind, Schema};
+use crate::schema::{Field, FieldKind, MISSING_FIELD, Schema};
 
 /// Patterns of a query (prefixes, wildcards, regular expressions, fuzzy words, ranges) that are marked in one
 /// field; more are left unmarked.
@@ -190,6 +190,12 @@ impl Compiler<'_> {
     fn leaf(&mut self, leaf: &Query, default_fields: Option<&[(String, Boost)]>) -> Result<()> {
         let Some(field) = leaf.field_of_terms() else { return Ok(()) };
         match (field, default_fields) {
+            // A name that stands for no field: nothing is found by what is there.
+            (Some(name), _)
+                if name == MISSING_FIELD && self.schema.field_id(MISSING_FIELD).is_none() =>
+            {
+                Ok(())
+            }
             (Some(name), _) => self.leaf_in(self.field(name)?, leaf),
             (None, Some(fields)) => {
                 fields.iter().try_for_each(|(name, _)| self.leaf_in(self.field(name)?, leaf))

@@ -34,6 +34,8 @@
 //! | written | matches |
 //! |---|---|
 //! | `*`, `field:*` | every document, every document that has a value in the field |
+//! | `_missing:field` | every document that says nothing of the field |
+//! | `_null:field`, `_empty:field` | those that say of it that it is null; that it is an empty text or an empty list: of a schema that [keeps](crate::SchemaBuilder::nulls) that |
 //! | `word` | the term that the field's analyzer makes of it; of several (`AC/DC`) a phrase |
 //! | `"of mice"` | the words one after the other; in a keyword field exactly this value, in a field without positions all of the words |
 //! | `"of mice"~2` | the words at most 2 moves away from that: a word between them is one, two neighbours that change places are two |
@@ -95,6 +97,7 @@ mod phrase_of;
 mod print;
 mod rewrite;
 mod scoring;
+mod states;
 mod typed;
 mod walk;
 mod weight;

@@ -8,6 +8,7 @@ use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{FieldKind, Schema};
 use crate::value;
+use crate::writer::states::{self, State};
 
 /// The longest value of a field in bytes, unless [`Limits`] says otherwise.
 pub const VALUE_BYTES_MAX: usize = Limits::DEFAULT.value_bytes;
@@ -111,7 +112,9 @@ impl DocumentBatch {
     fn add_values(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         let from = self.values.len();
         let mut total = 0;
-        for (name, value) in document.iter().filter(|(_, value)| !value.is_null()) {
+        let is_state = |name: &str| schema.keeps_nulls() && states::is_state(name);
+        let values = document.iter().filter(|(name, value)| !value.is_null() && !is_state(name));
+        for (name, value) in values {
             let field = schema.field_id(name).ok_or_else(|| unknown_field(name, schema))?;
             let definition = schema.get(field);
             if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
@@ -150,13 +153,10 @@ impl DocumentBatch {
                 let what = "the values of a document".into();
                 return Err(too_long(what, "DOCUMENT_BYTES_MAX", limits.document_bytes, total));
             }
-            self.values.push(ValueRef {
-                doc: self.n_docs,
-                field,
-                start: self.text.len() as u32,
-                len: value.len() as u32,
-            });
-            self.text.extend_from_slice(value);
+            self.push(field, value);
+        }
+        if schema.keeps_nulls() {
+            self.add_states(document, schema, from)?;
         }
         let own = &self.values[from..];
         match schema.key_id() {
@@ -167,6 +167,34 @@ impl DocumentBatch {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Adds the names of the fields that are null, or empty, behind the values that begin at `from`.
+    fn add_states(&mut self, document: &Document, schema: &Schema, from: usize) -> Result<()> {
+        let values_end = self.values.len();
+        for (name, state) in states::of(document) {
+            let field = schema.field_id(name).filter(|_| !states::is_state(name));
+            let field = field.ok_or_else(|| unknown_field(name, schema))?;
+            let mut own = self.values[from..values_end].iter().filter(|it| it.field == field);
+            // What has a value is neither null nor an empty list; an empty text is a value.
+            let holds = match state {
+                State::EmptyText => true,
+                State::Null | State::EmptyList => own.next().is_none(),
+            };
+            let Some(of_state) = schema.field_id(state.field()).filter(|_| holds) else { continue };
+            let is_known =
+                |it: &ValueRef| it.field == of_state && self.value(*it) == name.as_bytes();
+            if !self.values[values_end..].iter().any(is_known) {
+                self.push(of_state, name.as_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, field: FieldId, value: &[u8]) {
+        let (start, len) = (self.text.len() as u32, value.len() as u32);
+        self.values.push(ValueRef { doc: self.n_docs, field, start, len });
+        self.text.extend_from_slice(value);
     }
 
     fn end_chunk(&mut self) {

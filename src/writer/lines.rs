@@ -48,6 +48,14 @@ impl LineFormat {
                 .expected(format!("a field '{name}' of type {}", kind.name()))
                 .found(found.map_or("none", |id| schema.get(id).kind.name()))),
         };
+        if schema.keeps_nulls() {
+            return Err(Error::new(ErrorKind::Schema, "indexing lines")
+                .expected(
+                    "a schema that keeps no nulls, as a line says of no field that it is null",
+                )
+                .found("one that keeps them")
+                .hint("documents can be added one by one"));
+        }
         match &self.0 {
             Kind::Field(name) => {
                 Ok(LineFields { text: find(name, FieldKind::Text)?, qualifier: None })

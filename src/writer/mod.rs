@@ -23,6 +23,7 @@ mod run;
 mod rules;
 pub(crate) mod salvage;
 mod staging;
+mod states;
 mod term_table;
 mod told;
 mod update;

@@ -1796,6 +1796,51 @@ fn objects_in_objects_are_fields_named_by_the_way_to_them() {
 }
 
 #[test]
+fn null_empty_and_missing_are_three_things_where_they_are_kept() {
+    let dir = Dir::new();
+    let lines = [
+        r#"{"name":"a","tags":["x"],"price":1}"#,
+        r#"{"name":"b","price":null,"tags":[]}"#,
+        r#"{"name":"","tags":[""]}"#,
+        r#"{"name":null,"tags":null}"#,
+    ];
+    dir.write("things.jsonl", lines.join("\n"));
+    let fields = "[fields.name]\ntype = \"keyword\"\n[fields.tags]\ntype = \"keyword\"\nmany = true\n\
+                  [fields.price]\ntype = \"i64\"\n";
+    dir.write("schema.toml", format!("{fields}[index]\nnulls = true\n"));
+    dir.ok(&["index", "t.tp", "things.jsonl", "--schema", "schema.toml"]);
+    for (query, expected) in [
+        ("_null:price", 1),
+        ("_missing:price", 2),
+        ("_empty:tags", 2),
+        ("_null:tags", 1),
+        ("_missing:tags", 0),
+        ("_empty:name AND -_missing:name", 1),
+        ("tags:*", 2),
+    ] {
+        assert_eq!(dir.count(query), expected, "{query}");
+    }
+    // What was said is shown, and exported.
+    assert_eq!(dir.ok(&["export", "t.tp"]), lines.join("\n") + "\n");
+    let found = dir.ok(&["search", "t.tp", "_null:price", "--format", "jsonl"]);
+    assert!(found.contains(r#""fields":{"name":"b","price":null,"tags":[]}"#), "{found}");
+    let found =
+        dir.ok(&["search", "t.tp", "_null:price", "--format", "jsonl", "--fields", "_null"]);
+    assert!(found.contains(r#""fields":{"_null":["price"]}"#), "{found}");
+    let table = dir.ok(&["search", "t.tp", "name:b", "--format", "tsv"]);
+    assert!(table.starts_with("doc\tscore\tname\ttags\tprice\n"), "{table}");
+    assert_eq!(dir.ok(&["inspect", "t.tp", "schema"]), format!("{fields}[index]\nnulls = true\n"));
+    for (query, words) in [("_null:prise", "did you mean 'price'?"), ("_missing:x", "found 'x'")] {
+        let ran = dir.run(&["search", "t.tp", query]);
+        assert!(ran.status == 2 && ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    dir.write("schema.toml", fields);
+    dir.ok(&["index", "n.tp", "things.jsonl", "--schema", "schema.toml"]);
+    let ran = dir.run(&["search", "n.tp", "_null:price"]);
+    assert!(ran.status == 2 && ran.stderr.contains("`nulls = true`"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_million_open_parentheses_are_refused_at_once() {
     let dir = Dir::with_titles();
     let ran = dir.run_with(&["search", "t.tp", "-"], "(".repeat(1_000_000));

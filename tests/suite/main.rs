@@ -40,5 +40,6 @@ mod result_cache;
 mod selections;
 mod shared;
 mod sorting;
+mod states;
 mod statistics;
 mod typed;

@@ -83,7 +83,7 @@ impl Rewriter<'_> {
         Ok(self.or(any))
     }
 
-    pub(super) fn field(&self, name: &str, place: &Place) -> Result<FieldId> {
+    pub(in crate::query) fn field(&self, name: &str, place: &Place) -> Result<FieldId> {
         if let Some(id) = self.schema.field_id(name) {
             return Ok(id);
         }

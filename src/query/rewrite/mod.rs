@@ -155,6 +155,9 @@ impl Rewriter<'_> {
         shape: Shape,
         place: &Place,
     ) -> Result<Normal> {
+        if let Some(state) = self.state(field, text, place)? {
+            return Ok(state);
+        }
         self.in_each_field(field, text, place, |this, field| this.words(field, text, shape, place))
     }
 

@@ -36,6 +36,7 @@ use treepie::{
     Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, Schema,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, ParseOptions, Query, parse},
+    schema::{EMPTY_FIELD, NULL_FIELD},
 };
 
 use crate::{
@@ -149,10 +150,27 @@ fn in_query(query: &str) -> impl Fn(Error) -> Failure {
     }
 }
 
-/// Stored fields: a value, or a list of values where the field may have many.
+/// Stored fields: a value, or a list of values where the field may have many; null and an empty list where that was said
+/// and kept.
 fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
     let mut object = Map::new();
     for field in fields {
+        if is_state(field) {
+            let said = if field.name == NULL_FIELD { Value::Null } else { Value::Array(vec![]) };
+            let names = stored.get(&field.name).into_iter().flat_map(|names| names.iter());
+            let mut of_others = vec![];
+            for name in names.filter_map(|name| name.as_str()) {
+                if !fields.iter().any(|shown| shown.name == name) {
+                    of_others.push(Value::from(name));
+                } else if !object.contains_key(name) {
+                    object.insert(name.to_owned(), said.clone());
+                }
+            }
+            if !of_others.is_empty() {
+                object.insert(field.name.clone(), of_others.into());
+            }
+            continue;
+        }
         if let Some(value) = stored.get(&field.name) {
             let values: Vec<Value> = value.iter().map(value_to_json).collect();
             let value = match (field.many, values.as_slice()) {
@@ -163,6 +181,11 @@ fn fields_to_json(fields: &[&Field], stored: &Fields) -> Map<String, Value> {
         }
     }
     object
+}
+
+/// Whether a field has the names of others that are null or empty, and nothing of its own to show.
+fn is_state(field: &Field) -> bool {
+    field.name == NULL_FIELD || field.name == EMPTY_FIELD
 }
 
 /// A number as a number, and what has no like in JSON as its text.

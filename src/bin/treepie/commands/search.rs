@@ -13,8 +13,8 @@ use treepie::{
 };
 
 use super::{
-    bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query, open_with_synonyms,
-    parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
+    bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query, is_state,
+    open_with_synonyms, parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -394,7 +394,7 @@ fn mark<'a>(
     for hit in hits {
         for field in fields {
             if let Some(values) = hit.fields.get(&field.name) {
-                if field.kind.is_typed() {
+                if field.kind.is_typed() || is_state(field) {
                     continue;
                 }
                 let values = highlighter.in_document(hit.doc, &field.name, values.texts())?;
@@ -588,11 +588,12 @@ impl Page<'_> {
                 .try_for_each(|hit| out.json_line(&self.hit_to_json(hit)));
         }
         let mut names = vec!["doc", "score"];
-        names.extend(self.fields.iter().map(|field| &*field.name));
+        let columns = || self.fields.iter().filter(|field| !is_state(field));
+        names.extend(columns().map(|field| &*field.name));
         let mut table = Table::new(out, format, &names)?;
         for hit in &self.found.hits {
             let values = fields_to_json(&self.fields, &hit.fields);
-            let cells = self.fields.iter().map(|field| values.get(&field.name).cloned());
+            let cells = columns().map(|field| values.get(&field.name).cloned());
             let cells = cells.map(Option::unwrap_or_default);
             table.row([json!(hit.doc.0), json!(hit.score)].into_iter().chain(cells).collect())?;
         }

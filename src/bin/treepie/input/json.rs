@@ -2,7 +2,7 @@
 //!
 //! A text field takes a string. A keyword field takes a string, and a number or a boolean as its
 //! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
-//! `many`. `null` and an empty list say that the document has no value there. Empty lines mean nothing.
+//! `many`. `null` and an empty list say that the document has no value there, which an index may keep. Empty lines mean nothing.
 //!
 //! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
 //! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values to the
@@ -11,7 +11,7 @@
 use std::{collections::HashMap, io::Read, path::Path};
 
 use serde_json::{Map, Number, Value, value::RawValue};
-use treepie::{Document, Error, Field, FieldKind, Schema};
+use treepie::{Document, Error, Field, FieldKind, Schema, schema::EMPTY_FIELD};
 
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
@@ -273,6 +273,9 @@ fn document(leaves: Vec<Leaf>, schema: &Schema, line: u64) -> Result<Document, E
                 .expected("one value")
                 .found("a list")
                 .hint("`many = true` in the schema allows more"));
+        }
+        if schema.keeps_nulls() && is_list && values.is_empty() {
+            document.push(EMPTY_FIELD, &*path);
         }
         let has_below = has_fields_below(schema, &path);
         for value in values {

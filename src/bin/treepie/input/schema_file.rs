@@ -20,6 +20,7 @@
 //! separator = "/"      # what stands between names; default "/", path only
 //! [index]
 //! default_fields = ["title"]
+//! nulls = true         # which fields are null or empty is kept; default false
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
 //! ```
 
@@ -29,7 +30,9 @@ use toml::de::{DeTable, DeValue};
 use treepie::{
     Detail, Error, ErrorKind, Field, FieldKind, Schema,
     analysis::Analyzer,
-    schema::{DECIMAL_SCALE_MAX, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT},
+    schema::{
+        DECIMAL_SCALE_MAX, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
+    },
 };
 
 use crate::failure::not_yet;
@@ -69,8 +72,13 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                                 || file.kind_of(span.clone(), key, "the name of a field", value);
                             builder = builder.key(value.as_str().ok_or_else(wrong)?);
                         }
+                        "nulls" => {
+                            if file.boolean(value, span, key)? {
+                                builder = builder.nulls();
+                            }
+                        }
                         "sort" => return Err(file.not_yet(format!("index.{key}"), span)),
-                        _ => return Err(file.unknown(span, key, "default_fields or key")),
+                        _ => return Err(file.unknown(span, key, "default_fields, key or nulls")),
                     }
                 }
             }
@@ -83,7 +91,9 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
 /// The text of a file that [`parse`] reads as this schema.
 pub(crate) fn print(schema: &Schema) -> String {
     let mut text = String::new();
-    for field in schema.fields() {
+    let is_own =
+        |field: &&Field| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&&*field.name);
+    for field in schema.fields().iter().filter(|field| !is_own(field)) {
         let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());
         if let FieldKind::Decimal { scale } = field.kind {
             let _ = writeln!(text, "scale = {scale}");
@@ -123,7 +133,7 @@ pub(crate) fn print(schema: &Schema) -> String {
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     let has_own = !schema.default_fields().eq(texts);
-    if has_own || schema.key().is_some() {
+    if has_own || schema.key().is_some() || schema.keeps_nulls() {
         text.push_str("[index]\n");
     }
     if has_own {
@@ -133,6 +143,9 @@ pub(crate) fn print(schema: &Schema) -> String {
     }
     if let Some(key) = schema.key() {
         let _ = writeln!(text, "key = \"{}\"", key.name);
+    }
+    if schema.keeps_nulls() {
+        text.push_str("nulls = true\n");
     }
     text
 }
@@ -445,6 +458,12 @@ mod tests {
             .build()
             .unwrap();
         assert_eq!(parse(&print(&schema)).unwrap(), schema);
+        let nulls = Schema::builder().keyword("k").nulls().build().unwrap();
+        assert_eq!(
+            print(&nulls),
+            "[fields.k]\ntype = \"keyword\"\nmany = true\n[index]\nnulls = true\n"
+        );
+        assert_eq!(parse(&print(&nulls)).unwrap(), nulls);
         let text = print(&schema);
         let facet = text.replace("column = true", "facet = true");
         assert!(facet != text && parse(&facet).unwrap() == schema);
