@@ -251,11 +251,12 @@ impl Inspector {
 
     /// The term that is written so; of a date the first microsecond, which is what it is listed as.
     fn term(&self, field: FieldId, text: &str) -> Result<Vec<u8>> {
-        let Field { kind, name, .. } = self.schema().get(field);
+        let of_schema = self.schema().get(field);
+        let Field { kind, name, .. } = of_schema;
         if !kind.is_typed() {
             return Ok(text.as_bytes().to_vec());
         }
-        let term = value::term(*kind, &text.into()).map_err(|wrong| {
+        let term = value::term(of_schema, &text.into()).map_err(|wrong| {
             let what = format!("looking for a value of the {} field '{name}'", kind.name());
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
         })?;

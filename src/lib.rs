@@ -55,7 +55,8 @@
 //! # Features
 //!
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
-//! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
+//! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `zones`, which `cli` has, too,
+//! knows the time zones of the IANA database by their names. `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
 //! `default-features = false`.
 #![deny(missing_docs)]
 
@@ -121,7 +122,7 @@ pub use searcher::{
 };
 pub use shared_writer::{Buffered, PeriodicCommits, SharedWriter};
 pub use sort::SortKey;
-pub use value::{Decimal, Interval, Timestamp, Value};
+pub use value::{Dates, Decimal, Interval, Timestamp, Value, Zone};
 pub use writer::{
     BadLines, CommitInfo, DOCUMENT_BYTES_MAX, DamagedCommit, FlushInfo, IndexWriter, LineFormat,
     LinesReport, MergeJob, MergePolicy, MergedSegment, PreparedCommit, Progress, Recovery, Salvage,

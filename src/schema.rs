@@ -21,6 +21,8 @@ pub const ANALYZER_BYTES_MAX: usize = 1_024;
 pub const DECIMAL_SCALE_MAX: u8 = 18;
 /// Names of a path at the most.
 pub const PATH_NAMES_MAX: usize = 128;
+/// Bytes the name of a time zone may have at the most.
+pub const ZONE_BYTES_MAX: usize = 64;
 /// What stands between two names of a path in a schema file that does not say otherwise.
 pub const PATH_SEPARATOR_DEFAULT: char = '/';
 /// The spec that a text field without one stands for.
@@ -70,6 +72,8 @@ pub struct Field {
     pub offsets: bool,
     /// Whether the values are also kept in document order; not of text fields.
     pub column: bool,
+    /// The time zone of dates without an offset. None is UTC; fields of dates only.
+    pub zone: Option<String>,
 }
 
 /// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
@@ -183,6 +187,7 @@ impl Field {
             position_gap: POSITION_GAP_DEFAULT,
             offsets: false,
             column: kind.is_typed(),
+            zone: None,
         }
     }
 
@@ -275,6 +280,30 @@ impl Field {
     #[must_use]
     pub fn column(mut self, column: bool) -> Self {
         self.column = column;
+        self
+    }
+
+    /// Sets in which time zone dates without an offset are that documents give as texts (default: UTC), and those of queries
+    /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::Zone). Dates are kept as moments, and
+    /// come back in UTC. Whether this build knows the zone shows where a date is read.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let since = Field::new("since", FieldKind::Date).zone("+02:00");
+    /// let index = Index::in_memory(Schema::builder().field(since).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("since", "2024-05-01 01:30"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("since:2024-05-01")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// assert_eq!(hit.fields["since"].to_string(), "2024-04-30T23:30:00Z");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn zone(mut self, name: impl Into<String>) -> Self {
+        self.zone = Some(name.into());
         self
     }
 
@@ -506,7 +535,7 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
-    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, or other fields of the names that
+    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -558,6 +587,16 @@ impl SchemaBuilder {
                 return Err(wrong(format!("declaring the decimal field '{}'", field.name))
                     .expected(format!("at most {DECIMAL_SCALE_MAX} digits behind the point"))
                     .found(scale.to_string()));
+            }
+            if let Some(zone) = &field.zone
+                && (field.kind != FieldKind::Date || !is_zone_name(zone))
+            {
+                let kind = field.kind.name();
+                return Err(wrong(format!("giving the {kind} field '{}' a time zone", field.name))
+                    .expected(format!(
+                        "a field of dates, and a name of 1 to {ZONE_BYTES_MAX} bytes"
+                    ))
+                    .found(format!("{zone:?}")));
             }
             if let FieldKind::Path { separator } = field.kind
                 && (separator == '\\' || separator.is_control())
@@ -614,6 +653,10 @@ impl SchemaBuilder {
         }
         Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls })
     }
+}
+
+fn is_zone_name(name: &str) -> bool {
+    (1..=ZONE_BYTES_MAX).contains(&name.len()) && !name.contains(char::is_control)
 }
 
 fn check_name(name: &str) -> Result<()> {
@@ -695,6 +738,15 @@ mod tests {
         {
             let field = Field::new("o", kind).detail(detail).offsets(true);
             assert!(Schema::builder().field(field).build().is_err());
+        }
+        for (kind, zone) in [
+            (FieldKind::I64, "UTC"),
+            (FieldKind::Date, ""),
+            (FieldKind::Date, "a\n"),
+            (FieldKind::Date, &"x".repeat(ZONE_BYTES_MAX + 1)),
+        ] {
+            let field = Field::new("d", kind).zone(zone);
+            assert!(Schema::builder().field(field).build().is_err(), "{zone:?}");
         }
         for separator in ['\\', '\n', '\u{85}'] {
             let field = Field::new("p", FieldKind::Path { separator });

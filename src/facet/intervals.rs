@@ -17,7 +17,7 @@ use crate::format::column::{BLOCK_DOCS, BlockHead, Column, Heads};
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
-use crate::value::{Interval, Timestamp};
+use crate::value::{Calendar, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ pub(crate) struct IntervalCounts {
 pub(crate) fn count_intervals(
     segments: &[SegmentPlan<'_>],
     field: FieldId,
-    interval: Interval,
+    interval: &Calendar,
     matches: &[MatchSet],
 ) -> Result<IntervalCounts> {
     let started = Instant::now();
@@ -73,7 +73,7 @@ struct Found {
 /// Where all intervals begin that a date between these may be in; `None` where they are many beside the documents that match,
 /// so that it costs less to make only those that are met.
 fn starts_of(
-    interval: Interval,
+    interval: &Calendar,
     range: Option<(u64, u64)>,
     n_matches: u64,
 ) -> Result<Option<Vec<i64>>> {
@@ -96,7 +96,7 @@ fn starts_of(
 /// Counts by the beginnings of all intervals that there may be.
 fn count_between(
     columns: &Columns<'_, '_>,
-    interval: Interval,
+    interval: &Calendar,
     starts: &[i64],
     range: Option<(u64, u64)>,
 ) -> Result<Found> {
@@ -116,7 +116,7 @@ fn count_between(
 }
 
 /// Counts by such intervals as are met.
-fn count_met(columns: &Columns<'_, '_>, interval: Interval) -> Result<Found> {
+fn count_met(columns: &Columns<'_, '_>, interval: &Calendar) -> Result<Found> {
     let mut counting = Counting {
         interval,
         counts: BTreeMap::new(),
@@ -134,8 +134,8 @@ fn count_met(columns: &Columns<'_, '_>, interval: Interval) -> Result<Found> {
     Ok(Found { counts, n_with, profile })
 }
 
-struct Counting {
-    interval: Interval,
+struct Counting<'i> {
+    interval: &'i Calendar,
     /// By where they begin.
     counts: BTreeMap<i64, Counted>,
     n_with: u64,
@@ -151,7 +151,7 @@ struct Counted {
     count: u64,
 }
 
-impl Counting {
+impl Counting<'_> {
     fn add_block(
         &mut self,
         column: &Column<Section<'_>>,

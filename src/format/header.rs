@@ -77,6 +77,8 @@ pub(super) const ADDRESSES: u32 = 64;
 pub(super) const PATHS: u32 = 128;
 /// That of manifests of a schema that keeps nulls.
 pub(super) const NULLS: u32 = 256;
+/// That of manifests of a schema with dates of a time zone.
+pub(super) const ZONES: u32 = 512;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -94,7 +96,7 @@ impl FileKind {
     fn incompatible(self) -> u32 {
         match self {
             FileKind::Manifest => {
-                OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS
+                OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,

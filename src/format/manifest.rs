@@ -59,7 +59,8 @@
 //! its spec and its spec, and, if 64 is set, u16 the gap, of a decimal u8 its digits behind the point,
 //! of a path u32 the character that separates names; u16 number of default fields, and u16 the position of
 //! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
-//! module `column`), at least 1, and u16 the position of each, ascending; with feature
+//! module `column`), at least 1, and u16 the position of each, ascending; with feature bit 512, u16 number of fields with a time
+//! zone, at least 1, and of each u16 its position, ascending, u8 length of the zone's name, its name; with feature
 //! bit 256, u16 the positions of the fields `_null` and `_empty`.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
@@ -105,7 +106,7 @@
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
-//! fields `_null` and `_empty` say which fields of a document are so.
+//! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones.
 //!
 //! # Why
 //!
@@ -121,7 +122,7 @@ use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
     ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS, OFFSETS, PATHS, TYPED,
-    checksum_differs,
+    ZONES, checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{
@@ -308,6 +309,7 @@ impl Manifest {
             (addresses, ADDRESSES),
             (paths, PATHS),
             (self.schema.keeps_nulls(), NULLS),
+            (self.schema.fields().iter().any(|it| it.zone.is_some()), ZONES),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
@@ -478,6 +480,16 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         out.extend((columns.len() as u16).to_le_bytes());
         out.extend(columns.iter().flat_map(|FieldId(at)| at.to_le_bytes()));
     }
+    let zones = schema.field_ids().filter_map(|id| Some((id, schema.get(id).zone.as_ref()?)));
+    let zones: Vec<_> = zones.collect();
+    if !zones.is_empty() {
+        out.extend((zones.len() as u16).to_le_bytes());
+        for (FieldId(at), zone) in zones {
+            out.extend(at.to_le_bytes());
+            out.push(zone.len() as u8);
+            out.extend(zone.as_bytes());
+        }
+    }
     if schema.keeps_nulls() {
         let positions = [NULL_FIELD, EMPTY_FIELD].map(|name| schema.field_id(name));
         out.extend(positions.into_iter().flatten().flat_map(|FieldId(at)| at.to_le_bytes()));
@@ -576,6 +588,16 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         for _ in 0..reader.u16()? {
             let at = usize::from(reader.u16()?);
             fields.get_mut(at).filter(|_| at >= next)?.column = true;
+            next = at + 1;
+        }
+    }
+    if features & ZONES != 0 {
+        let mut next = 0;
+        for _ in 0..reader.u16()? {
+            let at = usize::from(reader.u16()?);
+            let len = usize::from(reader.u8()?);
+            let zone = str::from_utf8(reader.take(len)?).ok()?.to_owned();
+            fields.get_mut(at).filter(|_| at >= next)?.zone = Some(zone);
             next = at + 1;
         }
     }
@@ -841,6 +863,8 @@ mod tests {
         let (typed, columns) = (with_columns(false), with_columns(true));
         let ip = Field::new("ip", FieldKind::Ip).column(false);
         let ip = Schema::builder().field(ip).build().unwrap();
+        let zones = Field::new("d", FieldKind::Date).column(false).zone("Europe/Berlin");
+        let zones = Schema::builder().keyword("k").field(zones).build().unwrap();
         let nulls = Schema::builder().keyword("k").nulls().build().unwrap();
         let path = Field::new("path", FieldKind::Path { separator: '›' });
         let path = Schema::builder().field(path).build().unwrap();
@@ -856,6 +880,7 @@ mod tests {
             (Manifest { schema: ip, ..example() }, TYPED | ADDRESSES),
             (Manifest { schema: path, ..example() }, PATHS),
             (Manifest { schema: nulls, ..example() }, NULLS),
+            (Manifest { schema: zones, ..example() }, TYPED | ZONES),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
@@ -863,7 +888,7 @@ mod tests {
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
-            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS] {
+            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES] {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

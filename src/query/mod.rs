@@ -57,7 +57,8 @@
 //!
 //! In a typed field, of numbers or dates say, a word, a value in quotes, the ends of a range and the values of a list are
 //! values: `price:9.99`, `price:[10 TO 20}`, `year:>1922.5`, `since:IN [2010-12 2011-06-01]`. A date means all of the time
-//! that it leaves open, so `since:2010-12` is that month, and `[2010 TO 2011]` both years; without an offset it is UTC. So does a
+//! that it leaves open, so `since:2010-12` is that month, and `[2010 TO 2011]` both years; without an offset it is UTC, unless
+//! [`Query::at`] says another zone, which also gives a meaning to `since:>=now-7d` and `since:now-1M/M`. So does a
 //! block of addresses: `ip:10.0.0.0/8`, `ip:[10.1.0.0/16 TO 10.3.0.0/16]`; all of version 4 stand in one place of the order of
 //! version 6, between `::ffff:0.0.0.0` and `::ffff:255.255.255.255`. A
 //! minus sign stands in quotes or behind a backslash. There are no patterns of characters there. A single value scores by how
@@ -87,6 +88,7 @@
 //! asked.
 
 mod address;
+mod at;
 mod build;
 mod caret;
 mod expand;

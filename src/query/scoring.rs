@@ -57,7 +57,7 @@ pub(crate) fn scoring(
     analyzers: &Analyzers,
     options: ScoringOptions,
 ) -> Result<Scored> {
-    super::rewrite::check(query)?;
+    super::rewrite::check_size(query)?;
     let rewriter = Rewriter::new(schema, analyzers);
     let mut builder = Builder { rewriter, options, scopes: vec![] };
     builder.scored(query, 1.0)

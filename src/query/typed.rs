@@ -136,7 +136,7 @@ impl Rewriter<'_> {
 
 /// The codes that a text means in a field.
 fn span(field: &Field, text: &str) -> Result<Span> {
-    value::span(field.kind, text).map_err(|wrong| {
+    value::span_in(field, text).map_err(|wrong| {
         let what = format!("looking in the {} field '{}'", field.kind.name(), field.name);
         Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found)
     })

@@ -160,7 +160,7 @@ impl Query {
     }
 
     /// This node with other children, as many as it has.
-    fn with_children(&self, children: impl IntoIterator<Item = Query>) -> Query {
+    pub(super) fn with_children(&self, children: impl IntoIterator<Item = Query>) -> Query {
         let mut children = children.into_iter();
         let mut take = |part: &[Query]| children.by_ref().take(part.len()).collect::<Vec<_>>();
         match self {

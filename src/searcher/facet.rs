@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::TermFilter;
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
 use crate::schema::FieldKind;
-use crate::value::{self, Interval, Value};
+use crate::value::{self, Calendar, Interval, Value, Zone};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
 
@@ -45,7 +45,7 @@ pub(super) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
-    Intervals(Interval),
+    Intervals(Calendar),
     Statistics(StatisticsOptions),
     /// Of this width.
     Steps(Value),
@@ -73,7 +73,28 @@ impl Facet {
 
     /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
     pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
-        Facet { field: field.into(), what: FacetWhat::Intervals(interval) }
+        Self::intervals_in(field, interval, Zone::utc())
+    }
+
+    /// The same as the clocks of a zone show it: a day may have 23 or 25 hours. What it begins and ends with is told in UTC.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Interval, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().field(Field::new("since", FieldKind::Date)).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("since", "2024-03-31T23:30Z"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let days = Facet::intervals_in("since", Interval::Day, "+02:00".parse()?);
+    /// let page = searcher.search(&query).with_facet(days).run()?;
+    /// let from = page.facets[0].buckets[0].from.as_ref().unwrap();
+    /// assert_eq!(from.to_string(), "2024-03-31T22:00:00Z"); // April 1 there
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn intervals_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
+        Facet { field: field.into(), what: FacetWhat::Intervals(Calendar::new(interval, zone)) }
     }
 
     /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
@@ -141,7 +162,7 @@ impl Facet {
             + match &self.what {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
-                FacetWhat::Intervals(_) => 0,
+                FacetWhat::Intervals(calendar) => calendar.n_bytes(),
                 FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }
@@ -207,7 +228,7 @@ impl ValueFacet {
 
     /// Only what is right below a path, of a field of [paths](crate::FieldKind::Path); below the empty one are the uppermost
     /// names. Each comes as the whole path down to it, with the documents that are there or anywhere below. Instead of a
-    /// prefix.
+    /// prefix. Costs a look at the name of each path that is anywhere below, or that is met in a column.
     ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};

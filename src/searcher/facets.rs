@@ -28,7 +28,7 @@ fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
             .expected(refused.expected)
             .found(refused.found)
     };
-    let span = value::span(kind, &end.to_exact_text()).map_err(wrong)?;
+    let span = value::span_in(field, &end.to_exact_text()).map_err(wrong)?;
     let first = u128::try_from(span.first.max(0)).unwrap_or(0).min(BEHIND);
     let code = u64::try_from(span.first).ok().filter(|_| span.first <= span.last);
     Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
@@ -260,7 +260,7 @@ impl SearchBuilder<'_> {
                     continue;
                 }
                 FacetWhat::Intervals(interval) => {
-                    let counts = facet::count_intervals(segments, field, *interval, matches)?;
+                    let counts = facet::count_intervals(segments, field, interval, matches)?;
                     found.column_profiles.push(counts.profile);
                     let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
                     let bucket = |(start, next, count): (i64, Option<i64>, u64)| Bucket {

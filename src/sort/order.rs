@@ -207,8 +207,8 @@ impl OrderKey {
         let number = |kind| value::code(kind, value);
         let code = match (self, value) {
             (OrderKey::Field(_) | OrderKey::Text(..) | OrderKey::Function(..), Value::Null) => None,
-            (OrderKey::Field(field), _) if field.has_ordinals && field.kind.is_typed() => {
-                let term = value::term(field.kind, value)?.to_vec().into_boxed_slice();
+            (OrderKey::Field(field), _) if field.kind == FieldKind::Ip => {
+                let term = value::address_term(value)?.to_vec().into_boxed_slice();
                 return Ok((Direction::FIRST, Some(term), None));
             }
             (OrderKey::Field(field), _) if field.has_ordinals => {

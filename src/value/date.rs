@@ -1,6 +1,7 @@
 //! Points in time: as text, and as microseconds.
 
 use super::typed::NotTaken;
+use super::zone::Zone;
 use crate::error::{Error, Result};
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
@@ -16,7 +17,7 @@ pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(super) const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 
 /// Microseconds from the beginning of 1970 to a time in UTC; what is less than one is left out.
-fn in_utc(civil: DateTime) -> i64 {
+pub(super) fn in_utc(civil: DateTime) -> i64 {
     let since = civil.duration_since(Date::constant(1970, 1, 1).to_datetime(Time::midnight()));
     let nanos = i128::from(since.as_secs()) * 1_000_000_000 + i128::from(since.subsec_nanos());
     nanos.div_euclid(1_000) as i64
@@ -122,6 +123,30 @@ impl From<SystemTime> for Timestamp {
 
 /// The microseconds that a text means, as precise as it is: a day is all of its microseconds.
 pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, NotTaken> {
+    match after_now(text) {
+        Some(_) => Err(without_now(text)),
+        None => micros_in(text, &Zone::utc()),
+    }
+}
+
+/// What stands behind `now`, where a text begins so.
+pub(super) fn after_now(text: &str) -> Option<&str> {
+    text.trim().strip_prefix("now")
+}
+
+/// Why a text that begins with `now` is none of a date.
+pub(super) fn without_now(text: &str) -> NotTaken {
+    NotTaken {
+        expected: "a date, as nobody said when now is (Query::at does)".into(),
+        found: format!("'{}'", text.trim()),
+    }
+}
+
+/// The same of a text without an offset that is one of a zone.
+pub(super) fn micros_in(
+    text: &str,
+    zone: &Zone,
+) -> std::result::Result<RangeInclusive<i64>, NotTaken> {
     let text = text.trim();
     let not_taken = |why: Option<jiff::Error>| NotTaken {
         expected: "a date as 2010-12-01T08:26:00Z, 2010-12-01 08:26, 2010-12-01, 2010-12 or 2010"
@@ -133,7 +158,7 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
     };
     let (first_end, last_end) = ends();
     if let Some((first, next)) = year_or_month(text) {
-        return Ok(midnight(first)..=next.map_or(last_end, |next| midnight(next) - 1));
+        return Ok(zone.start_of(first)..=next.map_or(last_end, |next| zone.start_of(next) - 1));
     }
     let between = |first: i64, len: i64| match (first_end..=last_end).contains(&first) {
         true => Ok(first..=first.saturating_add(len - 1).min(last_end)),
@@ -156,10 +181,21 @@ pub(super) fn micros(text: &str) -> std::result::Result<RangeInclusive<i64>, Not
             found: format!("'{text}', which names a time zone"),
         });
     }
-    let (time, offset) = (pieces.time(), pieces.to_numeric_offset().unwrap_or(Offset::UTC));
+    let (time, offset) = (pieces.time(), pieces.to_numeric_offset());
     let civil = pieces.date().to_datetime(time.unwrap_or(Time::midnight()));
-    let len = time.map_or(MICROS_PER_DAY, |_| precision(text));
-    between(in_utc(civil) - micros_of(offset), len)
+    match (time, offset) {
+        (Some(_), None) => between(zone.moment(civil)?, precision(text)),
+        // A day of the zone may be longer than others, or shorter.
+        (None, None) => {
+            let first = zone.start_of(pieces.date());
+            let next = pieces.date().tomorrow().ok().map(|next| zone.start_of(next));
+            between(first, next.map_or(MICROS_PER_DAY, |next| next - first))
+        }
+        (time, Some(offset)) => {
+            let len = time.map_or(MICROS_PER_DAY, |_| precision(text));
+            between(in_utc(civil) - micros_of(offset), len)
+        }
+    }
 }
 
 fn micros_of(offset: Offset) -> i64 {

@@ -1,12 +1,13 @@
 //! Intervals of the calendar.
 
 use super::date::{self, MICROS_PER_DAY, MICROS_PER_SECOND};
+use super::zone::Zone;
 use crate::error::{Error, ErrorKind, Result};
 use jiff::civil::{Date, Weekday};
 use std::fmt;
 use std::str::FromStr;
 
-/// Intervals of the calendar in UTC, as the Gregorian calendar has them for all years; weeks begin on Mondays.
+/// Intervals of the calendar, as the Gregorian calendar has them for all years; weeks begin on Mondays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Interval {
@@ -89,6 +90,96 @@ impl Interval {
     }
 }
 
+/// Intervals of the calendar as the clocks of a zone show it.
+///
+/// Days and longer ones begin with the first moment of a day, so that some are longer or shorter than others. Hours and minutes
+/// begin where clocks show a whole one; where they are put forward or back within one, it ends there, and of an hour that comes
+/// twice each is one by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Calendar {
+    interval: Interval,
+    zone: Zone,
+}
+
+impl Calendar {
+    pub(crate) fn new(interval: Interval, zone: Zone) -> Self {
+        Calendar { interval, zone }
+    }
+
+    /// The microsecond that the interval begins with which this one is in; the first that there is, if it began before.
+    pub(crate) fn start(&self, micros: i64) -> i64 {
+        if self.zone.is_utc() {
+            return self.interval.start(micros);
+        }
+        let Some((wall, ahead)) = self.zone.on_the_wall(micros) else {
+            return self.interval.start(micros);
+        };
+        match self.step() {
+            Some(step) => {
+                let start = (micros + ahead).div_euclid(step) * step - ahead;
+                match self.zone.changes_around(micros).0 {
+                    Some(change) => start.max(change),
+                    None => start,
+                }
+            }
+            None => {
+                let start = self.interval.start(date::in_utc(wall));
+                let day = date::civil(start).map_or(Date::MIN, |civil| civil.date());
+                self.zone.start_of(day).min(micros)
+            }
+        }
+    }
+
+    /// The first microsecond of the next interval; `None` where there is none.
+    pub(crate) fn next(&self, start: i64) -> Option<i64> {
+        if self.zone.is_utc() {
+            return self.interval.next(start);
+        }
+        let Some((wall, ahead)) = self.zone.on_the_wall(start) else {
+            return self.interval.next(start);
+        };
+        match self.step() {
+            Some(step) => {
+                let next = ((start + ahead).div_euclid(step) + 1) * step - ahead;
+                let change = self.zone.changes_around(start).1;
+                inside(change.map_or(next, |change| next.min(change)))
+            }
+            None => {
+                let mut of_wall = self.interval.start(date::in_utc(wall));
+                loop {
+                    of_wall = self.interval.next(of_wall)?;
+                    let next = self.zone.start_of(date::civil(of_wall)?.date());
+                    // A zone that moved over the date line has one day less.
+                    if next > start {
+                        return inside(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How long an interval is that is no day and not made of any.
+    fn step(&self) -> Option<i64> {
+        match self.interval {
+            Interval::Hour => Some(3_600 * MICROS_PER_SECOND),
+            Interval::Minute => Some(60 * MICROS_PER_SECOND),
+            _ => None,
+        }
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.zone.name().len()
+    }
+}
+
+impl fmt::Display for Calendar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.interval.fmt(f)?;
+        if self.zone.is_utc() { Ok(()) } else { write!(f, " of {}", self.zone) }
+    }
+}
+
 fn inside(micros: i64) -> Option<i64> {
     date::civil(micros).map(|_| micros)
 }
@@ -118,6 +209,61 @@ mod tests {
 
     fn micros(text: &str) -> i64 {
         text.parse::<Timestamp>().unwrap().as_micros()
+    }
+
+    #[cfg(feature = "zones")]
+    #[test]
+    fn intervals_of_a_zone_follow_each_other_and_begin_where_its_clocks_say() {
+        use jiff::Timestamp as Moment;
+        let zones = [
+            "Europe/Berlin",
+            "Australia/Lord_Howe", // Puts clocks forward by half an hour.
+            "America/Havana",      // Its clocks go back at one, to midnight.
+            "America/Sao_Paulo",   // They went forward at midnight.
+            "Pacific/Apia",        // Left out a day.
+            "Asia/Kathmandu",
+            "+05:30",
+        ];
+        let mut n = 0u64;
+        let years = (1960..2030).map(|year| format!("{year}-01-01T00:00:00Z"));
+        let starts: Vec<i64> = years.map(|year| micros(&year)).collect();
+        for (zone, interval) in zones.into_iter().flat_map(|z| Interval::ALL.map(|i| (z, i))) {
+            let calendar = Calendar::new(interval, zone.parse().unwrap());
+            let name = zone.trim_start_matches("+05:30");
+            let bundled = jiff::tz::TimeZoneDatabase::bundled();
+            let tz = match name {
+                "" => jiff::tz::TimeZone::fixed(jiff::tz::Offset::constant(0)),
+                name => bundled.get(name).unwrap(),
+            };
+            for &year in &starts {
+                // Near a change, where there is one, and anywhere.
+                n = n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let any = year + (n >> 14) as i64 % (366 * MICROS_PER_DAY);
+                let change = tz.following(Moment::from_microsecond(year).unwrap()).next();
+                let change = change.map_or(any, |change| change.timestamp().as_microsecond());
+                let nears = [-1, 0, 1, 1_800_000_000, -1_800_000_000, 5_400_000_000];
+                for at in nears.map(|by| change + by).into_iter().chain([any]) {
+                    let start = calendar.start(at);
+                    let next = calendar.next(start).unwrap();
+                    assert!(start <= at && at < next, "{zone} {interval} {at}: {start} to {next}");
+                    assert_eq!(calendar.start(start), start, "{zone} {interval} {at}");
+                    assert_eq!(calendar.start(next - 1), start, "{zone} {interval} {at}");
+                    assert_eq!(calendar.start(next), next, "{zone} {interval} {at}");
+                    if name.is_empty() {
+                        continue;
+                    }
+                    // What jiff says of the same moment.
+                    let zoned = Moment::from_microsecond(at).unwrap().to_zoned(tz.clone());
+                    let first = match interval {
+                        Interval::Year => zoned.first_of_year().unwrap().start_of_day().unwrap(),
+                        Interval::Month => zoned.first_of_month().unwrap().start_of_day().unwrap(),
+                        Interval::Day => zoned.start_of_day().unwrap(),
+                        _ => continue,
+                    };
+                    assert_eq!(start, first.timestamp().as_microsecond(), "{zone} {interval} {at}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -11,11 +11,13 @@
 
 mod address;
 mod date;
+mod dates;
 mod decimal;
 mod interval;
 mod path;
 mod term;
 mod typed;
+mod zone;
 
 use crate::schema::FieldKind;
 use std::borrow::Cow;
@@ -26,13 +28,17 @@ use std::time::SystemTime;
 
 pub(crate) use address::{AddressSpan, addresses, term_of_address};
 pub use date::Timestamp;
+pub use dates::Dates;
 pub use decimal::Decimal;
+pub(crate) use interval::Calendar;
 pub use interval::Interval;
 pub(crate) use path::{check as check_path, ends as path_ends, is_last_name};
-pub(crate) use term::{exact_term, term, value_of_term};
+pub(crate) use term::{address_term, exact_term, term, value_of_term};
 pub(crate) use typed::{
-    NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, term_of_code, value,
+    NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, span_in, term_of_code,
+    value,
 };
+pub use zone::Zone;
 
 /// One value of a field.
 ///

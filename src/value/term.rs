@@ -2,8 +2,10 @@
 
 use super::Value;
 use super::address;
+use super::date;
 use super::typed::{self, NotTaken, TERM_LEN};
-use crate::schema::FieldKind;
+use super::zone::Zone;
+use crate::schema::{Field, FieldKind};
 use std::net::IpAddr;
 use std::ops::Deref;
 
@@ -36,19 +38,29 @@ impl Deref for TypedTerm {
 }
 
 /// The term of a value of a document, in a field of a typed kind.
-pub(crate) fn term(kind: FieldKind, value: &Value) -> Result<TypedTerm, NotTaken> {
-    match kind {
-        FieldKind::Ip => address(value).map(TypedTerm::of_address),
-        _ => typed::code(kind, value).map(TypedTerm::of_code),
+pub(crate) fn term(field: &Field, value: &Value) -> Result<TypedTerm, NotTaken> {
+    match (field.kind, value) {
+        (FieldKind::Ip, _) => address(value).map(TypedTerm::of_address),
+        (FieldKind::Date, Value::Text(text)) if field.zone.is_some() => {
+            let zone = Zone::of_field(field.zone.as_deref())?;
+            let micros = date::micros_in(text, &zone)?;
+            Ok(TypedTerm::of_code(typed::of_i64(*micros.start())))
+        }
+        (kind, _) => typed::code(kind, value).map(TypedTerm::of_code),
     }
 }
 
 /// The term of a value that is looked for: a text that leaves open which of several is meant is none.
-pub(crate) fn exact_term(kind: FieldKind, value: &Value) -> Result<TypedTerm, NotTaken> {
-    match kind {
+pub(crate) fn exact_term(field: &Field, value: &Value) -> Result<TypedTerm, NotTaken> {
+    match field.kind {
         FieldKind::Ip => address(value).map(TypedTerm::of_address),
-        _ => typed::exact_code(kind, value).map(TypedTerm::of_code),
+        _ => typed::exact_code(field, value).map(TypedTerm::of_code),
     }
+}
+
+/// The term of a value of a field of addresses.
+pub(crate) fn address_term(value: &Value) -> Result<TypedTerm, NotTaken> {
+    address(value).map(TypedTerm::of_address)
 }
 
 fn address(value: &Value) -> Result<IpAddr, NotTaken> {
@@ -101,14 +113,15 @@ mod tests {
         let given: [Value; 3] =
             ["::ffff:10.0.0.1".into(), "10.0.0.1".into(), IpAddr::from([10, 0, 0, 1]).into()];
         for value in given {
-            let term = term(FieldKind::Ip, &value).unwrap();
+            let ip = Field::new("ip", FieldKind::Ip);
+            let term = term(&ip, &value).unwrap();
             assert_eq!(value_of_term(FieldKind::Ip, &term).unwrap().to_string(), "10.0.0.1");
-            assert_eq!(exact_term(FieldKind::Ip, &value), Ok(term));
+            assert_eq!(exact_term(&ip, &value), Ok(term));
         }
         for (value, found) in
             [(Value::from(7), "a whole number (7)"), ("10.0.0.0/8".into(), "'10.0.0.0/8'")]
         {
-            assert_eq!(term(FieldKind::Ip, &value).unwrap_err().found, found);
+            assert_eq!(term(&Field::new("ip", FieldKind::Ip), &value).unwrap_err().found, found);
         }
     }
 }

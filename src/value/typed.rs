@@ -15,10 +15,12 @@
 use super::Value;
 use super::date::{self, Timestamp};
 use super::decimal::{Decimal, Scaled, scaled};
+use super::zone::Zone;
 use crate::error::{Error, ErrorKind};
-use crate::schema::FieldKind;
+use crate::schema::{Field, FieldKind};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 
 const SIGN: u64 = 1 << 63;
 /// Digits of a number that a fraction of 64 bits always keeps.
@@ -49,6 +51,11 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    fn of_micros(micros: RangeInclusive<i64>) -> Self {
+        let [first, last] = [micros.start(), micros.end()].map(|at| of_i64(*at).into());
+        Span { first, last }
+    }
+
     fn exactly(code: u64) -> Self {
         Span { first: code.into(), last: code.into() }
     }
@@ -104,16 +111,16 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
 }
 
 /// The code of a value that is looked for: a text that leaves open which of several is meant is none.
-pub(super) fn exact_code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
+pub(super) fn exact_code(field: &Field, value: &Value) -> Result<u64, NotTaken> {
     match value {
-        Value::Text(text) if kind == FieldKind::Date => {
-            let Span { first, last } = span(kind, text)?;
+        Value::Text(text) if field.kind == FieldKind::Date => {
+            let Span { first, last } = span_in(field, text)?;
             u64::try_from(first).ok().filter(|_| first == last).ok_or_else(|| NotTaken {
                 expected: "a time to the microsecond, as 2010-12-01T08:26:00.000000Z; a query finds all that a shorter text means".into(),
                 found: format!("'{text}'"),
             })
         }
-        other => code(kind, other),
+        other => code(field.kind, other),
     }
 }
 
@@ -122,6 +129,15 @@ fn one(kind: FieldKind, text: &str) -> Result<u64, NotTaken> {
     let Span { first, last } = span(kind, text)?;
     let refused = || NotTaken { expected: takes(kind).into(), found: format!("'{text}'") };
     if first == last { u64::try_from(first).map_err(|_| refused()) } else { Err(refused()) }
+}
+
+/// The same of a field, which may have a time zone of its own.
+pub(crate) fn span_in(field: &Field, text: &str) -> Result<Span, NotTaken> {
+    match field.zone.as_deref() {
+        Some(_) if date::after_now(text).is_some() => Err(date::without_now(text)),
+        Some(zone) => date::micros_in(text, &Zone::of_field(Some(zone))?).map(Span::of_micros),
+        None => span(field.kind, text),
+    }
 }
 
 /// The codes that a text means in a query of a field of a typed kind.
@@ -159,11 +175,7 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
             let is_true = text.parse::<bool>().map_err(|_| refused())?;
             Ok(Span::exactly(is_true.into()))
         }
-        FieldKind::Date => {
-            let micros = date::micros(text)?;
-            let [first, last] = [micros.start(), micros.end()].map(|at| of_i64(*at).into());
-            Ok(Span { first, last })
-        }
+        FieldKind::Date => date::micros(text).map(Span::of_micros),
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
             Err(refused())
         }
@@ -412,11 +424,11 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_looked_for_by_its_value_is_one() {
-        let date = |text: &str| exact_code(FieldKind::Date, &text.into());
+        let date = |text: &str| exact_code(&Field::new("d", FieldKind::Date), &text.into());
         assert_eq!(date("1970-01-01T00:00:00.000000Z"), Ok(SIGN));
         assert!(date("1970-01-01").unwrap_err().found.contains("1970-01-01"));
-        assert_eq!(exact_code(FieldKind::U64, &"7".into()), Ok(7));
-        assert!(exact_code(FieldKind::Keyword, &Value::Null).is_err());
+        assert_eq!(exact_code(&Field::new("u", FieldKind::U64), &"7".into()), Ok(7));
+        assert!(exact_code(&Field::new("k", FieldKind::Keyword), &Value::Null).is_err());
     }
 
     #[test]

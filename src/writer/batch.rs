@@ -126,7 +126,7 @@ impl DocumentBatch {
             let kind = definition.kind;
             let (term, text);
             let value: &[u8] = if kind.is_typed() {
-                term = value::term(kind, value).map_err(|wrong| {
+                term = value::term(definition, value).map_err(|wrong| {
                     let what = format!("indexing a value of the {} field '{name}'", kind.name());
                     wrong.into_error(what)
                 })?;

@@ -73,7 +73,7 @@ impl Rules {
         if !field.kind.is_typed() && !value.is_null() {
             return Ok(value.to_exact_text().into_owned().into_bytes());
         }
-        let term = value::exact_term(field.kind, value).map_err(|wrong| {
+        let term = value::exact_term(field, value).map_err(|wrong| {
             let kind = field.kind.name();
             let what = format!("looking for a value of the {kind} field '{}'", field.name);
             Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)

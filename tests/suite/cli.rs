@@ -16,10 +16,10 @@ use std::{
 use serde_json::{Value, json};
 
 /// A directory that goes when the test ends.
-struct Dir(PathBuf);
+pub(crate) struct Dir(PathBuf);
 
 impl Dir {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("treepie-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -27,7 +27,7 @@ impl Dir {
         Dir(path)
     }
 
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.0.join(name), bytes).unwrap();
     }
 
@@ -42,7 +42,7 @@ impl Dir {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).spawn().unwrap(), vec![])
     }
 
@@ -52,7 +52,7 @@ impl Dir {
     }
 
     /// Runs what must succeed.
-    fn ok(&self, arguments: &[&str]) -> String {
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.status, 0, "{arguments:?}\n{}", ran.stderr);
         ran.stdout
@@ -66,7 +66,7 @@ impl Dir {
         dir
     }
 
-    fn count(&self, query: &str) -> u64 {
+    pub(crate) fn count(&self, query: &str) -> u64 {
         let ran = self.run(&["search", "t.tp", query, "--count"]);
         assert!(ran.status < 2, "{}", ran.stderr);
         ran.stdout.trim().parse().unwrap()
@@ -88,10 +88,10 @@ const TITLES: &str = "page_title\n\
     東京\n\
     A_(b)_(film)\n";
 
-struct Ran {
-    status: i32,
-    stdout: String,
-    stderr: String,
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Ran {
@@ -114,7 +114,7 @@ impl Ran {
 
     /// An error told in one line that has all of these words.
     #[track_caller]
-    fn fails_with(&self, words: &[&str]) {
+    pub(crate) fn fails_with(&self, words: &[&str]) {
         assert_eq!(self.status, 2, "{}{}", self.stdout, self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         assert!(self.stderr.starts_with("treepie: "), "{}", self.stderr);
@@ -1646,198 +1646,6 @@ fn numbers_and_dates_are_recognised_searched_counted_and_exported() {
     dir.write("bad.csv", "sku,price,day\n009,1,2010-12-01\n010,1.234,2010-12-02\n");
     dir.run(&["index", "csv.tp", "bad.csv", "--append"])
         .fails_with(&["bad.csv", "line 3", "'1.234'", "'price'"]);
-}
-
-#[test]
-fn addresses_are_recognised_searched_by_blocks_and_exported() {
-    let dir = Dir::new();
-    let lines = [
-        r#"{"path":"/a","from":"10.0.0.7"}"#,
-        r#"{"path":"/b","from":"10.9.0.1"}"#,
-        r#"{"path":"/c","from":"2001:db8::1"}"#,
-        r#"{"path":"/d","from":null}"#,
-    ];
-    dir.write("log.jsonl", lines.join("\n"));
-    let inferred = dir.ok(&["index", "log.tp", "log.jsonl"]);
-    assert!(inferred.contains("[fields.from]\ntype = \"ip\""), "{inferred}");
-    let count = |query: &str| -> u64 {
-        dir.run(&["search", "log.tp", query, "--count"]).stdout.trim().parse().unwrap()
-    };
-    for (query, expected) in [
-        ("from:10.0.0.0/8", 2),
-        ("from:10.0.0.0/24", 1),
-        ("from:2001:db8::/32", 1),
-        ("from:[10.0.0.7 TO 10.9.0.0/16]", 2),
-        ("from:IN [10.0.0.7 2001:db8::1]", 2),
-        ("from:\"::ffff:10.0.0.7\"", 1),
-        ("-from:*", 1),
-    ] {
-        assert_eq!(count(query), expected, "{query}");
-    }
-    let search = ["search", "log.tp", "*", "--sort", "from:desc", "--facet", "from:by=value"];
-    let found = dir.ok(&[&search[..], &["--format", "json"]].concat());
-    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
-    assert_eq!(found["hits"][0]["fields"]["from"], "2001:db8::1");
-    let values = found["facets"]["from"]["buckets"].as_array().unwrap();
-    let values: Vec<_> = values.iter().map(|bucket| bucket["value"].as_str().unwrap()).collect();
-    assert_eq!(values, ["10.0.0.7", "10.9.0.1", "2001:db8::1"]);
-    let ran = dir.run(&["search", "log.tp", "from:10.0.0.7/8"]);
-    assert!(ran.status == 2 && ran.stderr.contains("as 10.0.0.0/8"), "{}", ran.stderr);
-    dir.write("bad.jsonl", "{\"from\":\"10.0.0.1\"}\n{\"from\":\"10.0.0\"}\n");
-    dir.run(&["index", "log.tp", "bad.jsonl", "--append"]).fails_with(&[
-        "bad.jsonl",
-        "line 2",
-        "'10.0.0'",
-        "the ip field 'from'",
-    ]);
-    assert!(
-        dir.ok(&["inspect", "log.tp", "postings", "10.0.0.7", "--field", "from"]).contains('1')
-    );
-    dir.write("again.jsonl", dir.ok(&["export", "log.tp"]));
-    dir.ok(&["index", "again.tp", "again.jsonl", "--quiet"]);
-    assert_eq!(dir.ok(&["export", "again.tp"]), dir.ok(&["export", "log.tp"]));
-}
-
-#[test]
-fn paths_are_searched_at_every_level_and_counted_below_one() {
-    let dir = Dir::new();
-    let lines = [
-        r#"{"name":"a","place":["home/kitchen/pans","garden"]}"#,
-        r#"{"name":"b","place":"home/kitchen"}"#,
-        r#"{"name":"c","place":"home\\/office/desk"}"#,
-        r#"{"name":"d"}"#,
-    ];
-    dir.write("things.jsonl", lines.join("\n"));
-    let schema =
-        "[fields.name]\ntype = \"keyword\"\n[fields.place]\ntype = \"path\"\nmany = true\n";
-    dir.write("schema.toml", schema);
-    dir.ok(&["index", "t.tp", "things.jsonl", "--schema", "schema.toml"]);
-    for (query, expected) in [
-        ("place:home", 2),
-        ("place:home/kitchen", 2),
-        ("place:home/kitchen/*", 1),
-        ("place:IN [garden home/bath]", 1),
-        (r"place:home\\/office", 1),
-        (r#"place:"home\\/office/desk""#, 1),
-        ("-place:*", 1),
-    ] {
-        assert_eq!(dir.count(query), expected, "{query}");
-    }
-    let facet = |option: &str, more: &[&str]| {
-        let arguments =
-            ["search", "t.tp", "*", "--limit", "0", "--facet", option, "--format", "json"];
-        let found = dir.ok(&[&arguments[..], more].concat());
-        let found: serde_json::Value = serde_json::from_str(&found).unwrap();
-        let buckets = found["facets"]["place"]["buckets"].as_array().unwrap().clone();
-        let bucket =
-            |it: serde_json::Value| format!("{} {}", it["value"].as_str().unwrap(), it["count"]);
-        buckets.into_iter().map(bucket).collect::<Vec<_>>().join(", ")
-    };
-    assert_eq!(facet("place:under=", &[]), r"home 2, garden 1, home\/office 1");
-    assert_eq!(facet("place:under=home", &[]), "home/kitchen 2");
-    assert_eq!(facet(r"place:under=home\\/office", &[]), r"home\/office/desk 1");
-    let selected = ["--select", "place=home/kitchen/pans"];
-    assert_eq!(facet("place:under=home", &selected), "home/kitchen 2");
-    for (arguments, words) in [
-        (&["*", "--facet", "place:under=/home"][..], "one '/' between them"),
-        (&["*", "--facet", "name:under=home"], "found a keyword field"),
-        (&["*", "--sort", "place"], "the path field 'place'"),
-        (&["place:home/"], "one '/' between them"),
-    ] {
-        let ran = dir.run(&[&["search", "t.tp"], arguments].concat());
-        assert!(ran.status == 2 && ran.stderr.contains(words), "{}", ran.stderr);
-    }
-    dir.write("bad.jsonl", "{\"place\":\"a\"}\n{\"place\":\"a//b\"}\n");
-    dir.run(&["index", "t.tp", "bad.jsonl", "--append"]).fails_with(&[
-        "bad.jsonl",
-        "line 2",
-        "'a//b'",
-        "the path field 'place'",
-    ]);
-    dir.write("again.jsonl", dir.ok(&["export", "t.tp"]));
-    dir.ok(&["index", "again.tp", "again.jsonl", "--schema", "schema.toml", "--quiet"]);
-    assert_eq!(dir.ok(&["export", "again.tp"]), dir.ok(&["export", "t.tp"]));
-}
-
-#[test]
-fn objects_in_objects_are_fields_named_by_the_way_to_them() {
-    let dir = Dir::new();
-    let lines = [
-        r#"{"name":"lamp","maker":{"name":"Acme","since":{"year":1922}},"parts":[{"no":1},{"no":2}]}"#,
-        r#"{"name":"chair","maker":null,"parts":[]}"#,
-        r#"{"name":"desk","maker.name":"Bolt","parts":[{"no":[2,3]}]}"#,
-    ];
-    dir.write("shop.jsonl", lines.join("\n"));
-    let inferred = dir.ok(&["index", "t.tp", "shop.jsonl"]);
-    for field in ["maker.name", "maker.since.year", "parts.no"] {
-        assert!(inferred.contains(&format!("[fields.\"{field}\"]")), "{inferred}");
-    }
-    for (query, expected) in [
-        ("maker.name:acme", 1),
-        ("maker.since.year:<2000", 1),
-        ("parts.no:2", 2),
-        ("-maker.name:*", 1),
-    ] {
-        assert_eq!(dir.count(query), expected, "{query}");
-    }
-    // What is exported is the same index again.
-    let exported = dir.ok(&["export", "t.tp"]);
-    assert!(exported.contains(r#""parts.no":[1,2]"#), "{exported}");
-    dir.write("again.jsonl", &*exported);
-    dir.ok(&["index", "again.tp", "again.jsonl", "--quiet"]);
-    assert_eq!(dir.ok(&["export", "again.tp"]), exported);
-    dir.write("bad.jsonl", "{\"maker\":{\"name\":\"x\"}}\n{\"maker\":\"Acme\"}\n");
-    dir.run(&["index", "t.tp", "bad.jsonl", "--append"]).fails_with(&[
-        "bad.jsonl",
-        "line 2",
-        "an object, as the schema has fields of 'maker', found a string",
-    ]);
-    dir.run(&["index", "n.tp", "bad.jsonl"]).fails_with(&["bad.jsonl", "'maker'", "--schema"]);
-}
-
-#[test]
-fn null_empty_and_missing_are_three_things_where_they_are_kept() {
-    let dir = Dir::new();
-    let lines = [
-        r#"{"name":"a","tags":["x"],"price":1}"#,
-        r#"{"name":"b","price":null,"tags":[]}"#,
-        r#"{"name":"","tags":[""]}"#,
-        r#"{"name":null,"tags":null}"#,
-    ];
-    dir.write("things.jsonl", lines.join("\n"));
-    let fields = "[fields.name]\ntype = \"keyword\"\n[fields.tags]\ntype = \"keyword\"\nmany = true\n\
-                  [fields.price]\ntype = \"i64\"\n";
-    dir.write("schema.toml", format!("{fields}[index]\nnulls = true\n"));
-    dir.ok(&["index", "t.tp", "things.jsonl", "--schema", "schema.toml"]);
-    for (query, expected) in [
-        ("_null:price", 1),
-        ("_missing:price", 2),
-        ("_empty:tags", 2),
-        ("_null:tags", 1),
-        ("_missing:tags", 0),
-        ("_empty:name AND -_missing:name", 1),
-        ("tags:*", 2),
-    ] {
-        assert_eq!(dir.count(query), expected, "{query}");
-    }
-    // What was said is shown, and exported.
-    assert_eq!(dir.ok(&["export", "t.tp"]), lines.join("\n") + "\n");
-    let found = dir.ok(&["search", "t.tp", "_null:price", "--format", "jsonl"]);
-    assert!(found.contains(r#""fields":{"name":"b","price":null,"tags":[]}"#), "{found}");
-    let found =
-        dir.ok(&["search", "t.tp", "_null:price", "--format", "jsonl", "--fields", "_null"]);
-    assert!(found.contains(r#""fields":{"_null":["price"]}"#), "{found}");
-    let table = dir.ok(&["search", "t.tp", "name:b", "--format", "tsv"]);
-    assert!(table.starts_with("doc\tscore\tname\ttags\tprice\n"), "{table}");
-    assert_eq!(dir.ok(&["inspect", "t.tp", "schema"]), format!("{fields}[index]\nnulls = true\n"));
-    for (query, words) in [("_null:prise", "did you mean 'price'?"), ("_missing:x", "found 'x'")] {
-        let ran = dir.run(&["search", "t.tp", query]);
-        assert!(ran.status == 2 && ran.stderr.contains(words), "{}", ran.stderr);
-    }
-    dir.write("schema.toml", fields);
-    dir.ok(&["index", "n.tp", "things.jsonl", "--schema", "schema.toml"]);
-    let ran = dir.run(&["search", "n.tp", "_null:price"]);
-    assert!(ran.status == 2 && ran.stderr.contains("`nulls = true`"), "{}", ran.stderr);
 }
 
 #[test]

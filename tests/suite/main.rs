@@ -5,6 +5,8 @@ mod analysis;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_values;
+#[cfg(feature = "cli")]
 mod collections;
 mod deadlines;
 mod deletes;
@@ -43,3 +45,5 @@ mod sorting;
 mod states;
 mod statistics;
 mod typed;
+#[cfg(feature = "zones")]
+mod zones;

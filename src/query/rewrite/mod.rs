@@ -22,7 +22,7 @@ use crate::ids::FieldId;
 use crate::schema::Schema;
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
 pub use limits::TERMS_MAX;
-pub(super) use limits::check;
+pub(in crate::query) use limits::check as check_size;
 pub(crate) use normal::Normal;
 pub(in crate::query) use normal::nothing;
 

@@ -8,7 +8,7 @@ use std::{
 use serde_json::json;
 use treepie::{Error, ErrorKind};
 
-use super::{in_query, open_to_write, parse_query};
+use super::{DatesArgs, in_query, open_to_write, parse_query};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -39,13 +39,15 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
+    dates: DatesArgs,
+    #[command(flatten)]
     events: EventsArg,
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let query = parse_query(&args.query, args.and)?;
     let events = args.events.begin("delete", &args.index)?;
     let index = open_to_write(&args.index, &events)?;
+    let query = parse_query(&args.query, args.and, index.searcher()?.schema(), &args.dates)?;
     let mut out = Output::new(global.color);
     let count = || -> Outcome<(u64, u64)> {
         let searcher = index.searcher()?;

@@ -63,7 +63,7 @@ enum ExplainFormat {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text)?;
+    let query = args.shape.query(&text, searcher.schema())?;
     let mut search = args.shape.apply(searcher.search(&query))?;
     if args.count {
         search = search.count_only();

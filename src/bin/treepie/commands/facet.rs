@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use treepie::{Bucket, Facet, FacetCounts, FacetKind, FacetOrder, ValueFacet};
+use treepie::{Bucket, Facet, FacetCounts, FacetKind, FacetOrder, Interval, ValueFacet};
 
 use super::value_to_json;
 use crate::{
@@ -12,13 +12,15 @@ use crate::{
     terminal,
 };
 
-/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`.
+/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`.
 pub(crate) fn read(typed: &str) -> Outcome<(&str, Facet)> {
     let Some((field, rest)) = typed.split_once(':') else {
         return Ok((typed, Facet::values(typed).into()));
     };
     let facet = if let Some(width) = rest.strip_prefix("step=") {
         Facet::steps(field, width)
+    } else if let Some((interval, zone)) = interval_of_zone(rest) {
+        Facet::intervals_in(field, interval, zone.parse()?)
     } else if rest.contains('=') {
         values_facet(field, rest)?.into()
     } else if rest.contains("..") {
@@ -34,6 +36,12 @@ pub(crate) fn read(typed: &str) -> Outcome<(&str, Facet)> {
         Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
     };
     Ok((field, facet))
+}
+
+/// `month,zone=Europe/Berlin`.
+fn interval_of_zone(typed: &str) -> Option<(Interval, &str)> {
+    let (interval, zone) = typed.split_once(",zone=")?;
+    Some((interval.parse().ok()?, zone))
 }
 
 /// `20,by=value:desc,min=2,prefix=a`, where a comma within a text has a backslash before it.
@@ -165,7 +173,7 @@ pub(crate) fn print_values(out: &mut Output, facet: &FacetCounts) -> io::Result<
 mod tests {
     use super::*;
     use crate::failure::Failure;
-    use treepie::{FacetRange, Interval};
+    use treepie::FacetRange;
 
     #[test]
     fn facets_are_read() {
@@ -192,11 +200,15 @@ mod tests {
         is("brand:under=", brand().under("").into());
         is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
+        let zone = "Europe/Berlin".parse().unwrap();
+        let of_zone = Facet::intervals_in("date", Interval::Month, zone);
+        is("date:month,zone=Europe/Berlin", of_zone);
         let before = FacetRange { from: None, to: Some("2010-01-01T08:00Z".into()) };
         let later = FacetRange { from: Some("2012".into()), to: None };
         is("since:..2010-01-01T08:00Z,2012..", Facet::ranges("since", [before, later]));
         for (typed, words) in [
             ("price:0..10,10", "expected FROM..TO, FROM.. or ..TO, found '10'"),
+            ("date:month,zone=Mars/Olympus", "a name as Europe/Berlin, found 'Mars/Olympus'"),
             ("date:fortnight", "found 'date:fortnight'"),
             ("brand:x", "expected FIELD, FIELD:N,"),
             ("brand:x,by=value", "expected a number of values"),

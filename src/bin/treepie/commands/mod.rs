@@ -29,11 +29,12 @@ use std::{
     fs,
     io::{self, Read},
     path::Path,
+    time::SystemTime,
 };
 
 use serde_json::{Map, Value};
 use treepie::{
-    Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, Schema,
+    Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, Schema, Timestamp, Zone,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, ParseOptions, Query, parse},
     schema::{EMPTY_FIELD, NULL_FIELD},
@@ -109,11 +110,34 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
     Ok(analyzers)
 }
 
-/// The query that was typed; what is wrong with it is shown below the message.
-fn parse_query(text: &str, and: bool) -> Outcome<Query> {
+/// How the dates of a query are read.
+#[derive(Debug, clap::Args)]
+struct DatesArgs {
+    /// When now is, for dates as now-7d and now/M [default: when the command runs].
+    #[arg(long, value_name = "DATE")]
+    now: Option<Timestamp>,
+    /// The time zone of dates without an offset: +02:00, Europe/Berlin [default: that of each field].
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    zone: Option<Zone>,
+}
+
+impl DatesArgs {
+    fn dates(&self) -> Dates {
+        let now = self.now.unwrap_or_else(|| SystemTime::now().into());
+        let dates = Dates::new().now(now);
+        match &self.zone {
+            Some(zone) => dates.zone(zone.clone()),
+            None => dates,
+        }
+    }
+}
+
+/// The query that was typed, for an index of this schema; what is wrong with it is shown below the message.
+fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Outcome<Query> {
     let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
     let options = ParseOptions::default().default_operator(operator);
-    parse(text, &options).map_err(in_query(text))
+    let query = parse(text, &options).and_then(|query| query.at(schema, &dates.dates()));
+    query.map_err(in_query(text))
 }
 
 /// `title^3`, `body`: fields with their weights.

@@ -13,8 +13,8 @@ use treepie::{
 };
 
 use super::{
-    bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query, is_state,
-    open_with_synonyms, parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
+    DatesArgs, bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query,
+    is_state, open_with_synonyms, parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -81,7 +81,7 @@ pub(crate) struct Shape {
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
     /// (from the first on, before the second), steps of one width, price:step=10, or intervals of the calendar,
-    /// since:month; may be given several times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
+    /// since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
     /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a;
     /// of paths what is right below one: place:under=home/kitchen, and the uppermost: place:under=
     #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|INTERVAL]")]
@@ -137,6 +137,8 @@ pub(crate) struct Shape {
     /// `tv => television` replaces; one a line.
     #[arg(long, value_name = "FIELD:FILE")]
     pub(crate) synonyms: Vec<String>,
+    #[command(flatten)]
+    dates: DatesArgs,
 }
 
 /// Whose statistics scores are computed of.
@@ -159,9 +161,9 @@ impl Shape {
     }
 
     /// Reads what was typed.
-    pub(crate) fn query(&self, text: &str) -> Outcome<Query> {
+    pub(crate) fn query(&self, text: &str, schema: &Schema) -> Outcome<Query> {
         let fields = combined_fields(&self.combined)?;
-        Ok(parse_query(text, self.and)?.in_combined_fields(fields))
+        Ok(parse_query(text, self.and, schema, &self.dates)?.in_combined_fields(fields))
     }
 
     /// Gives these options to a search.
@@ -282,7 +284,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text)?;
+    let query = args.shape.query(&text, searcher.schema())?;
     let mut out = Output::new(global.color);
     let mut search = args.shape.apply(searcher.search(&query))?;
     if args.partial {

@@ -15,6 +15,9 @@
 //! [fields.price]
 //! type = "decimal"
 //! scale = 2            # digits behind the point; decimal only
+//! [fields.since]
+//! type = "date"
+//! zone = "Europe/Berlin"   # of dates without an offset; default UTC, date only
 //! [fields.place]
 //! type = "path"        # home/kitchen/pans
 //! separator = "/"      # what stands between names; default "/", path only
@@ -28,7 +31,7 @@ use std::{fmt::Write, fs, ops::Range, path::Path};
 
 use toml::de::{DeTable, DeValue};
 use treepie::{
-    Detail, Error, ErrorKind, Field, FieldKind, Schema,
+    Detail, Error, ErrorKind, Field, FieldKind, Schema, Zone,
     analysis::Analyzer,
     schema::{
         DECIMAL_SCALE_MAX, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
@@ -103,6 +106,9 @@ pub(crate) fn print(schema: &Schema) -> String {
         {
             let _ = writeln!(text, "separator = {}", toml::Value::from(String::from(separator)));
         }
+        if let Some(zone) = &field.zone {
+            let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));
+        }
         if !field.stored {
             text.push_str("stored = false\n");
         }
@@ -176,7 +182,7 @@ impl File<'_> {
         let mut field = Field::new(name, FieldKind::Text);
         let (mut positions, mut frequencies) = (None, true);
         let mut text_only = None;
-        let (mut scale, mut column, mut separator) = (None, None, None);
+        let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -205,12 +211,13 @@ impl File<'_> {
                 }
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
+                "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // What columns of keywords are for.
                 "column" | "facet" => {
                     column = Some((self.boolean(value, span.clone(), key)?, span))
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator or column";
+                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone or column";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -252,6 +259,16 @@ impl File<'_> {
                     .expected("'separator' in path fields only")
                     .found(format!("it in a {} field", kind.name())));
             }
+        };
+        field.zone = match zone {
+            Some((zone, _)) if field.kind == FieldKind::Date => Some(zone),
+            Some((_, span)) => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'zone' in date fields only")
+                    .found(format!("it in a {} field", kind.name())));
+            }
+            None => None,
         };
         field.column = match column {
             Some((_, span)) if kind == FieldKind::Text => {
@@ -324,6 +341,16 @@ impl File<'_> {
                 .expected(format!("0 to {DECIMAL_SCALE_MAX} for 'scale'"))
                 .found(scale.to_string())),
         }
+    }
+
+    /// The name of a time zone that this build knows.
+    fn zone(&self, value: &DeValue<'_>, span: &Range<usize>, key: &str) -> Result<String, Error> {
+        let Some(name) = value.as_str() else {
+            return Err(self.kind_of(span.clone(), key, "the name of a time zone", value));
+        };
+        let line = self.wrong(span.clone()).line().unwrap_or(1);
+        name.parse::<Zone>().map_err(|error| error.at_line(line))?;
+        Ok(name.to_owned())
     }
 
     fn character(
@@ -449,7 +476,7 @@ mod tests {
             .field(Field::new("k", FieldKind::Keyword).column(true))
             .field(Field::new("f", FieldKind::F64))
             .field(Field::new("b", FieldKind::Bool))
-            .field(Field::new("d", FieldKind::Date))
+            .field(Field::new("d", FieldKind::Date).zone("Europe/Berlin"))
             .field(Field::new("a", FieldKind::Ip).many(true))
             .field(Field::new("way", FieldKind::Path { separator: '/' }))
             .field(Field::new("quoted", FieldKind::Path { separator: '"' }))
@@ -485,6 +512,9 @@ mod tests {
                 "one character for 'separator', found a",
             ),
             ("[fields.a]\ntype = \"path\"\nseparator = \"\\\\\"", "other than a backslash"),
+            ("[fields.a]\ntype = \"date\"\nzone = \"Mars\"", "found 'Mars' (line 3)"),
+            ("[fields.a]\ntype = \"date\"\nzone = 1", "the name of a time zone for 'zone'"),
+            ("[fields.a]\ntype = \"i64\"\nzone = \"UTC\"", "in date fields only"),
             ("[fields.a]\ntype = \"keyword\"\nseparator = \"/\"", "in path fields only"),
             (
                 "[fields.a]\ntype = \"text\"\ncolumn = true",
