@@ -43,7 +43,7 @@ pub(crate) struct Rewritten {
 /// a tree built by hand beyond the parser's limits or beyond [`TERMS_MAX`], and for a phrase with
 /// slop of too many words.
 pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> Result<Rewritten> {
-    check(query)?;
+    check_size(query)?;
     let mut rewriter = Rewriter::new(schema, analyzers);
     let normal = rewriter.query(query)?;
     Ok(Rewritten { normal, notes: rewriter.notes })
