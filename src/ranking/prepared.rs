@@ -33,7 +33,7 @@ pub(crate) struct Ranked<'s> {
     /// The same for each segment by itself, where each is to be scored by its own statistics.
     by_segment: Vec<Ranked<'s>>,
     /// What changes the scores that all this makes, in this order.
-    pub(super) functions: Arc<[BoundScoreFunction]>,
+    pub(super) functions: Vec<BoundScoreFunction>,
     pub(super) root: Node,
 }
 
@@ -112,7 +112,7 @@ impl<'s> Ranked<'s> {
             sets: vec![],
             patterns: vec![],
             by_segment: vec![],
-            functions: Arc::default(),
+            functions: vec![],
             root: Node::NOTHING,
         };
         // The whole query is a set that its caller knows already.
@@ -455,9 +455,9 @@ impl<'s> Ranked<'s> {
     }
 
     /// Changes every score by these functions.
-    pub(crate) fn with_functions(mut self, functions: Arc<[BoundScoreFunction]>) -> Self {
+    pub(crate) fn with_functions(mut self, functions: Vec<BoundScoreFunction>) -> Self {
         for own in &mut self.by_segment {
-            own.functions = Arc::clone(&functions);
+            own.functions.clone_from(&functions);
         }
         self.functions = functions;
         self

@@ -24,7 +24,6 @@ use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::{Top, Trace};
 use crate::sort::{SortKey, SortProfile};
 use crate::value::Value;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Hits on a page unless [`limit`](SearchBuilder::limit) says otherwise.
@@ -543,7 +542,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// What changes scores, with names looked up.
-    fn functions(&self) -> Result<Arc<[BoundScoreFunction]>> {
+    fn functions(&self) -> Result<Vec<BoundScoreFunction>> {
         let schema = self.searcher.schema();
         self.score_functions.iter().map(|function| function.bind(schema)).collect()
     }

@@ -133,11 +133,13 @@ const ORDERS: &[&str] = &["natural", "de", "sv-u-kn"];
 #[cfg(not(feature = "collation"))]
 const ORDERS: &[&str] = &["natural"];
 
+type Compare = dyn Fn(&String, &String) -> Ordering;
+
 /// By order and number the rank of a name among all; of what is the same but for its bytes these decide.
 fn ranks_of_names() -> &'static [Vec<i128>] {
     static RANKS: LazyLock<Vec<Vec<i128>>> = LazyLock::new(|| {
         let ranks = |order: &str| {
-            let compare: Box<dyn Fn(&String, &String) -> Ordering> = match order {
+            let compare: Box<Compare> = match order {
                 "natural" => Box::new(|a, b| pieces(a).cmp(&pieces(b))),
                 locale => {
                     let locale = icu_locale_core::Locale::try_from_str(locale).unwrap();

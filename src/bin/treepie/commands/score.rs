@@ -72,12 +72,15 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
         let expected = format!("FIELD[:{}][,factor=N][,missing=N][,sum]", names.join("|"));
         usage("reading --boost").expected(expected).found(format!("'{typed}'"))
     };
-    let (field, options) = typed.split_once([':', ',']).unwrap_or((typed, ""));
+    let (field, options) = match typed.split_once([':', ',']) {
+        Some((field, options)) => (field, options.split(',').collect()),
+        None => (typed, vec![]),
+    };
     if field.is_empty() {
         return Err(refused().into());
     }
     let (mut value, mut is_sum) = (FieldValue::new(field), false);
-    for option in options.split(',').filter(|_| !options.is_empty()) {
+    for option in options {
         let named = Modifier::ALL.into_iter().find(|modifier| modifier.name() == option);
         value = match (option.split_once('='), named) {
             (_, Some(modifier)) => value.modifier(modifier),
@@ -143,7 +146,7 @@ fn distance(text: &str) -> Option<f64> {
     let units = [('s', 1.0), ('m', 60.0), ('h', 3_600.0), ('d', 86_400.0), ('w', 7.0 * 86_400.0)];
     let unit = units.into_iter().find(|(unit, _)| text.ends_with(*unit));
     let (number, unit) = match unit {
-        Some((name, seconds)) => (text.trim_end_matches(name), seconds),
+        Some((name, seconds)) => (text.strip_suffix(name)?, seconds),
         None => (text, 1.0),
     };
     number.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * unit)
