@@ -113,7 +113,8 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
 /// How the dates of a query are read.
 #[derive(Debug, clap::Args)]
 struct DatesArgs {
-    /// When now is, for dates as now-7d and now/M [default: when the command runs].
+    /// When now is, for dates as now-7d and now/M, and in --score, --sort and --decay of a search, which a walk over pages
+    /// should fix [default: when the command runs].
     #[arg(long, value_name = "DATE")]
     now: Option<Timestamp>,
     /// The time zone of dates without an offset: +02:00, Europe/Berlin [default: that of each field].
@@ -122,9 +123,12 @@ struct DatesArgs {
 }
 
 impl DatesArgs {
+    fn now(&self) -> Timestamp {
+        self.now.unwrap_or_else(|| SystemTime::now().into())
+    }
+
     fn dates(&self) -> Dates {
-        let now = self.now.unwrap_or_else(|| SystemTime::now().into());
-        let dates = Dates::new().now(now);
+        let dates = Dates::new().now(self.now());
         match &self.zone {
             Some(zone) => dates.zone(zone.clone()),
             None => dates,

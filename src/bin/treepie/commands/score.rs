@@ -1,7 +1,5 @@
 //! What `--score`, `--boost` and `--decay` of `search` mean.
 
-use std::time::SystemTime;
-
 use treepie::{Decay, FieldValue, Function, Modifier, ScoreFunction, SortKey, Timestamp, Value};
 
 use crate::failure::{Outcome, usage};
@@ -24,15 +22,11 @@ pub(crate) struct Scoring {
         value_name = "FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]"
     )]
     decays: Vec<String>,
-    /// The time that now is in --score, --sort and --decay [default: when the command starts]: the same for all pages of a walk.
-    #[arg(long, value_name = "TIME")]
-    now: Option<String>,
 }
 
 impl Scoring {
     /// The functions, in the order in which they are applied: the expression, then boosts, then decays.
-    pub(crate) fn functions(&self) -> Outcome<Vec<ScoreFunction>> {
-        let now = self.now()?;
+    pub(crate) fn functions(&self, now: Timestamp) -> Outcome<Vec<ScoreFunction>> {
         let mut functions = vec![];
         if let Some(text) = &self.score {
             let function = Function::expression(text)?.with("now", seconds(now));
@@ -46,19 +40,12 @@ impl Scoring {
         }
         Ok(functions)
     }
+}
 
-    /// Keys to sort by, in whose expressions `now` is a time.
-    pub(crate) fn sort_keys(&self, typed: &str) -> Outcome<Vec<SortKey>> {
-        let now = seconds(self.now()?);
-        Ok(SortKey::list(typed)?.into_iter().map(|key| key.with("now", now)).collect())
-    }
-
-    fn now(&self) -> Outcome<Timestamp> {
-        match &self.now {
-            Some(text) => Ok(text.parse()?),
-            None => Ok(SystemTime::now().into()),
-        }
-    }
+/// Keys to sort by, in whose expressions `now` is a time.
+pub(crate) fn sort_keys(typed: &str, now: Timestamp) -> Outcome<Vec<SortKey>> {
+    let now = seconds(now);
+    Ok(SortKey::list(typed)?.into_iter().map(|key| key.with("now", now)).collect())
 }
 
 fn seconds(time: Timestamp) -> f64 {

@@ -14,7 +14,9 @@ use treepie::{
 
 use super::{
     DatesArgs, bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query,
-    is_state, open_with_synonyms, parse_query, score::Scoring, stats, text_or_stdin, value_to_json,
+    is_state, open_with_synonyms, parse_query,
+    score::{Scoring, sort_keys},
+    stats, text_or_stdin, value_to_json,
 };
 use crate::{
     args::{self, Global},
@@ -205,12 +207,12 @@ impl Shape {
         for (field, k1, b) in bm25_parameters(&self.bm25)? {
             search = search.bm25(field, k1, b);
         }
-        let mut keys = vec![];
+        let (now, mut keys) = (self.dates.now(), vec![]);
         for typed in &self.sort {
-            keys.extend(self.scoring.sort_keys(typed)?);
+            keys.extend(sort_keys(typed, now)?);
         }
         search = search.sort(keys);
-        for function in self.scoring.functions()? {
+        for function in self.scoring.functions(now)? {
             search = search.score_function(function);
         }
         if let Some(typed) = &self.after {
