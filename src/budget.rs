@@ -312,6 +312,15 @@ pub(crate) fn release(bytes: u64) {
     MEMORY.set(Memory { left: memory.left.saturating_add(bytes).min(memory.of), ..memory });
 }
 
+/// Does something of which nothing is left but its result: whatever it held is free again, and the caller says what the result
+/// takes.
+pub(crate) fn giving_back<T>(f: impl FnOnce() -> T) -> T {
+    let before = left();
+    let result = f();
+    release(before.saturating_sub(left()));
+    result
+}
+
 /// Bytes that may still be held.
 pub(crate) fn left() -> u64 {
     MEMORY.get().left
@@ -476,6 +485,19 @@ mod tests {
         Budget::stopping_at(1).run(|| {
             Budget::new().timeout(late).run(|| work(1).unwrap());
             assert!(work(1).is_err());
+        });
+    }
+
+    #[test]
+    fn of_what_is_done_nothing_stays_held() {
+        Budget::new().memory_bytes(100).run(|| {
+            hold(10).unwrap();
+            let given_back = giving_back(|| hold(70).and_then(|()| hold(30)));
+            assert_eq!(given_back.unwrap_err().kind(), ErrorKind::LimitExceeded);
+            assert_eq!(left(), 90);
+            // What was free before is not freed once more.
+            giving_back(|| release(10));
+            assert_eq!(left(), 100);
         });
     }
 

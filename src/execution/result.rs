@@ -48,8 +48,7 @@ impl MatchSet {
 
     /// Room for documents of a segment of `n_docs`.
     pub(crate) fn with_room(n_docs: u32) -> Self {
-        let places = vec![0; n_docs.div_ceil(WINDOW) as usize];
-        MatchSet::Some(MatchWindows { windows: vec![], places, bytes: vec![], len: 0 })
+        MatchSet::Some(MatchWindows::with_room(n_docs))
     }
 
     /// Bytes of heap.
@@ -110,6 +109,12 @@ impl MatchSet {
 }
 
 impl MatchWindows {
+    /// None yet, of a segment of `n_docs`.
+    pub(crate) fn with_room(n_docs: u32) -> Self {
+        let places = vec![0; n_docs.div_ceil(WINDOW) as usize];
+        MatchWindows { windows: vec![], places, bytes: vec![], len: 0 }
+    }
+
     /// Adds window `key`; windows come in ascending order, each at most once.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::terms::{ByBytes, TermDictionary, TermInfo, TermSearch, TermStream};
 use crate::ids::TermOrdinal;
 use crate::value;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 /// What testing a byte of a term takes about, in nanoseconds.
 const TESTED_NS: u64 = 2;
@@ -20,6 +20,9 @@ const TESTED_NS: u64 = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct TermFilter {
     prefix: Vec<u8>,
+    /// The first that is wanted, and what those end before, where there is an end on that side.
+    from: Option<Vec<u8>>,
+    to: Option<Vec<u8>>,
     patterns: Vec<Expansion>,
     /// The separator of paths, where only names right below the beginning are wanted.
     names_below: Option<char>,
@@ -39,6 +42,13 @@ impl TermFilter {
             self.prefix.extend_from_slice(separator.encode_utf8(&mut [0; 4]).as_bytes());
         }
         self.names_below = Some(separator);
+        self
+    }
+
+    /// Terms from one on and before another, by their bytes.
+    pub(crate) fn with_range(mut self, from: Option<&[u8]>, to: Option<&[u8]>) -> Self {
+        self.from = from.map(<[u8]>::to_vec);
+        self.to = to.map(<[u8]>::to_vec);
         self
     }
 
@@ -71,7 +81,10 @@ impl TermFilter {
 
     /// Whether a term is wanted.
     pub(crate) fn matches(&self, term: &[u8]) -> bool {
+        let is_between = self.from.as_ref().is_none_or(|from| term >= &from[..])
+            && self.to.as_ref().is_none_or(|to| term < &to[..]);
         term.starts_with(&self.prefix)
+            && is_between
             && self.is_name(term)
             && self.patterns.iter().all(|pattern| pattern.matches(term))
     }
@@ -92,10 +105,23 @@ impl TermFilter {
         &self,
         dictionary: &TermDictionary<S>,
     ) -> Result<Range<u32>> {
-        match &self.prefix[..] {
-            [] => Ok(0..dictionary.n_terms()),
-            prefix => Ok(dictionary.prefix(prefix)?.ordinals()),
-        }
+        Ok(self.stream(dictionary)?.map_or(0..dictionary.n_terms(), |terms| terms.ordinals()))
+    }
+
+    /// The terms with the beginning, or of the range; `None` where all are. Nobody asks for both.
+    fn stream<'s, S: Source<'s>>(
+        &self,
+        dictionary: &TermDictionary<S>,
+    ) -> Result<Option<TermStream<'s, S>>> {
+        Ok(match (&self.prefix[..], &self.from, &self.to) {
+            ([], None, None) => None,
+            ([], from, to) => {
+                let from = from.as_ref().map_or(Bound::Unbounded, |it| Bound::Included(&it[..]));
+                let to = to.as_ref().map_or(Bound::Unbounded, |it| Bound::Excluded(&it[..]));
+                Some(dictionary.range(from, to)?)
+            }
+            (prefix, ..) => Some(dictionary.prefix(prefix)?),
+        })
     }
 }
 
@@ -125,12 +151,11 @@ impl<'f, 's, S: Source<'s>> WantedTerms<'f, 's, S> {
         is_descending: bool,
     ) -> Result<Self> {
         let patterns = filter.map_or(&[][..], |filter| &filter.patterns);
-        let (way, tested) = match (filter, patterns.first().and_then(regex_of)) {
-            (Some(TermFilter { prefix, .. }), _) if !prefix.is_empty() => {
-                (Way::Between(dictionary.prefix(prefix)?), patterns)
-            }
+        let stream = filter.map(|filter| filter.stream(dictionary)).transpose()?.flatten();
+        let (way, tested) = match (stream, patterns.first().and_then(regex_of)) {
+            (Some(stream), _) => (Way::Between(stream), patterns),
             // An automaton knows the way forwards only.
-            (Some(_), Some(regex)) if !is_descending => {
+            (None, Some(regex)) if !is_descending => {
                 (Way::Along(dictionary.search(regex)), patterns.get(1..).unwrap_or(&[]))
             }
             _ => (Way::Between(dictionary.iter()), patterns),
@@ -212,7 +237,9 @@ mod tests {
             walked
         };
         let none = TermFilter::default;
-        let filters: [(_, Wants); 8] = [
+        let filters: [(_, Wants); 10] = [
+            (none().with_range(Some(b"a"), Some(b"b.c")), |term| ("a".."b.c").contains(&term)),
+            (none().with_range(None, Some("É".as_bytes())), |term| term < "É"),
             (none(), |_| true),
             (none().with_prefix("Ab"), |term| term.starts_with("Ab")),
             (none().with_text("B.").unwrap(), |term| term.to_lowercase().contains("b.")),

@@ -358,6 +358,7 @@ impl Explaining<'_, '_> {
                     terms: facet.n_terms,
                     decisions: facet_decisions(facet, counted_by),
                     actual: actual.map(facet_actual),
+                    within: vec![],
                 }
             })
             .collect()

@@ -199,6 +199,9 @@ impl Json {
                 json.field("actual").facet_actual(actual);
             }
             json.field("decisions").array(&facet.decisions, Json::decision);
+            if !facet.within.is_empty() {
+                json.field("within").array(&facet.within, Json::facet);
+            }
         });
     }
 

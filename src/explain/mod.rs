@@ -335,8 +335,17 @@ pub struct ExplainFacet {
     pub terms: u64,
     /// What the planner considered here.
     pub decisions: Vec<Decision>,
-    /// What happened; `None` where the plan was not run.
+    /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
     pub actual: Option<FacetActual>,
+    /// Those that are counted in each of its buckets.
+    pub within: Vec<ExplainFacet>,
+}
+
+impl ExplainFacet {
+    /// Of a field, of which nothing else is known.
+    pub(crate) fn of(field: &str) -> Self {
+        ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
+    }
 }
 
 /// What counting one facet took. A term that several segments have is a term of each, so that all
@@ -642,6 +651,7 @@ pub(crate) mod sample {
                 column: None,
                 ..FacetActual::default()
             }),
+            within: vec![],
         }];
         tree.total_ns = Some(42_000);
         tree

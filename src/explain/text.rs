@@ -74,7 +74,8 @@ impl ExplainTree {
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
-            page.facet(facet);
+            page.out.push('\n');
+            page.facet("", facet);
         }
         if let Some(total) = self.total_ns {
             page.out.push('\n');
@@ -356,7 +357,7 @@ impl Page<'_> {
         }
     }
 
-    fn facet(&mut self, facet: &ExplainFacet) {
+    fn facet(&mut self, prefix: &str, facet: &ExplainFacet) {
         let what = match &facet.ranges {
             Some(ranges) => format!("{}, {ranges}", facet.field),
             None => format!(
@@ -370,16 +371,16 @@ impl Page<'_> {
             Some(options) => format!("{what}, {options}"),
             None => what,
         };
-        self.out.push('\n');
-        self.cut("", vec![strong("Facet"), plain(what)]);
+        let inner = format!("{prefix}   ");
+        self.cut(prefix, vec![strong("Facet"), plain(what)]);
         if !facet.algorithm.is_empty() {
-            self.detail("   ", "algorithm", vec![plain(&*facet.algorithm)]);
+            self.detail(&inner, "algorithm", vec![plain(&*facet.algorithm)]);
         }
         if let Some((counts, actual)) =
             facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
         {
-            self.detail("   ", "looked at", in_column(counts));
-            self.detail("   ", "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
+            self.detail(&inner, "looked at", in_column(counts));
+            self.detail(&inner, "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
         } else if let Some(actual) = &facet.actual {
             let text = format!(
                 "{} intersected, {} skipped, {} from document frequency, {}, {} read",
@@ -389,10 +390,13 @@ impl Page<'_> {
                 Time(actual.time_ns),
                 Bytes(actual.bytes_read),
             );
-            self.detail("   ", "actual   ", vec![plain(text)]);
+            self.detail(&inner, "actual   ", vec![plain(text)]);
         }
         for decision in &facet.decisions {
-            self.decision("   ", decision);
+            self.decision(&inner, decision);
+        }
+        for facet in &facet.within {
+            self.facet(&inner, facet);
         }
     }
 

@@ -13,7 +13,7 @@
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
 use super::merged::MergedCounts;
-use super::ranges::{ColumnProfile, wider};
+use super::ranges::{ColumnProfile, OfField, wider};
 use super::tally::Tally;
 use super::terms::{FacetProfile, TermCounts};
 use super::top::Top;
@@ -22,6 +22,7 @@ use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
+use crate::ids::FieldId;
 use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
 use crate::value;
@@ -119,8 +120,11 @@ pub(super) fn count_by_column(
             counting.add_segment(&column, matches, &mut tally)?;
         }
         tally.finish()?;
-        // Only texts are filtered.
-        for (code, count) in first_of(&tally, values, |_| Ok(true))? {
+        let is_wanted = |code| {
+            let filter = values.filter.as_ref();
+            Ok(filter.is_none_or(|filter| filter.matches(&value::term_of_code(code))))
+        };
+        for (code, count) in first_of(&tally, values, is_wanted)? {
             top.offer(count, &value::term_of_code(code))?;
         }
     }
@@ -136,6 +140,54 @@ pub(super) fn count_by_column(
             ..FacetProfile::default()
         },
     })
+}
+
+/// How many different values of a field that keeps a column `matches` have, and how many of them have none.
+pub(crate) fn count_distinct(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    matches: &[MatchSet],
+) -> Result<(u64, u64)> {
+    let mut counting = Counting::default();
+    let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
+    let has_ordinals = |it: &SegmentPlan<'_>| it.segment.schema().get(field).has_ordinals();
+    let mut distinct = 0;
+    if segments.first().is_some_and(has_ordinals) {
+        let mut of_parts = vec![];
+        for (segment, (column, matches)) in segments.iter().zip(columns) {
+            let terms = segment.segment.field(field).terms()?;
+            let n_terms = u64::from(terms.n_terms());
+            let mut tally = Tally::of(0, n_terms, n_terms <= cost::counters_max(n_matches))?;
+            counting.add_segment(&column, matches, &mut tally)?;
+            tally.finish()?;
+            of_parts.push((terms, tally));
+        }
+        match &of_parts[..] {
+            [(_, tally)] => tally.for_each(|_| {
+                distinct += 1;
+                Ok(())
+            })?,
+            parts => {
+                let counts = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
+                let mut merged = MergedCounts::open(counts)?;
+                while merged.next()?.is_some() {
+                    distinct += 1;
+                }
+            }
+        }
+    } else {
+        let (least, greatest) = range.unwrap_or_default();
+        let mut tally = Tally::new(least, (greatest - least).saturating_add(1), n_matches)?;
+        for (column, matches) in columns {
+            counting.add_segment(&column, matches, &mut tally)?;
+        }
+        tally.finish()?;
+        tally.for_each(|_| {
+            distinct += 1;
+            Ok(())
+        })?;
+    }
+    Ok((distinct, n_matches.saturating_sub(counting.n_with)))
 }
 
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@ mod intersection;
 mod intervals;
 mod merged;
 mod moments;
+mod parts;
 mod pieces;
 mod ranges;
 mod statistics;
@@ -12,15 +13,19 @@ mod steps;
 mod tally;
 mod terms;
 mod top;
+mod unmatched;
 mod wanted;
 
+pub(crate) use codes::count_distinct;
 pub(crate) use intervals::count_intervals;
+pub(crate) use parts::{in_ranges, with_term, without_value};
 pub(crate) use ranges::{ColumnProfile, count_ranges};
 pub(crate) use statistics::{NumberStatistics, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use terms::{FacetProfile, TermCounts};
 
-use crate::error::Result;
+use crate::budget;
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
 use crate::plan::{FacetMethod, FacetPlan, SegmentPlan};
 
@@ -35,10 +40,26 @@ pub(crate) fn count_values(
 ) -> Result<TermCounts> {
     let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
     let everything = matches.iter().all(|matches| matches!(matches, MatchSet::Everything));
-    let method = plan.choose(counts.sum::<u64>() as f64, everything).method;
-    let mut counts = match method {
-        FacetMethod::Column => codes::count_by_column(segments, plan, matches)?,
-        _ => {
+    let choice = plan.choose(counts.sum::<u64>() as f64, everything);
+    let mut method = choice.method;
+    let by_column = match method {
+        FacetMethod::Column => {
+            let before = budget::left();
+            match codes::count_by_column(segments, plan, matches) {
+                // What was thought to be affordable was not, and posting lists take next to nothing.
+                Err(error) if is_too_much(&error) && !choice.is_wanted => {
+                    budget::release(before.saturating_sub(budget::left()));
+                    method = choice.alternative;
+                    None
+                }
+                counts => Some(counts?),
+            }
+        }
+        _ => None,
+    };
+    let mut counts = match by_column {
+        Some(counts) => counts,
+        None => {
             let to_test = match to_test {
                 Some(matches) => matches,
                 None => {
@@ -49,6 +70,14 @@ pub(crate) fn count_values(
             terms::count_terms(segments, plan, method, to_test)?
         }
     };
+    if plan.values.minimum == 0 {
+        unmatched::add_unmatched(segments, plan, &mut counts)?;
+    }
     counts.profile.method = Some(method);
     Ok(counts)
+}
+
+/// Whether an error says that a budget ran out of memory.
+fn is_too_much(error: &Error) -> bool {
+    error.kind() == ErrorKind::LimitExceeded
 }

@@ -99,8 +99,36 @@ pub(super) fn wider(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64
     }
 }
 
-struct Counting {
+/// Ranges of codes, cut into pieces by the ends of all of them.
+pub(super) struct Cut {
     /// Of each range the numbers of ends up to what is in it: more than the first, and up to the second.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Ascending.
+    pub(super) ends: Vec<u64>,
+    /// How many different numbers of ends there are.
+    pub(super) n_pieces: usize,
+}
+
+impl Cut {
+    pub(super) fn of(ranges: &[Range<u128>]) -> Self {
+        let real = ranges.iter().filter(|range| range.start < range.end);
+        let mut ends: Vec<u128> = real.flat_map(|range| [range.start, range.end]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let place = |end| ends.partition_point(|other| *other < end);
+        let pieces_of = |range: &Range<u128>| match range.start < range.end {
+            true => place(range.start)..place(range.end),
+            false => 0..0,
+        };
+        let (ranges, n_pieces) = (ranges.iter().map(pieces_of).collect(), ends.len() + 1);
+        // The end of all codes comes before none.
+        let ends = ends.into_iter().filter_map(|end| u64::try_from(end).ok()).collect();
+        Cut { ranges, ends, n_pieces }
+    }
+}
+
+struct Counting {
+    /// As [`Cut`] has them.
     ranges: Vec<Range<usize>>,
     /// Whether a range has what lies behind so many ends.
     is_inside: Vec<bool>,
@@ -112,24 +140,13 @@ struct Counting {
 impl Counting {
     /// With the ends of all ranges, ascending.
     fn new(ranges: &[Range<u128>]) -> (Self, Vec<u64>) {
-        let real = ranges.iter().filter(|range| range.start < range.end);
-        let mut ends: Vec<u128> = real.flat_map(|range| [range.start, range.end]).collect();
-        ends.sort_unstable();
-        ends.dedup();
-        let place = |end| ends.partition_point(|other| *other < end);
-        let pieces_of = |range: &Range<u128>| match range.start < range.end {
-            true => place(range.start)..place(range.end),
-            false => 0..0,
-        };
-        let ranges: Vec<Range<usize>> = ranges.iter().map(pieces_of).collect();
+        let Cut { ranges, ends, n_pieces } = Cut::of(ranges);
         // Before the first end and behind the last there is no range.
-        let mut is_inside = vec![false; ends.len() + 1];
+        let mut is_inside = vec![false; n_pieces];
         for range in &ranges {
             is_inside[range.start + 1..][..range.len()].fill(true);
         }
         let of_many = vec![0; ranges.len()];
-        // The end of all codes comes before none.
-        let ends = ends.into_iter().filter_map(|end| u64::try_from(end).ok()).collect();
         (Counting { ranges, is_inside, of_many, n_many_inside: 0 }, ends)
     }
 

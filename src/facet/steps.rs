@@ -91,11 +91,22 @@ impl Steps {
         }
     }
 
+    /// How many steps there are from that of one code to that of another.
+    pub(crate) fn n_between(self, (least, greatest): (u64, u64)) -> u128 {
+        (self.number(greatest) - self.number(least)).unsigned_abs() + 1
+    }
+
     /// Whether the steps of fractions between two codes can be told apart.
+    pub(crate) fn tells_apart(self, (least, greatest): (u64, u64)) -> bool {
+        let Steps::Fractions { width } = self else { return true };
+        let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
+        furthest / width < WHOLE_MAX
+    }
+
     fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
         let Steps::Fractions { width } = self else { return Ok(()) };
         let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
-        match furthest / width < WHOLE_MAX {
+        match self.tells_apart((least, greatest)) {
             true => Ok(()),
             false => Err(Error::new(ErrorKind::Usage, "counting by steps")
                 .expected("steps that numbers of 53 bits tell apart")

@@ -1,7 +1,9 @@
 //! How the values of a field will be counted over what matches.
 
-use super::cost::{FacetCosts, FacetSizes};
+use super::SegmentPlan;
+use super::cost::{self, FacetCosts, FacetSizes};
 use crate::budget;
+use crate::error::Result;
 use crate::expansion::TermFilter;
 use crate::ids::FieldId;
 
@@ -25,7 +27,7 @@ pub(crate) struct ValuesWanted {
     /// How many at the most, the first in this order.
     pub(crate) limit: usize,
     pub(crate) order: FacetOrder,
-    /// Documents that must match with a value; one at least.
+    /// Documents that must match with a value; 0 where those of none are wanted, too.
     pub(crate) minimum: u64,
     /// Those that may come at all; `None` where all may.
     pub(crate) filter: Option<TermFilter>,
@@ -83,6 +85,11 @@ impl FacetPlan {
         FacetPlan { field, values, n_terms: sizes.n_terms, choice, sizes, wanted: method }
     }
 
+    /// For a facet within the buckets of another, each of which has its own matches to choose by.
+    pub(crate) fn within(segments: &[SegmentPlan<'_>], wanted: &FacetWanted) -> Result<Self> {
+        Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?))
+    }
+
     /// The cheapest way, where so many documents match.
     pub(crate) fn choose(&self, matches: f64, everything: bool) -> FacetChoice {
         let by_value = self.values.order != FacetOrder::Count;
@@ -105,6 +112,49 @@ impl FacetPlan {
         let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
         let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
         FacetChoice { method, cost_ns, alternative, alternative_ns, is_wanted: wanted.is_some() }
+    }
+}
+
+impl FacetSizes {
+    /// Of a field in some segments, without a sample of its terms.
+    pub(super) fn of(segments: &[SegmentPlan<'_>], wanted: &FacetWanted) -> Result<Self> {
+        let FacetWanted { field, ref values, .. } = *wanted;
+        let n_docs = segments.iter().map(|part| u64::from(part.n_docs)).sum::<u64>();
+        let n_docs = u32::try_from(n_docs).unwrap_or(u32::MAX);
+        let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
+        for part in segments {
+            let reader = part.segment.field(field);
+            sizes.n_segments += 1;
+            let n_terms = u64::from(reader.terms()?.n_terms());
+            sizes.n_terms += n_terms;
+            let (n_walked, n_wanted) = match &values.filter {
+                None => (n_terms, n_terms),
+                Some(filter) => {
+                    let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
+                    match filter.has_patterns() {
+                        true => (n_walked, cost::meant_by_pattern(n_walked)),
+                        false => (n_walked, n_walked),
+                    }
+                }
+            };
+            sizes.n_walked += n_walked;
+            sizes.n_wanted += n_wanted;
+            sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
+            sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
+            if let Some(column) = reader.column()? {
+                sizes.n_values += column.n_values();
+                let by_block = if column.plain().is_some() { 0 } else { column.n_docs() };
+                sizes.n_docs_by_block = sizes.n_docs_by_block.saturating_add(by_block);
+                let of_part = column.range().unwrap_or((u64::MAX, 0));
+                let (least, greatest): (u64, u64) = codes.unwrap_or((u64::MAX, 0));
+                codes = Some((least.min(of_part.0), greatest.max(of_part.1)));
+            }
+        }
+        sizes.column_codes = codes.map(|(least, greatest)| match sizes.has_ordinals {
+            true => sizes.n_terms,
+            false => greatest.saturating_sub(least).saturating_add(1),
+        });
+        Ok(sizes)
     }
 }
 

@@ -719,43 +719,9 @@ impl<'s> Plan<'s> {
 
     fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
         let everything = self.matches_everything();
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let matches = self.node(self.root()).estimate.documents as f64;
         for wanted in &options.facets {
-            let FacetWanted { field, ref values, .. } = *wanted;
-            let (mut sizes, mut codes) = (FacetSizes { n_docs, ..FacetSizes::default() }, None);
-            for part in &self.segments {
-                let reader = part.segment.field(field);
-                sizes.n_segments += 1;
-                let n_terms = u64::from(reader.terms()?.n_terms());
-                sizes.n_terms += n_terms;
-                let (n_walked, n_wanted) = match &values.filter {
-                    None => (n_terms, n_terms),
-                    Some(filter) => {
-                        let n_walked = filter.ordinals(&reader.terms()?)?.len() as u64;
-                        match filter.has_patterns() {
-                            true => (n_walked, cost::meant_by_pattern(n_walked)),
-                            false => (n_walked, n_walked),
-                        }
-                    }
-                };
-                sizes.n_walked += n_walked;
-                sizes.n_wanted += n_wanted;
-                sizes.n_with += u64::from(reader.statistics()?.n_docs_with_value);
-                sizes.has_ordinals = part.segment.schema().get(field).has_ordinals();
-                if let Some(column) = reader.column()? {
-                    sizes.n_values += column.n_values();
-                    let by_block = if column.plain().is_some() { 0 } else { column.n_docs() };
-                    sizes.n_docs_by_block = sizes.n_docs_by_block.saturating_add(by_block);
-                    let of_part = column.range().unwrap_or((u64::MAX, 0));
-                    let (least, greatest): (u64, u64) = codes.unwrap_or((u64::MAX, 0));
-                    codes = Some((least.min(of_part.0), greatest.max(of_part.1)));
-                }
-            }
-            sizes.column_codes = codes.map(|(least, greatest)| match sizes.has_ordinals {
-                true => sizes.n_terms,
-                false => greatest.saturating_sub(least).saturating_add(1),
-            });
+            let mut sizes = FacetSizes::of(&self.segments, wanted)?;
             sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
             let mut plan = FacetPlan::new(wanted, sizes);
             plan.choice = plan.choose(matches, everything);

@@ -2,8 +2,8 @@
 
 use super::select::Selection;
 use super::{
-    Bucket, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode,
-    Values,
+    Bucket, Collapse, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics,
+    TotalMode, Values,
 };
 use crate::error::Result;
 use crate::function::ScoreFunction;
@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 /// What an answer takes beside its parts and what it is kept under, in the cache, too.
-const ENTRY_BYTES: usize = 704;
+const ENTRY_BYTES: usize = 960;
 /// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
-const PART_BYTES: usize = 88;
+const PART_BYTES: usize = 128;
 const TEXT_BYTES: usize = 40;
 const FIELDS_BYTES: usize = 640;
 /// What an answer mostly takes, by which the cache remembers how many are asked for again; and how many at most.
@@ -58,6 +58,8 @@ struct AnswerOptions {
     fields: Option<Vec<String>>,
     facets: Vec<Facet>,
     selections: Vec<Selection>,
+    /// In a box, as it is seldom there.
+    collapse: Option<Box<Collapse>>,
     order: Order,
     after: Option<(u32, DocId)>,
     sort: Vec<SortKey>,
@@ -93,40 +95,69 @@ impl Weighter<Key, Arc<Hits>> for Bytes {
 
 /// About how many bytes of memory it takes to keep an answer.
 fn weight(key: &Key, answer: &Hits) -> u64 {
-    let of_text = |text: &str| TEXT_BYTES + text.len();
-    let of_value = |value: &Value| TEXT_BYTES + value.n_bytes();
-    let of_field = |(name, values): (&String, &Values)| {
-        of_text(name) + values.iter().map(of_value).sum::<usize>()
-    };
-    let of_hit = |hit: &Hit| -> usize {
-        let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
-        PART_BYTES
-            + map
-            + hit.sort.iter().map(of_value).sum::<usize>()
-            + hit.fields.iter().map(of_field).sum::<usize>()
-    };
-    let AnswerOptions { fields, facets, selections, parameters, sort, after_values, .. } =
-        &key.options;
+    let AnswerOptions {
+        fields, facets, selections, collapse, parameters, sort, after_values, ..
+    } = &key.options;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
     let after = after_values.iter().flat_map(|(values, _)| values).map(of_value).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
     let functions = &key.options.score_functions;
     let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
-    let asked = asked + facets.iter().map(|facet| PART_BYTES + facet.n_bytes()).sum::<usize>();
+    let asked =
+        asked + facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum::<usize>();
     let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
+    let asked = asked + collapse.as_ref().map_or(0, |it| it.n_bytes());
+    let facets: usize = answer.facets.iter().map(facet_weight).sum();
+    let hits: usize = answer.hits.iter().map(hit_weight).sum();
+    (ENTRY_BYTES + asked + hits + facets) as u64
+}
+
+fn of_text(text: &str) -> usize {
+    TEXT_BYTES + text.len()
+}
+
+fn of_value(value: &Value) -> usize {
+    TEXT_BYTES + value.n_bytes()
+}
+
+fn hit_weight(hit: &Hit) -> usize {
+    let of_field = |(name, values): (&String, &Values)| {
+        of_text(name) + values.iter().map(of_value).sum::<usize>()
+    };
+    let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
+    PART_BYTES
+        + map
+        + hit.sort.iter().chain(&hit.group).map(of_value).sum::<usize>()
+        + hit.fields.iter().map(of_field).sum::<usize>()
+}
+
+fn facet_weight(counts: &FacetCounts) -> usize {
+    let percentiles = counts.statistics.as_ref().map_or(0, |it| it.percentiles.len());
+    let buckets = counts.buckets.iter().chain(counts.missing_bucket.as_deref());
     let of_bucket = |bucket: &Bucket| {
         let ends = [&bucket.from, &bucket.to].into_iter().flatten();
-        PART_BYTES + of_value(&bucket.value) + ends.map(of_value).sum::<usize>()
+        let within = bucket.facets.iter().map(facet_weight).sum::<usize>();
+        let hits = bucket.hits.iter().map(hit_weight).sum::<usize>();
+        size_of::<Bucket>()
+            + of_value(&bucket.value)
+            + ends.map(of_value).sum::<usize>()
+            + within
+            + hits
     };
-    let buckets = answer.facets.iter().flat_map(|facet| &facet.buckets);
-    let of_facet = |counts: &FacetCounts| {
-        let percentiles = counts.statistics.as_ref().map_or(0, |it| it.percentiles.len());
-        size_of::<FacetCounts>() + of_text(&counts.field) + percentiles * PART_BYTES
-    };
-    let facets = answer.facets.iter().map(of_facet).chain(buckets.map(of_bucket)).sum::<usize>();
-    let hits: usize = answer.hits.iter().map(of_hit).sum();
-    (ENTRY_BYTES + asked + hits + facets) as u64
+    size_of::<FacetCounts>()
+        + of_text(&counts.field)
+        + percentiles * PART_BYTES
+        + buckets.map(of_bucket).sum::<usize>()
+}
+
+/// Whether there was no memory for all that was asked for, so that it may be found with more.
+fn is_open(facet: &Facet, counts: &FacetCounts) -> bool {
+    let buckets = counts.buckets.iter().chain(counts.missing_bucket.as_deref());
+    counts.statistics.as_ref().is_some_and(|found| found.incomplete)
+        || buckets
+            .flat_map(|bucket| facet.within.facets.iter().zip(&bucket.facets))
+            .any(|(facet, counts)| is_open(facet, counts))
 }
 
 impl ResultCache {
@@ -157,13 +188,9 @@ impl ResultCache {
             return Ok(Hits { took: started.elapsed(), from_cache: true, ..kept });
         }
         self.misses.fetch_add(1, Relaxed);
-        let wanted: Vec<bool> = search.facets.iter().map(Facet::wants_spread).collect();
         let answer = search.answer(started)?;
-        // What there was no memory for may be found with more of it.
-        let is_open = |(wanted, counts): (&bool, &FacetCounts)| {
-            *wanted && counts.statistics.as_ref().is_some_and(|found| found.distinct.is_none())
-        };
-        let is_whole = !wanted.iter().zip(&answer.facets).any(is_open);
+        let facets = key.options.facets.iter().zip(&answer.facets);
+        let is_whole = !facets.into_iter().any(|(facet, counts)| is_open(facet, counts));
         if is_whole
             && answer.stopped.is_none()
             && weight(&key, &answer) <= self.bytes_max / SHARDS as u64
@@ -225,6 +252,7 @@ impl SearchBuilder<'_> {
             fields,
             facets,
             selections,
+            collapse,
             order,
             after,
             sort,
@@ -245,6 +273,7 @@ impl SearchBuilder<'_> {
             fields,
             facets,
             selections,
+            collapse: collapse.map(Box::new),
             order,
             after: after.map(|(score, doc)| (score.to_bits(), doc)),
             sort,

@@ -1,15 +1,12 @@
 //! What a search can be asked to count, and with which options.
 
+use super::ranges::FacetRange;
+use super::values::{ValueFacet, ValueOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::TermFilter;
-use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
-use crate::schema::FieldKind;
-use crate::value::{self, Calendar, Interval, Value, Zone};
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
-use std::str::FromStr;
+use crate::value::{Calendar, Interval, Value, Zone};
 
-/// Values that a facet shows unless a number is given.
-const VALUES_DEFAULT: usize = 10;
+/// How many facets may lie within each other, the outermost one counted.
+pub const FACET_DEPTH_MAX: usize = 8;
 
 /// What is to be counted of a field over the documents that match, for [`with_facet`](crate::SearchBuilder::with_facet).
 ///
@@ -34,10 +31,65 @@ const VALUES_DEFAULT: usize = 10;
 /// assert_eq!(found, [("Aldi".to_owned(), 1)]);
 /// # Ok::<(), treepie::Error>(())
 /// ```
+///
+/// Each bucket that comes can be looked into: by [facets](Self::with_facet) of other fields that count its documents alone,
+/// by statistics of them, and by its [best hits](Self::with_hits). Facets may lie within facets, up to
+/// [`FACET_DEPTH_MAX`] of them.
+///
+/// ```
+/// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+///
+/// let price = Field::new("price", FieldKind::I64);
+/// let schema = Schema::builder().keyword("brand").keyword("color").field(price).build()?;
+/// let index = Index::in_memory(schema);
+/// let mut writer = index.writer()?;
+/// for (brand, color, price) in [("acme", "red", 3), ("acme", "blue", 9), ("acme", "red", 6), ("bolt", "red", 4)] {
+///     writer.add(Document::new().with("brand", brand).with("color", color).with("price", price))?;
+/// }
+/// writer.commit()?;
+/// let searcher = index.searcher()?;
+/// let query = searcher.parse("*")?;
+/// let brands = Facet::values("brand")
+///     .with_facet(Facet::values("color").limit(1))
+///     .with_facet(Facet::statistics("price"))
+///     .with_hits(1);
+/// let page = searcher.search(&query).with_facet(brands).run()?;
+/// let acme = &page.facets[0].buckets[0];
+/// assert_eq!(acme.count, 3);
+/// let red = &acme.facets[0].buckets[0];
+/// assert_eq!((red.value.to_string(), red.count), ("red".to_owned(), 2));
+/// assert_eq!(acme.facets[1].statistics.as_ref().unwrap().mean.to_string(), "6");
+/// assert_eq!(acme.hits[0].fields["brand"].to_string(), "acme");
+/// # Ok::<(), treepie::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Facet {
     pub(super) field: String,
     pub(super) what: FacetWhat,
+    pub(super) within: Within,
+}
+
+/// What is wanted of each bucket that comes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Within {
+    pub(super) facets: Vec<Facet>,
+    /// How many of its best documents.
+    pub(super) hits: usize,
+}
+
+impl Within {
+    pub(super) fn is_empty(&self) -> bool {
+        self.facets.is_empty() && self.hits == 0
+    }
+
+    /// How many facets lie within each other here.
+    pub(super) fn depth(&self) -> usize {
+        self.facets.iter().map(|facet| 1 + facet.within.depth()).max().unwrap_or(0)
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,26 +101,84 @@ pub(super) enum FacetWhat {
     Statistics(StatisticsOptions),
     /// Of this width.
     Steps(Value),
+    /// At most so many ranges that suit what matches.
+    Suitable(usize),
+}
+
+impl FacetWhat {
+    /// How many ranges or values are asked for; 0 where nobody says.
+    pub(super) fn n_ranges(&self) -> usize {
+        match self {
+            FacetWhat::Values(values) => values.limit,
+            FacetWhat::Ranges(ranges) => ranges.len(),
+            FacetWhat::Suitable(n) => *n,
+            FacetWhat::Intervals(_) | FacetWhat::Statistics(_) | FacetWhat::Steps(_) => 0,
+        }
+    }
+
+    /// By which ranges values are counted, for people; `None` where each counts by itself.
+    pub(super) fn ranges(&self) -> Option<String> {
+        match self {
+            FacetWhat::Values(_) => None,
+            FacetWhat::Ranges(ranges) => Some(format!("{} ranges", ranges.len())),
+            FacetWhat::Intervals(interval) => Some(format!("by {interval}")),
+            FacetWhat::Statistics(_) => Some("statistics".to_owned()),
+            FacetWhat::Steps(width) => Some(format!("by steps of {width}")),
+            FacetWhat::Suitable(n) => Some(format!("at most {n} ranges that suit")),
+        }
+    }
 }
 
 impl Facet {
-    /// Whether the different values of a field are wanted, or what stands at ranks of them.
-    pub(super) fn wants_spread(&self) -> bool {
-        match &self.what {
-            FacetWhat::Statistics(options) => options.percentiles().is_ok_and(|it| it.is_some()),
-            _ => false,
-        }
+    pub(super) fn is_of_values(&self) -> bool {
+        matches!(self.what, FacetWhat::Values(_))
     }
 
     /// The values of a field, or the terms of a text field, with how many documents have each: the ten most frequent ones,
     /// unless options say otherwise.
     pub fn values(field: impl Into<String>) -> ValueFacet {
-        ValueFacet { field: field.into(), options: ValueOptions::default() }
+        ValueFacet {
+            field: field.into(),
+            options: ValueOptions::default(),
+            within: Within::default(),
+        }
+    }
+
+    fn of(field: impl Into<String>, what: FacetWhat) -> Self {
+        Facet { field: field.into(), what, within: Within::default() }
+    }
+
+    /// Also counts another facet in each bucket that comes, over the documents of that bucket alone:
+    /// [`Bucket::facets`](crate::Bucket::facets). Documents without a value are a bucket of their own,
+    /// [`FacetCounts::missing_bucket`](crate::FacetCounts::missing_bucket). [Selected](crate::SearchBuilder::select) values of
+    /// a field are left out by its facet wherever it is, and by all that lie within it.
+    ///
+    /// Costs one pass over what matches for ranges, intervals and steps, one intersection for each value, and what the other
+    /// facet costs in each bucket, of which there may be 65,536 in a search.
+    ///
+    /// # Errors
+    ///
+    /// When it runs: a usage error for statistics, which have no buckets, or for facets that lie too deep; a limit error for too
+    /// many buckets.
+    pub fn with_facet(mut self, facet: impl Into<Facet>) -> Self {
+        self.within.facets.push(facet.into());
+        self
+    }
+
+    /// Also gives the `n` best documents of each bucket that comes, in the order of the search and with the stored fields of
+    /// its hits: [`Bucket::hits`](crate::Bucket::hits). By score, each document of a bucket is scored.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_facet`](Self::with_facet).
+    pub fn with_hits(mut self, n: usize) -> Self {
+        self.within.hits = n;
+        self
     }
 
     /// Ranges of values, as [`facet_ranges`](crate::SearchBuilder::facet_ranges) says.
     pub fn ranges(field: impl Into<String>, ranges: impl IntoIterator<Item = FacetRange>) -> Self {
-        Facet { field: field.into(), what: FacetWhat::Ranges(ranges.into_iter().collect()) }
+        Facet::of(field, FacetWhat::Ranges(ranges.into_iter().collect()))
     }
 
     /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
@@ -94,7 +204,7 @@ impl Facet {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn intervals_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
-        Facet { field: field.into(), what: FacetWhat::Intervals(Calendar::new(interval, zone)) }
+        Facet::of(field, FacetWhat::Intervals(Calendar::new(interval, zone)))
     }
 
     /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
@@ -121,7 +231,33 @@ impl Facet {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn steps(field: impl Into<String>, width: impl Into<Value>) -> Self {
-        Facet { field: field.into(), what: FacetWhat::Steps(width.into()) }
+        Facet::of(field, FacetWhat::Steps(width.into()))
+    }
+
+    /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
+    /// 5 times a power of ten, of dates intervals of the calendar, or of several years from the first on. Of a field of numbers or
+    /// dates that keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
+    ///
+    /// Costs a look at the least and the greatest value beside counting.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().field(Field::new("year", FieldKind::I64)).build()?);
+    /// let mut writer = index.writer()?;
+    /// for year in [1871, 1902, 1933, 1938] {
+    ///     writer.add(Document::new().with("year", year))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let page = searcher.search(&query).with_facet(Facet::auto_ranges("year", 5)).run()?;
+    /// let ranges = page.facets[0].buckets.iter().map(|bucket| (bucket.from.clone().unwrap(), bucket.count));
+    /// assert_eq!(ranges.collect::<Vec<_>>(), [(1860.into(), 1), (1900.into(), 1), (1920.into(), 2)]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn auto_ranges(field: impl Into<String>, n: usize) -> Self {
+        Facet::of(field, FacetWhat::Suitable(n))
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
@@ -159,113 +295,15 @@ impl Facet {
             size_of::<FacetRange>() + ends.map(Value::n_bytes).sum::<usize>()
         };
         self.field.len()
+            + self.within.n_bytes()
             + match &self.what {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
                 FacetWhat::Intervals(calendar) => calendar.n_bytes(),
+                FacetWhat::Suitable(_) => 0,
                 FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }
-    }
-}
-
-/// A facet of values with its options; from [`Facet::values`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[must_use = "nothing is counted unless a search is given it"]
-pub struct ValueFacet {
-    field: String,
-    options: ValueOptions,
-}
-
-impl ValueFacet {
-    /// How many values come at the most (default 10).
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.options.limit = limit;
-        self
-    }
-
-    /// In what order they come, and which of them where there are more than the limit (default [`FacetOrder::Count`]).
-    pub fn order(mut self, order: FacetOrder) -> Self {
-        self.options.order = order;
-        self
-    }
-
-    /// By value, the smallest first: [`FacetOrder::Value`].
-    pub fn by_value(self) -> Self {
-        self.order(FacetOrder::Value)
-    }
-
-    /// By value, the greatest first: [`FacetOrder::ValueDescending`].
-    pub fn by_value_descending(self) -> Self {
-        self.order(FacetOrder::ValueDescending)
-    }
-
-    /// Leaves out values that fewer documents have (default 1; a value that none has never comes, so that 0 is the same).
-    pub fn minimum(mut self, documents: u64) -> Self {
-        self.options.minimum = documents.max(1);
-        self
-    }
-
-    /// Only values that begin so, of a field of texts or keywords; asked for twice, the last counts.
-    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.options.prefix = prefix.into();
-        self
-    }
-
-    /// Only values with this text in them, in whatever case (by Unicode's simple folding), of a field of texts or keywords;
-    /// asked for twice, both must be.
-    pub fn containing(mut self, text: impl Into<String>) -> Self {
-        self.options.containing.push(text.into());
-        self
-    }
-
-    /// Only values that match a [regular expression](crate::query::Query::regex) as a whole, of a field of texts or
-    /// keywords; asked for twice, both must be.
-    pub fn matching(mut self, regex: impl Into<String>) -> Self {
-        self.options.matching.push(regex.into());
-        self
-    }
-
-    /// Only what is right below a path, of a field of [paths](crate::FieldKind::Path); below the empty one are the uppermost
-    /// names. Each comes as the whole path down to it, with the documents that are there or anywhere below. Instead of a
-    /// prefix. Costs a look at the name of each path that is anywhere below, or that is met in a column.
-    ///
-    /// ```
-    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
-    ///
-    /// let place = Field::new("place", FieldKind::Path { separator: '/' }).many(true);
-    /// let index = Index::in_memory(Schema::builder().field(place).build()?);
-    /// let mut writer = index.writer()?;
-    /// for place in ["home/kitchen/pans", "home/kitchen", "home/bath", "garden"] {
-    ///     writer.add(Document::new().with("place", place))?;
-    /// }
-    /// writer.commit()?;
-    /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("*")?;
-    /// let counts = |path: &str| -> treepie::Result<Vec<_>> {
-    ///     let mut page = searcher.search(&query).with_facet(Facet::values("place").under(path)).run()?;
-    ///     Ok(page.facets.remove(0).buckets.into_iter().map(|b| (b.value.to_string(), b.count)).collect())
-    /// };
-    /// assert_eq!(counts("")?, [("home".to_owned(), 3), ("garden".to_owned(), 1)]);
-    /// assert_eq!(counts("home")?, [("home/kitchen".to_owned(), 2), ("home/bath".to_owned(), 1)]);
-    /// # Ok::<(), treepie::Error>(())
-    /// ```
-    pub fn under(mut self, path: impl Into<String>) -> Self {
-        self.options.under = Some(path.into());
-        self
-    }
-
-    /// Counts them in a way of the caller's. The counts are the same in all ways; where one is not to be had, the plan says
-    /// what was done instead.
-    pub fn method(mut self, method: FacetMethod) -> Self {
-        self.options.method = Some(method);
-        self
-    }
-}
-
-impl From<ValueFacet> for Facet {
-    fn from(ValueFacet { field, options }: ValueFacet) -> Self {
-        Facet { field, what: FacetWhat::Values(Box::new(options)) }
     }
 }
 
@@ -293,7 +331,7 @@ impl StatisticsFacet {
 
 impl From<StatisticsFacet> for Facet {
     fn from(StatisticsFacet { field, options }: StatisticsFacet) -> Self {
-        Facet { field, what: FacetWhat::Statistics(options) }
+        Facet::of(field, FacetWhat::Statistics(options))
     }
 }
 
@@ -319,172 +357,5 @@ impl StatisticsOptions {
                 .found(wrong.to_string())),
             None => Ok((self.distinct || !percentiles.is_empty()).then_some(percentiles)),
         }
-    }
-}
-
-/// Which values are wanted, and how they are to be counted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ValueOptions {
-    limit: usize,
-    order: FacetOrder,
-    minimum: u64,
-    prefix: String,
-    containing: Vec<String>,
-    matching: Vec<String>,
-    pub(super) under: Option<String>,
-    pub(super) method: Option<FacetMethod>,
-}
-
-impl Default for ValueOptions {
-    fn default() -> Self {
-        ValueOptions {
-            limit: VALUES_DEFAULT,
-            order: FacetOrder::Count,
-            minimum: 1,
-            prefix: String::new(),
-            containing: vec![],
-            matching: vec![],
-            under: None,
-            method: None,
-        }
-    }
-}
-
-impl ValueOptions {
-    /// What a plan needs to know.
-    ///
-    /// # Errors
-    ///
-    /// A query error for what is no regular expression, a limit error for one that would take too much memory, a usage error
-    /// for a path to look below that is none, or in a field of another kind.
-    pub(super) fn wanted(&self, kind: FieldKind) -> Result<ValuesWanted> {
-        let ValueOptions { limit, order, minimum, .. } = *self;
-        let mut filter = match (&self.under, kind) {
-            (None, _) => TermFilter::default().with_prefix(&self.prefix),
-            (Some(path), FieldKind::Path { separator }) => {
-                let wrong = |expected, found: &str| {
-                    Error::new(ErrorKind::Usage, "counting what is below a path")
-                        .expected(expected)
-                        .found(found)
-                };
-                if !self.prefix.is_empty() {
-                    return Err(wrong("a path or a prefix".into(), "both"));
-                }
-                if !path.is_empty() {
-                    value::check_path(path, separator)
-                        .map_err(|refused| wrong(refused.expected, &refused.found))?;
-                }
-                TermFilter::default().with_names_below(path, separator)
-            }
-            (Some(_), kind) => {
-                return Err(Error::new(ErrorKind::Usage, "counting what is below a path")
-                    .expected("a field of paths")
-                    .found(format!("a {} field", kind.name())));
-            }
-        };
-        for regex in &self.matching {
-            filter = filter.with_regex(regex)?;
-        }
-        for text in &self.containing {
-            filter = filter.with_text(text)?;
-        }
-        let filter = self.is_filtered().then_some(filter);
-        Ok(ValuesWanted { limit, order, minimum, filter })
-    }
-
-    /// Whether some values are left out, however many documents have them.
-    pub(super) fn is_filtered(&self) -> bool {
-        !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
-            || self.under.is_some()
-    }
-
-    /// For people, what is not as it is by default.
-    pub(super) fn described(&self) -> Option<String> {
-        let order = match self.order {
-            FacetOrder::Count => None,
-            FacetOrder::Value => Some("by value".to_owned()),
-            FacetOrder::ValueDescending => Some("by value, descending".to_owned()),
-        };
-        let minimum = (self.minimum > 1).then(|| format!("of at least {} documents", self.minimum));
-        let prefix = (!self.prefix.is_empty()).then(|| format!("beginning with '{}'", self.prefix));
-        let under = self.under.as_ref().map(|path| format!("right below '{path}'"));
-        let containing = self.containing.iter().map(|text| format!("containing '{text}'"));
-        let matching = self.matching.iter().map(|regex| format!("matching /{regex}/"));
-        let parts = order.into_iter().chain(minimum).chain(prefix).chain(under).chain(containing);
-        let parts: Vec<_> = parts.chain(matching).collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
-    }
-
-    fn n_bytes(&self) -> usize {
-        let texts = self.containing.iter().chain(&self.matching);
-        let texts = texts.map(|text| size_of::<String>() + text.len()).sum::<usize>();
-        let under = self.under.as_ref().map_or(0, String::len);
-        size_of::<Self>() + texts + self.prefix.len() + under
-    }
-}
-
-/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
-/// that side.
-///
-/// ```
-/// use treepie::{FacetRange, Value};
-///
-/// let cheap: FacetRange = "..10".parse()?;
-/// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));
-/// let of_rust = FacetRange::from(10..50); // as the ranges of Rust
-/// assert_eq!(of_rust.from, Some(Value::from(10)));
-/// # Ok::<(), treepie::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct FacetRange {
-    /// The least value that is in it.
-    pub from: Option<Value>,
-    /// The value before which it ends.
-    pub to: Option<Value>,
-}
-
-impl FacetRange {
-    /// From the first value on, before the second.
-    pub fn new(from: Option<impl Into<Value>>, to: Option<impl Into<Value>>) -> Self {
-        FacetRange { from: from.map(Into::into), to: to.map(Into::into) }
-    }
-}
-
-/// As the command line has it: `10..50`, `..10`, `50..`.
-impl FromStr for FacetRange {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let end = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from);
-        match text.split_once("..") {
-            Some((from, to)) => Ok(FacetRange { from: end(from), to: end(to) }),
-            None => Err(Error::new(ErrorKind::Usage, "reading a range")
-                .expected("FROM..TO, FROM.. or ..TO")
-                .found(format!("'{text}'"))),
-        }
-    }
-}
-
-impl<T: Into<Value>> From<Range<T>> for FacetRange {
-    fn from(range: Range<T>) -> Self {
-        Self::new(Some(range.start), Some(range.end))
-    }
-}
-
-impl<T: Into<Value>> From<RangeFrom<T>> for FacetRange {
-    fn from(range: RangeFrom<T>) -> Self {
-        Self::new(Some(range.start), None::<Value>)
-    }
-}
-
-impl<T: Into<Value>> From<RangeTo<T>> for FacetRange {
-    fn from(range: RangeTo<T>) -> Self {
-        Self::new(None::<Value>, Some(range.end))
-    }
-}
-
-impl From<RangeFull> for FacetRange {
-    fn from(_: RangeFull) -> Self {
-        Self::default()
     }
 }

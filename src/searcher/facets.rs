@@ -1,85 +1,66 @@
 //! What is counted over the documents that match.
 
-use super::facet::{Facet, FacetRange, FacetWhat};
+use super::facet::{Facet, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
+use super::ranges::{BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
 use super::search::{Found, SearchBuilder};
-use super::select::Unselected;
+use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
+use super::within::{Inner, Looking, add_wanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Execution, Matches};
+use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
-use crate::facet::{self, ColumnProfile, Steps};
+use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
 use crate::ids::FieldId;
-use crate::plan::{FacetMethod, FacetWanted};
+use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
-use crate::value::{self, Interval, Timestamp, Value};
+use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
 use std::ops::Range;
 
-/// Ranges that a facet may have at the most.
-const RANGES_MAX: usize = 1_024;
-/// Behind all codes.
-const BEHIND: u128 = 1 << u64::BITS;
-
-/// The code that an end of a range stands before, and its value where it is one of the field.
-fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
-    let kind = field.kind;
-    let wrong = |refused: value::NotTaken| {
-        Error::new(ErrorKind::Usage, format!("reading an end of a range of '{}'", field.name))
-            .expected(refused.expected)
-            .found(refused.found)
-    };
-    let span = value::span_in(field, &end.to_exact_text()).map_err(wrong)?;
-    let first = u128::try_from(span.first.max(0)).unwrap_or(0).min(BEHIND);
-    let code = u64::try_from(span.first).ok().filter(|_| span.first <= span.last);
-    Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
+/// A facet that was counted.
+pub(super) struct Counted {
+    pub(super) counts: FacetCounts,
+    /// What says which documents are in each bucket, where that will be asked.
+    pub(super) buckets: Buckets,
+    pub(super) by: CountedBy,
 }
 
-/// Ranges of codes, and the ends that they are shown with.
-struct Ranges {
-    codes: Vec<Range<u128>>,
-    shown: Vec<FacetRange>,
+/// What the documents of buckets have.
+pub(super) enum Buckets {
+    Terms(Vec<Vec<u8>>),
+    /// A code in a range.
+    Codes(Vec<Range<u128>>),
 }
 
-impl Ranges {
-    fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
-        if ranges.len() > RANGES_MAX {
-            return Err(Error::new(ErrorKind::Usage, "counting by ranges")
-                .expected(format!("at most {RANGES_MAX} ranges"))
-                .found(ranges.len().to_string()));
+/// What was looked at.
+pub(super) enum CountedBy {
+    Terms(FacetProfile),
+    Column(ColumnProfile),
+}
+
+impl Counted {
+    /// Ranges, each with its codes and its count; beside them so many documents with other values, and with none.
+    fn ranges(
+        field: &Field,
+        ranges: Vec<(FacetRange, Range<u128>, u64)>,
+        (other, missing): (u64, u64),
+        profile: ColumnProfile,
+    ) -> Self {
+        let (mut buckets, mut codes) = (vec![], vec![]);
+        for (FacetRange { from, to }, of_range, count) in ranges {
+            buckets.push(Bucket { from, to, count, ..Bucket::default() });
+            codes.push(of_range);
         }
-        let (mut codes, mut shown) = (vec![], vec![]);
-        for range in ranges {
-            let from = range.from.as_ref().map(|end| end_of(field, end)).transpose()?;
-            let to = range.to.as_ref().map(|end| end_of(field, end)).transpose()?;
-            let first = from.as_ref().map_or(0, |from| from.0);
-            codes.push(first..to.as_ref().map_or(BEHIND, |to| to.0));
-            shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
-        }
-        Ok(Ranges { codes, shown })
-    }
-}
-
-/// Steps of a width that is a number of the field, and more than nothing.
-fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
-    let text = width.to_exact_text();
-    let wrong = |expected: String| {
-        Error::new(ErrorKind::Usage, format!("reading the width of steps of '{}'", field.name))
-            .expected(expected)
-            .found(format!("'{text}'"))
-    };
-    let span = value::span(field.kind, &text).map_err(|refused| wrong(refused.expected.into()))?;
-    let code = u64::try_from(span.first).ok().filter(|_| span.first == span.last);
-    // The codes of all but natural numbers begin below zero.
-    let zero = match field.kind {
-        FieldKind::U64 => 0,
-        FieldKind::F64 => value::code_of_f64(0.0).unwrap_or_default(),
-        _ => Timestamp::code_of_micros(0),
-    };
-    let is_fraction = field.kind == FieldKind::F64;
-    match code.filter(|code| *code > zero) {
-        Some(code) if is_fraction => Ok(Steps::Fractions { width: value::f64_of_code(code) }),
-        Some(code) => Ok(Steps::Whole { zero, width: code - zero }),
-        None => Err(wrong("a number of the field above zero".to_owned())),
+        let counts = FacetCounts {
+            field: field.name.clone(),
+            kind: FacetKind::Ranges,
+            buckets,
+            other: Some(other),
+            missing,
+            exact: true,
+            ..FacetCounts::default()
+        };
+        Counted { counts, buckets: Buckets::Codes(codes), by: CountedBy::Column(profile) }
     }
 }
 
@@ -140,10 +121,17 @@ impl SearchBuilder<'_> {
         self.with_facet(Facet::intervals(field, interval))
     }
 
-    /// The fields of facets that the plan is to count by their terms; all others are checked.
+    /// The fields of facets that the plan is to count by their terms; all others are checked, and those within them.
     pub(super) fn term_facets(&self) -> Result<Vec<FacetWanted>> {
+        self.facets.iter().try_for_each(Facet::check_within)?;
+        self.checked(&self.facets)
+    }
+
+    /// Checks facets and those within them; gives those of them that are counted by terms.
+    fn checked(&self, facets: &[Facet]) -> Result<Vec<FacetWanted>> {
         let mut terms = vec![];
-        for facet in &self.facets {
+        for facet in facets {
+            self.checked(&facet.within.facets)?;
             let field = self.field(&facet.field)?;
             let of_schema = self.searcher.schema().get(field);
             let kind = of_schema.kind;
@@ -153,6 +141,7 @@ impl SearchBuilder<'_> {
                 FacetWhat::Intervals(_) => "counting by intervals",
                 FacetWhat::Statistics(_) => "taking statistics",
                 FacetWhat::Steps(_) => "counting by steps",
+                FacetWhat::Suitable(_) => "counting by ranges that suit",
             };
             let wrong = |expected: &str| {
                 Err(Error::new(ErrorKind::Usage, counting)
@@ -165,11 +154,16 @@ impl SearchBuilder<'_> {
                     if method == Some(FacetMethod::Column) && !of_schema.column {
                         return wrong("a field that keeps a column");
                     }
+                    if options.between.is_some() && !kind.has_codes() {
+                        return wrong(
+                            "a field of numbers or dates, whose values can lie in a range",
+                        );
+                    }
                     if options.is_filtered() && kind.is_typed() && options.under.is_none() {
                         return wrong("a field of texts or keywords, whose values can be filtered");
                     }
                     let is_selected = self.is_selected(&facet.field);
-                    let values = options.wanted(kind)?;
+                    let values = options.wanted(of_schema)?;
                     terms.push(FacetWanted { field, values, method, is_selected });
                 }
                 _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
@@ -186,6 +180,15 @@ impl SearchBuilder<'_> {
                     return wrong("a field of numbers");
                 }
                 FacetWhat::Steps(width) => drop(steps_of(of_schema, width)?),
+                FacetWhat::Suitable(_) if kind == FieldKind::Bool => {
+                    return wrong("a field of numbers or dates");
+                }
+                FacetWhat::Suitable(n) if !(2..=RANGES_MAX).contains(n) => {
+                    return Err(Error::new(ErrorKind::Usage, counting)
+                        .expected(format!("2 to {RANGES_MAX} ranges"))
+                        .found(n.to_string()));
+                }
+                FacetWhat::Suitable(_) => {}
                 FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
             }
         }
@@ -201,102 +204,111 @@ impl SearchBuilder<'_> {
     ) -> Result<()> {
         let segments = &execution.plan().segments;
         let mut planned = execution.plan().facets.iter();
-        let mut of_all = None;
-        let mut unselected = Unselected::default();
+        let mut domain = Domain::new(matches);
+        let mut looking = Looking::new(self, segments)?;
+        // What posting lists are tested against, by the selections that are left out.
+        let mut tested: Vec<(LeftOut, Option<Vec<MatchSet>>)> = vec![];
         for request in &self.facets {
-            let field = self.field(&request.field)?;
-            let (matches, to_test) = match self.is_selected(&request.field) {
-                true => unselected.but(&request.field, self)?,
-                false => (&matches[..], &mut of_all),
-            };
-            let ranges = match &request.what {
-                FacetWhat::Values(_) => {
-                    let Some(facet) = planned.next() else { continue };
-                    let counts = facet::count_values(segments, facet, matches, to_test)?;
-                    found.facet_profiles.push(counts.profile);
-                    found.facets.push(self.term_counts(field, counts));
-                    continue;
-                }
-                FacetWhat::Ranges(ranges) => Ranges::of(self.searcher.schema().get(field), ranges)?,
-                FacetWhat::Statistics(options) => {
-                    let percentiles = options.percentiles()?;
-                    let wanted = percentiles.as_deref();
-                    let of = facet::statistics_of(segments, field, wanted, matches)?;
-                    found.column_profiles.push(of.profile);
-                    let kind = self.searcher.schema().get(field).kind;
-                    found.facets.push(FacetCounts {
-                        field: request.field.clone(),
-                        kind: FacetKind::Statistics,
-                        missing: of.missing,
-                        exact: true,
-                        statistics: Some(FieldStatistics::of(kind, &of, wanted.unwrap_or(&[]))),
-                        ..FacetCounts::default()
-                    });
-                    continue;
-                }
-                FacetWhat::Steps(width) => {
-                    let of_schema = self.searcher.schema().get(field);
-                    let steps = steps_of(of_schema, width)?;
-                    let counts = facet::count_steps(segments, field, steps, matches)?;
-                    found.column_profiles.push(counts.profile);
-                    let start = |step: i128| {
-                        steps.start(step).map(|code| value::value(of_schema.kind, code))
-                    };
-                    let bucket = |(step, count): (i128, u64)| Bucket {
-                        value: Value::Null,
-                        from: start(step),
-                        to: start(step + 1),
-                        count,
-                    };
-                    found.facets.push(FacetCounts {
-                        field: request.field.clone(),
-                        kind: FacetKind::Ranges,
-                        buckets: counts.counts.into_iter().map(bucket).collect(),
-                        other: Some(0),
-                        missing: counts.missing,
-                        exact: true,
-                        statistics: None,
-                    });
-                    continue;
-                }
-                FacetWhat::Intervals(interval) => {
-                    let counts = facet::count_intervals(segments, field, interval, matches)?;
-                    found.column_profiles.push(counts.profile);
-                    let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
-                    let bucket = |(start, next, count): (i64, Option<i64>, u64)| Bucket {
-                        value: Value::Null,
-                        from: date(start),
-                        to: next.and_then(date),
-                        count,
-                    };
-                    found.facets.push(FacetCounts {
-                        field: request.field.clone(),
-                        kind: FacetKind::Ranges,
-                        buckets: counts.counts.into_iter().map(bucket).collect(),
-                        other: Some(0),
-                        missing: counts.missing,
-                        exact: true,
-                        statistics: None,
-                    });
-                    continue;
-                }
-            };
-            let counts = facet::count_ranges(segments, field, &ranges.codes, matches)?;
-            found.column_profiles.push(counts.profile);
-            let buckets = ranges.shown.into_iter().zip(counts.counts);
-            let bucket =
-                |(FacetRange { from, to }, count)| Bucket { value: Value::Null, from, to, count };
-            found.facets.push(FacetCounts {
-                field: request.field.clone(),
-                kind: FacetKind::Ranges,
-                buckets: buckets.map(bucket).collect(),
-                other: Some(counts.other),
-                missing: counts.missing,
-                exact: true,
-                statistics: None,
-            });
+            let mut path = vec![&*request.field];
+            let left_out = self.left_out(&path);
+            let mut inner = self.inner(segments, &request.within.facets, &mut path)?;
+            let mut needed = vec![left_out.clone()];
+            add_wanted(&inner, &mut needed);
+            needed.iter().try_for_each(|left_out| domain.need(self, left_out))?;
+            let at = tested.iter().position(|(of, _)| *of == left_out).unwrap_or(tested.len());
+            if at == tested.len() {
+                tested.push((left_out.clone(), None));
+            }
+            let plan = if request.is_of_values() { planned.next() } else { None };
+            let (matches, to_test) = (domain.of(&left_out), &mut tested[at].1);
+            let mut counted = self.count_facet(segments, request, plan, matches, to_test)?;
+            if !request.within.is_empty() {
+                looking.look_into(request, &mut counted, &domain, &left_out, &mut inner)?;
+            }
+            match counted.by {
+                CountedBy::Terms(profile) => found.facet_profiles.push(profile),
+                CountedBy::Column(profile) => found.column_profiles.push(profile),
+            }
+            found.inner.push(inner);
+            found.facets.push(counted.counts);
         }
         Ok(())
+    }
+
+    /// Counts one facet over `matches`, but nothing within its buckets; of values as planned.
+    pub(super) fn count_facet(
+        &self,
+        segments: &[SegmentPlan<'_>],
+        request: &Facet,
+        plan: Option<&FacetPlan>,
+        matches: &[MatchSet],
+        to_test: &mut Option<Vec<MatchSet>>,
+    ) -> Result<Counted> {
+        let field = self.field(&request.field)?;
+        let of_schema = self.searcher.schema().get(field);
+        let is_parted = !request.within.is_empty();
+        match &request.what {
+            FacetWhat::Values(options) => {
+                let wanted;
+                let plan = match plan {
+                    Some(plan) => plan,
+                    None => {
+                        let (values, method) = (options.wanted(of_schema)?, options.method);
+                        wanted = FacetPlan::within(
+                            segments,
+                            &FacetWanted { field, values, method, is_selected: false },
+                        )?;
+                        &wanted
+                    }
+                };
+                let counts = facet::count_values(segments, plan, matches, to_test)?;
+                let terms = counts.buckets.iter().filter(|_| is_parted);
+                Ok(Counted {
+                    buckets: Buckets::Terms(terms.map(|(term, _)| term.clone()).collect()),
+                    by: CountedBy::Terms(counts.profile),
+                    counts: self.term_counts(field, counts),
+                })
+            }
+            FacetWhat::Statistics(options) => {
+                let percentiles = options.percentiles()?;
+                let wanted = percentiles.as_deref();
+                let of = facet::statistics_of(segments, field, wanted, matches)?;
+                let statistics = FieldStatistics::of(of_schema.kind, &of, wanted);
+                let counts = FacetCounts {
+                    field: request.field.clone(),
+                    kind: FacetKind::Statistics,
+                    missing: of.missing,
+                    exact: true,
+                    statistics: Some(statistics),
+                    ..FacetCounts::default()
+                };
+                let by = CountedBy::Column(of.profile);
+                Ok(Counted { counts, by, buckets: Buckets::Terms(vec![]) })
+            }
+            FacetWhat::Ranges(ranges) => {
+                of_ranges(segments, field, of_schema, Ranges::of(of_schema, ranges)?, matches)
+            }
+            FacetWhat::Steps(width) => {
+                of_steps(segments, field, of_schema, steps_of(of_schema, width)?, matches)
+            }
+            FacetWhat::Intervals(interval) => {
+                of_intervals(segments, field, of_schema, interval, matches)
+            }
+            FacetWhat::Suitable(n) => {
+                let of = facet::statistics_of(segments, field, None, matches)?;
+                let Some(codes) = of.range else {
+                    return Ok(Counted::ranges(of_schema, vec![], (0, of.missing), of.profile));
+                };
+                match Suitable::of(of_schema, codes, *n) {
+                    Suitable::Steps(it) => of_steps(segments, field, of_schema, it, matches),
+                    Suitable::Interval(it) => {
+                        let calendar = Calendar::new(it, Zone::utc());
+                        of_intervals(segments, field, of_schema, &calendar, matches)
+                    }
+                    Suitable::Years(it) => of_ranges(segments, field, of_schema, it, matches),
+                }
+            }
+        }
     }
 
     fn term_counts(&self, field: FieldId, counts: facet::TermCounts) -> FacetCounts {
@@ -320,61 +332,178 @@ impl SearchBuilder<'_> {
             other,
             missing: counts.missing,
             exact: true,
-            statistics: None,
+            ..FacetCounts::default()
         }
     }
 
-    /// Puts the facets that are counted by columns where they were asked for among those of the plan, and what happened.
-    pub(super) fn put_facets(&self, tree: &mut ExplainTree, run: Option<&Found>) {
+    /// Puts the facets that are counted by columns where they were asked for among those of the plan, and what happened; and
+    /// those within others.
+    pub(super) fn put_facets(&self, tree: &mut ExplainTree, run: Option<&Found>) -> Result<()> {
         let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
+        let mut inner = run.map(|found| &found.inner[..]).unwrap_or_default().iter();
         for request in &self.facets {
-            let unselected = self.is_selected(&request.field);
-            let unselected = unselected.then(|| "without its own selection".to_owned());
-            let (ranges, limit) = match &request.what {
-                FacetWhat::Values(values) => {
-                    let options = values.described().into_iter().chain(unselected);
-                    let options: Vec<_> = options.collect();
-                    let options = (!options.is_empty()).then(|| options.join(", "));
-                    tree.facets
-                        .extend(by_terms.next().map(|facet| ExplainFacet { options, ..facet }));
-                    continue;
+            let options = self.described(request, &[&request.field]);
+            let shown = match &request.what {
+                FacetWhat::Values(_) => {
+                    let Some(facet) = by_terms.next() else { continue };
+                    ExplainFacet { options, ..facet }
                 }
-                FacetWhat::Ranges(ranges) => (format!("{} ranges", ranges.len()), ranges.len()),
-                FacetWhat::Intervals(interval) => (format!("by {interval}"), 0),
-                FacetWhat::Statistics(_) => ("statistics".to_owned(), 0),
-                FacetWhat::Steps(width) => (format!("by steps of {width}"), 0),
+                what => {
+                    let (algorithm, decision) = self.way_by_column(request);
+                    ExplainFacet {
+                        limit: what.n_ranges() as u64,
+                        ranges: what.ranges(),
+                        options,
+                        algorithm: algorithm.into(),
+                        decisions: vec![decision],
+                        actual: profiles.next().map(column_actual),
+                        ..ExplainFacet::of(&request.field)
+                    }
+                }
             };
-            let of_schema = self.searcher.schema().field(&request.field);
-            let (algorithm, decision) = match &request.what {
-                FacetWhat::Statistics(_) if of_schema.is_none_or(|field| !field.column) => (
-                    "dictionary, term by term",
-                    Decision::accepted("go through the dictionary", "the field keeps no column"),
-                ),
-                FacetWhat::Statistics(_) => {
-                    let reason = "a block of which all documents have one value is not read";
-                    (
-                        "column, by bounds of blocks",
-                        Decision::accepted("look at the column", reason),
-                    )
+            let inner = inner.next().map(|inner| &inner[..]);
+            let within = self.within_of(request, &mut vec![&request.field], inner)?;
+            tree.facets.push(ExplainFacet { within, ..shown });
+        }
+        Ok(())
+    }
+
+    /// The facets within another that lies in `path`, and what counting them took.
+    fn within_of<'f>(
+        &self,
+        outer: &'f Facet,
+        path: &mut Vec<&'f str>,
+        run: Option<&[Inner]>,
+    ) -> Result<Vec<ExplainFacet>> {
+        let mut shown = vec![];
+        let reason = match outer.what {
+            FacetWhat::Values(_) => "posting lists of its values, intersected with what matches",
+            _ => "one pass over its column parts what matches",
+        };
+        for (nth, request) in outer.within.facets.iter().enumerate() {
+            path.push(&request.field);
+            let run = run.and_then(|run| run.get(nth));
+            let rule = format!("look into each bucket of {}", outer.field);
+            let mut facet = ExplainFacet {
+                limit: request.what.n_ranges() as u64,
+                ranges: request.what.ranges(),
+                options: self.described(request, path),
+                decisions: vec![Decision::accepted(rule, reason)],
+                ..ExplainFacet::of(&request.field)
+            };
+            match &request.what {
+                FacetWhat::Values(_) => {
+                    let field = self.field(&request.field)?;
+                    for segment in self.searcher.segments() {
+                        facet.terms += u64::from(segment.field(field).terms()?.n_terms());
+                    }
+                    facet.algorithm = "in each bucket what is cheapest there".into();
+                    if let Some(inner) = run.filter(|inner| inner.run.n_buckets > 0) {
+                        facet.algorithm = inner.ways();
+                        facet.actual = Some(inner.actual());
+                    }
                 }
                 _ => {
-                    let reason = "what lies in one range is counted by its bounds";
-                    ("column", Decision::accepted("count by the column", reason))
+                    facet.algorithm = self.way_by_column(request).0.into();
+                    facet.actual = run.map(|inner| column_actual(&inner.run.column));
                 }
-            };
-            tree.facets.push(ExplainFacet {
-                field: request.field.clone(),
-                limit: limit as u64,
-                ranges: Some(ranges),
-                options: unselected,
-                algorithm: algorithm.into(),
-                terms: 0,
-                decisions: vec![decision],
-                actual: profiles.next().map(column_actual),
-            });
+            }
+            facet.within = self.within_of(request, path, run.map(|inner| &inner.inner[..]))?;
+            shown.push(facet);
+            path.pop();
+        }
+        Ok(shown)
+    }
+
+    /// How a facet that is not of values is counted, and why.
+    fn way_by_column(&self, request: &Facet) -> (&'static str, Decision) {
+        let of_schema = self.searcher.schema().field(&request.field);
+        match &request.what {
+            FacetWhat::Statistics(_) if of_schema.is_none_or(|field| !field.column) => (
+                "dictionary, term by term",
+                Decision::accepted("go through the dictionary", "the field keeps no column"),
+            ),
+            FacetWhat::Statistics(_) => {
+                let reason = "a block of which all documents have one value is not read";
+                ("column, by bounds of blocks", Decision::accepted("look at the column", reason))
+            }
+            _ => {
+                let reason = "what lies in one range is counted by its bounds";
+                ("column", Decision::accepted("count by the column", reason))
+            }
         }
     }
+
+    /// What is not as it is by default of a facet that lies in `path`, for people.
+    fn described(&self, request: &Facet, path: &[&str]) -> Option<String> {
+        let options = match &request.what {
+            FacetWhat::Values(values) => values.described(),
+            _ => None,
+        };
+        let unselected = match (&self.left_out(path)[..], path) {
+            ([], _) => None,
+            (_, [_]) => Some("without its own selection".to_owned()),
+            _ => Some("without the selections of it and what it lies within".to_owned()),
+        };
+        let hits = match request.within.hits {
+            0 => None,
+            1 => Some("with the best document of each".to_owned()),
+            n => Some(format!("with the {n} best documents of each")),
+        };
+        let parts: Vec<_> = [options, unselected, hits].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+fn of_ranges(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    of_schema: &Field,
+    Ranges { codes, shown }: Ranges,
+    matches: &[MatchSet],
+) -> Result<Counted> {
+    let counts = facet::count_ranges(segments, field, &codes, matches)?;
+    let ranges = shown.into_iter().zip(codes).zip(counts.counts);
+    let ranges = ranges.map(|((shown, codes), count)| (shown, codes, count));
+    let outside = (counts.other, counts.missing);
+    Ok(Counted::ranges(of_schema, ranges.collect(), outside, counts.profile))
+}
+
+fn of_steps(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    of_schema: &Field,
+    steps: Steps,
+    matches: &[MatchSet],
+) -> Result<Counted> {
+    let counts = facet::count_steps(segments, field, steps, matches)?;
+    let range = |(step, count): (i128, u64)| {
+        let (from, to) = (steps.start(step), steps.start(step + 1));
+        let value = |code| value::value(of_schema.kind, code);
+        let shown = FacetRange { from: from.map(value), to: to.map(value) };
+        (shown, from.map_or(0, u128::from)..to.map_or(BEHIND, u128::from), count)
+    };
+    let ranges = counts.counts.into_iter().map(range).collect();
+    Ok(Counted::ranges(of_schema, ranges, (0, counts.missing), counts.profile))
+}
+
+fn of_intervals(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    of_schema: &Field,
+    calendar: &Calendar,
+    matches: &[MatchSet],
+) -> Result<Counted> {
+    let counts = facet::count_intervals(segments, field, calendar, matches)?;
+    let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
+    let code = |micros| u128::from(Timestamp::code_of_micros(micros));
+    let range = |(start, next, count): (i64, Option<i64>, u64)| {
+        let shown = FacetRange { from: date(start), to: next.and_then(date) };
+        (shown, code(start)..next.map_or(BEHIND, code), count)
+    };
+    let ranges = counts.counts.into_iter().map(range).collect();
+    Ok(Counted::ranges(of_schema, ranges, (0, counts.missing), counts.profile))
 }
 
 fn column_actual(profile: &ColumnProfile) -> FacetActual {

@@ -29,6 +29,10 @@ pub struct Hits {
     pub total: Total,
     /// The documents of the page, in the order of the search.
     pub hits: Vec<Hit>,
+    /// How many different values all documents that match have of the field that hits are
+    /// [grouped](crate::SearchBuilder::collapse) by, with those that have none as one more, or as many more as they are; `None`
+    /// where hits are not grouped, none are wanted, or the search was stopped before.
+    pub groups: Option<u64>,
     /// In the order they were asked for.
     pub facets: Vec<FacetCounts>,
     /// From the query to its answer.
@@ -115,8 +119,18 @@ pub struct Hit {
     /// The values that it is [sorted](crate::SearchBuilder::sort) by, one a key, null where it has none; nothing where
     /// hits are not sorted by fields.
     pub sort: Vec<Value>,
+    /// The value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, null where it has none; `None` where they
+    /// are not grouped.
+    pub group: Option<Value>,
     /// Its stored fields.
     pub fields: Fields,
+}
+
+impl Hit {
+    /// Before its fields are fetched.
+    pub(super) fn new(doc: DocId, score: Option<f32>) -> Self {
+        Hit { doc, score, sort: vec![], group: None, fields: Fields::new() }
+    }
 }
 
 /// Stored fields by name.
@@ -241,6 +255,9 @@ pub struct FacetCounts {
     /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
     /// counted.
     pub exact: bool,
+    /// The documents without a value, with what was asked for [of each bucket](crate::Facet::with_facet); `None` where that was
+    /// nothing, or there are no such documents.
+    pub missing_bucket: Option<Box<Bucket>>,
 }
 
 impl FacetCounts {
@@ -248,17 +265,27 @@ impl FacetCounts {
     pub(super) fn unknown(request: &Facet) -> Self {
         let kind = match request.what {
             FacetWhat::Values(_) => FacetKind::Terms,
-            FacetWhat::Ranges(_) | FacetWhat::Intervals(_) | FacetWhat::Steps(_) => {
-                FacetKind::Ranges
-            }
+            FacetWhat::Ranges(_)
+            | FacetWhat::Intervals(_)
+            | FacetWhat::Steps(_)
+            | FacetWhat::Suitable(_) => FacetKind::Ranges,
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
+
+    /// About how many bytes of memory it takes, but for stored fields.
+    pub(super) fn n_bytes(&self) -> usize {
+        let percentiles = self.statistics.as_ref().map_or(0, |it| it.percentiles.len());
+        let percentiles = percentiles * size_of::<(f64, Value)>();
+        let buckets = self.buckets.iter().chain(self.missing_bucket.as_deref());
+        let buckets = buckets.map(Bucket::n_bytes).sum::<usize>();
+        size_of::<Self>() + self.field.len() + percentiles + buckets
+    }
 }
 
 /// One value of a facet, or one range.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
     /// The value, or the term of a text field; null of a range.
@@ -269,4 +296,18 @@ pub struct Bucket {
     pub to: Option<Value>,
     /// How many matching documents have it.
     pub count: u64,
+    /// What was asked for [within](crate::Facet::with_facet) each bucket, in that order: counted over its documents alone.
+    pub facets: Vec<FacetCounts>,
+    /// Its [best documents](crate::Facet::with_hits), in the order of the search.
+    pub hits: Vec<Hit>,
+}
+
+impl Bucket {
+    /// About how many bytes of memory it takes, but for stored fields.
+    pub(super) fn n_bytes(&self) -> usize {
+        let ends = [&self.from, &self.to].into_iter().flatten();
+        let values = self.value.n_bytes() + ends.map(Value::n_bytes).sum::<usize>();
+        let facets = self.facets.iter().map(FacetCounts::n_bytes).sum::<usize>();
+        size_of::<Self>() + values + facets + size_of_val(&self.hits[..])
+    }
 }

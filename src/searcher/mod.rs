@@ -6,11 +6,13 @@
 //! ```
 
 mod cache;
+mod collapse;
 mod etag;
 mod facet;
 mod facets;
 mod hits;
 mod prepared;
+mod ranges;
 mod search;
 mod select;
 mod sorted;
@@ -18,17 +20,22 @@ mod statistics;
 #[cfg(test)]
 mod stopping_tests;
 mod top_k;
+mod values;
+mod within;
 
 pub(crate) use cache::ResultCache;
 pub use cache::ResultCacheStats;
+pub use collapse::Collapse;
 pub use etag::Etag;
-pub use facet::{Facet, FacetRange, StatisticsFacet, ValueFacet};
+pub use facet::{FACET_DEPTH_MAX, Facet, StatisticsFacet};
 pub use hits::{
     Bucket, FacetCounts, FacetKind, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode, Values,
 };
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
+pub use ranges::FacetRange;
 pub use search::{Order, SearchBuilder, Statistics};
 pub use statistics::{FieldStatistics, Sum};
+pub use values::ValueFacet;
 
 use crate::analysis::Analyzers;
 use crate::budget::{self, Budget};

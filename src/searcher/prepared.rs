@@ -53,13 +53,20 @@ pub struct PreparedSearch<'s> {
 #[derive(Debug)]
 enum PreparedWay<'s> {
     /// By a plan: nothing is scored, or every match the same.
-    Plan { execution: Box<Execution<'s>>, score: Option<f32> },
+    Plan {
+        execution: Box<Execution<'s>>,
+        score: Option<f32>,
+    },
     /// By lists that stay open.
-    Lists { ranked: Ranked<'s>, kept: Box<Kept<'s>> },
+    Lists {
+        ranked: Ranked<'s>,
+        kept: Box<Kept<'s>>,
+    },
     /// As any other search, but for looking words up.
     Anew(Ranked<'s>),
     /// As any other search.
     Sorted,
+    Collapsed,
 }
 
 /// What stays open between the searches of one query.
@@ -88,6 +95,8 @@ pub struct Page<'p> {
     pub total: Total,
     /// The documents of the page, in the order of the search.
     pub docs: &'p [RankedDoc],
+    /// As [`Hits::groups`](super::Hits::groups).
+    pub groups: Option<u64>,
     /// In the order they were asked for.
     pub facets: &'p [FacetCounts],
     /// Why this is not everything, where the search was stopped and gives what it
@@ -124,6 +133,10 @@ impl<'s> SearchBuilder<'s> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
         let way = match ranked {
+            _ if self.is_collapsed() => {
+                self.searcher.plan(&self.query(), &self.options(false)?)?;
+                PreparedWay::Collapsed
+            }
             Some(ranked) if self.is_scored(&ranked) => {
                 let way = self.way(&ranked);
                 match self.needs_matches(way) {
@@ -171,7 +184,7 @@ impl PreparedSearch<'_> {
 
     /// Answers the query. From the second time on nothing is allocated beyond the memory that the searcher
     /// [keeps](super::Searcher::scratch_bytes), where the index is mapped or in memory, no facets are
-    /// asked for and hits are not sorted by fields.
+    /// asked for and hits are neither sorted by fields nor grouped.
     ///
     /// # Errors
     ///
@@ -208,8 +221,11 @@ impl PreparedSearch<'_> {
                 search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
             }
             PreparedWay::Sorted => search.sorted(None, |doc, score, _| add(doc, score))?,
+            PreparedWay::Collapsed => search.collapsed(|hit| add(hit.doc, hit.score))?,
         };
-        facets.extend(found.facets);
-        Ok(Page { total: found.total, docs: ranking, facets, stopped: found.stopped })
+        let mut found = found;
+        facets.append(&mut found.facets);
+        let Found { total, groups, stopped, .. } = found;
+        Ok(Page { total, docs: ranking, groups, facets, stopped })
     }
 }

@@ -1,8 +1,10 @@
 //! One search: its options, the page of the best, and its plan for people.
 
+use super::collapse::{Collapse, CollapseRun};
 use super::prepared::Kept;
 use super::select::Selection;
 use super::top_k::Way;
+use super::within::Inner;
 use super::{
     Explanation, Facet, FacetCounts, Fields, Hit, Hits, Relation, Searcher, Stopped, Total,
     TotalMode,
@@ -50,6 +52,7 @@ pub struct SearchBuilder<'a> {
     pub(super) fields: Option<Vec<String>>,
     pub(super) facets: Vec<Facet>,
     pub(super) selections: Vec<Selection>,
+    pub(super) collapse: Option<Collapse>,
     pub(super) order: Order,
     pub(super) after: Option<(f32, DocId)>,
     pub(super) sort: Vec<SortKey>,
@@ -104,6 +107,7 @@ impl<'a> SearchBuilder<'a> {
             fields: None,
             facets: vec![],
             selections: vec![],
+            collapse: None,
             order: Order::default(),
             after: None,
             sort: vec![],
@@ -358,38 +362,42 @@ impl<'a> SearchBuilder<'a> {
                 let total = Total { value: 0, relation: Relation::AtLeast };
                 let facets = self.facets.iter().map(FacetCounts::unknown);
                 let (facets, took) = (facets.collect(), started.elapsed());
-                return Ok(Hits { total, hits: vec![], facets, took, from_cache: false, stopped });
+                return Ok(Hits {
+                    total,
+                    hits: vec![],
+                    groups: None,
+                    facets,
+                    took,
+                    from_cache: false,
+                    stopped,
+                });
             }
             Ok(ranked) => ranked,
         };
         let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
         let mut stopped = None;
-        let mut add = |doc: DocId, score: Option<f32>, sort: Vec<Value>| {
+        let mut add = |hit: Hit| {
             if let Err(error) = budget::work(FETCHED_NS) {
                 stopped = Some(self.stopped(error)?);
                 if hits.len() >= HITS_AFTER_STOP {
                     return Ok(());
                 }
             }
-            let mut stored = match &fields {
-                Some(fields) if fields.is_empty() => Fields::new(),
-                _ => self.searcher.document(doc)?,
-            };
-            if let Some(fields) = &fields {
-                stored.retain(|name, _| fields.iter().any(|field| field == name));
-            }
-            hits.push(Hit { doc, score, sort, fields: stored });
+            hits.push(Hit { fields: self.fetched(hit.doc, fields.as_deref())?, ..hit });
             Ok(())
         };
         let found = match &ranked {
+            _ if self.is_collapsed() => self.collapsed(add)?,
             Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
+                self.best(ranked, false, None, |doc, score| add(Hit::new(doc, Some(score))))?
             }
-            _ if self.is_sorted() => self.sorted(None, add)?,
+            _ if self.is_sorted() => {
+                self.sorted(None, |doc, score, sort| add(Hit { sort, ..Hit::new(doc, score) }))?
+            }
             _ => {
                 let found = self.planned()?;
                 let score = ranked.as_ref().and_then(Ranked::constant);
-                found.docs.iter().try_for_each(|doc| add(*doc, score, vec![]))?;
+                found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, score)))?;
                 found
             }
         };
@@ -397,11 +405,24 @@ impl<'a> SearchBuilder<'a> {
         Ok(Hits {
             total: found.total,
             hits,
+            groups: found.groups,
             facets: found.facets,
             took: started.elapsed(),
             from_cache: false,
             stopped,
         })
+    }
+
+    /// The stored fields of a document, all of them or those with these names.
+    pub(super) fn fetched(&self, doc: DocId, fields: Option<&[String]>) -> Result<Fields> {
+        let mut stored = match fields {
+            Some([]) => Fields::new(),
+            _ => self.searcher.document(doc)?,
+        };
+        if let Some(fields) = fields {
+            stored.retain(|name, _| fields.iter().any(|field| field == name));
+        }
+        Ok(stored)
     }
 
     /// What a plan finds, where nothing is scored.
@@ -524,20 +545,26 @@ impl<'a> SearchBuilder<'a> {
                 .found("another one, for which nothing is scored"));
         }
         self.functions()?;
+        self.group_field()?;
         if !self.sort.is_empty() {
             self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
-        match (self.order, self.count_only || self.limit == 0 || !self.sort.is_empty()) {
+        let is_elsewhere = !self.sort.is_empty() || self.is_collapsed();
+        match (self.order, self.count_only || self.limit == 0 || is_elsewhere) {
             (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
             _ => self.parameters().map(|_| None),
         }
     }
 
     pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
+        self.scoring_of(&self.query(), parts)
+    }
+
+    /// The same for another query, with the options of this search.
+    pub(super) fn scoring_of(&self, query: &Query, parts: Parts) -> Result<Ranked<'a>> {
         let options = ScoringOptions { pattern_terms: self.pattern_terms };
-        let (query, parameters) = (self.query(), self.parameters()?);
-        let searcher = self.searcher;
-        let ranked = searcher.ranked(&query, &parameters, options, self.statistics, parts)?;
+        let (searcher, parameters) = (self.searcher, self.parameters()?);
+        let ranked = searcher.ranked(query, &parameters, options, self.statistics, parts)?;
         Ok(ranked.with_functions(self.functions()?))
     }
 
@@ -736,10 +763,11 @@ impl<'a> SearchBuilder<'a> {
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
             Some(ranked) => self.put_top(&mut tree, ranked, None),
+            None if self.is_collapsed() => self.put_collapse(&mut tree, None),
             None if self.is_sorted() => self.put_sort(&mut tree, None)?,
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
-        self.put_facets(&mut tree, None);
+        self.put_facets(&mut tree, None)?;
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -759,7 +787,7 @@ impl<'a> SearchBuilder<'a> {
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
-        let is_sorted = scored.is_none() && self.is_sorted();
+        let is_sorted = scored.is_none() && self.is_sorted() && !self.is_collapsed();
         let done = match options.goal {
             _ if is_sorted => Ok(()),
             Goal::Count if self.facets.is_empty() => execution.count().map(|_| ()),
@@ -772,6 +800,11 @@ impl<'a> SearchBuilder<'a> {
                 let started = Instant::now();
                 let found = self.best(ranked, true, None, |_, _| Ok(()))?;
                 top = Some((found, started.elapsed()));
+            }
+            // Finds its matches by itself, once more.
+            None if self.is_collapsed() => {
+                let collapsed = self.collapsed(|_| Ok(()))?;
+                (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
             }
             // Sorts what the nodes below it find, so that its time is its own.
             None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,
@@ -791,10 +824,12 @@ impl<'a> SearchBuilder<'a> {
         }
         if let Some(ranked) = scored {
             self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
+        } else if self.is_collapsed() {
+            self.put_collapse(&mut tree, Some(&found));
         } else if is_sorted {
             self.put_sort(&mut tree, Some(&found))?;
         }
-        self.put_facets(&mut tree, Some(&found));
+        self.put_facets(&mut tree, Some(&found))?;
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -816,7 +851,9 @@ impl<'a> SearchBuilder<'a> {
                 },
                 true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
             },
-            _ if self.is_sorted() => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
+            _ if self.is_sorted() || self.is_collapsed() => {
+                Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact }
+            }
             _ => self.own_goal(),
         }
     }
@@ -862,7 +899,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// The names, once each is known to be a stored field.
-    fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
+    pub(super) fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
         for name in names {
             if !self.searcher.schema().get(self.field(name)?).stored {
                 return Err(Error::new(ErrorKind::Usage, "choosing the fields of a hit")
@@ -926,6 +963,11 @@ pub(super) struct Found {
     /// Of those that are counted by terms, and of those by columns.
     pub(super) facet_profiles: Vec<FacetProfile>,
     pub(super) column_profiles: Vec<ColumnProfile>,
+    /// How many different values hits could have, where they are grouped, and what that took.
+    pub(super) groups: Option<u64>,
+    pub(super) collapsed: Option<CollapseRun>,
+    /// By facet those within it.
+    pub(super) inner: Vec<Vec<Inner>>,
     pub(super) looked_at: LookedAt,
     pub(super) trace: Option<Trace>,
     pub(super) stopped: Option<Stopped>,

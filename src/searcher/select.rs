@@ -1,9 +1,9 @@
 //! Values that are selected: conditions of a search that do not apply to the facet of their own field.
 //!
 //! Hits, the total and all facets of other fields are those of the query with all selections. The facet of a field that is
-//! selected in itself is counted without that selection, so that it shows what else could be chosen: the query is matched once
-//! more with the others. That mostly costs little more than its rarest condition, where what each selection matches by itself may
-//! be most of the index.
+//! selected in itself is counted without that selection, so that it shows what else could be chosen, and so is all that lies
+//! within it: the query is matched once more with the others. That mostly costs little more than its rarest condition, where what
+//! each selection matches by itself may be most of the index.
 
 use super::Searcher;
 use super::search::SearchBuilder;
@@ -91,6 +91,13 @@ impl SearchBuilder<'_> {
     pub(super) fn is_selected(&self, field: &str) -> bool {
         self.selections.iter().any(|selection| selection.field == field)
     }
+
+    /// The selections that a facet leaves out which lies within these fields, its own last.
+    pub(super) fn left_out(&self, path: &[&str]) -> LeftOut {
+        let selections = self.selections.iter().enumerate();
+        let own = selections.filter(|(_, selection)| path.contains(&&*selection.field));
+        own.map(|(nth, _)| nth).collect()
+    }
 }
 
 /// A query with selections as conditions.
@@ -107,36 +114,49 @@ fn selected<'q>(
     Cow::Owned(selections.fold(all, with).build())
 }
 
-/// What facets of selected fields count: by field what matches with all selections but its own, found for the first facet of
-/// the field.
-#[derive(Default)]
-pub(super) struct Unselected(Vec<OfField>);
+/// Selections that are left out, by their places.
+pub(super) type LeftOut = Vec<usize>;
 
-/// What matches without the selection of a field, by segment, and the same as bitmaps, where a facet made them.
-struct OfField {
-    field: String,
-    matches: Matches,
-    to_test: Option<Vec<MatchSet>>,
+/// What facets count: what matches, of all documents or of those of a bucket, by the selections that are left out.
+#[derive(Default)]
+pub(super) struct Domain<'m>(Vec<(LeftOut, Part<'m>)>);
+
+enum Part<'m> {
+    Lent(&'m [MatchSet]),
+    Own(Matches),
 }
 
-impl Unselected {
-    /// What matches with all selections of a search but that of a field.
-    pub(super) fn but(
-        &mut self,
-        field: &str,
-        search: &SearchBuilder<'_>,
-    ) -> Result<(&[MatchSet], &mut Option<Vec<MatchSet>>)> {
-        let at = match self.0.iter().position(|of| of.field == field) {
-            Some(at) => at,
-            None => {
-                let others = search.selections.iter().filter(|other| other.field != field);
-                let matches = matches(search.searcher, &selected(search.query, others))?;
-                self.0.push(OfField { field: field.to_owned(), matches, to_test: None });
-                self.0.len() - 1
-            }
-        };
-        let OfField { matches, to_test, .. } = &mut self.0[at];
-        Ok((matches, to_test))
+impl<'m> Domain<'m> {
+    /// What a search matches.
+    pub(super) fn new(matches: &'m [MatchSet]) -> Self {
+        Domain(vec![(vec![], Part::Lent(matches))])
+    }
+
+    /// Finds what a search matches without some of its selections, where that is not known yet.
+    pub(super) fn need(&mut self, search: &SearchBuilder<'_>, left_out: &LeftOut) -> Result<()> {
+        if self.0.iter().any(|(of, _)| of == left_out) {
+            return Ok(());
+        }
+        let selections = search.selections.iter().enumerate();
+        let others = selections.filter(|(nth, _)| !left_out.contains(nth)).map(|(_, it)| it);
+        let matches = self::matches(search.searcher, &selected(search.query, others))?;
+        self.add(left_out.clone(), matches);
+        Ok(())
+    }
+
+    /// Adds what matches without some selections.
+    pub(super) fn add(&mut self, left_out: LeftOut, matches: Matches) {
+        self.0.push((left_out, Part::Own(matches)));
+    }
+
+    /// What matches without these selections, which are some that there are.
+    pub(super) fn of(&self, left_out: &LeftOut) -> &[MatchSet] {
+        let part = self.0.iter().find(|(of, _)| of == left_out).map(|(_, part)| part);
+        match part {
+            Some(Part::Lent(matches)) => matches,
+            Some(Part::Own(matches)) => matches,
+            None => &[],
+        }
     }
 }
 

@@ -34,6 +34,9 @@ pub struct FieldStatistics {
     /// For each percentage that was asked for the least value that so many are not above (the "nearest rank", always one of
     /// the values); nothing where there are none, or the memory of the search did not suffice.
     pub percentiles: Vec<(f64, Value)>,
+    /// Whether different values or percentiles were asked for and are left out, because they would have taken more than the
+    /// memory of the search allows.
+    pub incomplete: bool,
 }
 
 impl FieldStatistics {
@@ -42,7 +45,7 @@ impl FieldStatistics {
         self.variance.map(f64::sqrt)
     }
 
-    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, percentiles: &[f64]) -> Self {
+    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, wanted: Option<&[f64]>) -> Self {
         let NumberStatistics { moments, range, with_value, spread, .. } = found;
         let n = moments.n();
         let of_code = |code: u64| value::value(kind, code);
@@ -79,7 +82,7 @@ impl FieldStatistics {
         let percentiles = match spread {
             Some(spread) if n > 0 => {
                 let of_codes = spread.percentiles.iter().map(|code| of_code(*code));
-                percentiles.iter().copied().zip(of_codes).collect()
+                wanted.unwrap_or_default().iter().copied().zip(of_codes).collect()
             }
             _ => vec![],
         };
@@ -93,6 +96,7 @@ impl FieldStatistics {
             variance: moments.variance().map(|variance| variance / unit / unit),
             distinct: spread.as_ref().map(|spread| spread.distinct),
             percentiles,
+            incomplete: wanted.is_some() && spread.is_none(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Searches of each kind, stopped at some of the places at which they can be.
 
-use super::{Facet, Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode};
+use super::{
+    Collapse, Facet, Order, Relation, SearchBuilder, Searcher, Setting, Stopped, TotalMode,
+};
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
@@ -126,6 +128,14 @@ fn searches<'s>(
         ("by value", {
             let values = Facet::values("text").by_value_descending().containing("7").minimum(40);
             search().count_only().with_facet(values)
+        }),
+        ("grouped", search().collapse(Collapse::by("kind"))),
+        ("within buckets", {
+            let days =
+                Facet::intervals("day", Interval::Month).with_facet(Facet::statistics("same"));
+            search()
+                .limit(2)
+                .with_facet(Facet::values("kind").limit(2).with_facet(days).with_hits(1))
         }),
         ("selected", {
             let selected = search().select("kind", ["k4", "k6"]).select("day", ["1970-01-05"]);

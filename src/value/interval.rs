@@ -38,6 +38,11 @@ impl Interval {
         Interval::Minute,
     ];
 
+    /// All of them.
+    pub(crate) fn shortest_first() -> impl Iterator<Item = Interval> {
+        Self::ALL.into_iter().rev()
+    }
+
     /// The name that the command line and plans use.
     pub fn name(self) -> &'static str {
         match self {

@@ -272,6 +272,115 @@ fn explain_prints_the_json_that_is_promised() {
 }
 
 #[test]
+fn hits_are_grouped_and_rows_have_what_they_are_sorted_by() {
+    let dir = Dir::new();
+    let lines = [
+        r#"{"brand":"acme","price":3,"name":"pan"}"#,
+        r#"{"brand":"acme","price":9,"name":"pot"}"#,
+        r#"{"brand":"bolt","price":6,"name":"lid"}"#,
+        r#"{"price":4,"name":"cup"}"#,
+        r#"{"price":5,"name":"mug"}"#,
+    ];
+    dir.write("a.jsonl", lines.join("\n"));
+    let brand = "[fields.brand]\ntype = \"keyword\"\nfacet = true\nmany = false\n";
+    let rest = "[fields.price]\ntype = \"i64\"\n[fields.name]\ntype = \"text\"\n";
+    dir.write("s.toml", format!("{brand}{rest}"));
+    dir.ok(&["index", "t.tp", "a.jsonl", "--schema", "s.toml", "--quiet"]);
+    let search = |more: &[&str]| {
+        let typed = ["search", "t.tp", "*", "--sort", "price:desc", "--fields", "name"];
+        dir.run(&[&typed[..], more].concat())
+    };
+    let rows = |more: &[&str]| search(&[more, &["--format", "tsv"]].concat()).stdout;
+    let of_brand = rows(&["--collapse", "brand"]);
+    let expected =
+        "doc\tscore\tsort\tgroup\tname\n1\t\t9\tacme\tpot\n2\t\t6\tbolt\tlid\n4\t\t5\t\tmug\n";
+    assert_eq!(of_brand, expected);
+    assert_eq!(rows(&["--limit", "1"]), "doc\tscore\tsort\tname\n1\t\t9\tpot\n");
+    let page = search(&["--collapse", "brand:2,missing=each", "--format", "json"]).stdout;
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    assert_eq!((&page["groups"], &page["total"]["value"]), (&4.into(), &5.into()));
+    assert_eq!(page["hits"][0]["group"], "acme");
+    assert_eq!(page["hits"][4]["group"], "acme");
+    let text = search(&["--collapse", "brand"]).stdout;
+    assert!(text.starts_with("5 documents, 3 groups "), "{text}");
+    let plan = dir.ok(&["explain", "t.tp", "*", "--collapse", "brand", "--analyze"]);
+    assert!(plan.contains("Collapse") && plan.contains("one of each brand"), "{plan}");
+    search(&["--collapse", "name"]).fails_with(&["grouping hits", "the text field 'name'"]);
+    search(&["--collapse", "brand:none"]).fails_with(&["--collapse", "'brand:none'"]);
+}
+
+#[test]
+fn facets_lie_within_facets() {
+    let dir = Dir::new();
+    let lines = [
+        r#"{"brand":["acme"],"color":["red"],"price":3,"name":"pan"}"#,
+        r#"{"brand":["acme"],"color":["blue"],"price":9,"name":"pot"}"#,
+        r#"{"brand":["acme"],"color":["red"],"price":6,"name":"lid"}"#,
+        r#"{"brand":["bolt"],"price":4,"name":"cup"}"#,
+        r#"{"color":["red"],"price":5,"name":"mug"}"#,
+    ];
+    dir.write("a.jsonl", lines.join("\n"));
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
+    let mut typed = vec!["search", "t.tp", "*", "--limit", "0", "--sort", "price:desc"];
+    typed.extend(["--facet", "brand/color:1", "--facet", "brand", "--stats", "brand/price"]);
+    typed.extend(["--top-hits", "brand", "--stats", "price"]);
+    let page: serde_json::Value =
+        serde_json::from_str(&dir.ok(&[&typed[..], &["--format", "json"]].concat())).unwrap();
+    let brand = &page["facets"]["brand"];
+    let acme = &brand["buckets"][0];
+    assert_eq!((&acme["value"], &acme["count"]), (&"acme".into(), &3.into()));
+    assert_eq!(
+        acme["facets"]["color"],
+        serde_json::json!({
+            "kind": "terms", "buckets": [{"value": "red", "count": 2}],
+            "other": 1, "missing": 0, "exact": true,
+        })
+    );
+    assert_eq!(acme["statistics"]["price"]["sum"], 18);
+    assert_eq!(acme["hits"][0]["fields"]["name"], "pot");
+    assert_eq!(acme["hits"][0]["sort"], serde_json::json!([9]));
+    assert!(acme["hits"][0].get("highlights").is_none());
+    assert_eq!(brand["buckets"][1]["facets"]["color"]["missing"], 1);
+    assert_eq!(brand["missing_bucket"]["hits"][0]["fields"]["name"], "mug");
+    assert_eq!(page["statistics"]["price"]["count"], 5);
+    let text = dir.ok(&typed);
+    for line in [
+        "\nbrand\n  3  acme\n     color\n       2  red\n       1  (other values)\n     price\n       values     3\n",
+        "\n     1  pot\n  1  bolt\n     color\n       1  (none)\n",
+        "  1  (none)\n     color\n       1  red\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    let plan = |more: &[&str]| {
+        let typed = ["explain", "t.tp", "*", "--facet", "brand", "--facet", "brand/color:1"];
+        dir.ok(&[&typed[..], more].concat())
+    };
+    let tree = plan(&["--analyze"]);
+    assert!(tree.contains("\n   Facet color, top 1 of 2 terms\n"), "{tree}");
+    let tree: serde_json::Value = serde_json::from_str(&plan(&["--format", "json"])).unwrap();
+    assert_eq!(tree["facets"][0]["within"][0]["field"], "color");
+    let search = |more: &[&str]| dir.run(&[&["search", "t.tp", "*"], more].concat());
+    search(&["--facet", "brand/color"])
+        .fails_with(&["--facet brand/color", "a facet to look into, as --facet brand"]);
+    search(&["--top-hits", "brand"]).fails_with(&["reading --top-hits brand"]);
+    let within = ["--facet", "brand", "--top-hits", "brand", "--limit", "0", "--format", "tsv"];
+    search(&within).fails_with(&["--top-hits prints with --format text or json only"]);
+    let rows =
+        search(&["--limit", "0", "--format", "tsv", "--facet", "brand", "--facet", "brand/color"]);
+    assert_eq!(
+        rows.stdout,
+        "field\twithin\tvalue\tcount\nbrand\t\tacme\t3\nbrand/color\tacme\tred\t2\n\
+         brand/color\tacme\tblue\t1\nbrand\t\tbolt\t1\nbrand\t\t\t1\nbrand/color\t\tred\t1\n"
+    );
+    let rows = search(&["--limit", "0", "--format", "csv", "--stats", "price:p50"]).stdout;
+    assert!(rows.starts_with("field,count,documents,missing,sum,min,max,mean,variance,"), "{rows}");
+    assert!(rows.contains("\nprice,5,5,0,27,3,9,5.4,") && rows.ends_with(",5\n"), "{rows}");
+    search(&["--limit", "0", "--format", "csv", "--stats", "price", "--facet", "brand"])
+        .fails_with(&["do not fit into one table"]);
+    search(&["--format", "csv", "--stats", "price"]).fails_with(&["--limit 0"]);
+}
+
+#[test]
 fn facets_of_values_have_options() {
     let dir = Dir::new();
     let brands = ["acme", "Aldi", "acme", "bolt", "arco", "a,b"];
@@ -915,6 +1024,15 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
             {"from": "2020-05-01T00:00:00Z", "to": "2020-06-01T00:00:00Z", "count": 1},
         ])
     );
+    for (facet, expected) in [
+        ("price:auto=3", "field,value,count\nprice,"),
+        ("price:min=0,from=0,to=1000", "field,value,count\nprice,"),
+    ] {
+        let typed = ["search", "t.tp", "*", "--facet", facet, "--format", "csv", "--limit", "0"];
+        let rows = dir.ok(&typed);
+        assert!(rows.starts_with(expected) && rows.lines().count() == 3, "{rows}");
+    }
+    dir.run(&["search", "t.tp", "*", "--facet", "price:auto=1"]).fails_with(&["2 to 1024 ranges"]);
     let steps =
         ["search", "t.tp", "*", "--facet", "price:step=5", "--format", "csv", "--limit", "0"];
     let rows = dir.ok(&steps);
@@ -945,7 +1063,7 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     assert!(page["statistics"]["since"]["mean"].is_string());
     let text = dir.ok(&of_numbers);
     assert!(text.contains("  different  2\n") && text.contains("  p50 "), "{text}");
-    dir.run(&[&of_numbers[..], &["--format", "csv"]].concat()).fails_with(&["--stats"]);
+    dir.run(&[&of_numbers[..], &["--format", "csv"]].concat()).fails_with(&["one table"]);
     dir.run(&["search", "t.tp", "*", "--stats", "name"]).fails_with(&["numbers or dates"]);
     dir.run(&["search", "t.tp", "*", "--stats", "price:half"])
         .fails_with(&["price:p50,p95", "'half'"]);

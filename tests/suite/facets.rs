@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::explain::FacetActual;
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, Field, FieldKind, Index,
-    Schema, Searcher, ValueFacet,
+    Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetOrder, FacetRange, Field, FieldKind,
+    Index, Schema, Searcher, Timestamp, Value, ValueFacet,
 };
 
 /// The field `single` is declared with one value at most, `many` with any number.
@@ -375,7 +375,7 @@ fn options_leave_the_same_whichever_way_values_are_counted() {
                 for order in orders {
                     // Not all of all: each limit and minimum comes with each filter and order.
                     let limit = [0, 1, 10, 300, 1_000_000][(nth + at) % 5];
-                    let minimum = [1, 2, 3, 30, 0][(nth * 2 + at) % 5];
+                    let minimum = [1, 2, 3, 30, 1][(nth * 2 + at) % 5];
                     let options = Options { order, limit, minimum, filter };
                     for field in ["single", "many"] {
                         algorithms.extend(corpus.check_options(word, field, &options));
@@ -385,6 +385,204 @@ fn options_leave_the_same_whichever_way_values_are_counted() {
         }
     }
     assert_eq!(algorithms.len(), 4, "{algorithms:?}");
+}
+
+/// With a least count of 0 the dictionary gives what nothing that matches has.
+#[test]
+fn values_that_nothing_matches_come_where_they_are_wanted() {
+    let corpora = [
+        Random::new(21, 9_000, 400, &[1_000, 5_000]),
+        Random::of(22, 9_000, 400, &[], Kind::Columns),
+        Random::of(23, 9_000, 60, &[1_000, 5_000], Kind::Merged),
+    ];
+    let orders = [FacetOrder::Count, FacetOrder::Value, FacetOrder::ValueDescending];
+    for (corpus, word) in
+        corpora.iter().flat_map(|it| ["hundredth", "rare", "never"].map(|word| (it, word)))
+    {
+        for (filter, limit) in FILTERS.iter().flat_map(|filter| [0, 5, 300].map(|n| (filter, n))) {
+            let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+            for (words, single, _) in &corpus.documents {
+                for value in single.iter().filter(|value| (filter.wants)(value)) {
+                    *expected.entry(value).or_default() += u64::from(words.contains(&word));
+                }
+            }
+            for order in orders {
+                let mut expected: Vec<_> = expected.clone().into_iter().collect();
+                match order {
+                    FacetOrder::Value => {}
+                    FacetOrder::ValueDescending => expected.reverse(),
+                    _ => expected.sort_by_key(|(_, count)| Reverse(*count)),
+                }
+                expected.truncate(limit);
+                let query = corpus.searcher.parse(word).unwrap();
+                for method in METHODS {
+                    let column = corpus.searcher.schema().field("single").unwrap().column;
+                    if method == FacetMethod::Column && !column {
+                        continue;
+                    }
+                    let facet = Facet::values("single").limit(limit).order(order).method(method);
+                    let facet = (filter.apply)(facet).minimum(0);
+                    let page = corpus.searcher.search(&query).with_facet(facet).run().unwrap();
+                    let what = format!("{limit} by {order:?}, {}, of {word}", filter.name);
+                    assert_eq!(buckets(&page.facets[0]), expected, "{method:?}: {what}");
+                }
+            }
+        }
+    }
+}
+
+/// Documents that match have many more values than others, so that the column takes more memory than was thought.
+#[test]
+fn where_memory_does_not_suffice_for_a_column_posting_lists_count() {
+    let field = Field::new("number", FieldKind::I64).many(true);
+    let index = Index::in_memory(Schema::builder().text("text").field(field).build().unwrap());
+    let mut writer = index.writer().unwrap();
+    let mut random = crate::random::Random(9);
+    let mut number = move || random.below(1 << 40) as i64;
+    for nth in 0..40_000 {
+        let is_rich = nth % 1_000 == 0;
+        let mut document = Document::new().with("text", if is_rich { "rich" } else { "poor" });
+        for _ in 0..if is_rich { 8_000 } else { 1 } {
+            document = document.with("number", number());
+        }
+        writer.add(document.with("number", 7)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("rich").unwrap();
+    let search = || searcher.search(&query).facet("number", 1).limit(0);
+    let tree = search().analyze().unwrap();
+    assert_eq!(tree.facets[0].algorithm, "column", "where there is room");
+    let tree = search().memory_bytes(2 << 20).analyze().unwrap();
+    assert!(tree.facets[0].algorithm.starts_with("term intersection"), "{tree}");
+    let counts = search().memory_bytes(2 << 20).run().unwrap().facets.remove(0);
+    assert_eq!((counts.buckets[0].value.clone(), counts.buckets[0].count), (Value::I64(7), 40));
+    let by_column = searcher.search(&query).facet_by("number", 1, FacetMethod::Column);
+    let error = by_column.memory_bytes(2 << 20).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded, "who asks for it gets the error");
+}
+
+#[test]
+fn values_of_numbers_can_lie_in_a_range() {
+    let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    let plain = Field::new("plain", FieldKind::I64).column(false);
+    let schema = Schema::builder().field(price).field(plain).keyword("name").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for (nth, price) in [10i64, -5, 300, -5, 10, 10, 7].into_iter().enumerate() {
+        if nth == 3 {
+            writer.commit().unwrap();
+        }
+        writer.add(Document::new().with("price", price).with("plain", price)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let some = searcher.parse("plain:>-100 AND price:<1000").unwrap();
+    let counts = |query, facet: ValueFacet| {
+        let page = searcher.search(query).with_facet(facet).run().unwrap();
+        let shown = page.facets[0].buckets.iter().map(|it| (it.value.to_string(), it.count));
+        shown.collect::<Vec<_>>()
+    };
+    let (from, to) = (|from: &str| Some(from.to_owned()), |to: &str| Some(to.to_owned()));
+    for (between, expected) in [
+        (FacetRange::new(from("-5"), to("10")), vec![("-5", 2), ("7", 1)]),
+        (FacetRange::new(from("7"), None::<&str>), vec![("10", 3), ("7", 1), ("300", 1)]),
+        (FacetRange::new(None::<&str>, to("7")), vec![("-5", 2)]),
+        (FacetRange::new(from("10"), to("7")), vec![]),
+        (FacetRange::default(), vec![("10", 3), ("-5", 2), ("7", 1), ("300", 1)]),
+    ] {
+        for (field, method) in [
+            ("price", None),
+            ("price", Some(FacetMethod::Column)),
+            ("price", Some(FacetMethod::Dictionary)),
+            ("plain", None),
+        ] {
+            let facet = Facet::values(field).between(between.clone());
+            let facet = method.into_iter().fold(facet, ValueFacet::method);
+            let zeros = if field == "price" { ".00" } else { "" };
+            let expected: Vec<_> =
+                expected.iter().map(|(value, count)| (format!("{value}{zeros}"), *count)).collect();
+            for query in [&query, &some] {
+                assert_eq!(counts(query, facet.clone()), expected, "{between} of {field}");
+            }
+        }
+    }
+    let refused = |facet: ValueFacet, words: &str| {
+        let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains(words), "{error}");
+    };
+    refused(Facet::values("name").between(..5), "a field of numbers or dates");
+    refused(
+        Facet::values("price").between(FacetRange::new(from("cheap"), None::<&str>)),
+        "found 'cheap'",
+    );
+    let tree = searcher.search(&query).with_facet(Facet::values("price").minimum(0).between(5..9));
+    let said = tree.explain().unwrap().facets[0].options.clone().unwrap();
+    assert_eq!(said, "of no documents, too, between 5..9");
+}
+
+/// Ranges that suit are few, of one width, and count what steps of that width do.
+#[test]
+fn ranges_that_suit_are_steps_or_intervals() {
+    let fields = [("whole", FieldKind::I64), ("part", FieldKind::F64), ("day", FieldKind::Date)];
+    let mut random = crate::random::Random(5);
+    for spread in [1usize, 3, 40, 5_000, 1 << 40] {
+        let schema = fields
+            .into_iter()
+            .fold(Schema::builder(), |schema, (name, kind)| schema.field(Field::new(name, kind)));
+        let index = Index::in_memory(schema.build().unwrap());
+        let mut writer = index.writer().unwrap();
+        for nth in 0..200 {
+            let whole = random.below(spread) as i64 - (spread / 3) as i64;
+            let days = Timestamp::from_micros((whole % 2_000_000) * 86_400_000_000).unwrap();
+            let part = whole as f64 * 0.37;
+            let document = Document::new().with("whole", whole).with("part", part);
+            let document = document.with("day", days);
+            writer.add(if nth % 10 == 0 { Document::new() } else { document }).unwrap();
+        }
+        writer.commit().unwrap();
+        let searcher = index.searcher().unwrap();
+        let query = searcher.parse("*").unwrap();
+        for ((field, _), n) in fields.into_iter().flat_map(|it| [2, 5, 30, 1_024].map(|n| (it, n)))
+        {
+            let facet = Facet::auto_ranges(field, n);
+            let counts = searcher.search(&query).with_facet(facet).run().unwrap().facets.remove(0);
+            let what = format!("{n} of {field}, {spread}: {counts:?}");
+            assert!((1..=n).contains(&counts.buckets.len()), "{what}");
+            let sum: u64 = counts.buckets.iter().map(|bucket| bucket.count).sum();
+            assert_eq!((sum, counts.missing), (180, 20), "{what}");
+            let ranges = counts.buckets.iter().map(|it| (it.from.clone(), it.to.clone()));
+            let ranges = ranges.map(|(from, to)| FacetRange { from, to });
+            let page =
+                searcher.search(&query).with_facet(Facet::ranges(field, ranges)).run().unwrap();
+            let again: Vec<_> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
+            let first: Vec<_> = counts.buckets.iter().map(|bucket| bucket.count).collect();
+            assert_eq!(first, again, "{what}");
+            let whole = |value: &Option<Value>| match value {
+                Some(Value::I64(number)) => Some(*number),
+                _ => None,
+            };
+            for bucket in &counts.buckets {
+                let Some((from, to)) = whole(&bucket.from).zip(whole(&bucket.to)) else { continue };
+                let width = (to - from).to_string();
+                let (digit, zeros) = width.split_at(1);
+                assert!("125".contains(digit) && zeros.chars().all(|c| c == '0'), "{what}");
+                assert_eq!(from.rem_euclid(to - from), 0, "{what}");
+            }
+        }
+        for (facet, words) in [
+            (Facet::auto_ranges("whole", 1), "2 to 1024 ranges, found 1"),
+            (Facet::auto_ranges("whole", 5_000), "found 5000"),
+        ] {
+            let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        let none = searcher.parse("whole:>1000000000000000").unwrap();
+        let page = searcher.search(&none).with_facet(Facet::auto_ranges("part", 3)).run().unwrap();
+        assert!(page.facets[0].buckets.is_empty());
+    }
 }
 
 #[test]

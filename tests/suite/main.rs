@@ -2,12 +2,14 @@
 
 mod allocations;
 mod analysis;
+mod buckets;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_values;
 #[cfg(feature = "cli")]
 mod collections;
+mod collapse;
 mod deadlines;
 mod deletes;
 mod disk_full;

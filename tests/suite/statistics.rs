@@ -339,6 +339,7 @@ fn ranks_are_left_open_where_they_would_take_too_much_memory() {
         assert_eq!((all.distinct, all.percentiles.len()), (Some(20_000), 1));
         let few = statistics(search().memory_bytes(400 << 10).run().unwrap());
         assert_eq!((few.distinct, few.percentiles.len()), (None, 0));
+        assert_eq!((all.incomplete, few.incomplete), (false, true));
         assert_eq!((few.sum, few.min, few.max), (all.sum, all.min, all.max));
         let tree = search().analyze().unwrap();
         let words = if column { "column, by bounds of blocks" } else { "dictionary, term by term" };

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
     /// How the score of a document comes about, or why it does not match, by its number.
-    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "total", "after"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
     doc: Option<u64>,
     #[command(flatten)]
     shape: Shape,

@@ -2,23 +2,35 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
-use treepie::{Bucket, Facet, FacetCounts, FacetKind, FacetOrder, Interval, ValueFacet};
+use serde_json::{Map, Value, json};
+use treepie::{
+    Bucket, Facet, FacetCounts, FacetKind, FacetOrder, FacetRange, Hit, Interval, ValueFacet,
+};
 
-use super::value_to_json;
+use super::{stats, value_to_json};
 use crate::{
     failure::{Outcome, usage},
-    output::{self, Output},
+    output::{self, Format, Output, Table},
     terminal,
 };
 
-/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`.
-pub(crate) fn read(typed: &str) -> Outcome<(&str, Facet)> {
-    let Some((field, rest)) = typed.split_once(':') else {
-        return Ok((typed, Facet::values(typed).into()));
-    };
+/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`, `brand/color:3`: the
+/// facet, and the fields that it lies within with its own.
+pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
+    let (path, rest) = typed.split_once(':').unwrap_or((typed, ""));
+    let path: Vec<&str> = path.split('/').collect();
+    let field = path.last().copied().unwrap_or_default();
+    if !typed.contains(':') {
+        return Ok((path, Facet::values(field).into()));
+    }
     let facet = if let Some(width) = rest.strip_prefix("step=") {
         Facet::steps(field, width)
+    } else if let Some(n) = rest.strip_prefix("auto=") {
+        let wrong = || {
+            usage(format!("reading --facet {field}"))
+                .expected("auto=N, how many ranges at the most")
+        };
+        Facet::auto_ranges(field, n.parse().map_err(|_| wrong().found(format!("'{n}'")))?)
     } else if let Some((interval, zone)) = interval_of_zone(rest) {
         Facet::intervals_in(field, interval, zone.parse()?)
     } else if rest.contains('=') {
@@ -30,12 +42,12 @@ pub(crate) fn read(typed: &str) -> Outcome<(&str, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N or FIELD:month and the like",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N or FIELD:month and the like",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
     };
-    Ok((field, facet))
+    Ok((path, facet))
 }
 
 /// `month,zone=Europe/Berlin`.
@@ -50,6 +62,7 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
         usage(format!("reading --facet {field}")).expected(expected).found(format!("'{found}'"))
     };
     let (mut facet, mut seen) = (Facet::values(field), vec![]);
+    let mut between = FacetRange::default();
     for (nth, option) in split_at_commas(options).iter().enumerate() {
         let (name, value) = match option.split_once('=') {
             Some(("", _)) => return Err(wrong("a name before =", option).into()),
@@ -57,10 +70,12 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
             None => ("", option.as_str()),
         };
         // Texts and patterns may be several, of which a value has all.
-        if seen.contains(&name.to_owned()) && matches!(name, "by" | "min" | "prefix" | "under") {
+        if seen.contains(&name.to_owned())
+            && matches!(name, "by" | "min" | "prefix" | "under" | "from" | "to")
+        {
             return Err(wrong("each option once", option).into());
         }
-        if value.is_empty() && matches!(name, "prefix" | "contains" | "regex") {
+        if value.is_empty() && matches!(name, "prefix" | "contains" | "regex" | "from" | "to") {
             return Err(wrong("a text behind =", option).into());
         }
         seen.push(name.to_owned());
@@ -73,17 +88,18 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
                 "value:desc" => FacetOrder::ValueDescending,
                 _ => return Err(wrong("by=count, by=value or by=value:desc", option).into()),
             }),
-            "min" => match number("min=N, a number from 1 on")? {
-                0 => return Err(wrong("min=N, a number from 1 on", option).into()),
-                minimum => facet.minimum(minimum),
-            },
+            "min" => facet.minimum(number("min=N, a number of documents")?),
+            "from" | "to" => {
+                let end = if name == "from" { &mut between.from } else { &mut between.to };
+                *end = Some(value.into());
+                facet.between(between.clone())
+            }
             "prefix" => facet.prefix(value),
             "under" => facet.under(value),
             "contains" => facet.containing(value),
             "regex" => facet.matching(value),
             _ => {
-                let expected =
-                    "by=…, min=N, prefix=TEXT, under=PATH, contains=TEXT or regex=PATTERN";
+                let expected = "by=…, min=N, from=VALUE, to=VALUE, prefix=TEXT, under=PATH, contains=TEXT or regex=PATTERN";
                 let hint = "a comma within a text or a pattern is written \\,";
                 return Err(wrong(expected, option).hint(hint).into());
             }
@@ -107,11 +123,24 @@ fn split_at_commas(text: &str) -> Vec<String> {
     parts
 }
 
-pub(crate) fn to_json(facet: &FacetCounts) -> Value {
-    let buckets: Vec<Value> = facet
-        .buckets
-        .iter()
-        .map(|bucket| match facet.kind {
+/// Facets by their names, and statistics by theirs.
+pub(crate) fn all_to_json(
+    facets: &[FacetCounts],
+    hit: &impl Fn(&Hit) -> Value,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut statistics, mut of_facets) = (Map::new(), Map::new());
+    for facet in facets {
+        match facet.kind {
+            FacetKind::Statistics => statistics.insert(facet.field.clone(), stats::to_json(facet)),
+            _ => of_facets.insert(facet.field.clone(), to_json(facet, hit)),
+        };
+    }
+    (of_facets, statistics)
+}
+
+fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
+    let of_bucket = |bucket: &Bucket| {
+        let mut object = match facet.kind {
             FacetKind::Terms => {
                 json!({ "value": value_to_json(&bucket.value), "count": bucket.count })
             }
@@ -120,15 +149,37 @@ pub(crate) fn to_json(facet: &FacetCounts) -> Value {
                 "to": bucket.to.as_ref().map(value_to_json),
                 "count": bucket.count,
             }),
-        })
-        .collect();
-    json!({
+        };
+        add_within(&mut object, bucket, hit);
+        object
+    };
+    let mut object = json!({
         "kind": facet.kind.name(),
-        "buckets": buckets,
+        "buckets": facet.buckets.iter().map(of_bucket).collect::<Vec<_>>(),
         "other": facet.other,
         "missing": facet.missing,
         "exact": facet.exact,
-    })
+    });
+    if let (Some(bucket), Some(object)) = (&facet.missing_bucket, object.as_object_mut()) {
+        let mut of_missing = json!({ "count": bucket.count });
+        add_within(&mut of_missing, bucket, hit);
+        object.insert("missing_bucket".into(), of_missing);
+    }
+    object
+}
+
+/// Adds what was asked for within a bucket.
+fn add_within(object: &mut Value, bucket: &Bucket, hit: &impl Fn(&Hit) -> Value) {
+    let Some(object) = object.as_object_mut() else { return };
+    let (facets, statistics) = all_to_json(&bucket.facets, hit);
+    for (name, within) in [("facets", facets), ("statistics", statistics)] {
+        if !within.is_empty() {
+            object.insert(name.into(), within.into());
+        }
+    }
+    if !bucket.hits.is_empty() {
+        object.insert("hits".into(), bucket.hits.iter().map(hit).collect());
+    }
 }
 
 /// `10..50`, as it is asked for.
@@ -139,32 +190,133 @@ pub(crate) fn range_label(bucket: &Bucket) -> String {
     format!("{}..{}", end(&bucket.from), end(&bucket.to))
 }
 
-/// The name of the field, and [its values](print_values).
-pub(crate) fn print(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
+/// A row for each bucket; of facets within others with the values of the buckets that they lie within.
+pub(crate) fn print_rows(
+    out: &mut Output,
+    format: Format,
+    facets: &[FacetCounts],
+) -> io::Result<()> {
+    let mut buckets =
+        facets.iter().flat_map(|facet| facet.buckets.iter().chain(facet.missing_bucket.as_deref()));
+    let is_nested = buckets.any(|bucket| !bucket.facets.is_empty());
+    let names: &[&str] = match is_nested {
+        true => &["field", "within", "value", "count"],
+        false => &["field", "value", "count"],
+    };
+    let mut table = Table::new(out, format, names)?;
+    add_rows(&mut table, facets, is_nested.then_some(""), "")?;
+    table.finish()
+}
+
+/// `within` has the values of the buckets around, where any facet lies in another.
+fn add_rows(
+    table: &mut Table<'_>,
+    facets: &[FacetCounts],
+    within: Option<&str>,
+    path: &str,
+) -> io::Result<()> {
+    for facet in facets {
+        let path = format!("{path}{}", facet.field);
+        let of_missing = facet.missing_bucket.as_deref().map(|bucket| (bucket, true));
+        for (bucket, is_missing) in
+            facet.buckets.iter().map(|bucket| (bucket, false)).chain(of_missing)
+        {
+            let value = match facet.kind {
+                _ if is_missing => Value::Null,
+                FacetKind::Terms => value_to_json(&bucket.value),
+                _ => range_label(bucket).into(),
+            };
+            let mut row = vec![json!(path)];
+            row.extend(within.map(Value::from));
+            row.extend([value, json!(bucket.count)]);
+            table.row(row)?;
+            if let Some(within) = within {
+                let shown = match facet.kind {
+                    FacetKind::Terms => bucket.value.to_text(),
+                    _ => range_label(bucket).into(),
+                };
+                // As paths are written, with a backslash before what else would end a part.
+                let own = shown.replace('\\', "\\\\").replace('/', "\\/");
+                let own = if is_missing { String::new() } else { own };
+                let within = if path.contains('/') { format!("{within}/{own}") } else { own };
+                add_rows(table, &bucket.facets, Some(&within), &format!("{path}/"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name of the field, and [its values](print_values) with what lies within them; hits by their labels.
+pub(crate) fn print(
+    out: &mut Output,
+    facet: &FacetCounts,
+    label: &dyn Fn(&Hit) -> String,
+) -> io::Result<()> {
     writeln!(out, "\n{}", out.strong(&facet.field))?;
-    print_values(out, facet)
+    print_at(out, facet, "  ", label)
 }
 
 /// The values of a facet with their counts, and what is not among them.
 pub(crate) fn print_values(out: &mut Output, facet: &FacetCounts) -> io::Result<()> {
+    print_at(out, facet, "  ", &|hit| hit.doc.to_string())
+}
+
+fn print_at(
+    out: &mut Output,
+    facet: &FacetCounts,
+    indent: &str,
+    label: &dyn Fn(&Hit) -> String,
+) -> io::Result<()> {
+    if facet.kind == FacetKind::Statistics {
+        return stats::print_at(out, facet, indent);
+    }
     let most = facet.buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     let widest = output::grouped(most).len();
-    let outside = [(facet.other, "(other values)"), (Some(facet.missing), "(none)")];
+    let outside = [
+        (facet.other, "(other values)", None),
+        (Some(facet.missing), "(none)", facet.missing_bucket.as_deref()),
+    ];
     let outside: Vec<_> = outside
         .into_iter()
-        .filter_map(|(count, name)| Some((output::grouped(count.filter(|n| *n > 0)?), name)))
+        .filter_map(|(count, name, within)| {
+            Some((output::grouped(count.filter(|n| *n > 0)?), name, within))
+        })
         .collect();
-    let width = outside.iter().map(|(count, _)| count.len()).chain([widest]).max().unwrap_or(0);
+    let width = outside.iter().map(|(count, ..)| count.len()).chain([widest]).max().unwrap_or(0);
+    let inner = format!("{indent}{:width$}  ", "");
     for bucket in &facet.buckets {
         let value = match facet.kind {
             FacetKind::Terms => bucket.value.to_text(),
             _ => range_label(bucket).into(),
         };
         let value = terminal::printable(&value);
-        writeln!(out, "  {:>width$}  {value}", output::grouped(bucket.count))?;
+        writeln!(out, "{indent}{:>width$}  {value}", output::grouped(bucket.count))?;
+        print_within(out, bucket, &inner, label)?;
     }
-    for (count, name) in outside {
-        writeln!(out, "  {}", out.dim(&format!("{count:>width$}  {name}")))?;
+    for (count, name, within) in outside {
+        writeln!(out, "{indent}{}", out.dim(&format!("{count:>width$}  {name}")))?;
+        within.map_or(Ok(()), |bucket| print_within(out, bucket, &inner, label))?;
+    }
+    Ok(())
+}
+
+/// The facets of a bucket, and its best hits.
+fn print_within(
+    out: &mut Output,
+    bucket: &Bucket,
+    indent: &str,
+    label: &dyn Fn(&Hit) -> String,
+) -> io::Result<()> {
+    let inner = format!("{indent}  ");
+    for facet in &bucket.facets {
+        writeln!(out, "{indent}{}", out.strong(&facet.field))?;
+        print_at(out, facet, &inner, label)?;
+    }
+    let last = bucket.hits.iter().map(|hit| hit.doc.0).max().unwrap_or(0);
+    let width = output::grouped(last).len();
+    for hit in &bucket.hits {
+        let number = format!("{:>width$}", output::grouped(hit.doc.0));
+        writeln!(out, "{indent}{}  {}", out.dim(&number), label(hit))?;
     }
     Ok(())
 }
@@ -173,13 +325,12 @@ pub(crate) fn print_values(out: &mut Output, facet: &FacetCounts) -> io::Result<
 mod tests {
     use super::*;
     use crate::failure::Failure;
-    use treepie::FacetRange;
 
     #[test]
     fn facets_are_read() {
         let is = |typed: &str, expected: Facet| {
-            let (field, read) = read(typed).unwrap();
-            assert_eq!(field, typed.split(':').next().unwrap());
+            let (path, read) = read(typed).unwrap();
+            assert_eq!(path, [typed.split(':').next().unwrap()]);
             assert_eq!(read, expected, "{typed}");
         };
         let brand = || Facet::values("brand");
@@ -198,6 +349,11 @@ mod tests {
         });
         is(r"brand:3,under=a\\/b/c", brand().limit(3).under(r"a\/b/c").into());
         is("brand:under=", brand().under("").into());
+        is("price:3,min=0,to=9,from=2.5", {
+            let between = FacetRange::new(Some("2.5"), Some("9"));
+            Facet::values("price").limit(3).minimum(0).between(between).into()
+        });
+        is("price:auto=5", Facet::auto_ranges("price", 5));
         is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
         let zone = "Europe/Berlin".parse().unwrap();
@@ -213,7 +369,8 @@ mod tests {
             ("brand:x", "expected FIELD, FIELD:N,"),
             ("brand:x,by=value", "expected a number of values"),
             ("brand:by=name", "expected by=count, by=value or by=value:desc, found 'by=name'"),
-            ("brand:3,min=0", "a number from 1 on, found 'min=0'"),
+            ("price:from=1,from=2", "expected each option once"),
+            ("price:auto=few", "auto=N, how many ranges at the most, found 'few'"),
             ("brand:3,min=many", "found 'min=many'"),
             (
                 "brand:by=value,3",

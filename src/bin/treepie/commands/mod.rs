@@ -11,6 +11,7 @@ pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod export;
 mod facet;
+mod facet_tree;
 pub(crate) mod index;
 pub(crate) mod inspect;
 mod inspect_io;

@@ -6,15 +6,15 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Budget, DocId, Error, ErrorKind, FacetCounts, FacetKind, Field, FieldKind, Hit, Hits, Relation,
+    Budget, Collapse, DocId, Error, ErrorKind, FacetKind, Field, FieldKind, Hit, Hits, Relation,
     Schema, SearchBuilder, Statistics, TotalMode,
     highlight::{Highlighter, Marked, Passage, PassageOptions},
     query::Query,
 };
 
 use super::{
-    DatesArgs, bm25_parameters, combined_fields, explain, facet, fields_to_json, in_query,
-    is_state, open_with_synonyms, parse_query,
+    DatesArgs, bm25_parameters, combined_fields, explain, facet, facet_tree, fields_to_json,
+    in_query, is_state, open_with_synonyms, parse_query,
     score::{Scoring, sort_keys},
     stats, text_or_stdin, value_to_json,
 };
@@ -36,6 +36,7 @@ use crate::{
   treepie search shop.tp lamp --boost sales:log1p --decay since:now,30d
   treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
   treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
+  treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
 Words side by side are alternatives, + before one makes it a must, - excludes it; AND, OR, NOT and
@@ -52,7 +53,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     shape: Shape,
     /// Print how many documents match and nothing else.
-    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "total", "fields", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
+    #[arg(long, conflicts_with_all = ["limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "fields", "explain", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
     count: bool,
     /// Which stored fields to print, separated by commas [default: all].
     #[arg(long, value_delimiter = ',', value_name = "FIELD,…")]
@@ -82,20 +83,30 @@ pub(crate) struct Shape {
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
-    /// (from the first on, before the second), steps of one width, price:step=10, or intervals of the calendar,
-    /// since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have, and
-    /// prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN: brand:10,by=value,prefix=a;
-    /// of paths what is right below one: place:under=home/kitchen, and the uppermost: place:under=
-    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|INTERVAL]")]
+    /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, or
+    /// intervals of the calendar, since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several
+    /// times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have (0: also
+    /// of none), from=VALUE and to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and
+    /// regex=PATTERN: brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the
+    /// uppermost: place:under=. A facet in each bucket of another names that before it: brand/color:3
+    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|auto=N|INTERVAL]")]
     facets: Vec<String>,
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
-    /// different values there are, with :p50,p95 also percentiles; may be given several times.
+    /// different values there are, with :p50,p95 also percentiles; may be given several times. In each bucket of a facet:
+    /// brand/price
     #[arg(long = "stats", value_name = "FIELD[:distinct|pN,…]")]
     statistics_of: Vec<String>,
+    /// The best documents of each bucket of a facet, one or so many, in the order of the search; may be given several times.
+    #[arg(long = "top-hits", value_name = "FIELD[:N]")]
+    top_hits: Vec<String>,
     /// Only documents with this value, or one of several of the same field: brand=acme; may be given several times. The
     /// facet of a field is counted without its own selection, to show what else there is.
     #[arg(long = "select", value_name = "FIELD=VALUE")]
     selections: Vec<String>,
+    /// Of the hits only the best of each value of a field, or the best N; with missing=each every document without a value is one
+    /// of its own, otherwise they are one together.
+    #[arg(long, value_name = "FIELD[:N][,missing=each]")]
+    collapse: Option<String>,
     /// How far to count matches: exact, up to a number, or none.
     #[arg(long, default_value = "exact", value_name = "exact|N|none")]
     total: String,
@@ -170,22 +181,7 @@ impl Shape {
 
     /// Gives these options to a search.
     pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
-        let mut named: Vec<&str> = vec![];
-        for typed in &self.facets {
-            let (field, facet) = facet::read(typed)?;
-            if named.contains(&field) {
-                return Err(usage(format!("the facet '{field}' is asked for twice")).into());
-            }
-            named.push(field);
-            search = search.with_facet(facet);
-        }
-        named.clear();
-        for typed in &self.statistics_of {
-            let (field, facet) = stats::facet(typed)?;
-            if named.contains(&field) {
-                return Err(usage(format!("statistics of '{field}' are asked for twice")).into());
-            }
-            named.push(field);
+        for facet in facet_tree::read(&self.facets, &self.statistics_of, &self.top_hits)? {
             search = search.with_facet(facet);
         }
         for typed in &self.selections {
@@ -194,6 +190,9 @@ impl Shape {
                 return Err(wrong.found(format!("'{typed}'")).into());
             };
             search = search.select(field, [value]);
+        }
+        if let Some(typed) = &self.collapse {
+            search = search.collapse(collapse(typed)?);
         }
         let total = match self.total.as_str() {
             "exact" => TotalMode::Exact,
@@ -241,6 +240,23 @@ impl Shape {
     }
 }
 
+/// `brand`, `brand:2`, `brand:2,missing=each`.
+fn collapse(typed: &str) -> Outcome<Collapse> {
+    let wrong = || {
+        let wrong = usage("reading --collapse").expected("FIELD, FIELD:N or FIELD:N,missing=each");
+        wrong.found(format!("'{typed}'"))
+    };
+    let (field_and_n, option) = typed.split_once(',').unwrap_or((typed, "missing=one"));
+    let (field, n) = field_and_n.split_once(':').unwrap_or((field_and_n, "1"));
+    let n = n.parse().ok().filter(|n| *n > 0).ok_or_else(wrong)?;
+    let collapse = Collapse::by(field).keep(n);
+    match option {
+        "missing=one" => Ok(collapse),
+        "missing=each" => Ok(collapse.missing_alone()),
+        _ => Err(wrong().into()),
+    }
+}
+
 /// `11.83:15212`.
 fn after(typed: &str) -> Outcome<(f32, DocId)> {
     let parts = typed.split_once(':').and_then(|(score, doc)| {
@@ -276,13 +292,19 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if rows && args.explain {
         return Err(usage("--explain prints with --format text or json only").into());
     }
-    if rows && !args.shape.statistics_of.is_empty() {
-        return Err(usage("--stats prints with --format text or json only").into());
-    }
-    if rows && !args.shape.facets.is_empty() && args.shape.limit > 0 {
-        return Err(usage("hits and facets do not fit into one table")
-            .hint("use --format text or json, or --limit 0 for the facets alone")
+    if rows && !args.shape.statistics_of.is_empty() && !args.shape.facets.is_empty() {
+        return Err(usage("facets and statistics do not fit into one table")
+            .hint("use --format text or json, or one of --facet and --stats")
             .into());
+    }
+    let has_facets = !args.shape.facets.is_empty() || !args.shape.statistics_of.is_empty();
+    if rows && has_facets && args.shape.limit > 0 {
+        return Err(usage("hits and facets do not fit into one table")
+            .hint("use --format text or json, or --limit 0 for facets or statistics alone")
+            .into());
+    }
+    if rows && !args.shape.top_hits.is_empty() {
+        return Err(usage("--top-hits prints with --format text or json only").into());
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
@@ -324,7 +346,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
         }
     };
-    let page = Page { found: &found, fields, marked };
+    let (n_keys, is_grouped) = (args.shape.sort.len(), args.shape.collapse.is_some());
+    let page = Page { found: &found, fields, marked, n_keys, is_grouped };
     match args.format {
         Format::Text => {
             page.print_text(&mut out)?;
@@ -340,7 +363,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
             out.json_line(&object)?;
         }
-        _ if !found.facets.is_empty() => page.print_facet_rows(&mut out, args.format)?,
+        _ if !args.shape.statistics_of.is_empty() => {
+            stats::print_rows(&mut out, args.format, &found.facets)?;
+        }
+        _ if !found.facets.is_empty() => facet::print_rows(&mut out, args.format, &found.facets)?,
         _ => page.print_hit_rows(&mut out, args.format)?,
     }
     if let Some(stopped) = found.stopped.filter(|_| rows) {
@@ -415,6 +441,9 @@ struct Page<'a> {
     fields: Vec<&'a Field>,
     /// Shows where the hits match, where that is wanted.
     marked: Option<MarkedFields<'a>>,
+    /// Keys that hits are sorted by, and whether they are grouped.
+    n_keys: usize,
+    is_grouped: bool,
 }
 
 /// Columns of a value that text output shows.
@@ -434,7 +463,12 @@ impl Page<'_> {
         };
         let took = format!("({})", output::duration(self.found.took));
         let stopped = self.found.stopped.map_or_else(String::new, |why| format!(", {why}"));
-        writeln!(out, "{summary} {}{stopped}", out.dim(&took))?;
+        let groups = match self.found.groups {
+            Some(1) => ", 1 group".to_owned(),
+            Some(n) => format!(", {} groups", output::grouped(n)),
+            None => String::new(),
+        };
+        writeln!(out, "{summary}{groups} {}{stopped}", out.dim(&took))?;
         if !self.found.hits.is_empty() {
             writeln!(out)?;
         }
@@ -445,16 +479,13 @@ impl Page<'_> {
         }
         self.found.facets.iter().try_for_each(|facet| match facet.kind {
             FacetKind::Statistics => stats::print(out, facet),
-            _ => facet::print(out, facet),
+            _ => facet::print(out, facet, &|hit| self.label(hit)),
         })
     }
 
     fn print_hit(&self, out: &mut Output, hit: &Hit, width: usize) -> io::Result<()> {
         let number = format!("{:>width$}", output::grouped(hit.doc.0));
-        // People know a document by its text rather than by its number.
-        let is_name =
-            |field: &&&Field| field.kind == FieldKind::Text && hit.fields.contains_key(&field.name);
-        let name = self.fields.iter().find(is_name).or(self.fields.first());
+        let name = self.name(hit);
         write!(out, "  {}  ", out.dim(&number))?;
         for (piece, marked) in name.and_then(|field| self.pieces(field, hit)).unwrap_or_default() {
             let piece = if marked { out.marked(&piece) } else { out.strong(&piece) };
@@ -470,6 +501,19 @@ impl Page<'_> {
             writeln!(out)?;
         }
         Ok(())
+    }
+
+    /// The field that people know a document by: its text rather than its number.
+    fn name(&self, hit: &Hit) -> Option<&&Field> {
+        let is_name =
+            |field: &&&Field| field.kind == FieldKind::Text && hit.fields.contains_key(&field.name);
+        self.fields.iter().find(is_name).or(self.fields.first())
+    }
+
+    /// What people know a document by, on one line.
+    fn label(&self, hit: &Hit) -> String {
+        let pieces = self.name(hit).and_then(|field| self.pieces(field, hit));
+        pieces.unwrap_or_default().into_iter().map(|(piece, _)| piece).collect()
     }
 
     /// A field of a hit on one line, piece by piece, each with whether it was looked for. Of a long text that
@@ -537,14 +581,8 @@ impl Page<'_> {
     }
 
     fn to_json(&self, query: &str) -> Value {
-        let (statistics, facets): (Vec<_>, Vec<_>) =
-            self.found.facets.iter().partition(|facet| facet.kind == FacetKind::Statistics);
-        let named = |facets: Vec<&FacetCounts>, to_json: fn(&FacetCounts) -> Value| {
-            let pairs = facets.into_iter().map(|facet| (facet.field.clone(), to_json(facet)));
-            pairs.collect::<Map<String, Value>>()
-        };
-        let (statistics, facets) =
-            (named(statistics, stats::to_json), named(facets, facet::to_json));
+        let hit = |hit: &Hit| self.hit_to_json(hit, false);
+        let (facets, statistics) = facet::all_to_json(&self.found.facets, &hit);
         let mut object = json!({
             "query": query,
             "total": {
@@ -552,7 +590,7 @@ impl Page<'_> {
                 "relation": self.found.total.relation.name(),
             },
             "took_us": self.found.took.as_micros() as u64,
-            "hits": self.found.hits.iter().map(|hit| self.hit_to_json(hit)).collect::<Vec<_>>(),
+            "hits": self.found.hits.iter().map(|hit| self.hit_to_json(hit, true)).collect::<Vec<_>>(),
             "facets": facets,
         });
         if !statistics.is_empty()
@@ -560,11 +598,15 @@ impl Page<'_> {
         {
             object.insert("statistics".into(), statistics.into());
         }
+        if let (Some(groups), Some(object)) = (self.found.groups, object.as_object_mut()) {
+            object.insert("groups".into(), groups.into());
+        }
         say_why_stopped(&mut object, self.found);
         object
     }
 
-    fn hit_to_json(&self, hit: &Hit) -> Value {
+    /// A hit of the page, or of a bucket, whose words are not marked.
+    fn hit_to_json(&self, hit: &Hit, is_of_page: bool) -> Value {
         let mut object = json!({
             "doc": hit.doc.0,
             "score": hit.score,
@@ -575,7 +617,11 @@ impl Page<'_> {
         {
             object.insert("sort".into(), hit.sort.iter().map(value_to_json).collect());
         }
+        if let (Some(group), Some(object)) = (&hit.group, object.as_object_mut()) {
+            object.insert("group".into(), value_to_json(group));
+        }
         if self.marked.is_some()
+            && is_of_page
             && let Some(object) = object.as_object_mut()
         {
             object.insert("highlights".into(), self.highlights(hit).into());
@@ -589,31 +635,27 @@ impl Page<'_> {
                 .found
                 .hits
                 .iter()
-                .try_for_each(|hit| out.json_line(&self.hit_to_json(hit)));
+                .try_for_each(|hit| out.json_line(&self.hit_to_json(hit, true)));
         }
-        let mut names = vec!["doc", "score"];
+        let n_keys = self.n_keys;
+        let mut names = vec!["doc".to_owned(), "score".to_owned()];
+        // Which fields these are says who asked for them.
+        names.extend(
+            (1..=n_keys)
+                .map(|nth| if n_keys == 1 { "sort".to_owned() } else { format!("sort{nth}") }),
+        );
+        names.extend(self.is_grouped.then(|| "group".to_owned()));
         let columns = || self.fields.iter().filter(|field| !is_state(field));
-        names.extend(columns().map(|field| &*field.name));
+        names.extend(columns().map(|field| field.name.clone()));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut table = Table::new(out, format, &names)?;
         for hit in &self.found.hits {
             let values = fields_to_json(&self.fields, &hit.fields);
-            let cells = columns().map(|field| values.get(&field.name).cloned());
-            let cells = cells.map(Option::unwrap_or_default);
-            table.row([json!(hit.doc.0), json!(hit.score)].into_iter().chain(cells).collect())?;
-        }
-        table.finish()
-    }
-
-    fn print_facet_rows(&self, out: &mut Output, format: Format) -> io::Result<()> {
-        let mut table = Table::new(out, format, &["field", "value", "count"])?;
-        for facet in &self.found.facets {
-            for bucket in &facet.buckets {
-                let value = match facet.kind {
-                    FacetKind::Terms => value_to_json(&bucket.value),
-                    _ => facet::range_label(bucket).into(),
-                };
-                table.row(vec![json!(facet.field), value, json!(bucket.count)])?;
-            }
+            let mut cells = vec![json!(hit.doc.0), json!(hit.score)];
+            cells.extend(hit.sort.iter().chain(&hit.group).map(value_to_json));
+            let of_fields = columns().map(|field| values.get(&field.name).cloned());
+            cells.extend(of_fields.map(Option::unwrap_or_default));
+            table.row(cells)?;
         }
         table.finish()
     }
@@ -643,6 +685,17 @@ fn cut(pieces: Vec<(String, bool)>, columns: usize) -> Vec<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hits_are_grouped_by_is_read() {
+        assert_eq!(collapse("brand").unwrap(), Collapse::by("brand"));
+        let alone = Collapse::by("brand").keep(3).missing_alone();
+        assert_eq!(collapse("brand:3,missing=each").unwrap(), alone);
+        assert_eq!(collapse("brand,missing=one").unwrap(), Collapse::by("brand"));
+        for typed in ["brand:0", "brand:x", "brand,missing=two", "brand:2,each"] {
+            assert!(collapse(typed).is_err(), "{typed}");
+        }
+    }
 
     #[test]
     fn the_place_to_go_on_after_is_read() {

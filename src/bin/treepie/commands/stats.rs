@@ -8,13 +8,29 @@ use treepie::{Facet, FacetCounts, StatisticsFacet, Sum};
 use super::value_to_json;
 use crate::{
     failure::{Outcome, usage},
-    output::{self, Output},
+    output::{self, Format, Output, Table},
     terminal,
 };
 
-/// `price`, `price:distinct`, `price:p50,p99.9`.
-pub(crate) fn facet(typed: &str) -> Outcome<(&str, StatisticsFacet)> {
-    let (field, options) = typed.split_once(':').unwrap_or((typed, ""));
+/// What a row of a table has beside percentiles.
+const NAMES: [&str; 10] = [
+    "count",
+    "documents",
+    "missing",
+    "sum",
+    "min",
+    "max",
+    "mean",
+    "variance",
+    "std_deviation",
+    "distinct",
+];
+
+/// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field.
+pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
+    let (path, options) = typed.split_once(':').unwrap_or((typed, ""));
+    let path: Vec<&str> = path.split('/').collect();
+    let field = path.last().copied().unwrap_or_default();
     let mut facet = Facet::statistics(field);
     for option in options.split(',').filter(|_| typed.contains(':')) {
         let percent = option.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
@@ -34,7 +50,7 @@ pub(crate) fn facet(typed: &str) -> Outcome<(&str, StatisticsFacet)> {
             }
         };
     }
-    Ok((field, facet))
+    Ok((path, facet))
 }
 
 pub(crate) fn to_json(counts: &FacetCounts) -> Value {
@@ -52,6 +68,9 @@ pub(crate) fn to_json(counts: &FacetCounts) -> Value {
         object.insert("std_deviation".into(), json!(found.standard_deviation()));
         if let Some(distinct) = found.distinct {
             object.insert("distinct".into(), distinct.into());
+        }
+        if found.incomplete {
+            object.insert("incomplete".into(), true.into());
         }
         if !found.percentiles.is_empty() {
             let percentiles = found.percentiles.iter();
@@ -73,8 +92,39 @@ fn sum_to_json(sum: Sum) -> Value {
     }
 }
 
+/// A row for each field; percentiles that another one was asked for are left empty.
+pub(crate) fn print_rows(
+    out: &mut Output,
+    format: Format,
+    statistics: &[FacetCounts],
+) -> io::Result<()> {
+    let all: Vec<Value> = statistics.iter().map(to_json).collect();
+    let mut names: Vec<String> = NAMES.map(str::to_owned).into();
+    let percentiles = all.iter().filter_map(|it| it["percentiles"].as_object());
+    for name in percentiles.flat_map(Map::keys) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let shown: Vec<&str> = ["field"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let mut table = Table::new(out, format, &shown)?;
+    for (counts, of_field) in statistics.iter().zip(&all) {
+        let cell = |name: &String| match of_field.get(name) {
+            Some(value) => value.clone(),
+            None => of_field["percentiles"].get(name).cloned().unwrap_or_default(),
+        };
+        table.row([json!(counts.field)].into_iter().chain(names.iter().map(cell)).collect())?;
+    }
+    table.finish()
+}
+
 pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
     writeln!(out, "\n{}", out.strong(&counts.field))?;
+    print_at(out, counts, "  ")
+}
+
+/// What the numbers say, a line each.
+pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> io::Result<()> {
     let Some(found) = &counts.statistics else { return Ok(()) };
     let mut lines = vec![("values".to_owned(), output::grouped(found.count))];
     let mut add = |name: &str, shown: Option<String>| {
@@ -89,13 +139,19 @@ pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
     let deviation = found.standard_deviation();
     add("deviation", deviation.map(|it| format!("{it}{}", if is_date { " s" } else { "" })));
     add("different", found.distinct.map(output::grouped));
+    add("different", found.incomplete.then(|| "left open: too little memory".to_owned()));
     for (percent, at) in &found.percentiles {
         add(&format!("p{percent}"), value(at));
     }
     add("(none)", (counts.missing > 0).then(|| output::grouped(counts.missing)));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, shown) in lines {
-        writeln!(out, "  {}  {}", out.dim(&format!("{name:width$}")), terminal::printable(&shown))?;
+        writeln!(
+            out,
+            "{indent}{}  {}",
+            out.dim(&format!("{name:width$}")),
+            terminal::printable(&shown)
+        )?;
     }
     Ok(())
 }
@@ -113,7 +169,7 @@ mod tests {
             ("price:distinct", price().distinct()),
             ("price:p50,p99.9", price().percentiles([50.0, 99.9])),
         ] {
-            assert_eq!(facet(typed).unwrap(), ("price", expected));
+            assert_eq!(facet(typed).unwrap(), (vec!["price"], expected));
         }
         for (typed, found) in [
             ("price:", "''"),

@@ -1,0 +1,341 @@
+//! Hits of which each value of a field has a few at the most.
+//!
+//! The hits are those of the search, in their order, without all that come after enough of the same value. They are found a batch
+//! at a time, each several times as large as the one before, until the page is full: how deep that is nobody knows before. Where
+//! many documents have few values, the last batch is all that matches.
+
+use super::hits::Hit;
+use super::search::{Found, SearchBuilder};
+use super::within::BestHits;
+use crate::budget::{self, Held};
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{MatchSet, Matches};
+use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainTree};
+use crate::facet;
+use crate::format::column::BLOCK_DOCS;
+use crate::ids::{DocId, FieldId, TermOrdinal};
+use crate::plan::SegmentPlan;
+use crate::schema::{Field, FieldKind};
+use crate::value::{self, Value};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// The first batch for each hit of the page, how many there are at the least, and by what each batch is larger than the last.
+const BATCH_PER_HIT: u64 = 4;
+const BATCH_MIN: u64 = 64;
+const BATCH_GROWTH: u64 = 8;
+/// What looking up the value of a document takes about, in nanoseconds.
+const VALUE_NS: u64 = 300;
+/// What a group takes beside its term.
+const GROUP_BYTES: u64 = 96;
+
+/// By which field hits are grouped, and how many of each group come; for [`collapse`](SearchBuilder::collapse).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Collapse {
+    pub(super) field: String,
+    keep: u64,
+    missing_alone: bool,
+}
+
+impl Collapse {
+    /// By the values of a field that keeps a [column](crate::Field::column), of which no document has more than one: the best
+    /// hit of each.
+    pub fn by(field: impl Into<String>) -> Self {
+        Collapse { field: field.into(), keep: 1, missing_alone: false }
+    }
+
+    /// So many hits of each value (default 1, and at least that).
+    #[must_use]
+    pub fn keep(mut self, hits: u64) -> Self {
+        self.keep = hits.max(1);
+        self
+    }
+
+    /// Each document without a value is a group of its own; otherwise all of them are one.
+    #[must_use]
+    pub fn missing_alone(mut self) -> Self {
+        self.missing_alone = true;
+        self
+    }
+
+    /// For people.
+    fn described(&self) -> String {
+        let Collapse { field, keep, missing_alone } = self;
+        let of_each = match keep {
+            1 => format!("one of each {field}"),
+            keep => format!("{keep} of each {field}"),
+        };
+        let alone = if *missing_alone { ", all that have none" } else { "" };
+        format!("{of_each}{alone}")
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        size_of::<Self>() + self.field.len()
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Of the hits only the best of each value of a field, or the best few; [`Hit::group`] has the value,
+    /// [`Hits::groups`](super::Hits::groups) says how many there are. The total and the facets stay those of all documents
+    /// that match. Pages follow each other as without: none has what another one has.
+    ///
+    /// Costs a look at everything that matches, and as many documents at once as come before the last hit of the page: by score
+    /// 16 bytes each.
+    ///
+    /// ```
+    /// use treepie::{Collapse, Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let brand = Field::new("brand", FieldKind::Keyword).column(true);
+    /// let index = Index::in_memory(Schema::builder().text("name").field(brand).build()?);
+    /// let mut writer = index.writer()?;
+    /// for (name, brand) in [("red pan", "acme"), ("red pot", "acme"), ("big red lid", "bolt")] {
+    ///     writer.add(Document::new().with("name", name).with("brand", brand))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("red")?;
+    /// let page = searcher.search(&query).collapse(Collapse::by("brand")).run()?;
+    /// let names: Vec<_> = page.hits.iter().map(|hit| hit.fields["name"].to_string()).collect();
+    /// assert_eq!(names, ["red pan", "big red lid"]);
+    /// assert_eq!((page.total.value, page.groups), (3, Some(2)));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it runs: a usage error for a field without a column, or of which documents may have many values.
+    pub fn collapse(mut self, collapse: Collapse) -> Self {
+        self.collapse = Some(collapse);
+        self
+    }
+
+    /// Whether hits are grouped, and any are wanted.
+    pub(super) fn is_collapsed(&self) -> bool {
+        self.collapse.is_some() && !self.count_only && self.limit > 0
+    }
+
+    /// The field that hits are grouped by, where they are.
+    pub(super) fn group_field(&self) -> Result<Option<FieldId>> {
+        let Some(collapse) = &self.collapse else { return Ok(None) };
+        let field = self.field(&collapse.field)?;
+        let of_schema = self.searcher.schema().get(field);
+        let wrong = |expected: &str| {
+            Err(Error::new(ErrorKind::Usage, "grouping hits")
+                .expected(expected.to_owned())
+                .found(format!("the {} field '{}'", of_schema.kind.name(), of_schema.name)))
+        };
+        match of_schema {
+            field if !field.column => wrong("a field that keeps a column"),
+            Field { many: true, .. } | Field { kind: FieldKind::Path { .. }, .. } => {
+                wrong("a field of which no document has two values")
+            }
+            _ => Ok(Some(field)),
+        }
+    }
+
+    /// Gives the hits of the page without their fields to `hit`, and finds what else was asked for.
+    pub(super) fn collapsed(&self, mut hit: impl FnMut(Hit) -> Result<()>) -> Result<Found> {
+        let mut found = Found::uncounted();
+        let (Some(collapse), Some(field)) = (&self.collapse, self.group_field()?) else {
+            return Ok(found);
+        };
+        let started = Instant::now();
+        let (mut page, mut groups, mut looked_at) = (vec![], None, 0);
+        let done = self.with_matches(&mut found, |execution, matches, _| {
+            let segments = &execution.plan().segments;
+            let (distinct, missing) = facet::count_distinct(segments, field, matches)?;
+            let of_missing = if collapse.missing_alone { missing } else { missing.min(1) };
+            groups = Some(distinct + of_missing);
+            let mut grouping = Grouping::new(self, collapse, field, segments);
+            page = grouping.page(matches)?;
+            looked_at = grouping.looked_at;
+            Ok(())
+        });
+        self.end(done, &mut found)?;
+        (found.groups, found.n_hits) = (groups, page.len() as u64);
+        found.collapsed = Some((looked_at, started.elapsed()));
+        page.into_iter().try_for_each(&mut hit)?;
+        Ok(found)
+    }
+
+    /// Puts what groups on top of a plan, which finds the matches, and what happened.
+    pub(super) fn put_collapse(&self, tree: &mut ExplainTree, run: Option<&Found>) {
+        let Some(collapse) = &self.collapse else { return };
+        let mut root = std::mem::take(&mut tree.plan);
+        if root.operator == "Limit" {
+            // That of a plan which is asked for everything, and for no page.
+            root = root.children.pop().unwrap_or_default();
+        }
+        let keys: Vec<_> = self.sort.iter().map(ToString::to_string).collect();
+        let order = match (&keys[..], self.order) {
+            ([], super::Order::Score) => "by score".to_owned(),
+            ([], super::Order::Document) => "in document order".to_owned(),
+            (keys, _) => format!("by {}", keys.join(", ")),
+        };
+        let (offset, limit) = (self.offset, self.limit);
+        let label = match offset {
+            0 => format!("first {limit} {order}, {}", collapse.described()),
+            _ => format!("{limit} after the first {offset} {order}, {}", collapse.described()),
+        };
+        let mut node = ExplainNode::new("Collapse", label);
+        let e = &root.estimate;
+        // Everything may be one group.
+        node.estimate = Estimate::between(e.documents.min(limit), 0, e.upper.min(limit), "limit");
+        node.algorithm = "all matches in order, a batch at a time".into();
+        let reason = "how far a page reaches is known when it is full";
+        node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
+        if let Some(found) = run {
+            let (looked_at, took) = found.collapsed.unwrap_or_default();
+            node.actual = Some(Actual {
+                documents: found.n_hits,
+                documents_in: Some(looked_at),
+                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                complete: found.stopped.is_none(),
+                stopped: found.stopped.is_some(),
+                ..Actual::default()
+            });
+        }
+        node.children = vec![root];
+        node.number();
+        tree.plan = node;
+    }
+}
+
+/// Finds the page of a search whose hits are grouped.
+struct Grouping<'g> {
+    search: &'g SearchBuilder<'g>,
+    collapse: &'g Collapse,
+    field: FieldId,
+    segments: &'g [SegmentPlan<'g>],
+    /// Documents of the last batch that were looked at.
+    looked_at: u64,
+    /// Whether it went past the hit that the page comes after.
+    is_behind: bool,
+}
+
+/// The value that documents of a group have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Group {
+    Missing,
+    /// Of numbers and the like, the same in all segments.
+    Code(u64),
+    Term(Box<[u8]>),
+}
+
+impl<'g> Grouping<'g> {
+    fn new(
+        search: &'g SearchBuilder<'g>,
+        collapse: &'g Collapse,
+        field: FieldId,
+        segments: &'g [SegmentPlan<'g>],
+    ) -> Self {
+        Grouping { search, collapse, field, segments, looked_at: 0, is_behind: false }
+    }
+
+    fn page(&mut self, matches: &Matches) -> Result<Vec<Hit>> {
+        let best = BestHits::new(self.search)?;
+        let n_matches = self.segments.iter().zip(matches);
+        let n_matches: u64 = n_matches.map(|(it, matches)| matches.len(it.n_docs)).sum();
+        let page_end = self.search.offset.saturating_add(self.search.limit);
+        let mut n = page_end.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN);
+        loop {
+            n = n.min(n_matches);
+            let page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
+            if n == n_matches && !self.is_behind {
+                return Err(Error::new(ErrorKind::Usage, "going on after a hit")
+                    .expected("a hit of this search")
+                    .found(
+                        self.after().map_or_else(String::new, |doc| format!("document {doc}")),
+                    ));
+            }
+            if page.len() as u64 == self.search.limit || n == n_matches {
+                budget::hold(size_of_val(&page[..]) as u64)?;
+                return Ok(page);
+            }
+            n = n.saturating_mul(BATCH_GROWTH);
+        }
+    }
+
+    /// The page, as far as the first `n` documents have it.
+    fn page_of_first(
+        &mut self,
+        best: &BestHits<'_>,
+        matches: &[MatchSet],
+        n: u64,
+    ) -> Result<Vec<Hit>> {
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let (mut page, mut skipped, mut looked_at) = (vec![], 0, 0);
+        let (mut n_of_group, mut held) = (HashMap::<Group, u64>::new(), Held::default());
+        self.is_behind = self.after().is_none();
+        best.each(self.segments, matches, n, |mut hit| {
+            looked_at += 1;
+            budget::work(VALUE_NS)?;
+            let was_behind = self.is_behind;
+            self.is_behind |= self.after() == Some(hit.doc);
+            let group = self.group_of(hit.doc)?;
+            if group != Group::Missing || !self.collapse.missing_alone {
+                let n_before = n_of_group.get(&group).copied().unwrap_or(0);
+                if n_before == self.collapse.keep {
+                    return Ok(true);
+                }
+                if n_before == 0 {
+                    let of_term = if let Group::Term(term) = &group { term.len() } else { 0 };
+                    held.more(GROUP_BYTES + of_term as u64)?;
+                }
+                n_of_group.insert(group.clone(), n_before + 1);
+            }
+            if !was_behind {
+                return Ok(true);
+            }
+            if skipped < self.search.offset {
+                skipped += 1;
+                return Ok(true);
+            }
+            hit.group = Some(self.value_of(group));
+            budget::hold(size_of::<Hit>() as u64)?;
+            page.push(hit);
+            Ok((page.len() as u64) < self.search.limit)
+        })?;
+        self.looked_at = looked_at;
+        Ok(page)
+    }
+
+    /// The hit that the page comes after.
+    fn after(&self) -> Option<DocId> {
+        let by_score = self.search.after.map(|(_, doc)| doc);
+        by_score.or(self.search.after_values.as_ref().map(|(_, doc)| *doc))
+    }
+
+    fn group_of(&self, doc: DocId) -> Result<Group> {
+        let at = self.segments.partition_point(|segment| segment.base <= doc.0);
+        let Some(segment) = at.checked_sub(1).and_then(|at| self.segments.get(at)) else {
+            return Ok(Group::Missing);
+        };
+        let field = segment.segment.field(self.field);
+        // Whether there is one was looked up in the schema.
+        let Some(column) = field.column()? else { return Ok(Group::Missing) };
+        let doc = (doc.0 - segment.base) as u32;
+        let nth = doc / BLOCK_DOCS;
+        let block = column.block(nth, column.head(nth)?)?;
+        let Some(code) = block.least(doc % BLOCK_DOCS) else { return Ok(Group::Missing) };
+        if !segment.segment.schema().get(self.field).has_ordinals() {
+            return Ok(Group::Code(code));
+        }
+        let (mut term, ordinal) = (vec![], u32::try_from(code).unwrap_or(u32::MAX));
+        field.terms()?.term(TermOrdinal(ordinal), &mut term)?;
+        Ok(Group::Term(term.into()))
+    }
+
+    fn value_of(&self, group: Group) -> Value {
+        let kind = self.search.searcher.schema().get(self.field).kind;
+        match group {
+            Group::Missing => Value::Null,
+            Group::Code(code) => value::value(kind, code),
+            Group::Term(term) => Value::of_term(kind, &term),
+        }
+    }
+}
+
+/// What a run that groups says of itself: documents that it looked at, and its time.
+pub(super) type CollapseRun = (u64, Duration);

@@ -1,0 +1,234 @@
+//! Ranges of values: those that are asked for, and such as suit what matches.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::facet::Steps;
+use crate::schema::{Field, FieldKind};
+use crate::value::{self, Interval, Timestamp, Value};
+use std::fmt;
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::str::FromStr;
+
+/// Ranges that a facet may have at the most.
+pub(super) const RANGES_MAX: usize = 1_024;
+/// Behind all codes.
+pub(super) const BEHIND: u128 = 1 << u64::BITS;
+
+/// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
+/// that side.
+///
+/// ```
+/// use treepie::{FacetRange, Value};
+///
+/// let cheap: FacetRange = "..10".parse()?;
+/// assert_eq!(cheap, FacetRange::new(None::<&str>, Some("10")));
+/// let of_rust = FacetRange::from(10..50); // as the ranges of Rust
+/// assert_eq!(of_rust.from, Some(Value::from(10)));
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FacetRange {
+    /// The least value that is in it.
+    pub from: Option<Value>,
+    /// The value before which it ends.
+    pub to: Option<Value>,
+}
+
+impl FacetRange {
+    /// From the first value on, before the second.
+    pub fn new(from: Option<impl Into<Value>>, to: Option<impl Into<Value>>) -> Self {
+        FacetRange { from: from.map(Into::into), to: to.map(Into::into) }
+    }
+}
+
+/// As the command line has it.
+impl fmt::Display for FacetRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = |end: &Option<Value>| end.as_ref().map(Value::to_string).unwrap_or_default();
+        write!(f, "{}..{}", end(&self.from), end(&self.to))
+    }
+}
+
+/// As the command line has it: `10..50`, `..10`, `50..`.
+impl FromStr for FacetRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let end = |text: &str| Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from);
+        match text.split_once("..") {
+            Some((from, to)) => Ok(FacetRange { from: end(from), to: end(to) }),
+            None => Err(Error::new(ErrorKind::Usage, "reading a range")
+                .expected("FROM..TO, FROM.. or ..TO")
+                .found(format!("'{text}'"))),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<Range<T>> for FacetRange {
+    fn from(range: Range<T>) -> Self {
+        Self::new(Some(range.start), Some(range.end))
+    }
+}
+
+impl<T: Into<Value>> From<RangeFrom<T>> for FacetRange {
+    fn from(range: RangeFrom<T>) -> Self {
+        Self::new(Some(range.start), None::<Value>)
+    }
+}
+
+impl<T: Into<Value>> From<RangeTo<T>> for FacetRange {
+    fn from(range: RangeTo<T>) -> Self {
+        Self::new(None::<Value>, Some(range.end))
+    }
+}
+
+impl From<RangeFull> for FacetRange {
+    fn from(_: RangeFull) -> Self {
+        Self::default()
+    }
+}
+
+/// The code that an end of a range stands before, and its value where it is one of the field.
+fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
+    let kind = field.kind;
+    let wrong = |refused: value::NotTaken| {
+        Error::new(ErrorKind::Usage, format!("reading an end of a range of '{}'", field.name))
+            .expected(refused.expected)
+            .found(refused.found)
+    };
+    let span = value::span_in(field, &end.to_exact_text()).map_err(wrong)?;
+    let first = u128::try_from(span.first.max(0)).unwrap_or(0).min(BEHIND);
+    let code = u64::try_from(span.first).ok().filter(|_| span.first <= span.last);
+    Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
+}
+
+/// Ranges of codes, and the ends that they are shown with.
+pub(super) struct Ranges {
+    pub(super) codes: Vec<Range<u128>>,
+    pub(super) shown: Vec<FacetRange>,
+}
+
+impl Ranges {
+    pub(super) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
+        if ranges.len() > RANGES_MAX {
+            return Err(Error::new(ErrorKind::Usage, "counting by ranges")
+                .expected(format!("at most {RANGES_MAX} ranges"))
+                .found(ranges.len().to_string()));
+        }
+        let (mut codes, mut shown) = (vec![], vec![]);
+        for range in ranges {
+            let from = range.from.as_ref().map(|end| end_of(field, end)).transpose()?;
+            let to = range.to.as_ref().map(|end| end_of(field, end)).transpose()?;
+            let first = from.as_ref().map_or(0, |from| from.0);
+            codes.push(first..to.as_ref().map_or(BEHIND, |to| to.0));
+            shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
+        }
+        Ok(Ranges { codes, shown })
+    }
+}
+
+/// Steps of a width that is a number of the field, and more than nothing.
+pub(super) fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
+    let text = width.to_exact_text();
+    let wrong = |expected: String| {
+        Error::new(ErrorKind::Usage, format!("reading the width of steps of '{}'", field.name))
+            .expected(expected)
+            .found(format!("'{text}'"))
+    };
+    let span = value::span(field.kind, &text).map_err(|refused| wrong(refused.expected.into()))?;
+    let code = u64::try_from(span.first).ok().filter(|_| span.first == span.last);
+    let zero = zero_of(field.kind);
+    let is_fraction = field.kind == FieldKind::F64;
+    match code.filter(|code| *code > zero) {
+        Some(code) if is_fraction => Ok(Steps::Fractions { width: value::f64_of_code(code) }),
+        Some(code) => Ok(Steps::Whole { zero, width: code - zero }),
+        None => Err(wrong("a number of the field above zero".to_owned())),
+    }
+}
+
+/// The code of nought.
+fn zero_of(kind: FieldKind) -> u64 {
+    // The codes of all but natural numbers begin below zero.
+    match kind {
+        FieldKind::U64 => 0,
+        FieldKind::F64 => value::code_of_f64(0.0).unwrap_or_default(),
+        _ => Timestamp::code_of_micros(0),
+    }
+}
+
+/// Ranges that suit the values that there are.
+pub(super) enum Suitable {
+    Steps(Steps),
+    Interval(Interval),
+    /// Of several years each.
+    Years(Ranges),
+}
+
+impl Suitable {
+    /// At most `n` ranges, two or more, that have all codes between these: steps of 1, 2 or 5 times a power of ten, or intervals
+    /// of the calendar, as short as that allows.
+    pub(super) fn of(field: &Field, (least, greatest): (u64, u64), n: usize) -> Self {
+        let n = n as u128;
+        match field.kind {
+            FieldKind::Date => Self::of_dates((least, greatest), n),
+            FieldKind::F64 => {
+                let ends = [least, greatest].map(value::f64_of_code);
+                let furthest = ends[0].abs().max(ends[1].abs());
+                // Not one from the other, which may be beyond all numbers.
+                let each = ends[1] / n as f64 - ends[0] / n as f64;
+                let each = if each > 0.0 { each } else { furthest / n as f64 };
+                let first = each.max(f64::MIN_POSITIVE).log10().floor() as i32 - 1;
+                let widths = (first..).take_while(|_| furthest > 0.0);
+                let widths = widths.flat_map(|power| [1, 2, 5].map(|digit| (digit, power)));
+                // By its digits, so that it is the number that is written so.
+                let widths = widths.map(|(digit, power)| format!("{digit}e{power}").parse());
+                let steps = widths.map_while(|width| width.ok().filter(|it: &f64| it.is_finite()));
+                let mut steps = steps
+                    .filter(|width| *width > 0.0)
+                    .map(|width| Steps::Fractions { width })
+                    .filter(|steps| steps.tells_apart((least, greatest)));
+                let fits = |steps: &Steps| steps.n_between((least, greatest)) <= n;
+                let widest =
+                    Steps::Fractions { width: if furthest > 0.0 { f64::MAX } else { 1.0 } };
+                Suitable::Steps(steps.find(fits).unwrap_or(widest))
+            }
+            kind => {
+                let zero = zero_of(kind);
+                let widths = (0..20).flat_map(|power| [1, 2, 5].map(|it| it * 10u128.pow(power)));
+                let widths = widths.map_while(|width| u64::try_from(width).ok());
+                let mut steps = widths.map(|width| Steps::Whole { zero, width });
+                let fits = |steps: &Steps| steps.n_between((least, greatest)) <= n;
+                let widest = Steps::Whole { zero, width: u64::MAX };
+                Suitable::Steps(steps.find(fits).unwrap_or(widest))
+            }
+        }
+    }
+
+    fn of_dates((least, greatest): (u64, u64), n: u128) -> Self {
+        let micros = |code| Timestamp::from_code(code).map_or(0, Timestamp::as_micros);
+        let (least, greatest) = (micros(least), micros(greatest));
+        let starts = |interval: Interval| {
+            let first = Some(interval.start(least));
+            let starts = std::iter::successors(first, move |start| interval.next(*start));
+            starts.take_while(move |start| *start <= greatest)
+        };
+        let fits =
+            |interval: &Interval| starts(*interval).take(n as usize + 1).count() as u128 <= n;
+        if let Some(interval) = Interval::shortest_first().find(fits) {
+            return Suitable::Interval(interval);
+        }
+        let years: Vec<i64> = starts(Interval::Year).collect();
+        let multiples = (0..).flat_map(|power| [2, 5, 10].map(|it| it * 10usize.pow(power)));
+        let suits = |multiple: &usize| years.len().div_ceil(*multiple) as u128 <= n;
+        let multiple = multiples.take(15).find(suits).unwrap_or(usize::MAX);
+        let (mut codes, mut shown) = (vec![], vec![]);
+        let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
+        let code = |micros| u128::from(Timestamp::code_of_micros(micros));
+        for (nth, from) in years.iter().step_by(multiple).enumerate() {
+            let next = years.get((nth + 1).saturating_mul(multiple)).copied();
+            let next = next.or_else(|| Interval::Year.next(years.last().copied()?));
+            codes.push(code(*from)..next.map_or(BEHIND, code));
+            shown.push(FacetRange { from: date(*from), to: next.and_then(date) });
+        }
+        Suitable::Years(Ranges { codes, shown })
+    }
+}

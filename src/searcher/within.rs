@@ -1,0 +1,420 @@
+//! What is counted within the buckets of a facet, and their best documents.
+//!
+//! The documents of each bucket are found first, of a value by its posting lists and of ranges by one pass over the column. Over
+//! them all is counted as over the matches of a search: each facet in the way that is cheapest for so many documents. So any
+//! facet may lie within any other that has buckets, and what is true of facets is true there.
+
+use super::Order;
+use super::facet::{FACET_DEPTH_MAX, Facet, FacetWhat};
+use super::facets::{Buckets, Counted, CountedBy};
+use super::hits::{Bucket, Hit};
+use super::search::SearchBuilder;
+use super::select::{Domain, LeftOut};
+use crate::budget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::MatchSet;
+use crate::explain::{ColumnCounts, FacetActual};
+use crate::facet::{self, ColumnProfile, FacetProfile};
+use crate::ids::DocId;
+use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
+use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::search::score_all;
+use crate::ranking::top::Top;
+use crate::sort::{First, SortOrder};
+use std::time::Duration;
+
+/// Buckets that a search may look into, at all depths together.
+const BUCKETS_MAX: usize = 1 << 16;
+/// What looking into one takes about, beside what is counted there, in nanoseconds.
+const BUCKET_NS: u64 = 2_000;
+/// And fetching one of its hits.
+const FETCHED_NS: u64 = 50_000;
+
+/// A facet within the buckets of another, and what counting it took in all of them.
+pub(super) struct Inner {
+    /// Of values.
+    plan: Option<FacetPlan>,
+    pub(super) left_out: LeftOut,
+    pub(super) run: InnerRun,
+    pub(super) inner: Vec<Inner>,
+}
+
+/// What counting a facet took, summed over the buckets that it lies within.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InnerRun {
+    pub(super) n_buckets: u64,
+    /// Of values; in how many buckets each way was taken.
+    pub(super) terms: FacetProfile,
+    pub(super) methods: Vec<(FacetMethod, u64)>,
+    /// Of all else.
+    pub(super) column: ColumnProfile,
+}
+
+impl InnerRun {
+    fn add(&mut self, by: &CountedBy) {
+        self.n_buckets += 1;
+        let mut add_column = |other: &ColumnProfile| {
+            self.column.documents += other.documents;
+            self.column.blocks += other.blocks;
+            self.column.blocks_skipped += other.blocks_skipped;
+            self.column.time += other.time;
+        };
+        match by {
+            CountedBy::Column(profile) => add_column(profile),
+            CountedBy::Terms(profile) => {
+                self.terms.terms_intersected += profile.terms_intersected;
+                self.terms.terms_skipped += profile.terms_skipped;
+                self.terms.terms_from_document_frequency += profile.terms_from_document_frequency;
+                self.terms.bytes_read += profile.bytes_read;
+                self.terms.time += profile.time;
+                if let Some(column) = &profile.column {
+                    add_column(column);
+                    self.column.time = Duration::ZERO;
+                }
+                let Some(method) = profile.method else { return };
+                match self.methods.iter_mut().find(|(other, _)| *other == method) {
+                    Some((_, n)) => *n += 1,
+                    None => self.methods.push((method, 1)),
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// How values were counted, for people.
+    pub(super) fn ways(&self) -> String {
+        let way = |(method, n): &(FacetMethod, u64)| match n {
+            1 => format!("{} in 1 bucket", method.name()),
+            n => format!("{} in {n} buckets", method.name()),
+        };
+        self.run.methods.iter().map(way).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What that took; of those that a column counted what was looked at there.
+    pub(super) fn actual(&self) -> FacetActual {
+        let InnerRun { terms, column, .. } = &self.run;
+        FacetActual {
+            terms_intersected: terms.terms_intersected,
+            terms_skipped: terms.terms_skipped,
+            terms_from_document_frequency: terms.terms_from_document_frequency,
+            time_ns: u64::try_from(terms.time.as_nanos()).unwrap_or(u64::MAX),
+            bytes_read: terms.bytes_read,
+            column: (column.documents > 0).then_some(ColumnCounts {
+                documents: column.documents,
+                blocks: column.blocks,
+                blocks_skipped: column.blocks_skipped,
+            }),
+        }
+    }
+}
+
+impl Facet {
+    /// Refuses what lies too deep, or within what has no buckets.
+    pub(super) fn check_within(&self) -> Result<()> {
+        let depth = 1 + self.within.depth();
+        if depth > FACET_DEPTH_MAX {
+            return Err(Error::new(ErrorKind::Usage, "counting facets within facets")
+                .expected(format!("at most {FACET_DEPTH_MAX} within each other"))
+                .found(depth.to_string()));
+        }
+        self.check_buckets()
+    }
+
+    fn check_buckets(&self) -> Result<()> {
+        if matches!(self.what, FacetWhat::Statistics(_)) && !self.within.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "looking into the buckets of a facet")
+                .expected("a facet that has buckets")
+                .found(format!("statistics of '{}'", self.field)));
+        }
+        self.within.facets.iter().try_for_each(Facet::check_buckets)
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Plans the facets within those that lie in `path`.
+    pub(super) fn inner<'f>(
+        &self,
+        segments: &[SegmentPlan<'_>],
+        facets: &'f [Facet],
+        path: &mut Vec<&'f str>,
+    ) -> Result<Vec<Inner>> {
+        let mut inner = vec![];
+        for facet in facets {
+            path.push(&facet.field);
+            let plan = match &facet.what {
+                FacetWhat::Values(options) => {
+                    let (field, method) = (self.field(&facet.field)?, options.method);
+                    let values = options.wanted(self.searcher.schema().get(field))?;
+                    let wanted = FacetWanted { field, values, method, is_selected: false };
+                    Some(FacetPlan::within(segments, &wanted)?)
+                }
+                _ => None,
+            };
+            inner.push(Inner {
+                plan,
+                left_out: self.left_out(path),
+                run: InnerRun::default(),
+                inner: self.inner(segments, &facet.within.facets, path)?,
+            });
+            path.pop();
+        }
+        Ok(inner)
+    }
+}
+
+/// Looks into buckets.
+pub(super) struct Looking<'l> {
+    search: &'l SearchBuilder<'l>,
+    segments: &'l [SegmentPlan<'l>],
+    /// Where any are wanted.
+    hits: Option<BestHits<'l>>,
+    n_buckets: usize,
+}
+
+impl<'l> Looking<'l> {
+    pub(super) fn new(
+        search: &'l SearchBuilder<'l>,
+        segments: &'l [SegmentPlan<'l>],
+    ) -> Result<Self> {
+        let wants_hits = search.facets.iter().any(wants_hits);
+        let hits = wants_hits.then(|| BestHits::new(search)).transpose()?;
+        Ok(Looking { search, segments, hits, n_buckets: 0 })
+    }
+
+    /// Counts what is asked for within each bucket of a facet, which leaves out some selections.
+    pub(super) fn look_into(
+        &mut self,
+        request: &Facet,
+        counted: &mut Counted,
+        domain: &Domain<'_>,
+        left_out: &LeftOut,
+        inner: &mut [Inner],
+    ) -> Result<()> {
+        let Counted { counts, buckets, .. } = counted;
+        self.n_buckets += counts.buckets.len() + 1;
+        if self.n_buckets > BUCKETS_MAX {
+            return Err(Error::new(ErrorKind::LimitExceeded, "looking into the buckets of facets")
+                .expected(format!("at most {BUCKETS_MAX} buckets"))
+                .found(format!("{} of '{}'", self.n_buckets, request.field))
+                .hint("facets that others lie within need smaller limits or wider steps"));
+        }
+        let field = self.search.field(&request.field)?;
+        let mut parts = vec![];
+        for left_out in wanted(request, left_out, inner) {
+            let matches = domain.of(&left_out);
+            let of_ranges = match buckets {
+                Buckets::Codes(ranges) => facet::in_ranges(self.segments, field, ranges, matches)?,
+                Buckets::Terms(_) => vec![],
+            };
+            parts.push((left_out, matches, of_ranges.into_iter()));
+        }
+        for (nth, bucket) in counts.buckets.iter_mut().enumerate() {
+            budget::giving_back(|| {
+                let mut of_bucket = Domain::default();
+                for (left_out, matches, of_ranges) in &mut parts {
+                    let matches = match buckets {
+                        Buckets::Codes(_) => of_ranges.next().unwrap_or_default(),
+                        Buckets::Terms(terms) => {
+                            let term = terms.get(nth).map_or(&[][..], |term| term);
+                            facet::with_term(self.segments, field, term, matches)?
+                        }
+                    };
+                    of_bucket.add(left_out.clone(), matches);
+                }
+                self.fill(request, bucket, &of_bucket, left_out, inner)
+            })?;
+            budget::hold(bucket.n_bytes() as u64)?;
+        }
+        if counts.missing > 0 {
+            let mut bucket = Bucket { count: counts.missing, ..Bucket::default() };
+            budget::giving_back(|| {
+                let mut of_bucket = Domain::default();
+                for (left_out, matches, _) in &parts {
+                    let matches = facet::without_value(self.segments, field, matches)?;
+                    of_bucket.add(left_out.clone(), matches);
+                }
+                self.fill(request, &mut bucket, &of_bucket, left_out, inner)
+            })?;
+            budget::hold(bucket.n_bytes() as u64)?;
+            counts.missing_bucket = Some(Box::new(bucket));
+        }
+        Ok(())
+    }
+
+    /// Counts what is asked for within one bucket.
+    fn fill(
+        &mut self,
+        request: &Facet,
+        bucket: &mut Bucket,
+        domain: &Domain<'_>,
+        left_out: &LeftOut,
+        inner: &mut [Inner],
+    ) -> Result<()> {
+        budget::work(BUCKET_NS)?;
+        for (facet, inner) in request.within.facets.iter().zip(inner) {
+            let matches = domain.of(&inner.left_out);
+            let plan = inner.plan.as_ref();
+            let mut counted =
+                self.search.count_facet(self.segments, facet, plan, matches, &mut None)?;
+            inner.run.add(&counted.by);
+            if !facet.within.is_empty() {
+                self.look_into(facet, &mut counted, domain, &inner.left_out, &mut inner.inner)?;
+            }
+            bucket.facets.push(counted.counts);
+        }
+        if let Some(hits) = self.hits.as_ref().filter(|_| request.within.hits > 0) {
+            let matches = domain.of(left_out);
+            bucket.hits = hits.of(self.search, self.segments, matches, request.within.hits)?;
+        }
+        Ok(())
+    }
+}
+
+fn wants_hits(facet: &Facet) -> bool {
+    facet.within.hits > 0 || facet.within.facets.iter().any(wants_hits)
+}
+
+/// Which matches are needed of the buckets of a facet: by the selections that are left out.
+fn wanted(request: &Facet, left_out: &LeftOut, inner: &[Inner]) -> Vec<LeftOut> {
+    let mut wanted = vec![];
+    if request.within.hits > 0 {
+        wanted.push(left_out.clone());
+    }
+    add_wanted(inner, &mut wanted);
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// Adds those of facets and of all that lies within them.
+pub(super) fn add_wanted(inner: &[Inner], wanted: &mut Vec<LeftOut>) {
+    for facet in inner {
+        wanted.push(facet.left_out.clone());
+        add_wanted(&facet.inner, wanted);
+    }
+}
+
+/// Finds the best of documents that are known to match, and fetches those of buckets.
+pub(super) struct BestHits<'s> {
+    order: HitOrder<'s>,
+    fields: Option<Vec<String>>,
+}
+
+enum HitOrder<'s> {
+    /// With what scores, where a key asks for that.
+    Sorted(SortOrder, Option<Box<Ranked<'s>>>),
+    Scored(Box<Ranked<'s>>),
+    /// As they were added, with the score that all have.
+    Documents(Option<f32>),
+}
+
+impl<'s> BestHits<'s> {
+    pub(super) fn new(search: &SearchBuilder<'s>) -> Result<Self> {
+        let fields =
+            search.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let order = match search.order {
+            _ if !search.sort.is_empty() => {
+                let order = search.sort_order()?;
+                let ranked = order.needs_scores();
+                let ranked = ranked.then(|| search.scoring_of(search.query, Parts::AsNeeded));
+                HitOrder::Sorted(order, ranked.transpose()?.map(Box::new))
+            }
+            Order::Document => HitOrder::Documents(None),
+            Order::Score => {
+                // Selections are not scored, and some buckets leave one out.
+                let ranked = search.scoring_of(search.query, Parts::AsNeeded)?;
+                match ranked.constant() {
+                    Some(score) => HitOrder::Documents(Some(score)),
+                    None => HitOrder::Scored(Box::new(ranked)),
+                }
+            }
+        };
+        Ok(BestHits { order, fields })
+    }
+
+    /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that this is
+    /// enough.
+    pub(super) fn each(
+        &self,
+        segments: &[SegmentPlan<'_>],
+        matches: &[MatchSet],
+        n: usize,
+        mut visit: impl FnMut(Hit) -> Result<bool>,
+    ) -> Result<()> {
+        let mut go_on = true;
+        match &self.order {
+            HitOrder::Documents(score) => {
+                let mut docs = first_of(segments, matches, n)?.into_iter();
+                while let Some(doc) = docs.next().filter(|_| go_on) {
+                    go_on = visit(Hit::new(doc, *score))?;
+                }
+            }
+            HitOrder::Scored(ranked) => {
+                let mut top = Top::new(n, vec![]);
+                score_all(ranked, segments, matches, &mut top)?;
+                let mut best = top.into_sorted()?.into_iter();
+                while let Some(it) = best.next().filter(|_| go_on) {
+                    go_on = visit(Hit::new(it.doc(), Some(it.score())))?;
+                }
+            }
+            HitOrder::Sorted(order, ranked) => {
+                let mut first = First::new(order, n as u64, None);
+                first.look_at(segments, matches, ranked.as_deref())?;
+                let mut places = first.into_sorted().into_iter();
+                while let Some(place) = places.next().filter(|_| go_on) {
+                    let sort = order.values(&place);
+                    go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score()) })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The `n` best of a bucket.
+    fn of(
+        &self,
+        search: &SearchBuilder<'_>,
+        segments: &[SegmentPlan<'_>],
+        matches: &[MatchSet],
+        n: usize,
+    ) -> Result<Vec<Hit>> {
+        // No more than there are, for which room is made.
+        let n_matches = segments.iter().zip(matches).map(|(it, matches)| matches.len(it.n_docs));
+        let n = n.min(usize::try_from(n_matches.sum::<u64>()).unwrap_or(usize::MAX));
+        let mut hits = vec![];
+        self.each(segments, matches, n, |hit| {
+            budget::work(FETCHED_NS)?;
+            let fields = search.fetched(hit.doc, self.fields.as_deref())?;
+            hits.push(Hit { fields, ..hit });
+            Ok(true)
+        })?;
+        Ok(hits)
+    }
+}
+
+/// The first `n` documents, or all.
+fn first_of(segments: &[SegmentPlan<'_>], matches: &[MatchSet], n: usize) -> Result<Vec<DocId>> {
+    budget::hold((n * size_of::<DocId>()) as u64)?;
+    let mut docs = vec![];
+    for (segment, matches) in segments.iter().zip(matches) {
+        let id = |doc: u32| DocId(segment.base + u64::from(doc));
+        match matches {
+            MatchSet::Everything => {
+                let left = n - docs.len();
+                docs.extend((0..segment.n_docs).take(left).map(id));
+            }
+            MatchSet::Some(windows) => {
+                for window in windows.windows() {
+                    let left = n - docs.len();
+                    let lows = windows.documents(window).iter().take(left);
+                    docs.extend(lows.map(|low| id(window.key << 16 | u32::from(low))));
+                    if left == 0 {
+                        return Ok(docs);
+                    }
+                }
+            }
+        }
+    }
+    Ok(docs)
+}
