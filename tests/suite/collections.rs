@@ -101,8 +101,9 @@ impl Record {
             0 => random.below(rare),
             _ => random.below(common),
         };
-        let mut record = Record::default();
-        record.words = (0..any(6, 9)).map(|_| format!("word{}", any(20, 2_000))).collect();
+        let n_words = any(6, 9);
+        let words = (0..n_words).map(|_| format!("word{}", any(20, 2_000))).collect();
+        let mut record = Record { words, ..Record::default() };
         for (field, kind) in collection.numbers {
             if any(9, 9) > 0 {
                 let number = any(50, 5_000) as i64 - 20;
@@ -128,7 +129,9 @@ impl Record {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let mut document = Document::new().with("id", id as u64).with("text", words.join(" "));
         for (field, kind) in collection.numbers {
-            self.numbers.get(field).map(|number| document.push(*field, value(*kind, *number)));
+            if let Some(number) = self.numbers.get(field) {
+                document.push(*field, value(*kind, *number));
+            }
         }
         for (field, values) in &self.keywords {
             values.iter().for_each(|value| document.push(*field, &**value));
