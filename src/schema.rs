@@ -644,6 +644,12 @@ impl SchemaBuilder {
         }
         for name in [NULL_FIELD, EMPTY_FIELD] {
             let field = self.fields.iter().find(|field| field.name == name);
+            if !self.nulls && field.is_some() {
+                return Err(wrong(format!("declaring the field '{name}'"))
+                    .expected("another name")
+                    .found("that of what says which fields are null or empty")
+                    .hint("SchemaBuilder::nulls, or `nulls = true` in a schema file, makes it"));
+            }
             let own = Field::new(name, FieldKind::Keyword).many(true);
             if self.nulls && field != Some(&own) {
                 return Err(wrong(format!("keeping nulls in the field '{name}'"))

@@ -25,6 +25,8 @@ use std::time::Instant;
 /// What a look at the directory takes about, and at a value, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const VALUE_NS: u64 = 10;
+/// What making a step takes about, in nanoseconds.
+const STEP_NS: u64 = 15;
 /// The most steps that are made before they are met, and that may have any, and what one takes with its bucket.
 const MADE_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
@@ -144,6 +146,7 @@ pub(crate) fn count_steps(
     let (counts, n_with, profile) = match n_steps <= MADE_MAX {
         true => {
             budget::hold(n_steps * STEP_BYTES)?;
+            budget::work(n_steps * STEP_NS)?;
             // Of all but the first, which begins before all numbers.
             let ends = (first + 1..=last).filter_map(|step| steps.start(step)).collect();
             let counts = count_by_ends(&columns, ends, range)?;

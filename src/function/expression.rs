@@ -50,6 +50,11 @@ impl Expression {
         &self.names
     }
 
+    /// How many steps a value takes.
+    pub(super) fn n_steps(&self) -> usize {
+        self.steps.len()
+    }
+
     pub(super) fn n_bytes(&self) -> usize {
         let names = self.names.iter().map(|name| name.len() + 24).sum::<usize>();
         self.text.len() + names + size_of_val(&self.steps[..])

@@ -353,7 +353,11 @@ impl BoundFunction {
         score: f64,
     ) -> Result<Option<f64>> {
         let FunctionColumns { columns, numbers, stack, optional } = columns;
-        budget::work(NUMBER_NS * (1 + self.inputs.len() as u64))?;
+        let n_steps = match &self.function.0 {
+            Kind::Expression(expression, _) => expression.n_steps(),
+            _ => 1,
+        };
+        budget::work(NUMBER_NS * (self.inputs.len() + n_steps) as u64)?;
         numbers.clear();
         for (input, column) in self.inputs.iter().zip(columns) {
             numbers.push(match (input, column) {
@@ -364,6 +368,7 @@ impl BoundFunction {
                     match &self.function.0 {
                         // Of several values the nearest.
                         Kind::Decay(decay) => {
+                            budget::work(block.codes(place).count() as u64)?;
                             let values = block.codes(place).map(|code| number_of(*kind, code));
                             decay.of_nearest(self.origin, values)
                         }

@@ -139,6 +139,8 @@ impl<'s> Plan<'s> {
                     });
                 }
             }
+            // Their lists are not read.
+            terms.iter().for_each(|(leaf, _)| part.leaves[leaf.index()] = Leaf::ABSENT);
             part.leaves.push(match reader.column()?.filter(|_| !codes.is_empty()) {
                 Some(column) => {
                     let codes = Codes::Some(codes);

@@ -97,7 +97,7 @@ impl Node {
     pub(super) fn constant(&self) -> Option<f32> {
         match self {
             Node::Set { score, .. } => Some(*score),
-            Node::Sum { must, should, .. } if should.is_empty() => {
+            Node::Sum { must, should, minimum: 0, .. } if should.is_empty() && !must.is_empty() => {
                 must.iter().try_fold(0.0, |sum, part| Some(sum + part.constant()?))
             }
             Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Sum { .. } => None,

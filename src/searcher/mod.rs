@@ -306,9 +306,12 @@ impl Searcher {
         };
         let of_field = |field| self.0.scorings.get(field, self.segments(), own(field));
         let segments = self.segments().collect();
+        let is_whole = statistics == Statistics::Snapshot || self.segments().len() == 1;
+        // Else one segment may score all alike, and not another.
+        let parts = if is_whole { parts } else { Parts::Each };
         let ranked =
             Ranked::new(&scored, segments, of_field, parts, |normal| self.matches(normal))?;
-        if statistics == Statistics::Snapshot || self.segments().len() == 1 {
+        if is_whole {
             return Ok(ranked);
         }
         let by_segment = self.segments().map(|segment| {

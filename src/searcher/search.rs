@@ -805,6 +805,7 @@ impl<'a> SearchBuilder<'a> {
             None if self.is_collapsed() => {
                 let collapsed = self.collapsed(|_| Ok(()))?;
                 (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
+                found.stopped = found.stopped.or(collapsed.stopped);
             }
             // Sorts what the nodes below it find, so that its time is its own.
             None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,

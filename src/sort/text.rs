@@ -19,6 +19,8 @@ use std::rc::Rc;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
+/// What comparing the key of a value takes about, in nanoseconds.
+const VALUE_NS: u64 = 20;
 /// What reading a term and making its key takes about, in nanoseconds.
 const TERM_NS: u64 = 1_000;
 /// Keys that are kept at hand.
@@ -225,6 +227,7 @@ impl<'s> TextKeys<'s> {
         let mut ordinals = std::mem::take(&mut self.ordinals);
         ordinals.clear();
         ordinals.extend(block.codes(place).map(|code| u32::try_from(code).unwrap_or(u32::MAX)));
+        budget::work(VALUE_NS * ordinals.len() as u64)?;
         for ordinal in &ordinals {
             let key = self.of_term(*ordinal, order)?;
             let is_better = best.as_ref().is_none_or(|best| {

@@ -171,20 +171,20 @@ impl DocumentBatch {
 
     /// Adds the names of the fields that are null, or empty, behind the values that begin at `from`.
     fn add_states(&mut self, document: &Document, schema: &Schema, from: usize) -> Result<()> {
-        let values_end = self.values.len();
+        let n_fields = schema.fields().len();
+        let (mut has_value, mut is_told) = (vec![false; n_fields], vec![[false; 2]; n_fields]);
+        self.values[from..].iter().for_each(|it| has_value[it.field.index()] = true);
         for (name, state) in states::of(document) {
             let field = schema.field_id(name).filter(|_| !states::is_state(name));
             let field = field.ok_or_else(|| unknown_field(name, schema))?;
-            let mut own = self.values[from..values_end].iter().filter(|it| it.field == field);
             // What has a value is neither null nor an empty list; an empty text is a value.
             let holds = match state {
                 State::EmptyText => true,
-                State::Null | State::EmptyList => own.next().is_none(),
+                State::Null | State::EmptyList => !has_value[field.index()],
             };
             let Some(of_state) = schema.field_id(state.field()).filter(|_| holds) else { continue };
-            let is_known =
-                |it: &ValueRef| it.field == of_state && self.value(*it) == name.as_bytes();
-            if !self.values[values_end..].iter().any(is_known) {
+            let is_told = &mut is_told[field.index()][usize::from(state == State::Null)];
+            if !std::mem::replace(is_told, true) {
                 self.push(of_state, name.as_bytes());
             }
         }

@@ -258,3 +258,25 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     ]);
     assert_eq!(count(&["*"]), 2);
 }
+
+#[test]
+fn a_key_that_each_field_within_would_repeat_is_bounded() {
+    let dir = Dir::new();
+    let within: Vec<_> = (0..1_000).map(|nth| format!("\"a{nth}\":1")).collect();
+    let line = format!("{{\"{}\":{{{}}}}}\n", "k".repeat(4 << 20), within.join(","));
+    dir.write("a.jsonl", format!("{{\"name\":\"x\"}}\n{line}"));
+    dir.run(&["index", "t.tp", "a.jsonl"]).fails_with(&["line 2", "at most 255 bytes"]);
+}
+
+#[test]
+fn rows_of_sorted_hits_have_a_column_for_each_key() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"name\":\"a lamp\",\"price\":3,\"stock\":5}\n".repeat(2));
+    dir.ok(&["index", "t.tp", "a.jsonl"]);
+    let rows = dir.ok(&["search", "t.tp", "lamp", "--sort", "price:desc,stock", "--format", "tsv"]);
+    let n_cells = |row: &str| row.split('\t').count();
+    assert!(
+        rows.lines().all(|row| n_cells(row) == n_cells(rows.lines().next().unwrap())),
+        "{rows}"
+    );
+}

@@ -324,3 +324,24 @@ fn a_facet_of_a_field_that_the_largest_segment_lacks_is_counted() {
     assert_eq!(shown(&facet), [("60000".to_owned(), 1), ("60001".to_owned(), 1)]);
     assert_eq!(facet.missing, 60_000);
 }
+
+/// In a segment where no term of a pattern is, all that matches would score alike: nothing.
+#[test]
+fn a_segment_without_the_pattern_is_scored_by_its_own_statistics_too() {
+    let index = Index::in_memory(Schema::builder().text("text").keyword("kind").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for text in ["paris", "london"] {
+        writer.add(Document::new().with("text", text).with("kind", "a")).unwrap();
+        writer.commit().unwrap();
+    }
+    let searcher = index.searcher().unwrap();
+    for text in ["par*", "+kind:a par*", "+kind:a +par*", "(+par*)~1"] {
+        let query = searcher.parse(text).unwrap();
+        let search = searcher.search(&query).pattern_terms(20);
+        let search = search.statistics(treepie::Statistics::Segment);
+        let found = search.clone().run().unwrap();
+        let expected = searcher.search(&query).order(Order::Document).run().unwrap();
+        assert_eq!(found.hits.len(), expected.hits.len(), "{text}");
+        assert_eq!(search.prepare().unwrap().run().unwrap().docs.len(), found.hits.len(), "{text}");
+    }
+}

@@ -346,7 +346,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
         }
     };
-    let (n_keys, is_grouped) = (args.shape.sort.len(), args.shape.collapse.is_some());
+    let mut n_keys = 0;
+    for typed in &args.shape.sort {
+        n_keys += treepie::SortKey::list(typed)?.len();
+    }
+    let is_grouped = args.shape.collapse.is_some();
     let page = Page { found: &found, fields, marked, n_keys, is_grouped };
     match args.format {
         Format::Text => {

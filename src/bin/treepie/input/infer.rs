@@ -300,7 +300,8 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
                 let seen = seen(value).ok_or_else(|| {
                     no_type(&path, &format!("{} in a list", json::described(value)), number)
                 })?;
-                fields.meet(&path, seen, is_list);
+                // Several ways may lead to one path: a key with a point, and an object.
+                fields.meet(&path, seen, is_list || values.len() > 1);
             }
         }
     }

@@ -11,7 +11,8 @@
 use std::{collections::HashMap, io::Read, path::Path};
 
 use serde_json::{Map, Number, Value, value::RawValue};
-use treepie::{Document, Error, Field, FieldKind, Schema, schema::EMPTY_FIELD};
+use treepie::schema::{EMPTY_FIELD, FIELD_NAME_BYTES_MAX};
+use treepie::{Document, Error, Field, FieldKind, Schema};
 
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
@@ -81,6 +82,8 @@ pub(crate) struct Leaf {
 enum NoLeaves {
     Json(serde_json::Error),
     TooDeep,
+    /// So many bytes.
+    LongPath(usize),
 }
 
 impl From<serde_json::Error> for NoLeaves {
@@ -133,6 +136,10 @@ impl Leaves {
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.sort_unstable_by_key(|(_, raw)| raw.get().as_ptr().addr());
         for (key, raw) in fields {
+            // No field has such a name, and each field within would repeat it.
+            if path.len() + key.len() >= FIELD_NAME_BYTES_MAX && !path.is_empty() {
+                return Err(NoLeaves::LongPath(path.len() + 1 + key.len()));
+            }
             let path = if path.is_empty() { key } else { format!("{path}.{key}") };
             match raw.get().as_bytes() {
                 [b'[', ..] => {
@@ -191,6 +198,13 @@ pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Vec<Leaf>, Er
             return Err(bad("reading JSON", line)
                 .expected(format!("at most {LEVELS_MAX} objects within each other"))
                 .found("more"));
+        }
+        Err(NoLeaves::LongPath(found)) => {
+            return Err(bad("reading JSON", line)
+                .expected(format!(
+                    "keys of objects within each other of at most {FIELD_NAME_BYTES_MAX} bytes in all"
+                ))
+                .found(format!("{found} bytes")));
         }
         Err(NoLeaves::Json(error)) if is_object => error,
         Err(NoLeaves::Json(_)) => match serde_json::from_str::<&RawValue>(text) {
