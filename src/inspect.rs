@@ -526,6 +526,10 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
     if let Some(column) = segment.field(field).column()? {
         let bytes = section_len(segment, Some(field), SectionKind::COLUMN);
         report.add(Some(name), "column", bytes, column.n_values());
+        let bytes = section_len(segment, Some(field), SectionKind::CUMULATIVE);
+        if bytes > 0 {
+            report.add(Some(name), "cumulative frequencies", bytes, segment.n_docs().into());
+        }
     }
     Ok(())
 }

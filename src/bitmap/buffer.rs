@@ -207,6 +207,19 @@ impl ContainerBuf {
         debug_assert!(fits, "one run fits");
     }
 
+    /// Takes over what `fill` makes of 1,024 words without a bit, as a bitmap.
+    pub(crate) fn fill_words<E>(
+        &mut self,
+        fill: impl FnOnce(&mut Words) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.become_array(0);
+        *self.words = EMPTY;
+        fill(&mut self.words)?;
+        self.cardinality = bitmaps::count(&self.words);
+        (self.kind, self.len) = (ContainerKind::Bitmap, size_of::<Words>());
+        Ok(())
+    }
+
     /// Adds the values of `container`. The buffer becomes a bitmap and stays one, which makes the
     /// next addition cheap: 1 ns per value of an array, 50 to 200 ns for a bitmap.
     ///

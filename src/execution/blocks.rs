@@ -5,6 +5,7 @@ use crate::bitmap::Container;
 use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::format::column::{BLOCK_DOCS, Few, Heads};
+use crate::simd::numbers::{self, AT_ONCE};
 use std::ops::Range;
 
 /// Words of a bitmap for the documents of a block.
@@ -30,6 +31,21 @@ impl Places<'_> {
             Places::Words(words) => {
                 words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
             }
+        }
+    }
+
+    /// Writes them into `out`, ascending, instead of what was there.
+    pub(crate) fn write_to(self, out: &mut Vec<u32>) {
+        out.clear();
+        match self {
+            Places::Words(words) => {
+                let mut places = [0; AT_ONCE + 64];
+                for (nth, words) in (0..).zip(words.chunks(AT_ONCE / u64::BITS as usize)) {
+                    let n = numbers::places(words, nth * AT_ONCE as u32, &mut places);
+                    out.extend_from_slice(&places[..n]);
+                }
+            }
+            few => few.for_each(|place| out.push(place)),
         }
     }
 
@@ -218,7 +234,10 @@ pub(super) mod tests {
         let mut heads = Heads::of(Column::open(&column[..]).unwrap());
         for_each_block(matches, &mut heads, |_, block, places| {
             let (before, len) = (docs.len(), places.len());
+            let mut written = vec![7];
+            places.clone().write_to(&mut written);
             places.for_each(|place| docs.push(block * BLOCK_DOCS + place));
+            assert!(written.iter().copied().eq(docs[before..].iter().map(|doc| doc % BLOCK_DOCS)));
             assert_eq!(docs.len() - before, len as usize);
             Ok(())
         })

@@ -530,6 +530,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         key: u32,
     ) -> Result<Chunk<'s>> {
         let Some(values) = self.values(leaf) else { return Ok(documents) };
+        if column::is_dense(values, documents.cardinality) {
+            let all = self.write(id, [documents; 2], |_, out| column::fill(values, key, out))?;
+            return self.and(id, documents, all, Want::Documents);
+        }
         let mut lows = std::mem::take(self.lows);
         lows.clear();
         lows.extend(self.resolve(documents)?.iter());

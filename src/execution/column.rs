@@ -1,14 +1,15 @@
 //! Documents with values that are wanted, by a column.
 
+use crate::bitmap::ContainerBuf;
 use crate::budget;
 use crate::error::Result;
 use crate::format::column::{BLOCK_DOCS, Plain};
-use crate::plan::WINDOW;
 use crate::plan::leaf::{Codes, ColumnValues};
+use crate::plan::{WINDOW, cost};
 use crate::segment::file::Section;
-use crate::simd::numbers::AT_ONCE;
+use crate::simd::numbers::{AT_ONCE, are_among};
 use crate::simd::prefetch::prefetch;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// What comparing the value of a document takes about, and what opening a block takes, in nanoseconds.
 const DOC_NS: u64 = 3;
@@ -17,6 +18,9 @@ const BLOCK_NS: u64 = 40;
 const BITS_MAX: u32 = 1 << 12;
 /// Documents of a window up to which what is read of them is asked for before the first is read.
 const FAR_APART: usize = 2_048;
+
+/// What comparing all documents of a window takes about.
+const DENSE_NS: u64 = 30_000;
 
 /// Keeps those of the documents of window `key` that have a value that is wanted.
 pub(super) fn retain(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -> Result<()> {
@@ -35,6 +39,103 @@ pub(super) fn retain(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -
             retain_by_number(&plain, key, lows, |number| wanted.binary_search(&number).is_ok())
         }
     }
+}
+
+/// Whether comparing all documents of a window takes less than so many of them one by one.
+pub(super) fn is_dense(values: &ColumnValues<'_>, cardinality: u32) -> bool {
+    cardinality >= cost::COLUMN_FILL_FROM && matches!(values.codes, Codes::Range(_))
+}
+
+/// Puts all documents of window `key` that have a value in a range into `out`, where it [is dense](is_dense).
+pub(super) fn fill(values: &ColumnValues<'_>, key: u32, out: &mut ContainerBuf) -> Result<()> {
+    budget::work(DENSE_NS)?;
+    let Codes::Range(codes) = &values.codes else {
+        out.clear();
+        return Ok(());
+    };
+    let column = &values.column;
+    let start = key.saturating_mul(WINDOW).min(column.n_docs());
+    let end = start.saturating_add(WINDOW).min(column.n_docs());
+    let mut found = [0; AT_ONCE];
+    match column.plain() {
+        Some(plain) => {
+            let (wanted, numbers) = (plain.numbers_of(codes), plain.numbers(start..end)?);
+            let read = |first, out: &mut [u32]| numbers.get_neighbours(first, out);
+            out.fill_words(|words| {
+                fill_bits(words.as_flattened_mut(), end - start, &wanted, &mut found, read);
+                Ok(())
+            })
+        }
+        None => out.fill_words(|words| {
+            let of_blocks = words.as_flattened_mut().chunks_mut((BLOCK_DOCS / u8::BITS) as usize);
+            for (nth, bits) in (start / BLOCK_DOCS..end.div_ceil(BLOCK_DOCS)).zip(of_blocks) {
+                fill_block(values, codes, nth, bits, &mut found)?;
+            }
+            Ok(())
+        }),
+    }
+}
+
+/// Sets the bits of the documents of a block that have a value in a range.
+fn fill_block(
+    values: &ColumnValues<'_>,
+    codes: &RangeInclusive<u64>,
+    nth: u32,
+    bits: &mut [u8],
+    found: &mut [u32; AT_ONCE],
+) -> Result<()> {
+    let (column, head) = (&values.column, values.column.head(nth)?);
+    let n_docs = column.docs_of(nth);
+    if head.n_values == 0 || values.codes.contain_none(head.least, head.greatest) {
+        return Ok(());
+    }
+    if values.codes.contain_all(head.least, head.greatest) && u32::from(head.n_with) == n_docs {
+        bits.fill(u8::MAX);
+        end_bits(bits, n_docs);
+        return Ok(());
+    }
+    let block = column.block(nth, head)?;
+    if let Some(numbers) = block.one_each()
+        && let Some(wanted) = numbers.numbers_of(codes)
+    {
+        let read = |first, out: &mut [u32]| numbers.get_neighbours(first, out);
+        fill_bits(bits, n_docs, &wanted, found, read);
+        return Ok(());
+    }
+    for place in 0..n_docs {
+        if block.codes(place).any(|code| codes.contains(&code)) {
+            bits[(place / u8::BITS) as usize] |= 1 << (place % u8::BITS);
+        }
+    }
+    Ok(())
+}
+
+/// Sets the bits of the first `n` documents whose numbers, which `read` gives, are wanted.
+fn fill_bits(
+    bits: &mut [u8],
+    n: u32,
+    wanted: &Range<u32>,
+    found: &mut [u32; AT_ONCE],
+    read: impl Fn(u32, &mut [u32]),
+) {
+    let chunks = bits.chunks_mut(AT_ONCE / u8::BITS as usize);
+    for (first, bits) in (0..n).step_by(AT_ONCE).zip(chunks) {
+        // What is read behind the last document is of none.
+        let n = (n - first).min(AT_ONCE as u32).next_multiple_of(u8::BITS);
+        let found = &mut found[..n as usize];
+        read(first, found);
+        are_among(found, wanted.start, wanted.end - wanted.start, bits);
+    }
+    end_bits(bits, n);
+}
+
+/// Clears the bits behind the first `n`.
+fn end_bits(bits: &mut [u8], n: u32) {
+    let mut behind = bits.iter_mut().skip((n / u8::BITS) as usize);
+    if let Some(byte) = behind.next() {
+        *byte &= (1 << (n % u8::BITS)) - 1;
+    }
+    behind.for_each(|byte| *byte = 0);
 }
 
 /// What is wanted of a plain column.

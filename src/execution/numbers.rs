@@ -15,6 +15,9 @@ use std::ops::Range;
 /// together are asked for before the first is read.
 const FAR_APART: u32 = 2_048;
 
+/// What the place of the first of neighbours is a multiple of.
+const NEIGHBOURS: u32 = 8;
+
 /// By how many documents what is asked for lies ahead of what is read, where they are close together: fetching from places waits
 /// for each, and the processor does not see the order in it.
 const AHEAD: usize = 4 * AT_ONCE;
@@ -91,9 +94,12 @@ impl<F: FnMut(&[u32]) -> Result<()>> Reading<F> {
     fn read_range(&mut self, range: Range<u32>, numbers: &Numbers<'_>) -> Result<()> {
         let mut start = range.start;
         while start < range.end {
-            let end = range.end.min(start + AT_ONCE as u32);
-            self.places.iter_mut().zip(start..end).for_each(|(slot, place)| *slot = place);
-            self.read((end - start) as usize, numbers)?;
+            // Neighbours are read from a multiple of eight on.
+            let before = start % NEIGHBOURS;
+            let end = range.end.min(start - before + AT_ONCE as u32);
+            let out = &mut self.numbers[..(end - start + before) as usize];
+            numbers.get_neighbours(start - before, out);
+            (self.visit)(&out[before as usize..])?;
             start = end;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Everything that matches, kept for what is counted over it.
 
-use crate::bitmap::{Container, ContainerKind};
+use crate::bitmap::{Container, ContainerBuf, ContainerKind};
 use crate::budget;
 use crate::error::Result;
 use crate::plan::WINDOW;
@@ -115,6 +115,21 @@ impl MatchWindows {
         MatchWindows { windows: vec![], places, bytes: vec![], len: 0 }
     }
 
+    /// Those documents of a segment of `n_docs`, which ascend.
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take more memory.
+    pub(crate) fn of_documents(n_docs: u32, docs: &[u32]) -> Result<Self> {
+        let (mut windows, mut of_window) = (Self::with_room(n_docs), ContainerBuf::new());
+        for docs in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {
+            of_window.set_sorted(docs.iter().map(|doc| *doc as u16));
+            let key = docs.first().map_or(0, |doc| doc / WINDOW);
+            windows.push(key, of_window.cardinality(), of_window.as_container())?;
+        }
+        Ok(windows)
+    }
+
     /// Adds window `key`; windows come in ascending order, each at most once.
     ///
     /// # Errors
@@ -212,6 +227,10 @@ mod tests {
             assert!(kept.documents(window).iter().eq(container.iter()));
         }
         assert!(kept.contains(5) && !kept.contains(4));
+        let docs = [3, 65_535, 65_536, 70_000, 5 * WINDOW - 1];
+        let some = MatchWindows::of_documents(5 * WINDOW, &docs).unwrap();
+        assert_eq!((some.len, some.windows().len()), (5, 3));
+        assert!(docs.iter().all(|doc| some.contains(*doc) && !some.contains(doc - 2)));
         assert!(kept.contains(2 * WINDOW + 64) && !kept.contains(2 * WINDOW + 63));
         assert!(!kept.contains(WINDOW + 5) && !kept.contains(9 * WINDOW));
         // Two bitmaps at least, and less than one more.

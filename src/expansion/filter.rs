@@ -224,7 +224,7 @@ mod tests {
         for term in &terms {
             writer.add(term.as_bytes(), NewTerm::Inline { docs: &[1], occurrences: &[] }).unwrap();
         }
-        let FinishedDictionary { blocks, index, heads } = writer.finish();
+        let FinishedDictionary { blocks, index, heads, .. } = writer.finish();
         let dictionary = TermDictionary::open(&blocks[..], &index[..], &heads[..]).unwrap();
         let walk = |filter: Option<&TermFilter>, is_descending| {
             let mut wanted = WantedTerms::open(&dictionary, filter, is_descending).unwrap();

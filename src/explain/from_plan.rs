@@ -423,6 +423,7 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
             documents: column.documents,
             blocks: column.blocks,
             blocks_skipped: column.blocks_skipped,
+            ends_looked_up: column.ends_looked_up,
         }),
     }
 }
@@ -455,6 +456,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
             .then_some(PositionCounts { candidates: profile.placed, positions: profile.positions }),
         ranking: None,
         sort: None,
+        streamed: None,
         complete: profile.complete,
         stopped: profile.stopped,
     }

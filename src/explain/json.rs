@@ -92,6 +92,15 @@ impl Json {
             if let Some(column) = actual.sort {
                 json.field("sort").column(column);
             }
+            if let Some(streamed) = actual.streamed {
+                json.field("streamed").object(|json| {
+                    json.field("segments").number(streamed.segments);
+                    json.field("given_up").number(streamed.given_up);
+                    json.field("terms").number(streamed.terms);
+                    json.field("documents").number(streamed.documents);
+                    json.field("candidates").number(streamed.candidates);
+                });
+            }
             json.field("complete").boolean(actual.complete);
             if actual.stopped {
                 json.field("stopped").boolean(true);
@@ -104,6 +113,9 @@ impl Json {
             json.field("documents").number(counts.documents);
             json.field("blocks").number(counts.blocks);
             json.field("blocks_skipped").number(counts.blocks_skipped);
+            if counts.ends_looked_up > 0 {
+                json.field("ends_looked_up").number(counts.ends_looked_up);
+            }
         });
     }
 

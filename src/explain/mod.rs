@@ -52,7 +52,7 @@
 //!
 //! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `ranking` where it finds
+//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
@@ -155,6 +155,8 @@ pub struct Actual {
     pub ranking: Option<RankingCounts>,
     /// What was looked at to find the first in the order of fields.
     pub sort: Option<ColumnCounts>,
+    /// The lists that were read in the order of a field to find its first documents, before a column was looked at for these.
+    pub streamed: Option<StreamCounts>,
     /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
     pub complete: bool,
     /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
@@ -183,6 +185,22 @@ pub struct PositionCounts {
     pub positions: u64,
 }
 
+/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamCounts {
+    /// Segments whose first documents were found so.
+    pub segments: u64,
+    /// Segments of which this was given up, as the values of what matches are too far from the first.
+    pub given_up: u64,
+    /// Terms whose lists were read.
+    pub terms: u64,
+    /// Documents in these lists.
+    pub documents: u64,
+    /// Those of them that match.
+    pub candidates: u64,
+}
+
 /// What was looked at in a column, and what bounds of blocks spared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -196,6 +214,8 @@ pub struct ColumnCounts {
     /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
     /// order, or all of them lie in one range.
     pub blocks_skipped: u64,
+    /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
+    pub ends_looked_up: u64,
 }
 
 /// What finding the best by score looked at, and what bounds of scores spared it.
@@ -454,6 +474,7 @@ impl Default for Actual {
             positions: None,
             ranking: None,
             sort: None,
+            streamed: None,
             complete: true,
             stopped: false,
         }
@@ -494,9 +515,18 @@ impl Actual {
                 documents: a.documents + b.documents,
                 blocks: a.blocks + b.blocks,
                 blocks_skipped: a.blocks_skipped + b.blocks_skipped,
+                ends_looked_up: a.ends_looked_up + b.ends_looked_up,
             }),
             (one, None) | (None, one) => one,
         };
+        if let Some(other) = other.streamed {
+            let streamed = self.streamed.get_or_insert_default();
+            streamed.segments += other.segments;
+            streamed.given_up += other.given_up;
+            streamed.terms += other.terms;
+            streamed.documents += other.documents;
+            streamed.candidates += other.candidates;
+        }
         self.complete &= other.complete;
         self.stopped |= other.stopped;
     }
@@ -608,6 +638,7 @@ pub(crate) mod sample {
             positions: None,
             ranking: None,
             sort: None,
+            streamed: None,
             containers: ContainerCounts { array: 3, bitmap: 1, run: 0, skipped: 29 },
             complete: true,
             stopped: false,

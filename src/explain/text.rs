@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{
     Actual, ColumnCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment,
-    RankingCounts, Threshold,
+    RankingCounts, StreamCounts, Threshold,
 };
 use crate::terminal;
 
@@ -173,10 +173,27 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 
 /// What was looked at in a column, out of what there was.
 fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
+    if counts.ends_looked_up > 0 && counts.blocks == 0 && counts.documents == 0 {
+        let ends = Count(counts.ends_looked_up, "end");
+        return vec![plain(format!("document frequencies up to {ends} of ranges"))];
+    }
     let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
     let values = format!("values of {}", Count(counts.documents, "document"));
     let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
     listed(vec![plain(values), plain(blocks)])
+}
+
+/// What lists were read in the order of a field.
+fn in_order(counts: &StreamCounts) -> Vec<Piece> {
+    let read = format!(
+        "{} read with {}",
+        Count(counts.terms, "list"),
+        Count(counts.documents, "document")
+    );
+    let found = format!("{} of these match", Grouped(counts.candidates));
+    let given_up = format!("given up in {}", Count(counts.given_up, "segment"));
+    let given_up = (counts.given_up > 0).then_some(given_up);
+    listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
 }
 
 /// How the threshold rose.
@@ -247,6 +264,9 @@ impl Page<'_> {
                 if !ranking.thresholds.is_empty() {
                     self.detail(&details, "threshold", thresholds(&ranking.thresholds));
                 }
+            }
+            if let Some(counts) = &actual.streamed {
+                self.detail(&details, "in order ", in_order(counts));
             }
             if let Some(counts) = &actual.sort {
                 self.detail(&details, "looked at", in_column(counts));

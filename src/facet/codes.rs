@@ -13,7 +13,7 @@
 //! two or three nanoseconds for each document, and a nanosecond a counter. Memory: four bytes a counter, or 32 bytes for each code that is met.
 
 use super::merged::MergedCounts;
-use super::ranges::{ColumnProfile, OfField, wider};
+use super::ranges::{ColumnProfile, OfField, OfSegment, wider};
 use super::tally::Tally;
 use super::terms::{FacetProfile, TermCounts};
 use super::top::Top;
@@ -154,8 +154,8 @@ pub(crate) fn count_distinct(
     let mut distinct = 0;
     if segments.first().is_some_and(has_ordinals) {
         let mut of_parts = vec![];
-        for (segment, (column, matches)) in segments.iter().zip(columns) {
-            let terms = segment.segment.field(field).terms()?;
+        for OfSegment { field, column, matches } in columns {
+            let terms = field.terms()?;
             let n_terms = u64::from(terms.n_terms());
             let mut tally = Tally::of(0, n_terms, n_terms <= cost::counters_max(n_matches))?;
             counting.add_segment(&column, matches, &mut tally)?;
@@ -178,7 +178,7 @@ pub(crate) fn count_distinct(
     } else {
         let (least, greatest) = range.unwrap_or_default();
         let mut tally = Tally::new(least, (greatest - least).saturating_add(1), n_matches)?;
-        for (column, matches) in columns {
+        for OfSegment { column, matches, .. } in columns {
             counting.add_segment(&column, matches, &mut tally)?;
         }
         tally.finish()?;

@@ -9,7 +9,7 @@
 //! intervals are not made before. Memory: up to 160 bytes an interval, with what is made of it.
 
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, OfField};
+use super::ranges::{ColumnProfile, OfField, OfSegment};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_block};
@@ -60,9 +60,6 @@ pub(crate) fn count_intervals(
     })
 }
 
-/// The columns of segments, each with what matches there.
-type Columns<'c, 's> = [(Column<Section<'s>>, &'c MatchSet)];
-
 /// What was counted in them.
 struct Found {
     counts: Vec<(i64, Option<i64>, u64)>,
@@ -95,7 +92,7 @@ fn starts_of(
 
 /// Counts by the beginnings of all intervals that there may be.
 fn count_between(
-    columns: &Columns<'_, '_>,
+    columns: &[OfSegment<'_, '_>],
     interval: &Calendar,
     starts: &[i64],
     range: Option<(u64, u64)>,
@@ -116,7 +113,7 @@ fn count_between(
 }
 
 /// Counts by such intervals as are met.
-fn count_met(columns: &Columns<'_, '_>, interval: &Calendar) -> Result<Found> {
+fn count_met(columns: &[OfSegment<'_, '_>], interval: &Calendar) -> Result<Found> {
     let mut counting = Counting {
         interval,
         counts: BTreeMap::new(),
@@ -124,7 +121,7 @@ fn count_met(columns: &Columns<'_, '_>, interval: &Calendar) -> Result<Found> {
         profile: <_>::default(),
         starts: vec![],
     };
-    for (column, matches) in columns {
+    for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
             counting.add_block(column, heads.get(nth)?, nth, places)
         })?;

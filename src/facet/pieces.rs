@@ -1,17 +1,20 @@
 //! Codes cut into pieces, and how many of the documents that match have one in each.
 
-use super::ranges::ColumnProfile;
+use super::ranges::{ColumnProfile, OfSegment};
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
-use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, Plain};
+use crate::format::column::{BLOCK_DOCS, Few, Heads, Plain};
 use crate::segment::file::Section;
-use crate::simd::numbers::count_from;
+use crate::simd::numbers::{count_codes_from, count_from};
+use crate::value::term_of_code;
 
 /// What a look at the directory takes about, at a document, and at one of many values, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 4;
 const CODE_NS: u64 = 5;
+/// What looking an end up in the dictionary takes, and adding up to it.
+const END_NS: u64 = 1_000;
 /// And at one of a few documents.
 const FEW_NS: u64 = 10;
 /// Slots that a lookup begins with: sixteen kilobytes, and more where there are more ends than that.
@@ -93,6 +96,9 @@ pub(super) struct PieceCounts {
     pub(super) profile: ColumnProfile,
     /// Of a document with many values the different numbers of ends, ascending.
     of_many: Vec<usize>,
+    /// Room for what matches in a block, and for its numbers.
+    places: Vec<u32>,
+    numbers: Vec<u32>,
 }
 
 impl PieceCounts {
@@ -100,16 +106,29 @@ impl PieceCounts {
     pub(super) fn new(ends: Vec<u64>, range: Option<(u64, u64)>) -> Self {
         let by_ends = vec![0; ends.len() + 1];
         let profile = ColumnProfile::default();
-        PieceCounts { ends, range, pieces: None, by_ends, n_with: 0, profile, of_many: vec![] }
+        PieceCounts {
+            ends,
+            range,
+            pieces: None,
+            by_ends,
+            n_with: 0,
+            profile,
+            of_many: vec![],
+            places: vec![],
+            numbers: vec![],
+        }
     }
 
     /// Counts what matches in a segment. Documents with many values are given to `add_many`, by the numbers of ends up to these.
     pub(super) fn add_segment(
         &mut self,
-        column: Column<Section<'_>>,
-        matches: &MatchSet,
+        part: &OfSegment<'_, '_>,
         mut add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
+        let &OfSegment { column, matches, .. } = part;
+        if matches!(matches, MatchSet::Everything) && self.add_everything(part)? {
+            return Ok(());
+        }
         if let Some(plain) = column.plain() {
             return self.add_plain(&plain, matches);
         }
@@ -121,9 +140,15 @@ impl PieceCounts {
             counts.profile.blocks += few.n_blocks;
             counts.profile.documents += few.n_docs;
             counts.n_with += few.codes().len() as u64;
-            for code in few.codes() {
-                // No code has more ends before it than there are.
-                counts.by_ends[pieces.n_ends(*code)] += 1;
+            if pieces.ends.len() <= COMPARED_MAX {
+                let n_from = |end: &u64| count_codes_from(few.codes(), *end);
+                let n_with = few.codes().len() as u32;
+                count_compared(n_with, pieces.ends.iter().map(n_from), &mut counts.by_ends);
+            } else {
+                for code in few.codes() {
+                    // No code has more ends before it than there are.
+                    counts.by_ends[pieces.n_ends(*code)] += 1;
+                }
             }
             budget::work(FEW_NS * few.n_docs)
         };
@@ -138,6 +163,33 @@ impl PieceCounts {
         )?;
         self.pieces = Some(pieces);
         Ok(())
+    }
+
+    /// The same where every document matches, by the sums of the dictionary; `false` where these are not kept, or cost more.
+    fn add_everything(&mut self, part: &OfSegment<'_, '_>) -> Result<bool> {
+        let n_ends = self.ends.len() as u64;
+        if n_ends * END_NS > u64::from(part.column.n_docs()) || !part.field.has_codes() {
+            return Ok(false);
+        }
+        let dictionary = part.field.terms()?;
+        let Some(cumulative) = part.field.cumulative(dictionary.n_blocks())? else {
+            return Ok(false);
+        };
+        budget::work(END_NS * n_ends)?;
+        let below = |end: &u64| dictionary.documents_below(&term_of_code(*end), &cumulative);
+        let of_all = cumulative.before(dictionary.n_blocks());
+        let mut before = 0;
+        for (up_to, count) in self.ends.iter().map(below).chain([of_all]).zip(&mut self.by_ends) {
+            let up_to = up_to?;
+            *count += u64::from(up_to.checked_sub(before).ok_or_else(|| {
+                let found = format!("{before} documents up to the end of a range, then {up_to}");
+                cumulative.damage(0, found)
+            })?);
+            before = up_to;
+        }
+        self.n_with += u64::from(before);
+        self.profile.ends_looked_up += n_ends;
+        Ok(true)
     }
 
     /// The same by the numbers of a plain column: ends become numbers once, and no block is set up.
@@ -162,7 +214,8 @@ impl PieceCounts {
                 n_docs += numbers.len() as u64;
                 let with = count_from(numbers, first);
                 n_with += u64::from(with);
-                count_compared(numbers, with, &firsts, by_ends);
+                let n_from = |first: &u32| count_from(numbers, *first);
+                count_compared(with, firsts.iter().map(n_from), by_ends);
                 budget::work(DOC_NS * numbers.len() as u64)
             })?;
         } else {
@@ -224,18 +277,12 @@ impl PieceCounts {
                 self.n_with += n_places;
                 // Fetching from places waits for each, and by then most are here.
                 numbers.prefetch();
-                let mut n = 0;
-                let (mut places_of, mut at_hand) =
-                    ([0; BLOCK_DOCS as usize], [0; BLOCK_DOCS as usize]);
-                places.for_each(|place| {
-                    if let Some(slot) = places_of.get_mut(n) {
-                        *slot = place;
-                        n += 1;
-                    }
-                });
-                numbers.numbers(&places_of[..n], &mut at_hand[..n]);
-                let firsts = &firsts[..inside.len()];
-                count_compared(&at_hand[..n], n as u32, firsts, &mut by_ends[of_least..]);
+                places.write_to(&mut self.places);
+                self.numbers.resize(self.places.len(), 0);
+                numbers.numbers(&self.places, &mut self.numbers);
+                let n_from = |first: &u32| count_from(&self.numbers, *first);
+                let n_from = firsts[..inside.len()].iter().map(n_from);
+                count_compared(self.numbers.len() as u32, n_from, &mut by_ends[of_least..]);
                 return Ok(());
             }
             places.for_each(|place| {
@@ -273,14 +320,14 @@ impl PieceCounts {
 /// Counts what matches in some segments by the number of `ends` up to a value: a document with many values once for each number
 /// that one of them has.
 pub(super) fn count_by_ends(
-    columns: &[(Column<Section<'_>>, &MatchSet)],
+    columns: &[OfSegment<'_, '_>],
     ends: Vec<u64>,
     range: Option<(u64, u64)>,
 ) -> Result<PieceCounts> {
     let mut of_many = vec![0; ends.len() + 1];
     let mut counts = PieceCounts::new(ends, range);
-    for (column, matches) in columns {
-        counts.add_segment(*column, matches, |n_ends| {
+    for part in columns {
+        counts.add_segment(part, |n_ends| {
             n_ends.iter().for_each(|n_ends| of_many[*n_ends] += 1);
             Ok(())
         })?;
@@ -289,17 +336,13 @@ pub(super) fn count_by_ends(
     Ok(counts)
 }
 
-/// Counts documents, of which `n_with` have a value, by how many of the `firsts`, ascending, are not above their number. Without
-/// a branch that depends on a value: all numbers are compared with one after the other.
-fn count_compared(numbers: &[u32], n_with: u32, firsts: &[u32], by_ends: &mut [u64]) {
+/// Counts documents, of which `n_with` have a value, by how many ends, ascending, are not above it, given for each end how many
+/// documents it is not above for. Without a branch that depends on a value: all are compared with one end after the other.
+fn count_compared(n_with: u32, n_from: impl Iterator<Item = u32>, by_ends: &mut [u64]) {
     let mut n_before = n_with;
-    for (count, first) in by_ends.iter_mut().zip(firsts) {
-        let n_from = count_from(numbers, *first);
+    for (n_from, count) in n_from.chain([0]).zip(by_ends) {
         *count += u64::from(n_before - n_from);
         n_before = n_from;
-    }
-    if let Some(count) = by_ends.get_mut(firsts.len()) {
-        *count += u64::from(n_before);
     }
 }
 

@@ -10,7 +10,7 @@
 //! bytes a step that is made or met, of which there may be 65,536.
 
 use super::pieces::count_by_ends;
-use super::ranges::{ColumnProfile, OfField, wider};
+use super::ranges::{ColumnProfile, OfField, OfSegment, wider};
 use super::tally::Tally;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -161,7 +161,7 @@ pub(crate) fn count_steps(
                 n_with: 0,
                 profile: ColumnProfile::default(),
             };
-            for (column, matches) in columns {
+            for OfSegment { column, matches, .. } in columns {
                 for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
                     counting.add_block(heads, nth, places)
                 })?;
@@ -190,9 +190,9 @@ pub(crate) fn count_steps(
 }
 
 /// The least and the greatest code of the documents that match.
-fn range_of_matches(columns: &[(Column<Section<'_>>, &MatchSet)]) -> Result<Option<(u64, u64)>> {
+fn range_of_matches(columns: &[OfSegment<'_, '_>]) -> Result<Option<(u64, u64)>> {
     let mut range = None;
-    for (column, matches) in columns {
+    for OfSegment { column, matches, .. } in columns {
         for_each_block(matches, &mut Heads::of(*column), |heads, nth, places| {
             let block = column.block(nth, heads.get(nth)?)?;
             budget::work(HEAD_NS + VALUE_NS * u64::from(places.len()))?;

@@ -57,6 +57,7 @@
 )]
 
 pub(crate) mod column;
+pub(crate) mod cumulative;
 pub(crate) mod deletes;
 #[cfg(test)]
 mod doc_check;

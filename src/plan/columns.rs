@@ -89,7 +89,9 @@ impl<'s> Plan<'s> {
         let LeafKey::Expansion { field, nth } = self.leaves[leaf.index()] else { return Ok(None) };
         let expansion = self.expansions[nth as usize].clone();
         let is_asked = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].terms().is_some();
-        let Some(cost_ns) = self.column_cost(field, documents, is_asked)? else { return Ok(None) };
+        let Some(cost_ns) = self.column_cost(field, documents, true, is_asked)? else {
+            return Ok(None);
+        };
         let united_ns = cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64);
         if !expansion.is_range() || cost_ns >= united_ns {
             return Ok(None);
@@ -120,7 +122,9 @@ impl<'s> Plan<'s> {
             terms.push((leaf, term.to_owned()));
         }
         let Some(field) = of_field else { return Ok(None) };
-        let Some(cost_ns) = self.column_cost(field, documents, |_| true)? else { return Ok(None) };
+        let Some(cost_ns) = self.column_cost(field, documents, false, |_| true)? else {
+            return Ok(None);
+        };
         let united_ns = self.cost_of_union(any, documents);
         if cost_ns >= united_ns {
             return Ok(None);
@@ -165,11 +169,12 @@ impl<'s> Plan<'s> {
         cost::union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
-    /// What comparing the values of so many documents costs; `None` where a segment that is asked has no column.
+    /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked has no column.
     fn column_cost(
         &self,
         field: FieldId,
         documents: f64,
+        is_range: bool,
         is_asked: impl Fn(&SegmentPlan<'_>) -> bool,
     ) -> Result<Option<f32>> {
         let (mut n_docs, mut by_block) = (0.0, 0.0);
@@ -179,6 +184,9 @@ impl<'s> Plan<'s> {
             if column.plain().is_none() {
                 by_block += f64::from(part.n_docs);
             }
+        }
+        if is_range && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
+            return Ok(Some(cost::column_fill_ns(n_docs, by_block)));
         }
         // As many of those that are wanted as of all lie in these segments.
         let documents = documents * n_docs / self.n_docs().max(1) as f64;

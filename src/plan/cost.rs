@@ -55,6 +55,11 @@ pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 const COLUMN_NS: f32 = 200.0;
 const COLUMN_BLOCK_NS: f32 = 40.0;
 const COLUMN_DOC_NS: f32 = 3.0;
+/// Documents of a window of 65,536 from which on all of it are compared: neighbours take a twelfth of the time of single ones.
+pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
+pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;
+/// What that takes, and in each block of a column whose blocks do not share a frame.
+const COLUMN_FILL_NS: f32 = 20_000.0;
 /// A document in a column whose blocks share a frame.
 const COLUMN_NUMBER_NS: f32 = 1.8;
 /// Setting up a counter and looking at it; writing down a code and sorting it.
@@ -191,6 +196,12 @@ pub(crate) fn column_scan_ns(documents: f64, by_block: f64) -> f32 {
     let n_blocks = (by_block / COLUMN_BLOCK as f32).ceil().min(documents);
     let each = if by_block > 0.0 { COLUMN_DOC_NS } else { COLUMN_NUMBER_NS };
     COLUMN_NS + n_blocks * COLUMN_BLOCK_NS + documents * (each + WRITE_NS)
+}
+
+/// Comparing all documents of a column of `n_docs` with a range, of which so many lie in blocks that are looked up one by one.
+pub(crate) fn column_fill_ns(n_docs: f64, by_block: f64) -> f32 {
+    let windows = n_docs as f32 / WINDOW as f32;
+    windows * COLUMN_FILL_NS + by_block as f32 / COLUMN_BLOCK as f32 * COLUMN_BLOCK_NS
 }
 
 /// Counting for each document how many sets it is in.

@@ -28,6 +28,8 @@ pub(crate) enum EstimateSource {
     Segment,
     /// The dictionary says how many documents have the term.
     DocumentFrequency,
+    /// The document frequencies of all terms that a pattern stands for, added up, where no document has two of them.
+    Frequencies,
     /// The statistics of the field say how many documents have a value.
     FieldStatistics,
     /// The bounds of the inputs meet.
@@ -53,6 +55,7 @@ impl EstimateSource {
         match self {
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",
+            EstimateSource::Frequencies => "sum of document frequencies",
             EstimateSource::FieldStatistics => "field statistics",
             EstimateSource::Bounds => "bounds meet",
             EstimateSource::Terms => "document frequencies of its terms",

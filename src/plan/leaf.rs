@@ -145,13 +145,25 @@ impl<'s> Leaf<'s> {
         n_docs: u32,
     ) -> Result<Self> {
         let dictionary = field.terms()?;
-        let n_terms = expansion.ordinals(&dictionary)?.map(|ordinals| ordinals.len() as u32);
+        let ordinals = expansion.ordinals(&dictionary)?;
+        let of_all = match &ordinals {
+            // Two reads of the sums; a few terms are read in any case.
+            Some(ordinals) if ordinals.len() > 1 => field.documents_between(ordinals.clone())?,
+            _ => None,
+        };
+        let kept_max = match (of_all, &ordinals) {
+            // What the others have is known, and they are walked again where their lists are read.
+            (Some(_), Some(ordinals)) if ordinals.len() > TERMS_KEPT => 1,
+            _ => TERMS_KEPT,
+        };
         let mut infos = vec![];
         let walked = expansion.walk(&dictionary, |info| {
             infos.push(info);
-            Ok(if infos.len() < TERMS_KEPT { Walk::On } else { Walk::Stop })
+            Ok(if infos.len() < kept_max { Walk::On } else { Walk::Stop })
         })?;
-        if let [info] = infos[..] {
+        if let [info] = infos[..]
+            && !walked.cut
+        {
             return Ok(Leaf::of_term(Some(info), n_docs));
         }
         let spans = infos.iter().map(|info| Span::exact(info.df.min(n_docs)));
@@ -159,19 +171,27 @@ impl<'s> Leaf<'s> {
         if infos.is_empty() {
             return Ok(Leaf::ABSENT);
         }
+        if let Some(of_all) = of_all {
+            span = Span::exact(of_all.min(n_docs));
+        } else if field.has_one_value_each()? && !walked.cut {
+            // No document has two of the terms.
+            let sum = infos.iter().map(|info| u64::from(info.df)).sum::<u64>();
+            span = Span::exact(u32::try_from(sum).unwrap_or(n_docs).min(n_docs));
+        }
         if span.lower == n_docs {
             return Ok(Leaf { documents: n_docs, postings: Postings::Everything });
         }
-        if walked.cut {
+        if walked.cut && of_all.is_none() {
             // The others are taken to be like the first.
-            let more = n_terms.map_or(2.0, |n_terms| f64::from(n_terms) / infos.len() as f64);
+            let n_terms = ordinals.as_ref().map(|ordinals| ordinals.len() as f64);
+            let more = n_terms.map_or(2.0, |n_terms| n_terms / infos.len() as f64);
             let width = f64::from(n_docs);
             span.documents = width * (1.0 - (1.0 - span.documents / width).powf(more));
             span.upper = n_docs;
         }
         let documents = (span.documents.round() as u32).clamp(span.lower, span.upper);
         let n_terms = match walked.cut {
-            true => n_terms.map(u64::from),
+            true => ordinals.map(|ordinals| ordinals.len() as u64),
             false => Some(walked.expanded),
         };
         let terms = Box::new(Terms { infos, walked, n_terms, span });
@@ -242,6 +262,7 @@ impl<'s> Leaf<'s> {
     /// Where that comes from, for the terms of a pattern.
     pub(crate) fn source(&self) -> EstimateSource {
         match self.terms() {
+            Some(terms) if terms.span.lower == terms.span.upper => EstimateSource::Frequencies,
             Some(terms) if terms.walked.cut => EstimateSource::FirstTerms,
             Some(_) => EstimateSource::Terms,
             None => EstimateSource::DocumentFrequency,

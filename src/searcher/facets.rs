@@ -513,6 +513,7 @@ fn column_actual(profile: &ColumnProfile) -> FacetActual {
             documents: profile.documents,
             blocks: profile.blocks,
             blocks_skipped: profile.blocks_skipped,
+            ends_looked_up: profile.ends_looked_up,
         }),
         ..FacetActual::default()
     }

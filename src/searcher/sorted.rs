@@ -3,7 +3,9 @@
 use super::search::{Found, LookedAt, SearchBuilder};
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
-use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
+use crate::explain::{
+    Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree, StreamCounts,
+};
 use crate::ids::DocId;
 use crate::ranking::prepared::Parts;
 use crate::sort::{First, Place, SortKey, SortOrder, SortProfile};
@@ -102,16 +104,35 @@ impl SearchBuilder<'_> {
                 LookedAt::Columns(profile) => profile,
                 _ => Default::default(),
             };
+            let streamed = profile.streamed;
+            if streamed.segments > 0 {
+                node.algorithm = "lists in the order of the field, then columns of these".into();
+                let reason = format!(
+                    "{} documents in the first lists were expected to hold the hits, {} matched",
+                    streamed.documents, streamed.candidates
+                );
+                let way = Decision::accepted("read lists in their order", reason);
+                node.decisions
+                    .push(way.instead_of("bounds of all blocks where something matches", None));
+            }
             node.actual = Some(Actual {
                 documents: found.n_hits,
                 documents_in: root.actual.as_ref().map(|actual| actual.documents),
                 time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
                 complete: found.stopped.is_none(),
                 stopped: found.stopped.is_some(),
+                streamed: (streamed.terms > 0).then_some(StreamCounts {
+                    segments: streamed.segments,
+                    given_up: streamed.given_up,
+                    terms: streamed.terms,
+                    documents: streamed.documents,
+                    candidates: streamed.candidates,
+                }),
                 sort: Some(ColumnCounts {
                     documents: profile.documents,
                     blocks: profile.blocks,
                     blocks_skipped: profile.blocks_skipped,
+                    ends_looked_up: 0,
                 }),
                 ..Actual::default()
             });

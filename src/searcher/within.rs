@@ -57,6 +57,7 @@ impl InnerRun {
             self.column.documents += other.documents;
             self.column.blocks += other.blocks;
             self.column.blocks_skipped += other.blocks_skipped;
+            self.column.ends_looked_up += other.ends_looked_up;
             self.column.time += other.time;
         };
         match by {
@@ -104,6 +105,7 @@ impl Inner {
                 documents: column.documents,
                 blocks: column.blocks,
                 blocks_skipped: column.blocks_skipped,
+                ends_looked_up: column.ends_looked_up,
             }),
         }
     }

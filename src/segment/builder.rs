@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::format::FileName;
 use crate::format::column::{ColumnWriter, Frame, FrameFinder};
+use crate::format::cumulative;
 use crate::format::envelope::{Seal, SectionKind};
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::OffsetsWriter;
@@ -296,11 +297,13 @@ impl FieldWriter<'_> {
 
     /// Ends the postings and writes everything else that belongs to the field but offsets and a column; with the frame of that.
     pub(crate) fn finish(self, totals: &FieldTotals, ranking: &Ranking) -> Result<Frame> {
+        let has_column = self.codes.is_some();
         let finder = self.codes.map(|codes| codes.finder).unwrap_or_default();
         let frame = finder.frame(totals.presence.len() == self.n_docs);
         let (file, field) = (&mut self.segment.file, Some(self.field));
         file.end_section()?;
-        let FinishedDictionary { blocks, index, heads, .. } = self.dictionary.finish();
+        let FinishedDictionary { blocks, index, heads, n_postings, before_blocks } =
+            self.dictionary.finish();
         file.start_section(field, SectionKind::TERMS, 0)?;
         if let Some(mut kept) = self.kept {
             kept.file.flush()?;
@@ -312,6 +315,11 @@ impl FieldWriter<'_> {
         file.end_section()?;
         file.section(field, SectionKind::TERMS_INDEX, &index)?;
         file.section(field, SectionKind::TERMS_HEADS, &heads)?;
+        if has_column && n_postings == u64::from(totals.presence.len()) {
+            // No document has two values.
+            let sums = cumulative::encode(&before_blocks, totals.presence.len());
+            file.section(field, SectionKind::CUMULATIVE, &sums)?;
+        }
         file.section(field, SectionKind::PRESENCE, &totals.presence.to_roaring())?;
         file.section(field, SectionKind::EMPTY, &totals.empty.to_roaring())?;
         if ranking.detail.has_frequencies() {

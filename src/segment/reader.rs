@@ -6,6 +6,7 @@
 use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
+use crate::format::cumulative::Cumulative;
 use crate::format::envelope::SectionKind;
 use crate::format::lengths::Lengths;
 use crate::format::offsets::Offsets;
@@ -21,6 +22,7 @@ use crate::schema::{Detail, Schema};
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::{Section, SegmentFile};
 use crate::value::{self, Value};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes at the start of a posting list that are asked for early: a whole short list, mostly, or the
@@ -232,6 +234,37 @@ impl<'s> FieldReader<'s> {
         let column = Column::open(self.section(SectionKind::COLUMN)?)?;
         self.segment.expect_n_docs("column", column.n_docs())?;
         Ok(Some(column))
+    }
+
+    /// Whether its terms are values that compare as codes do.
+    pub(crate) fn has_codes(self) -> bool {
+        self.segment.schema.get(self.field).kind.has_codes()
+    }
+
+    /// Whether it is known that no document has two values.
+    pub(crate) fn has_one_value_each(self) -> Result<bool> {
+        let column = self.column()?;
+        Ok(column.is_some_and(|column| column.n_values() == u64::from(column.n_with())))
+    }
+
+    /// How many documents the terms before each block of its dictionary have; `None` where a document may have two values, or
+    /// the segment was written before there were such sums.
+    pub(crate) fn cumulative(self, n_blocks: u32) -> Result<Option<Cumulative<Section<'s>>>> {
+        let section = self.segment.file.section(Some(self.field), SectionKind::CUMULATIVE);
+        section.map(|section| Cumulative::open(section, n_blocks)).transpose()
+    }
+
+    /// How many documents have one of the terms between two numbers, where that is known without reading their lists.
+    pub(crate) fn documents_between(self, ordinals: Range<u32>) -> Result<Option<u32>> {
+        let dictionary = self.terms()?;
+        let Some(cumulative) = self.cumulative(dictionary.n_blocks())? else { return Ok(None) };
+        let before = |ordinal| dictionary.documents_before(ordinal, &cumulative);
+        let (start, end) = (before(ordinals.start)?, before(ordinals.end.max(ordinals.start))?);
+        let n = end.checked_sub(start).filter(|n| *n <= self.segment.n_docs());
+        n.map(Some).ok_or_else(|| {
+            cumulative
+                .damage(0, format!("{start} documents before those of terms, {end} with these"))
+        })
     }
 
     /// The documents of a term with what ranking and phrases need. A short list is decoded with its frequencies; of a

@@ -3,10 +3,12 @@
 use crate::bytes::Source;
 use crate::error::{Error, Result};
 use crate::format::column::{BLOCK_DOCS, Column};
+use crate::format::cumulative::Cumulative;
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::Offsets;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
+use crate::format::terms::TermDictionary;
 use crate::ids::FieldId;
 use crate::schema::FieldKind;
 use crate::segment::file::Section;
@@ -73,6 +75,8 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let mut occurrences = OccurrenceCheck::new(reader, segment.n_docs())?;
     let kind = segment.schema().get(field).kind;
     let mut column = reader.column()?.map(ColumnCheck::new).transpose()?;
+    let cumulative = reader.cumulative(dictionary.n_blocks())?;
+    let mut cumulative = cumulative.map(|cumulative| (cumulative, SumCheck::default()));
     while let Some((term, ordinal, info)) = stream.next()? {
         if kind.is_typed() && value::value_of_term(kind, term).is_none() {
             return Err(Error::corrupt(format!("checking the terms of a {} field", kind.name()))
@@ -85,6 +89,9 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             return Err(Error::corrupt("checking the terms of a path field")
                 .expected("names and separators")
                 .found(format!("the bytes {term:02x?}")));
+        }
+        if let Some((cumulative, sums)) = &mut cumulative {
+            sums.add(&dictionary, cumulative, ordinal.0, info.df)?;
         }
         docs.clear();
         let list = reader.postings(&info)?;
@@ -107,6 +114,9 @@ fn terms(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
                 positions.add(&list, &docs)?;
             }
         }
+    }
+    if let Some((cumulative, sums)) = cumulative {
+        sums.finish(&cumulative, reader.statistics()?.n_docs_with_value)?;
     }
     if let Some(column) = column {
         column.finish(reader.statistics()?.n_docs_with_value)?;
@@ -151,6 +161,38 @@ impl<'s, S: Source<'s>> ColumnCheck<S> {
     fn finish(self, n_with: u32) -> Result<()> {
         expect("the values of a column", self.n_values, self.column.n_values())?;
         expect("the documents in a column", n_with.into(), self.column.n_with().into())
+    }
+}
+
+/// Adds document frequencies up, beside those that a field keeps.
+#[derive(Default)]
+struct SumCheck {
+    n_postings: u64,
+    /// The next block of the dictionary.
+    block: u32,
+}
+
+impl SumCheck {
+    fn add<'s, S: Source<'s>>(
+        &mut self,
+        dictionary: &TermDictionary<S>,
+        cumulative: &Cumulative<S>,
+        ordinal: u32,
+        df: u32,
+    ) -> Result<()> {
+        if self.block < dictionary.n_blocks() && dictionary.first_of_block(self.block)? == ordinal {
+            let before = cumulative.before(self.block)?;
+            expect("the documents of all terms before a block", self.n_postings, before.into())?;
+            self.block += 1;
+        }
+        self.n_postings += u64::from(df);
+        Ok(())
+    }
+
+    fn finish<'s, S: Source<'s>>(self, cumulative: &Cumulative<S>, n_with: u32) -> Result<()> {
+        let of_all = cumulative.before(self.block)?;
+        expect("the documents of all terms", self.n_postings, of_all.into())?;
+        expect("the documents with one value", n_with.into(), of_all.into())
     }
 }
 
@@ -322,7 +364,10 @@ fn expect(what: &str, expected: u64, found: u64) -> Result<()> {
 mod tests {
     use super::*;
     use crate::format::column::{ColumnWriter, FrameFinder};
+    use crate::format::cumulative;
     use crate::format::offsets::{OffsetsWriter, Word, write_part};
+    use crate::format::terms::{NewTerm, TermDictionaryWriter};
+    use crate::schema::Detail;
 
     #[test]
     fn a_column_of_other_values_than_the_terms_have_is_damage() {
@@ -351,6 +396,36 @@ mod tests {
         ];
         for (terms, n_with, words) in wrong {
             let error = check(terms, n_with).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn sums_of_other_frequencies_than_the_terms_have_are_damage() {
+        let mut writer = TermDictionaryWriter::new(100, Detail::Documents);
+        for nth in 0..40u8 {
+            writer.add(&[nth], NewTerm::Inline { docs: &[nth.into()], occurrences: &[] }).unwrap();
+        }
+        let written = writer.finish();
+        let dictionary =
+            TermDictionary::open(&written.blocks[..], &written.index[..], &written.heads[..]);
+        let dictionary = dictionary.unwrap();
+        let check = |before_blocks: [u32; 2], of_all, n_with| {
+            let sums = cumulative::encode(&before_blocks, of_all);
+            let sums = Cumulative::open(&sums[..], 2)?;
+            let mut check = SumCheck::default();
+            (0..40).try_for_each(|ordinal| check.add(&dictionary, &sums, ordinal, 1))?;
+            check.finish(&sums, n_with)
+        };
+        check([0, 32], 40, 40).unwrap();
+        let wrong = [
+            (check([1, 32], 40, 40), "before a block"),
+            (check([0, 31], 40, 40), "before a block"),
+            (check([0, 32], 41, 40), "the documents of all terms"),
+            (check([0, 32], 40, 39), "the documents with one value"),
+        ];
+        for (checked, words) in wrong {
+            let error = checked.unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -1,7 +1,7 @@
 //! Numbers of a column: where bits are set, packed numbers at places, and how many are not below another.
 //!
-//! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for fetching numbers from places, which has an
-//! instruction of its own.
+//! One body serves all instruction sets, as in [`bitmaps`](super::bitmaps), but for what has instructions of its own: fetching
+//! numbers from places, spreading the bytes of neighbours, and bringing the places of bits together.
 
 /// Documents that are looked at together: two kilobytes of numbers.
 pub(crate) const AT_ONCE: usize = 512;
@@ -55,12 +55,34 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
+/// Writes where bits are set, counted from `base` on; how many are. Of more than eight words the rest is passed over.
+#[inline]
+pub(crate) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if has_compress() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX-512")]
+        // SAFETY: the features were found in the line above.
+        return unsafe { avx512::places(words, base, places) };
+    }
+    places_by_bits(words, base, places)
+}
+
+/// Whether bytes can be compressed with an instruction.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_compress() -> bool {
+    is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("popcnt")
+}
+
 kernel! {
-    /// Writes where bits are set, counted from `base` on; how many are. Of more than eight words the rest is passed over.
+    /// As [`places`](fn@places), bit by bit.
     ///
     /// Eight of a word are written without asking whether there are as many: a loop that ends with the bits of a word is
     /// mispredicted once a word.
-    places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
+    places_by_bits(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
         let mut n = 0;
         for (word, base) in words.iter().take(WORDS).zip((base..).step_by(u64::BITS as usize)) {
             let mut bits = u64::from_le_bytes(*word);
@@ -83,6 +105,13 @@ kernel! {
     /// How many numbers are at least `least`.
     count_from(numbers: &[u32], least: u32) -> u32 {
         numbers.iter().map(|number| u32::from(*number >= least)).sum()
+    }
+}
+
+kernel! {
+    /// How many codes are at least `least`.
+    count_codes_from(codes: &[u64], least: u64) -> u32 {
+        codes.iter().map(|code| u32::from(*code >= least)).sum()
     }
 }
 
@@ -109,13 +138,120 @@ fn unpack_portable(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
     }
 }
 
+/// Writes the numbers of `width` bits, less than 32, from place `first` on, a multiple of eight: as [`unpack`], but neighbours, whose
+/// bytes are loaded together, in half the time or less.
+#[inline]
+pub(crate) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        // SAFETY: the feature was found in the line above.
+        return unsafe { avx2::unpack_neighbours(bytes, width, first, out) };
+    }
+    unpack_neighbours_portable(bytes, width, first, out);
+}
+
+fn unpack_neighbours_portable(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
+    for (place, out) in (first..).zip(out) {
+        unpack_portable(bytes, width, &[place], std::slice::from_mut(out));
+    }
+}
+
+/// Writes a bit for each number, lowest first: whether it is one of the `n` from `first` on. What is behind the last eight is not
+/// looked at, and neither is what has no byte in `bits`.
+#[inline]
+pub(crate) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
+        // SAFETY: the feature was found in the line above.
+        return unsafe { avx2::are_among(numbers, first, n, bits) };
+    }
+    are_among_portable(numbers, first, n, bits);
+}
+
+fn are_among_portable(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
+    for (numbers, bits) in numbers.as_chunks::<STEP>().0.iter().zip(bits) {
+        let is_among = |number: &u32| u8::from(number.wrapping_sub(first) < n);
+        *bits = (0..).zip(numbers).map(|(nth, number)| is_among(number) << nth).sum();
+    }
+}
+
 fn mask_of(width: u32) -> u32 {
     1u32.checked_shl(width).map_or(u32::MAX, |above| above - 1)
 }
 
 #[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::{PlaceBuffer, WORDS};
+    use std::arch::x86_64::*;
+
+    /// Numbers of 32 bits in a vector.
+    const LANES: usize = 16;
+    /// 0 to 63, ascending.
+    const PLACES: [u8; 64] = {
+        let (mut places, mut nth) = ([0; 64], 0);
+        while nth < 64 {
+            places[nth] = nth as u8;
+            nth += 1;
+        }
+        places
+    };
+
+    /// As [`places`](fn@super::places): one instruction brings the places of a word together. Sixteen are written without asking
+    /// whether there are as many, which words of one bit in ten hardly ever pass.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+    pub(super) fn places(words: &[[u8; 8]], base: u32, places: &mut PlaceBuffer) -> usize {
+        let (all, mut n) = (load(&PLACES), 0);
+        for (word, base) in words.iter().take(WORDS).zip((base..).step_by(u64::BITS as usize)) {
+            let bits = u64::from_le_bytes(*word);
+            let of_word = bits.count_ones() as usize;
+            let found = _mm512_maskz_compress_epi8(bits, all);
+            let base = _mm512_set1_epi32(base as i32);
+            let slots = places[n..n + u64::BITS as usize].as_chunks_mut::<LANES>().0;
+            if let [first, second, third, fourth] = slots {
+                store(_mm512_castsi512_si128(found), base, first);
+                if of_word > LANES {
+                    store(_mm512_extracti32x4_epi32::<1>(found), base, second);
+                }
+                if of_word > 2 * LANES {
+                    store(_mm512_extracti32x4_epi32::<2>(found), base, third);
+                    store(_mm512_extracti32x4_epi32::<3>(found), base, fourth);
+                }
+            }
+            n += of_word;
+        }
+        n
+    }
+
+    /// Writes sixteen places, counted from those of `base` on.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn store(found: __m128i, base: __m512i, out: &mut [u32; LANES]) {
+        let found = _mm512_add_epi32(_mm512_cvtepu8_epi32(found), base);
+        #[expect(unsafe_code, reason = "an unaligned vector store")]
+        // SAFETY: the reference is to exactly the 64 bytes that are written.
+        unsafe {
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), found);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(bytes: &[u8; 64]) -> __m512i {
+        #[expect(unsafe_code, reason = "an unaligned vector load")]
+        // SAFETY: the reference is to exactly the 64 bytes that are read.
+        unsafe {
+            _mm512_loadu_si512(bytes.as_ptr().cast())
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{STEP, WORD, mask_of, unpack_portable};
+    use super::{
+        STEP, WORD, are_among_portable, mask_of, unpack_neighbours_portable, unpack_portable,
+    };
     use std::arch::x86_64::*;
 
     /// The most bits that a number can have to lie in the four bytes that it begins in.
@@ -157,6 +293,112 @@ mod avx2 {
             store(_mm256_and_si256(numbers, mask), out);
         }
         unpack_portable(bytes, width, rest, out_rest);
+    }
+
+    /// Bytes of a vector of 128 bits.
+    const HALF: usize = size_of::<__m128i>();
+
+    /// As [`unpack_neighbours`](super::unpack_neighbours). Eight numbers begin and end with a byte, so that where each lies in the
+    /// bytes of its eight follows from the width alone.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn unpack_neighbours(bytes: &[u8], width: u32, first: u32, out: &mut [u32]) {
+        let (w, start) = (width as usize, first as usize / STEP * width as usize);
+        let eights = out.len() / STEP;
+        let rest = bytes.get(start..).unwrap_or_default();
+        // Eights whose loads do not lead outside: the last of them begins with the number before the last two.
+        let fits = match rest.len().checked_sub(HALF + 6 * w / 8) {
+            Some(room) if w > 0 => (room / w + 1).min(eights),
+            _ => 0,
+        };
+        let (eights, others) = out.split_at_mut(fits * STEP);
+        let eights = eights.as_chunks_mut::<STEP>().0.iter_mut().enumerate();
+        let mask = _mm256_set1_epi32(mask_of(width) as i32);
+        if width <= NARROW {
+            // Four numbers from the first of 16 bytes, and four from the first byte of the fifth.
+            let second = 4 * w / 8;
+            let (low, low_shifts) = spread::<4>(0, w);
+            let (high, high_shifts) = spread::<4>(4 * w % 8, w);
+            let (order, shifts) = (pair(&low, &high), pair(&low_shifts, &high_shifts));
+            for (nth, out) in eights {
+                let words = load_halves(rest, nth * w, nth * w + second);
+                let words = _mm256_shuffle_epi8(words, order);
+                store(_mm256_and_si256(_mm256_srlv_epi32(words, shifts), mask), out);
+            }
+        } else {
+            // Two numbers in each of four times 16 bytes.
+            let at = |nth: usize| nth * w / 8;
+            let of = |nth: usize| spread::<2>(nth * w % 8, w);
+            let [(a, a_shifts), (b, b_shifts), (c, c_shifts), (d, d_shifts)] = [0, 2, 4, 6].map(of);
+            let (ac_order, ac_shifts) = (pair(&a, &c), pair(&a_shifts, &c_shifts));
+            let (bd_order, bd_shifts) = (pair(&b, &d), pair(&b_shifts, &d_shifts));
+            for (nth, out) in eights {
+                let from = nth * w;
+                let ac = load_halves(rest, from, from + at(4));
+                let bd = load_halves(rest, from + at(2), from + at(6));
+                let ac = _mm256_srlv_epi64(_mm256_shuffle_epi8(ac, ac_order), ac_shifts);
+                let bd = _mm256_srlv_epi64(_mm256_shuffle_epi8(bd, bd_order), bd_shifts);
+                // The low halves of both, in their order.
+                let (ac, bd) = (_mm256_castsi256_ps(ac), _mm256_castsi256_ps(bd));
+                let numbers = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(ac, bd));
+                store(_mm256_and_si256(numbers, mask), out);
+            }
+        }
+        unpack_neighbours_portable(bytes, width, first + (fits * STEP) as u32, others);
+    }
+
+    /// Of `N` numbers of `width` bits in 16 bytes, the first of which begins with bit `from`: which bytes each has in its part of
+    /// these, and by how many bits it is shifted there.
+    fn spread<const N: usize>(from: usize, width: usize) -> ([u8; HALF], [u8; HALF]) {
+        let (mut order, mut shifts) = ([0; HALF], [0; HALF]);
+        let len = HALF / N;
+        for nth in 0..N {
+            let bit = from + nth * width;
+            let part = nth * len..(nth + 1) * len;
+            let bytes = (bit / 8..).map(|byte| byte as u8);
+            order[part.clone()].iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte);
+            shifts[part.start] = (bit % 8) as u8;
+        }
+        (order, shifts)
+    }
+
+    /// A vector of two halves.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn pair(low: &[u8; HALF], high: &[u8; HALF]) -> __m256i {
+        _mm256_set_m128i(half(high), half(low))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn half(bytes: &[u8; HALF]) -> __m128i {
+        #[expect(unsafe_code, reason = "an unaligned vector load")]
+        // SAFETY: the reference is to exactly the 16 bytes that are read.
+        unsafe {
+            _mm_loadu_si128(bytes.as_ptr().cast())
+        }
+    }
+
+    /// 16 bytes from each of two places; zeros where there are not as many.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load_halves(bytes: &[u8], low: usize, high: usize) -> __m256i {
+        let at = |at: usize| bytes.get(at..at + HALF).and_then(|bytes| bytes.first_chunk());
+        let zeros = [0; HALF];
+        pair(at(low).unwrap_or(&zeros), at(high).unwrap_or(&zeros))
+    }
+
+    /// As [`are_among`](super::are_among).
+    #[target_feature(enable = "avx2")]
+    pub(super) fn are_among(numbers: &[u32], first: u32, n: u32, bits: &mut [u8]) {
+        let Some(last) = n.checked_sub(1) else {
+            return are_among_portable(numbers, first, n, bits);
+        };
+        let (first, last) = (_mm256_set1_epi32(first as i32), _mm256_set1_epi32(last as i32));
+        for (numbers, bits) in numbers.as_chunks::<STEP>().0.iter().zip(bits) {
+            let above = _mm256_sub_epi32(load(numbers), first);
+            let is_among = _mm256_cmpeq_epi32(_mm256_min_epu32(above, last), above);
+            *bits = _mm256_movemask_ps(_mm256_castsi256_ps(is_among)) as u8;
+        }
     }
 
     /// Four bytes from each of eight places.
@@ -230,7 +472,7 @@ mod tests {
                 let words: Vec<[u8; 8]> = (0..n_words).map(|nth| set(nth).to_le_bytes()).collect();
                 let bit = |at: &u32| set(u64::from(at / 64)) >> (at % 64) & 1 == 1;
                 let expected: Vec<u32> = (0..n_words as u32 * 64).filter(bit).collect();
-                for kernel in [places, places::portable] {
+                for kernel in [places, places_by_bits, places_by_bits::portable] {
                     let mut buffer = [9; AT_ONCE + 64];
                     let n = kernel(&words, 1_000, &mut buffer);
                     assert!(
@@ -247,18 +489,24 @@ mod tests {
         assert_eq!(places(&[[1; 8]; 20], 0, &mut buffer), places(&[[1; 8]; 8], 0, &mut buffer));
     }
 
+    /// The numbers of `n` places, and seven bytes behind.
+    fn packed(n: u32, width: u32, number: impl Fn(u32) -> u32) -> Vec<u8> {
+        let mut bytes = vec![0u8; (n * width).div_ceil(8) as usize + 7];
+        for place in 0..n {
+            for bit in (0..width).filter(|bit| number(place) >> bit & 1 == 1) {
+                let at = place * width + bit;
+                bytes[at as usize / 8] |= 1 << (at % 8);
+            }
+        }
+        bytes
+    }
+
     #[test]
     fn numbers_are_those_packed_with_and_without_vectors() {
         for width in each_unless_miri(0..32, 6) {
             let n = 203u32;
             let number = |place: u32| mixed(place.into()) as u32 & mask_of(width);
-            let mut bytes = vec![0u8; (n * width).div_ceil(8) as usize + 7];
-            for place in 0..n {
-                for bit in (0..width).filter(|bit| number(place) >> bit & 1 == 1) {
-                    let at = place * width + bit;
-                    bytes[at as usize / 8] |= 1 << (at % 8);
-                }
-            }
+            let bytes = packed(n, width, number);
             let all: Vec<u32> = (0..n).collect();
             let some: Vec<u32> =
                 (0..n).filter(|place| mixed(u64::from(*place)).is_multiple_of(5)).collect();
@@ -281,6 +529,48 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_are_those_packed_with_and_without_vectors() {
+        for width in each_unless_miri(0..32, 6) {
+            let n = 203u32;
+            let number = |place: u32| mixed(place.into()) as u32 & mask_of(width);
+            let bytes = packed(n, width, number);
+            for (first, n) in [(0, 203), (8, 195), (16, 40), (160, 43), (200, 3), (96, 0)] {
+                let expected: Vec<u32> = (first..first + n).map(number).collect();
+                for kernel in [unpack_neighbours, unpack_neighbours_portable] {
+                    let mut out = vec![77; n as usize];
+                    kernel(&bytes, width, first, &mut out);
+                    assert_eq!(out, expected, "{n} of {width} bits from {first} on");
+                }
+            }
+            // Places that lead outside, and bytes that are not even a word.
+            for kernel in [unpack_neighbours, unpack_neighbours_portable] {
+                let mut out = [0; 24];
+                kernel(&bytes, width, 4_000, &mut out);
+                kernel(&bytes[..7], width, 0, &mut out);
+                kernel(&[], width, 8, &mut out);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_range_are_told_with_and_without_vectors() {
+        let numbers: Vec<u32> = (0..330).map(|nth| mixed(nth) as u32 >> (nth % 30)).collect();
+        let ranges =
+            [(0, 0), (5, 1), (7, 2_000), (1 << 20, u32::MAX), (0, u32::MAX), (u32::MAX, 1)];
+        for (first, n) in ranges {
+            let is_among = |number: &u32| number.wrapping_sub(first) < n;
+            let expected: Vec<bool> = numbers.iter().take(328).map(is_among).collect();
+            for kernel in [are_among, are_among_portable] {
+                let mut bits = [0; 42];
+                kernel(&numbers, first, n, &mut bits);
+                let found = (0..328).map(|at| bits[at / 8] >> (at % 8) & 1 == 1);
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{n} from {first} on");
+                assert_eq!(bits[41], 0, "what is behind the last eight");
+            }
+        }
+    }
+
+    #[test]
     fn numbers_are_counted_with_and_without_vectors() {
         let numbers: Vec<u32> =
             (0..333).map(|nth| mixed(nth) as u32).chain([0, u32::MAX]).collect();
@@ -288,6 +578,10 @@ mod tests {
             let expected = numbers.iter().filter(|number| **number >= least).count() as u32;
             assert_eq!(count_from(&numbers, least), expected);
             assert_eq!(count_from::portable(&numbers, least), expected);
+            let codes: Vec<u64> = numbers.iter().map(|number| u64::from(*number) << 32).collect();
+            let least = u64::from(least) << 32;
+            assert_eq!(count_codes_from(&codes, least), expected);
+            assert_eq!(count_codes_from::portable(&codes, least), expected);
         }
     }
 }

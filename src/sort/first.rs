@@ -8,6 +8,7 @@ use super::key::Direction;
 use super::order::{OrderKey, Ranks, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
+use super::streaming::{StreamProfile, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block, for_each_block_of};
@@ -38,6 +39,7 @@ pub(crate) struct SortProfile {
     /// Blocks in which something matches, and those of which nothing can be among the first.
     pub(crate) blocks: u64,
     pub(crate) blocks_skipped: u64,
+    pub(crate) streamed: StreamProfile,
     pub(crate) time: Duration,
 }
 
@@ -242,6 +244,11 @@ impl<'o> First<'o> {
         if let Some(OrderKey::Field(field)) = self.order.keys().first()
             && let Some(column) = segment.segment.field(field.field).column()?
         {
+            let (n, by_number) = (self.n, self.is_told_by_first);
+            let wanted =
+                Wanted { field: *field, matches, n, after: self.after.as_ref(), by_number };
+            let candidates = wanted.candidates(segment, &mut self.profile.streamed)?;
+            let matches = candidates.as_ref().unwrap_or(matches);
             return self.look_at_blocks(*field, column, &mut ranks, matches);
         }
         for_each_block_of(matches, segment.n_docs, |nth, places| {

@@ -5,6 +5,7 @@ mod key;
 mod order;
 mod place;
 mod ranks;
+mod streaming;
 mod text;
 
 pub(crate) use first::{First, SortProfile};

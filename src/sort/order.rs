@@ -275,7 +275,7 @@ impl Direction {
         if self.missing_first { Self::FIRST } else { Self::LAST }
     }
 
-    fn code(self, rank: u128) -> Option<u64> {
+    pub(super) fn code(self, rank: u128) -> Option<u64> {
         let code = u64::try_from(rank.checked_sub(1)?).ok()?;
         Some(if self.descending { !code } else { code })
     }

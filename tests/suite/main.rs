@@ -46,6 +46,7 @@ mod shared;
 mod sorting;
 mod states;
 mod statistics;
+mod streams;
 mod typed;
 #[cfg(feature = "zones")]
 mod zones;

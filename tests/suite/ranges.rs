@@ -2,8 +2,8 @@
 //! conditions that leave many documents or few, compared with documents that are looked at one by one.
 
 use crate::random::Random;
-use treepie::query::{ParseOptions, parse};
-use treepie::{Document, Field, FieldKind, Index, Order, Schema, Searcher};
+use treepie::query::{ParseOptions, Query, parse};
+use treepie::{Document, FacetRange, Field, FieldKind, Index, Order, Schema, Searcher};
 
 const N: usize = 150_000;
 
@@ -201,4 +201,61 @@ fn ranges_match_the_same_by_whatever_way_they_are_found() {
     }
     let counts = [by_lists, by_numbers, by_blocks, within_union];
     assert!(counts.into_iter().all(|n| n > 10), "{counts:?}");
+}
+
+#[test]
+fn a_range_of_values_of_which_documents_have_one_is_counted_by_the_dictionary() {
+    let mut random = Random(29);
+    let items = items(&mut random);
+    // Of which no document is deleted.
+    let (searcher, _) = &searchers(&items)[0];
+    for _ in 0..200 {
+        let (text, matches) = range(&mut random);
+        let parsed = parse(&text, &ParseOptions::default()).unwrap();
+        let expected = items.iter().filter(|item| matches(item)).count() as u64;
+        let plan = searcher.search(&parsed).count_only().analyze().unwrap();
+        assert_eq!(searcher.count(&parsed).unwrap(), expected, "{text}");
+        if text.starts_with("many") {
+            continue;
+        }
+        let estimate = &plan.plan.estimate;
+        assert_eq!((estimate.lower, estimate.upper), (expected, expected), "{text}\n{plan}");
+        let actual = plan.plan.actual.as_ref().unwrap();
+        assert_eq!((actual.documents, actual.bytes_read), (expected, 0), "{text}\n{plan}");
+    }
+}
+
+#[test]
+fn ranges_of_all_documents_are_counted_by_the_dictionary() {
+    let items = items(&mut Random(31));
+    let ranges = || (0..12).map(|nth| (nth * 100_000 - 1_000, nth * 100_000 + 69_000));
+    let values = |item: &Item, field| match field {
+        "number" => vec![item.number],
+        "rare" => item.rare.iter().copied().collect(),
+        _ => item.many.clone(),
+    };
+    let (all, searchers) = (Query::All, searchers(&items));
+    for (nth, (searcher, left)) in searchers.iter().enumerate() {
+        for field in ["number", "rare", "many"] {
+            let search = || {
+                let asked = ranges().map(|(from, to)| FacetRange::new(Some(from), Some(to)));
+                searcher.search(&all).limit(0).facet_ranges(field, asked)
+            };
+            let plan = search().analyze().unwrap();
+            let facet = &search().run().unwrap().facets[0];
+            assert_eq!(facet.buckets.len(), 12);
+            for (bucket, (from, to)) in facet.buckets.iter().zip(ranges()) {
+                let has = |(item, left): &(&Item, &bool)| {
+                    let inside = |value: &i64| (from..to).contains(value);
+                    **left && values(item, field).iter().any(inside)
+                };
+                let expected = items.iter().zip(left).filter(has).count() as u64;
+                assert_eq!(bucket.count, expected, "{field} of {nth}\n{plan}");
+            }
+            let column = plan.facets[0].actual.as_ref().unwrap().column.unwrap();
+            // The values of a short segment are looked at.
+            let by_dictionary = column.ends_looked_up > 0 && column.documents <= 100;
+            assert_eq!(by_dictionary, nth == 0 && field != "many", "{field} of {nth}\n{plan}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod measure;
 mod open;
 mod range;
 mod ranked;
+mod slices;
 
 use std::{env, process::ExitCode};
 
@@ -22,6 +23,7 @@ const USAGE: &str = "usage:
   treepie-peers count ARTICLES QUERIES DIR [ROUNDS]  COUNT of AND and OR, with CRoaring as the floor
   treepie-peers facets DIR [DOCUMENTS]               counts by value, range and month, and hits in order
   treepie-peers range DIR [DOCUMENTS]                a range over as many different values, its exact total and memory
+  treepie-peers slices DIR [DOCUMENTS]               ranges, sums and medians, with bit slices over CRoaring as the floor
   treepie-peers live DIR [DOCUMENTS [COMMITS]]       commits of one and of a hundred documents, updates by key
   treepie-peers ranked DIR [OPTION VALUE]...         COUNT, TOP_10, TOP_100, TOP_10_COUNT by class and corpus; options:
         --articles FILE  --titles FILE  --queries FILE  --corpora articles,titles,lines  --lines N  --passes N  --limit N";
@@ -46,6 +48,8 @@ fn main() -> ExitCode {
         ["range", dir] => range::compare(dir, "100000000"),
         ["range", dir, documents] => range::compare(dir, documents),
         ["range-one", engine, dir, lower, upper] => range::one(engine, dir, lower, upper),
+        ["slices", dir] => slices::compare(dir, "10000000"),
+        ["slices", dir, documents] => slices::compare(dir, documents),
         ["live", dir] => live::compare(dir, "1000000", "10000"),
         ["live", dir, documents] => live::compare(dir, documents, "10000"),
         ["live", dir, documents, commits] => live::compare(dir, documents, commits),

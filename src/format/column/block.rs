@@ -5,7 +5,7 @@ use crate::bytes::Bytes;
 use crate::simd::numbers;
 use crate::simd::prefetch::prefetch;
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The values of up to 1,024 documents.
 #[derive(Debug)]
@@ -42,6 +42,23 @@ impl OneEach<'_> {
         let number = code.saturating_sub(self.base).div_ceil(self.unit.max(1));
         // Greater than all that have so many bits.
         u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    /// The numbers that stand for codes in a range, where all fit 32 bits.
+    pub(crate) fn numbers_of(&self, codes: &RangeInclusive<u64>) -> Option<Range<u32>> {
+        let first = |code: u64| {
+            let above = code.saturating_sub(self.base).div_ceil(self.unit.max(1));
+            u32::try_from(above.saturating_add(self.gap)).unwrap_or(u32::MAX)
+        };
+        let start = first(*codes.start());
+        let end = codes.end().checked_add(1).map_or(u32::MAX, first);
+        (self.width < u32::BITS).then_some(start..end.max(start))
+    }
+
+    /// Writes the numbers of neighbours, the first of which is a multiple of eight, where they fit 32 bits.
+    #[inline]
+    pub(crate) fn get_neighbours(&self, first: u32, out: &mut [u32]) {
+        numbers::unpack_neighbours(self.bytes, self.width, first, out);
     }
 
     /// Begins to load all of them.

@@ -1,14 +1,16 @@
 //! Reading the directory of a column, and few documents far apart.
 
-use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, SLACK, mask_of};
-use crate::bytes::{Bytes, Source, array_at};
+use super::{BLOCK_DOCS, BlockHead, Column, ENTRY_LEN, Encoding, SLACK, mask_of, packed_len};
+use crate::bytes::{Bytes, Source};
 use crate::error::Result;
+use crate::simd::prefetch::prefetch;
 
 /// Where a number lies, and what it stands for.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spot {
-    at: u64,
-    shift: u64,
+struct Spot<'s> {
+    /// From the byte on that it begins in.
+    bytes: &'s [u8],
+    shift: u32,
     width: u32,
     gap: u64,
     base: u64,
@@ -87,35 +89,42 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
         let source = self.column.source;
         let (mut spots, mut n_spots) = ([Spot::default(); Few::MAX], 0);
         (out.n, out.n_blocks) = (0, 0);
+        // Of the block of the document before, which is often that of the next, too.
+        let (mut at_hand, mut of_block) = (u32::MAX, Spot::default());
         for (doc, spot) in docs.zip(&mut spots) {
             let (nth, place) = (doc / BLOCK_DOCS, doc % BLOCK_DOCS);
-            let head = match self.entry(nth) {
-                Some(head) => head,
-                None => self.read(nth)?,
-            };
-            let (gap, base) = match head.encoding {
-                Encoding::Full => (0, head.least),
-                Encoding::Gaps => (1, head.least),
-                Encoding::Shared => (self.column.frame.gap.into(), self.column.frame.base),
-                Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
-            };
-            let width = u32::from(head.width);
-            let bit = u64::from(place) * u64::from(width);
-            let at = head.start.saturating_add(bit / 8);
-            source.prefetch(at..at.saturating_add(1));
-            *spot = Spot { at, shift: bit % 8, width, gap, base, unit: head.unit };
+            if nth != at_hand {
+                let head = match self.entry(nth) {
+                    Some(head) => head,
+                    None => self.read(nth)?,
+                };
+                let (gap, base) = match head.encoding {
+                    Encoding::Full => (0, head.least),
+                    Encoding::Gaps => (1, head.least),
+                    Encoding::Shared => (self.column.frame.gap.into(), self.column.frame.base),
+                    Encoding::Empty | Encoding::Sparse | Encoding::Many => return Ok(false),
+                };
+                let (width, unit) = (head.width.into(), head.unit);
+                // One is read with the eight bytes that it begins in, even one without bits.
+                let len = packed_len(self.column.docs_of(nth) as usize, width) + size_of::<u64>();
+                let most = self.column.directory_at + SLACK as u64;
+                let end = head.start.saturating_add(len as u64).min(most);
+                let Bytes::Mapped(bytes) = source.bytes(head.start.min(end)..end)? else {
+                    return Ok(false);
+                };
+                (at_hand, of_block) = (nth, Spot { bytes, shift: 0, width, gap, base, unit });
+                out.is_in(nth);
+            }
+            let bit = place as usize * of_block.width as usize;
+            let bytes = of_block.bytes.get(bit / 8..).unwrap_or_default();
+            prefetch(bytes.get(..1).unwrap_or_default());
+            *spot = Spot { bytes, shift: (bit % 8) as u32, ..of_block };
             n_spots += 1;
-            out.is_in(nth);
         }
         out.n_docs = n_spots as u64;
         for spot in spots.iter().take(n_spots) {
-            let end = spot.at.checked_add(size_of::<u64>() as u64);
-            let Some(end) = end.filter(|end| *end <= self.column.directory_at + SLACK as u64)
-            else {
-                return Ok(false);
-            };
-            let word = source.bytes(spot.at..end)?;
-            let word = array_at(&word, 0).map_or(0, u64::from_le_bytes);
+            let Some(word) = spot.bytes.first_chunk() else { return Ok(false) };
+            let word = u64::from_le_bytes(*word);
             let number = (word >> spot.shift & mask_of(spot.width)).checked_sub(spot.gap);
             if let (Some(number), Some(slot)) = (number, out.codes.get_mut(out.n)) {
                 *slot = spot.base.wrapping_add(spot.unit.wrapping_mul(number));

@@ -81,6 +81,12 @@ impl Numbers<'_> {
         numbers::unpack(&self.bytes, self.width, places, out);
     }
 
+    /// Writes those of neighbours, the first of which is a multiple of eight.
+    #[inline]
+    pub(crate) fn get_neighbours(&self, first: u32, out: &mut [u32]) {
+        numbers::unpack_neighbours(&self.bytes, self.width, first, out);
+    }
+
     /// The bytes of those of some documents, or what of them there is.
     #[inline]
     pub(crate) fn bytes_of(&self, places: Range<usize>) -> &[u8] {

@@ -146,6 +146,7 @@ impl SectionKind {
     pub(crate) const OFFSETS: SectionKind = SectionKind(11);
     pub(crate) const DELETED: SectionKind = SectionKind(12);
     pub(crate) const COLUMN: SectionKind = SectionKind(13);
+    pub(crate) const CUMULATIVE: SectionKind = SectionKind(14);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -163,6 +164,7 @@ impl SectionKind {
             Self::OFFSETS => "offsets",
             Self::DELETED => "deleted",
             Self::COLUMN => "column",
+            Self::CUMULATIVE => "cumulative frequencies",
             _ => "unknown",
         }
     }

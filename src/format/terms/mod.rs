@@ -139,6 +139,7 @@ pub(crate) use stream::{ByBytes, TermAutomaton, TermInfos, TermSearch, TermStrea
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::cumulative::Cumulative;
 use crate::ids::TermOrdinal;
 use crate::schema::Detail;
 use std::ops::{Bound, Range};
@@ -208,9 +209,19 @@ pub(crate) enum NewTerm<'a> {
     Stored { df: u32, len: u32, ranked_len: u64 },
 }
 
+impl NewTerm<'_> {
+    fn df(&self) -> u32 {
+        match self {
+            // No more than four.
+            NewTerm::Inline { docs, .. } => docs.len() as u32,
+            NewTerm::Stored { df, .. } => *df,
+        }
+    }
+}
+
 /// Makes the three sections from terms in ascending order.
 ///
-/// Memory: 12 bytes a block, the head FST and its builder's registry of some MiB, and the finished
+/// Memory: 16 bytes a block, the head FST and its builder's registry of some MiB, and the finished
 /// blocks that the caller has not [taken](Self::blocks_mut).
 #[derive(Debug)]
 pub(crate) struct TermDictionaryWriter {
@@ -224,6 +235,9 @@ pub(crate) struct TermDictionaryWriter {
     blocks: Vec<u8>,
     index: IndexBuilder,
     heads: HeadsBuilder,
+    /// Document frequencies of all terms so far, and what they were before each block.
+    n_postings: u64,
+    before_blocks: Vec<u32>,
 }
 
 /// The sections of a finished dictionary.
@@ -233,6 +247,9 @@ pub(crate) struct FinishedDictionary {
     pub(crate) blocks: Vec<u8>,
     pub(crate) index: Vec<u8>,
     pub(crate) heads: Vec<u8>,
+    /// Document frequencies of all terms, and up to each block: these as far as they fit 32 bits.
+    pub(crate) n_postings: u64,
+    pub(crate) before_blocks: Vec<u32>,
 }
 
 impl TermDictionaryWriter {
@@ -248,6 +265,8 @@ impl TermDictionaryWriter {
             blocks: vec![],
             index: IndexBuilder::new(n_docs, detail),
             heads: HeadsBuilder::default(),
+            n_postings: 0,
+            before_blocks: vec![],
         }
     }
 
@@ -262,7 +281,9 @@ impl TermDictionaryWriter {
             let separator = if self.n_terms == 0 { &[] } else { heads::separator(shared, term) };
             self.heads.add(separator, self.index.header_mut().n_blocks);
             self.block_prefix = prefix_of(term);
+            self.before_blocks.push(u32::try_from(self.n_postings).unwrap_or(u32::MAX));
         }
+        self.n_postings += u64::from(new.df());
         self.block.push(shared, term, new, self.doc_width, self.detail);
         self.n_terms += 1;
         self.last_term.clear();
@@ -326,6 +347,8 @@ impl TermDictionaryWriter {
             blocks: self.blocks,
             index: self.index.finish(),
             heads: self.heads.finish(),
+            n_postings: self.n_postings,
+            before_blocks: self.before_blocks,
         }
     }
 }
@@ -374,6 +397,49 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
 
     pub(crate) fn n_terms(&self) -> u32 {
         self.index.header.n_terms
+    }
+
+    pub(crate) fn n_blocks(&self) -> u32 {
+        self.index.header.n_blocks
+    }
+
+    /// The ordinal of the first term of a block that exists.
+    pub(crate) fn first_of_block(&self, block: u32) -> Result<u32> {
+        Ok(self.index.ordinals(block)?.start)
+    }
+
+    /// How many documents the terms that are less than `key` have, by the sums of the field: as [`rank`](Self::rank), and up to 31
+    /// infos of the block.
+    pub(crate) fn documents_below(&self, key: &[u8], cumulative: &Cumulative<S>) -> Result<u32> {
+        if self.n_terms() == 0 {
+            return Ok(0);
+        }
+        let (block, _) = self.block(self.heads_floor(key)?)?;
+        let found = block.find(key).map_err(|damage| self.damage(&block, damage))?;
+        self.documents_in(&block, found.index, cumulative)
+    }
+
+    /// How many documents the first `n` terms of a block have, and those of all blocks before.
+    fn documents_in(&self, block: &Block<'s>, n: u32, cumulative: &Cumulative<S>) -> Result<u32> {
+        let (mut sum, mut infos) = (cumulative.before(block.number)?, block.infos());
+        for nth in 0..n {
+            sum = sum.saturating_add(self.info(block, &mut infos, nth)?.df);
+        }
+        Ok(sum)
+    }
+
+    /// How many documents the terms before `ordinal` have, or all of them, by the sums of the field: one lookup of a block and
+    /// up to 31 infos in it.
+    pub(crate) fn documents_before(&self, ordinal: u32, cumulative: &Cumulative<S>) -> Result<u32> {
+        if ordinal >= self.n_terms() {
+            return cumulative.before(self.n_blocks());
+        }
+        let number = self.index.block_of(ordinal)?;
+        if ordinal == self.index.ordinals(number)?.start {
+            return cumulative.before(number);
+        }
+        let (block, first) = self.block(number)?;
+        self.documents_in(&block, self.index_in(&block, first, ordinal)?, cumulative)
     }
 
     /// Documents of the segment, as the writer was told.

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::bytes::Bytes;
-use crate::format::doc_check;
 use crate::format::occurrences;
+use crate::format::{cumulative, doc_check};
 use crate::test_sizes::{each_unless_miri, unless_miri};
 use fst::Automaton;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) fn documented() -> Sections {
     writer.add(b"part", NewTerm::Inline { docs: &[0, 3], occurrences: &[0, 0] }).unwrap();
     writer.add(b"party", NewTerm::Stored { df: 5, len: 6, ranked_len: 0 }).unwrap();
     let finished = writer.finish();
-    Sections { blocks: finished.blocks, index: finished.index, heads: finished.heads }
+    Sections::of(finished)
 }
 
 #[test]
@@ -145,9 +145,17 @@ pub(super) struct Sections {
     pub(super) blocks: Vec<u8>,
     pub(super) index: Vec<u8>,
     pub(super) heads: Vec<u8>,
+    /// The CUMULATIVE section.
+    sums: Vec<u8>,
 }
 
 impl Sections {
+    fn of(finished: FinishedDictionary) -> Self {
+        let FinishedDictionary { blocks, index, heads, n_postings, before_blocks } = finished;
+        let sums = cumulative::encode(&before_blocks, n_postings as u32);
+        Sections { blocks, index, heads, sums }
+    }
+
     pub(super) fn open(&self) -> Result<TermDictionary<&[u8]>> {
         TermDictionary::open(&self.blocks, &self.index, &self.heads)
     }
@@ -168,7 +176,7 @@ fn build(oracle: &Oracle) -> Sections {
     }
     let mut finished = writer.finish();
     blocks.append(&mut finished.blocks);
-    Sections { blocks, index: finished.index, heads: finished.heads }
+    Sections::of(FinishedDictionary { blocks, ..finished })
 }
 
 /// What a dictionary of `oracle` must say of each term.
@@ -254,6 +262,20 @@ fn check(oracle: &Oracle) {
         assert_eq!(dictionary.get(term).unwrap(), Some(*info), "{}", term.escape_ascii());
         assert_eq!(dictionary.term(*ordinal, &mut buffer).unwrap(), *info);
         assert_eq!(&buffer, term);
+    }
+    let sums = Cumulative::open(&sections.sums[..], dictionary.n_blocks()).unwrap();
+    let mut before = 0;
+    for (_, TermOrdinal(ordinal), info) in &expected {
+        assert_eq!(dictionary.documents_before(*ordinal, &sums).unwrap(), before);
+        before += info.df;
+    }
+    for key in probes(&expected, &mut Random(5), 200) {
+        let ordinal = dictionary.rank(&key).unwrap();
+        let below = dictionary.documents_before(ordinal, &sums).unwrap();
+        assert_eq!(dictionary.documents_below(&key, &sums).unwrap(), below);
+    }
+    for behind in [dictionary.n_terms(), u32::MAX] {
+        assert_eq!(dictionary.documents_before(behind, &sums).unwrap(), before);
     }
     assert_eq!(forwards(dictionary.iter()).unwrap(), expected);
     assert_eq!(backwards(dictionary.iter()).unwrap(), expected);
@@ -396,7 +418,7 @@ impl<'a> Source<'a> for Copied<'a> {
 #[test]
 fn bytes_that_are_not_mapped_give_the_same_answers() {
     let oracle = Random(7).oracle(unless_miri(300, 70), 10, 8);
-    let Sections { blocks, index, heads } = build(&oracle);
+    let Sections { blocks, index, heads, .. } = build(&oracle);
     let dictionary = TermDictionary::open(Copied(&blocks), Copied(&index), Copied(&heads)).unwrap();
     let expected = expected(&oracle);
     assert_eq!(forwards(dictionary.iter()).unwrap(), expected);

@@ -1,0 +1,208 @@
+//! The first documents of an order by its first field's dictionary, whose lists come in the order of the values.
+//!
+//! A column has to be looked at wherever something matches. Where many documents match, the lists of the first few values hold as
+//! many of them as are wanted: these are candidates, and the column is looked at for them alone. Whether they do is not known
+//! before they are read; after as much work as the column takes it is given up.
+//!
+//! Cost: some 10 to 40 ns for each document in these lists, which are about as many as are wanted times all documents over those
+//! that match. Memory: 4 bytes a candidate.
+
+use super::order::SortField;
+use super::place::Place;
+use crate::budget;
+use crate::error::Result;
+use crate::execution::{MatchSet, MatchWindows};
+use crate::format::terms::{TermInfo, TermInfos, TermStream};
+use crate::ids::DocId;
+use crate::plan::SegmentPlan;
+use crate::segment::file::Section;
+use crate::segment::reader::FieldReader;
+use crate::value::term_of_code;
+use std::ops::Bound;
+
+/// What reading a list takes about, a document in it that is looked for in a bitmap, and one in an array, in nanoseconds.
+const LIST_NS: u64 = 60;
+const DOC_NS: u64 = 4;
+const SEARCHED_NS: u64 = 25;
+/// What the directory of a column takes about, by blocks in which something matches.
+const BLOCK_NS: u64 = 60;
+/// Documents of a window up to which they are searched for.
+const ARRAY_MAX: u64 = 4_096;
+/// How many times less this must take than the column, as the values of what matches may be others than those of all.
+const BETTER_BY: u64 = 4;
+
+/// What reading lists in their order took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StreamProfile {
+    /// Segments whose first documents were found so, and those of which it was given up.
+    pub(crate) segments: u64,
+    pub(crate) given_up: u64,
+    /// Terms whose lists were read, and documents in these.
+    pub(crate) terms: u64,
+    pub(crate) documents: u64,
+    /// Documents among these that match.
+    pub(crate) candidates: u64,
+}
+
+/// What is wanted of a segment.
+pub(super) struct Wanted<'w> {
+    pub(super) field: SortField,
+    pub(super) matches: &'w MatchSet,
+    /// How many documents.
+    pub(super) n: usize,
+    /// What they must come behind.
+    pub(super) after: Option<&'w Place>,
+    /// Whether of two documents with the same value the one with the smaller number comes first.
+    pub(super) by_number: bool,
+}
+
+/// Lists in the order of their terms, or in the opposite one.
+enum Lists<'s> {
+    Ascending(TermInfos<'s, Section<'s>>),
+    Descending(TermStream<'s, Section<'s>>),
+}
+
+impl Lists<'_> {
+    fn next(&mut self) -> Result<Option<TermInfo>> {
+        Ok(match self {
+            Lists::Ascending(infos) => infos.next()?,
+            Lists::Descending(terms) => terms.next_back()?.map(|(_, _, info)| info),
+        })
+    }
+}
+
+impl Wanted<'_> {
+    /// Documents that have the first of all that match among them; `None` where finding them so takes more, or what has no value
+    /// comes before.
+    pub(super) fn candidates(
+        &self,
+        segment: &SegmentPlan<'_>,
+        profile: &mut StreamProfile,
+    ) -> Result<Option<MatchSet>> {
+        let reader = segment.segment.field(self.field.field);
+        let Some(column) = reader.column()? else { return Ok(None) };
+        // One with several values would be in several lists.
+        if column.n_values() != u64::from(column.n_with()) {
+            return Ok(None);
+        }
+        let has_missing = column.n_with() < column.n_docs();
+        let after = match self.after {
+            None if has_missing && self.field.direction.missing_first => return Ok(None),
+            None => None,
+            Some(after) => match self.term_of(after) {
+                Some(term) => Some((term, after.doc)),
+                None => return Ok(None),
+            },
+        };
+        let (n_docs, n_matches) = (u64::from(segment.n_docs), self.matches.len(segment.n_docs));
+        let n_windows = u64::from(segment.n_windows()).max(1);
+        let doc_ns = match self.matches {
+            MatchSet::Some(_) if n_matches / n_windows <= ARRAY_MAX => SEARCHED_NS,
+            _ => DOC_NS,
+        };
+        let n_terms = u64::from(reader.terms()?.n_terms()).max(1);
+        let of_column = BLOCK_NS * n_matches.min(u64::from(column.n_blocks()));
+        // As if the values of what matches were those of all.
+        let n_read = self.n as f64 * n_docs as f64 / n_matches.max(1) as f64;
+        let n_lists = (n_read * n_terms as f64 / column.n_values().max(1) as f64).max(1.0);
+        let expected = n_read * doc_ns as f64 + n_lists * LIST_NS as f64;
+        if n_matches == 0 || expected * BETTER_BY as f64 > of_column as f64 {
+            return Ok(None);
+        }
+        let most = of_column / doc_ns;
+        let found = self.read(reader, segment, after, most, profile)?;
+        profile.segments += u64::from(found.is_some());
+        profile.given_up += u64::from(found.is_none());
+        match found {
+            // Those without a value come next.
+            Some(found) if found.n_counted < self.n && has_missing => Ok(None),
+            Some(found) => found.into_set(segment.n_docs).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The term that a place of another page has; `None` where it has no value.
+    fn term_of(&self, after: &Place) -> Option<Vec<u8>> {
+        match self.field.has_ordinals {
+            true => after.terms.first()?.as_deref().map(<[u8]>::to_vec),
+            false => {
+                let code = self.field.direction.code(after.first)?;
+                Some(term_of_code(code).to_vec())
+            }
+        }
+    }
+
+    /// What matches in the first lists, until there are as many as wanted; `None` after so many documents.
+    fn read(
+        &self,
+        reader: FieldReader<'_>,
+        segment: &SegmentPlan<'_>,
+        after: Option<(Vec<u8>, DocId)>,
+        most: u64,
+        profile: &mut StreamProfile,
+    ) -> Result<Option<Candidates>> {
+        let dictionary = reader.terms()?;
+        let from = after.as_ref().map_or(Bound::Unbounded, |(term, _)| Bound::Included(&term[..]));
+        let mut lists = match self.field.direction.descending {
+            false => {
+                let terms = dictionary.range(from, Bound::Unbounded)?;
+                Lists::Ascending(dictionary.infos(terms.ordinals()))
+            }
+            true => Lists::Descending(dictionary.range(Bound::Unbounded, from)?),
+        };
+        // The list of what all must come behind has documents that come before.
+        let mut of_after = match &after {
+            Some((term, doc)) => dictionary.get(term)?.map(|_| *doc),
+            None => None,
+        };
+        let (mut found, mut docs, mut n_read) = (Candidates::default(), vec![], 0);
+        while found.n_counted < self.n {
+            let Some(info) = lists.next()? else { break };
+            n_read += u64::from(info.df);
+            profile.terms += 1;
+            profile.documents += u64::from(info.df);
+            if n_read > most {
+                return Ok(None);
+            }
+            budget::work(LIST_NS + SEARCHED_NS * u64::from(info.df))?;
+            docs.clear();
+            reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
+            let (behind, before) = (of_after.take(), found.docs.len());
+            for doc in &docs {
+                let id = DocId(segment.base + u64::from(*doc));
+                let is_behind = behind.is_none_or(|after| self.by_number && id > after);
+                let matches = match self.matches {
+                    MatchSet::Everything => true,
+                    MatchSet::Some(windows) => windows.contains(*doc),
+                };
+                if !matches || self.by_number && !is_behind {
+                    continue;
+                }
+                found.docs.push(*doc);
+                found.n_counted += usize::from(is_behind);
+                if self.by_number && found.n_counted == self.n {
+                    break;
+                }
+            }
+            let n_added = (found.docs.len() - before) as u64;
+            profile.candidates += n_added;
+            budget::hold(n_added * size_of::<u32>() as u64)?;
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Documents that match, with the first of all among them.
+#[derive(Default)]
+struct Candidates {
+    docs: Vec<u32>,
+    /// How many of them are known to come behind what all must.
+    n_counted: usize,
+}
+
+impl Candidates {
+    fn into_set(mut self, n_docs: u32) -> Result<MatchSet> {
+        self.docs.sort_unstable();
+        MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)
+    }
+}
