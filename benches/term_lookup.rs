@@ -25,6 +25,7 @@ mod checksum;
 mod error;
 #[path = "../src/format"]
 mod format {
+    pub(crate) mod cumulative;
     #[cfg(test)]
     mod doc_check;
     pub(crate) mod occurrences;

@@ -67,12 +67,14 @@ fn searcher(items: &mut [Item], deleting: bool) -> Searcher {
     index.searcher().unwrap()
 }
 
+type RankOf<R> = Box<dyn Fn(&Item) -> R>;
+
 /// By one field or two, in either direction, with what has no value on either side.
-fn order(random: &mut Random) -> (Vec<SortKey>, Box<dyn Fn(&Item) -> Vec<Rank>>) {
+fn order(random: &mut Random) -> (Vec<SortKey>, RankOf<Vec<Rank>>) {
     let fields = [["price", "word"], ["rare", "price"], ["word", "rare"]][random.below(3)];
     let fields = &fields[..1 + random.below(2)];
     let mut keys = vec![];
-    let mut ranks: Vec<Box<dyn Fn(&Item) -> Rank>> = vec![];
+    let mut ranks: Vec<RankOf<Rank>> = vec![];
     for &field in fields {
         let (descending, missing_first) = (random.below(2) == 0, random.below(3) == 0);
         let key = if descending { SortKey::descending(field) } else { SortKey::ascending(field) };

@@ -73,7 +73,8 @@ impl Other for SeekStorm {
             SearchMode::Lexical,
             false,
             0,
-            0,
+            // With none it panics.
+            1,
             ResultType::Count,
             false,
             vec![],
