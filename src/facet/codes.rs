@@ -142,16 +142,39 @@ pub(super) fn count_by_column(
     })
 }
 
-/// How many different values of a field that keeps a column `matches` have, and how many of them have none.
+/// How many different values there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DistinctCounts {
+    pub(crate) distinct: u64,
+    /// Documents with any, of each value so many at the most.
+    pub(crate) kept: u64,
+    /// Documents that have none.
+    pub(crate) missing: u64,
+}
+
+impl DistinctCounts {
+    fn add(&mut self, n_docs: u64, keep: u64) {
+        self.distinct += 1;
+        self.kept += n_docs.min(keep);
+    }
+}
+
+/// How many different values of a field that keeps a column `matches` have, how many of them have none, and how many are left
+/// with at most `keep` of each value, where none has two.
 pub(crate) fn count_distinct(
     segments: &[SegmentPlan<'_>],
     field: FieldId,
+    keep: u64,
     matches: &[MatchSet],
-) -> Result<(u64, u64)> {
+) -> Result<DistinctCounts> {
     let mut counting = Counting::default();
     let OfField { columns, n_matches, range } = OfField::new(segments, field, matches)?;
     let has_ordinals = |it: &SegmentPlan<'_>| it.segment.schema().get(field).has_ordinals();
-    let mut distinct = 0;
+    let mut counts = DistinctCounts::default();
+    let mut add = |(_, n_docs): (u64, u32)| {
+        counts.add(n_docs.into(), keep);
+        Ok(())
+    };
     if segments.first().is_some_and(has_ordinals) {
         let mut of_parts = vec![];
         for OfSegment { field, column, matches } in columns {
@@ -163,15 +186,12 @@ pub(crate) fn count_distinct(
             of_parts.push((terms, tally));
         }
         match &of_parts[..] {
-            [(_, tally)] => tally.for_each(|_| {
-                distinct += 1;
-                Ok(())
-            })?,
+            [(_, tally)] => tally.for_each(add)?,
             parts => {
-                let counts = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
-                let mut merged = MergedCounts::open(counts)?;
-                while merged.next()?.is_some() {
-                    distinct += 1;
+                let of_terms = parts.iter().map(|(terms, tally)| (*terms, tally.iter()));
+                let mut merged = MergedCounts::open(of_terms)?;
+                while let Some((_, n_docs)) = merged.next()? {
+                    counts.add(n_docs, keep);
                 }
             }
         }
@@ -182,12 +202,9 @@ pub(crate) fn count_distinct(
             counting.add_segment(&column, matches, &mut tally)?;
         }
         tally.finish()?;
-        tally.for_each(|_| {
-            distinct += 1;
-            Ok(())
-        })?;
+        tally.for_each(&mut add)?;
     }
-    Ok((distinct, n_matches.saturating_sub(counting.n_with)))
+    Ok(DistinctCounts { missing: n_matches.saturating_sub(counting.n_with), ..counts })
 }
 
 #[derive(Debug, Default)]

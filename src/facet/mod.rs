@@ -16,7 +16,7 @@ mod top;
 mod unmatched;
 mod wanted;
 
-pub(crate) use codes::count_distinct;
+pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub(crate) use ranges::{ColumnProfile, count_ranges};

@@ -1,8 +1,8 @@
 //! Hits of which each value of a field has a few at the most.
 //!
 //! The hits are those of the search, in their order, without all that come after enough of the same value. They are found a batch
-//! at a time, each several times as large as the one before, until the page is full: how deep that is nobody knows before. Where
-//! many documents have few values, the last batch is all that matches.
+//! at a time, each several times as large as the one before, until the page is full or there are no more: how deep that is nobody
+//! knows before, but how many there are in all is counted once the first batch is not enough.
 
 use super::hits::Hit;
 use super::search::{Found, SearchBuilder};
@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::facet;
+use crate::facet::DistinctCounts;
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
@@ -24,8 +25,12 @@ use std::time::{Duration, Instant};
 const BATCH_PER_HIT: u64 = 4;
 const BATCH_MIN: u64 = 64;
 const BATCH_GROWTH: u64 = 8;
+/// The largest first batch that is found before hits are counted.
+const UNCOUNTED_MAX: u64 = 4_096;
 /// What looking up the value of a document takes about, in nanoseconds.
 const VALUE_NS: u64 = 300;
+/// Documents whose values are looked up of a search that is stopped: in less than a millisecond.
+const AFTER_STOP: u64 = 1_024;
 /// What a group takes beside its term.
 const GROUP_BYTES: u64 = 96;
 
@@ -144,13 +149,11 @@ impl SearchBuilder<'_> {
         let (mut page, mut groups, mut looked_at) = (vec![], None, 0);
         let done = self.with_matches(&mut found, |execution, matches, _| {
             let segments = &execution.plan().segments;
-            let (distinct, missing) = facet::count_distinct(segments, field, matches)?;
-            let of_missing = if collapse.missing_alone { missing } else { missing.min(1) };
-            groups = Some(distinct + of_missing);
             let mut grouping = Grouping::new(self, collapse, field, segments);
-            page = grouping.page(matches)?;
-            looked_at = grouping.looked_at;
-            Ok(())
+            let done = grouping.find(matches);
+            groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
+            (page, looked_at) = (grouping.page, grouping.looked_at);
+            done
         });
         self.end(done, &mut found)?;
         (found.groups, found.n_hits) = (groups, page.len() as u64);
@@ -183,7 +186,7 @@ impl SearchBuilder<'_> {
         // Everything may be one group.
         node.estimate = Estimate::between(e.documents.min(limit), 0, e.upper.min(limit), "limit");
         node.algorithm = "all matches in order, a batch at a time".into();
-        let reason = "how far a page reaches is known when it is full";
+        let reason = "how far a page reaches is known when it is full or has all there are";
         node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
         if let Some(found) = run {
             let (looked_at, took) = found.collapsed.unwrap_or_default();
@@ -208,8 +211,14 @@ struct Grouping<'g> {
     collapse: &'g Collapse,
     field: FieldId,
     segments: &'g [SegmentPlan<'g>],
-    /// Documents of the last batch that were looked at.
+    /// What was found so far.
+    page: Vec<Hit>,
+    /// How many groups there are, and hits of them in all; once that is counted.
+    counts: Option<DistinctCounts>,
+    /// Documents of all batches that were looked at.
     looked_at: u64,
+    /// Hits that the last batch has, on the page or not.
+    n_kept: u64,
     /// Whether it went past the hit that the page comes after.
     is_behind: bool,
 }
@@ -230,18 +239,42 @@ impl<'g> Grouping<'g> {
         field: FieldId,
         segments: &'g [SegmentPlan<'g>],
     ) -> Self {
-        Grouping { search, collapse, field, segments, looked_at: 0, is_behind: false }
+        Grouping {
+            search,
+            collapse,
+            field,
+            segments,
+            page: vec![],
+            counts: None,
+            looked_at: 0,
+            n_kept: 0,
+            is_behind: false,
+        }
     }
 
-    fn page(&mut self, matches: &Matches) -> Result<Vec<Hit>> {
+    /// Finds the page, and how many groups there are. Where that is stopped the page has what was found until then: what the
+    /// last whole batch gave or, of the first, what it had looked at.
+    fn find(&mut self, matches: &Matches) -> Result<()> {
+        self.find_page(matches)?;
+        self.count(matches).map(|_| ())
+    }
+
+    fn find_page(&mut self, matches: &Matches) -> Result<()> {
         let best = BestHits::new(self.search)?;
         let n_matches = self.segments.iter().zip(matches);
         let n_matches: u64 = n_matches.map(|(it, matches)| matches.len(it.n_docs)).sum();
+        if n_matches == 0 {
+            return Ok(());
+        }
         let page_end = self.search.offset.saturating_add(self.search.limit);
-        let mut n = page_end.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN);
+        let batch = |hits: u64| hits.saturating_mul(BATCH_PER_HIT).max(BATCH_MIN);
+        let mut n = batch(page_end);
+        if n > UNCOUNTED_MAX {
+            n = batch(page_end.min(self.count(matches)?));
+        }
         loop {
             n = n.min(n_matches);
-            let page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
+            self.page = budget::giving_back(|| self.page_of_first(&best, matches, n))?;
             if n == n_matches && !self.is_behind {
                 return Err(Error::new(ErrorKind::Usage, "going on after a hit")
                     .expected("a hit of this search")
@@ -249,12 +282,34 @@ impl<'g> Grouping<'g> {
                         self.after().map_or_else(String::new, |doc| format!("document {doc}")),
                     ));
             }
-            if page.len() as u64 == self.search.limit || n == n_matches {
-                budget::hold(size_of_val(&page[..]) as u64)?;
-                return Ok(page);
+            let is_full = self.page.len() as u64 == self.search.limit || n == n_matches;
+            if is_full || self.count(matches)? == self.n_kept && self.is_behind {
+                return budget::hold(size_of_val(&self.page[..]) as u64);
             }
             n = n.saturating_mul(BATCH_GROWTH);
         }
+    }
+
+    /// How many hits there are in all, counted once.
+    fn count(&mut self, matches: &Matches) -> Result<u64> {
+        let counts = match self.counts {
+            Some(counts) => counts,
+            None => {
+                let keep = self.collapse.keep;
+                let count = || facet::count_distinct(self.segments, self.field, keep, matches);
+                *self.counts.insert(budget::giving_back(count)?)
+            }
+        };
+        let of_missing = match self.collapse.missing_alone {
+            true => counts.missing,
+            false => counts.missing.min(self.collapse.keep),
+        };
+        Ok(counts.kept + of_missing)
+    }
+
+    /// How many groups those without a value are.
+    fn n_missing(&self, counts: &DistinctCounts) -> u64 {
+        if self.collapse.missing_alone { counts.missing } else { counts.missing.min(1) }
     }
 
     /// The page, as far as the first `n` documents have it.
@@ -265,12 +320,19 @@ impl<'g> Grouping<'g> {
         n: u64,
     ) -> Result<Vec<Hit>> {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
-        let (mut page, mut skipped, mut looked_at) = (vec![], 0, 0);
+        let (mut page, mut skipped, mut n_after_stop) = (vec![], 0, 0);
         let (mut n_of_group, mut held) = (HashMap::<Group, u64>::new(), Held::default());
-        self.is_behind = self.after().is_none();
-        best.each(self.segments, matches, n, |mut hit| {
-            looked_at += 1;
-            budget::work(VALUE_NS)?;
+        (self.n_kept, self.is_behind) = (0, self.after().is_none());
+        // What a batch before gave is no worse than what one that is stopped would.
+        let most_after_stop = if self.looked_at == 0 { AFTER_STOP } else { 0 };
+        let done = best.each(self.segments, matches, n, |mut hit| {
+            if let Err(stop) = budget::work(VALUE_NS) {
+                n_after_stop += 1;
+                if n_after_stop > most_after_stop {
+                    return Err(stop);
+                }
+            }
+            self.looked_at += 1;
             let was_behind = self.is_behind;
             self.is_behind |= self.after() == Some(hit.doc);
             let group = self.group_of(hit.doc)?;
@@ -285,6 +347,7 @@ impl<'g> Grouping<'g> {
                 }
                 n_of_group.insert(group.clone(), n_before + 1);
             }
+            self.n_kept += 1;
             if !was_behind {
                 return Ok(true);
             }
@@ -296,9 +359,14 @@ impl<'g> Grouping<'g> {
             budget::hold(size_of::<Hit>() as u64)?;
             page.push(hit);
             Ok((page.len() as u64) < self.search.limit)
-        })?;
-        self.looked_at = looked_at;
-        Ok(page)
+        });
+        match done {
+            Err(stop) if budget::is_stop(&stop) && self.page.is_empty() => {
+                self.page = page;
+                Err(stop)
+            }
+            done => done.map(|()| page),
+        }
     }
 
     /// The hit that the page comes after.

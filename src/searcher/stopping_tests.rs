@@ -233,6 +233,36 @@ fn what_was_found_until_then_is_right_as_far_as_it_goes() {
 }
 
 #[test]
+fn groups_that_were_found_until_then_come() {
+    let searcher = searcher();
+    let query = query("half rare");
+    let by_kind = || searcher.search(&query).collapse(Collapse::by("kind"));
+    let searches = [
+        ("by score", by_kind()),
+        ("sorted", by_kind().sort([SortKey::ascending("same"), SortKey::descending("day")])),
+        ("as many as there are", by_kind().limit(1_000)),
+    ];
+    for (way, search) in searches {
+        let (mut n_with_hits, n) = (0, n_told(&search));
+        let whole = search.clone().run().unwrap();
+        for place in (0..n).step_by((n / 40).max(1) as usize) {
+            let mut stopped = search.clone().partial();
+            stopped.budget = Budget::stopping_at(place);
+            let page = stopped.run().unwrap();
+            assert_eq!(page.stopped, Some(Stopped::Timeout), "{way}");
+            assert!(page.hits.len() <= whole.hits.len(), "{way}");
+            assert!(page.groups.is_none_or(|groups| Some(groups) == whole.groups), "{way}");
+            let mut groups: Vec<_> = page.hits.iter().map(|hit| hit.group.clone()).collect();
+            groups.sort_by_key(|group| format!("{group:?}"));
+            groups.dedup();
+            assert_eq!(groups.len(), page.hits.len(), "{way}: one of each");
+            n_with_hits += u32::from(!page.hits.is_empty());
+        }
+        assert!(n_with_hits > 2, "{way}: {n_with_hits} of {n} places");
+    }
+}
+
+#[test]
 fn a_prepared_search_that_was_stopped_answers_the_next_time() {
     let searcher = searcher();
     for text in QUERIES {

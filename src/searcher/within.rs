@@ -336,7 +336,7 @@ impl<'s> BestHits<'s> {
     }
 
     /// Calls `visit` with the `n` best of what matches, the first first and without their fields, until it says that this is
-    /// enough.
+    /// enough. Where finding them is stopped, `visit` gets the best of what was looked at before the error comes.
     pub(super) fn each(
         &self,
         segments: &[SegmentPlan<'_>],
@@ -354,7 +354,8 @@ impl<'s> BestHits<'s> {
             }
             HitOrder::Scored(ranked) => {
                 let mut top = Top::new(n, vec![]);
-                score_all(ranked, segments, matches, &mut top)?;
+                let done = score_all(ranked, segments, matches, &mut top).map(|_| ());
+                let done = or_stopped(done)?;
                 let mut best = top.into_sorted()?.into_iter();
                 while let Some(it) = best.next().filter(|_| go_on) {
                     go_on = visit(Hit::new(it.doc(), Some(it.score())))?;
@@ -362,7 +363,7 @@ impl<'s> BestHits<'s> {
             }
             HitOrder::Sorted(order, ranked) => {
                 let mut first = First::new(order, n as u64, None);
-                first.look_at(segments, matches, ranked.as_deref())?;
+                let done = or_stopped(first.look_at(segments, matches, ranked.as_deref()))?;
                 let mut places = first.into_sorted().into_iter();
                 while let Some(place) = places.next().filter(|_| go_on) {
                     let sort = order.values(&place);
@@ -392,6 +393,14 @@ impl<'s> BestHits<'s> {
             Ok(true)
         })?;
         Ok(hits)
+    }
+}
+
+/// What was done or stopped; every other error at once.
+fn or_stopped(done: Result<()>) -> Result<Result<()>> {
+    match done {
+        Err(error) if !budget::is_stop(&error) => Err(error),
+        done => Ok(done),
     }
 }
 

@@ -164,6 +164,37 @@ fn the_plan_says_that_hits_are_grouped() {
     assert!(actual.documents_in.is_some_and(|n| (3..100).contains(&n)), "{actual:?}");
 }
 
+/// Of few groups a page that asks for more is known to be all there is.
+#[test]
+fn where_all_groups_are_found_nothing_more_is_looked_at() {
+    let corpus = corpus(5, 20_000, 9_000, false);
+    let query = corpus.parse("every").unwrap();
+    let n_matches = corpus.count(&query).unwrap();
+    for keep in [1, 3] {
+        let page = corpus.search(&query).limit(100).collapse(Collapse::by("rank").keep(keep));
+        let hits = page.clone().run().unwrap();
+        assert_eq!((hits.hits.len() as u64, hits.groups), (8 * keep, Some(8)));
+        let looked_at = page.analyze().unwrap().plan.actual.unwrap().documents_in.unwrap();
+        // The first batch has them; all there are would be found in two more.
+        assert_eq!((n_matches, looked_at), (20_000, 400), "{keep} of each");
+    }
+}
+
+#[test]
+fn after_a_hit_of_what_matches_nothing_any_more_comes_an_empty_page() {
+    let searcher = corpus(2, 3_000, 1_100, false);
+    let every = searcher.parse("every").unwrap();
+    let by_rank = || searcher.search(&every).collapse(Collapse::by("rank"));
+    let hit = by_rank().run().unwrap().hits.remove(0);
+    let nothing = searcher.parse("nowhere").unwrap();
+    let search = searcher.search(&nothing).collapse(Collapse::by("rank"));
+    let page = search.after(hit.score.unwrap(), hit.doc).run().unwrap();
+    assert!(page.hits.is_empty());
+    assert_eq!((page.total.value, page.groups), (0, Some(0)));
+    let page = by_rank().select("brand", ["none such"]).after(hit.score.unwrap(), hit.doc).run();
+    assert!(page.unwrap().hits.is_empty());
+}
+
 #[test]
 fn what_hits_cannot_be_grouped_by_is_refused_and_limits_hold() {
     let searcher = corpus(2, 3_000, 1_100, false);
