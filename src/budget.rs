@@ -177,7 +177,8 @@ impl Budget {
 
     /// The memory that a query may take, in bytes (default: what the [limits](crate::Limits::query_memory_bytes) of the
     /// index say), for what grows with the index: the documents of patterns and of everything that matches, results
-    /// of operators, the best of a page, and the terms of facets. Stored fields of hits are the caller's, and not counted.
+    /// of operators, the best of a page, the terms of facets, and the hits of buckets with their stored fields. Those of the hits of
+    /// a page, which are as many as the caller asks for, are not counted.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.memory_bytes = Some(bytes);

@@ -1,9 +1,9 @@
 //! Answers that are kept for those who ask the same again.
 
+use super::hits::value_bytes;
 use super::select::Selection;
 use super::{
-    Bucket, Collapse, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics,
-    TotalMode, Values,
+    Collapse, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode,
 };
 use crate::error::Result;
 use crate::function::ScoreFunction;
@@ -20,10 +20,9 @@ use std::time::Instant;
 
 /// What an answer takes beside its parts and what it is kept under, in the cache, too.
 const ENTRY_BYTES: usize = 960;
-/// What a hit or a bucket takes beside its texts, each text, and a map of stored fields of one node.
+/// What a part of what was asked for takes beside its texts, and each text.
 const PART_BYTES: usize = 128;
 const TEXT_BYTES: usize = 40;
-const FIELDS_BYTES: usize = 640;
 /// What an answer mostly takes, by which the cache remembers how many are asked for again; and how many at most.
 const ANSWER_BYTES: u64 = 2_048;
 const ANSWERS_MAX: u64 = 1 << 16;
@@ -100,7 +99,7 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
     } = &key.options;
     let names = fields.iter().flatten().chain(parameters.iter().map(|(name, _)| name));
     let asked = key.query.heap_bytes() + names.map(|name| of_text(name)).sum::<usize>();
-    let after = after_values.iter().flat_map(|(values, _)| values).map(of_value).sum::<usize>();
+    let after = after_values.iter().flat_map(|(values, _)| values).map(value_bytes).sum::<usize>();
     let asked = asked + after + sort.iter().map(|key| TEXT_BYTES + key.n_bytes()).sum::<usize>();
     let functions = &key.options.score_functions;
     let asked = asked + functions.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
@@ -108,8 +107,8 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         asked + facets.iter().map(|facet| size_of::<Facet>() + facet.n_bytes()).sum::<usize>();
     let asked = asked + selections.iter().map(|it| PART_BYTES + it.n_bytes()).sum::<usize>();
     let asked = asked + collapse.as_ref().map_or(0, |it| it.n_bytes());
-    let facets: usize = answer.facets.iter().map(facet_weight).sum();
-    let hits: usize = answer.hits.iter().map(hit_weight).sum();
+    let facets: usize = answer.facets.iter().map(FacetCounts::n_bytes).sum();
+    let hits: usize = answer.hits.iter().map(Hit::n_bytes).sum();
     (ENTRY_BYTES + asked + hits + facets) as u64
 }
 
@@ -117,44 +116,10 @@ fn of_text(text: &str) -> usize {
     TEXT_BYTES + text.len()
 }
 
-fn of_value(value: &Value) -> usize {
-    TEXT_BYTES + value.n_bytes()
-}
-
-fn hit_weight(hit: &Hit) -> usize {
-    let of_field = |(name, values): (&String, &Values)| {
-        of_text(name) + values.iter().map(of_value).sum::<usize>()
-    };
-    let map = if hit.fields.is_empty() { 0 } else { FIELDS_BYTES };
-    PART_BYTES
-        + map
-        + hit.sort.iter().chain(&hit.group).map(of_value).sum::<usize>()
-        + hit.fields.iter().map(of_field).sum::<usize>()
-}
-
-fn facet_weight(counts: &FacetCounts) -> usize {
-    let percentiles = counts.statistics.as_ref().map_or(0, |it| it.percentiles.len());
-    let buckets = counts.buckets.iter().chain(counts.missing_bucket.as_deref());
-    let of_bucket = |bucket: &Bucket| {
-        let ends = [&bucket.from, &bucket.to].into_iter().flatten();
-        let within = bucket.facets.iter().map(facet_weight).sum::<usize>();
-        let hits = bucket.hits.iter().map(hit_weight).sum::<usize>();
-        size_of::<Bucket>()
-            + of_value(&bucket.value)
-            + ends.map(of_value).sum::<usize>()
-            + within
-            + hits
-    };
-    size_of::<FacetCounts>()
-        + of_text(&counts.field)
-        + percentiles * PART_BYTES
-        + buckets.map(of_bucket).sum::<usize>()
-}
-
-/// Whether there was no memory for all that was asked for, so that it may be found with more.
+/// Whether there was no memory to count something, so that it may be exact with more.
 fn is_open(facet: &Facet, counts: &FacetCounts) -> bool {
     let buckets = counts.buckets.iter().chain(counts.missing_bucket.as_deref());
-    counts.statistics.as_ref().is_some_and(|found| found.incomplete)
+    counts.statistics.as_ref().is_some_and(|found| !found.is_exact())
         || buckets
             .flat_map(|bucket| facet.within.facets.iter().zip(&bucket.facets))
             .any(|(facet, counts)| is_open(facet, counts))

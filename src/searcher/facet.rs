@@ -166,7 +166,8 @@ impl Facet {
     }
 
     /// Also gives the `n` best documents of each bucket that comes, in the order of the search and with the stored fields of
-    /// its hits: [`Bucket::hits`](crate::Bucket::hits). By score, each document of a bucket is scored.
+    /// its hits: [`Bucket::hits`](crate::Bucket::hits). By score, each document of a bucket is scored. What is stored of them
+    /// counts as [memory](crate::Budget::memory_bytes) of the search.
     ///
     /// # Errors
     ///

@@ -8,6 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+/// What a hit or a facet takes beside its texts, each value, and a map of stored fields of one node, in bytes.
+const PART_BYTES: usize = 128;
+const VALUE_BYTES: usize = 40;
+const FIELDS_BYTES: usize = 640;
+
 /// How far a search counts its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -131,6 +136,23 @@ impl Hit {
     pub(super) fn new(doc: DocId, score: Option<f32>) -> Self {
         Hit { doc, score, sort: vec![], group: None, fields: Fields::new() }
     }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn n_bytes(&self) -> usize {
+        let of_field = |(name, values): (&String, &Values)| {
+            VALUE_BYTES + name.len() + values.iter().map(value_bytes).sum::<usize>()
+        };
+        let map = if self.fields.is_empty() { 0 } else { FIELDS_BYTES };
+        PART_BYTES
+            + map
+            + self.sort.iter().chain(&self.group).map(value_bytes).sum::<usize>()
+            + self.fields.iter().map(of_field).sum::<usize>()
+    }
+}
+
+/// About how many bytes of memory a value takes, wherever it is.
+pub(super) fn value_bytes(value: &Value) -> usize {
+    VALUE_BYTES + value.n_bytes()
 }
 
 /// Stored fields by name.
@@ -274,13 +296,13 @@ impl FacetCounts {
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }
     }
 
-    /// About how many bytes of memory it takes, but for stored fields.
+    /// About how many bytes of memory it takes.
     pub(super) fn n_bytes(&self) -> usize {
         let percentiles = self.statistics.as_ref().map_or(0, |it| it.percentiles.len());
         let percentiles = percentiles * size_of::<(f64, Value)>();
         let buckets = self.buckets.iter().chain(self.missing_bucket.as_deref());
         let buckets = buckets.map(Bucket::n_bytes).sum::<usize>();
-        size_of::<Self>() + self.field.len() + percentiles + buckets
+        size_of::<Self>() + VALUE_BYTES + self.field.len() + percentiles + buckets
     }
 }
 
@@ -303,11 +325,12 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// About how many bytes of memory it takes, but for stored fields.
+    /// About how many bytes of memory it takes, with the stored fields of its hits.
     pub(super) fn n_bytes(&self) -> usize {
         let ends = [&self.from, &self.to].into_iter().flatten();
-        let values = self.value.n_bytes() + ends.map(Value::n_bytes).sum::<usize>();
+        let values = value_bytes(&self.value) + ends.map(value_bytes).sum::<usize>();
         let facets = self.facets.iter().map(FacetCounts::n_bytes).sum::<usize>();
-        size_of::<Self>() + values + facets + size_of_val(&self.hits[..])
+        let hits = self.hits.iter().map(Hit::n_bytes).sum::<usize>();
+        size_of::<Self>() + values + facets + hits
     }
 }

@@ -374,7 +374,7 @@ impl<'s> BestHits<'s> {
         Ok(())
     }
 
-    /// The `n` best of a bucket.
+    /// The `n` best of a bucket; what they and their stored fields take is held.
     fn of(
         &self,
         search: &SearchBuilder<'_>,
@@ -389,7 +389,9 @@ impl<'s> BestHits<'s> {
         self.each(segments, matches, n, |hit| {
             budget::work(FETCHED_NS)?;
             let fields = search.fetched(hit.doc, self.fields.as_deref())?;
-            hits.push(Hit { fields, ..hit });
+            let hit = Hit { fields, ..hit };
+            budget::hold(hit.n_bytes() as u64)?;
+            hits.push(hit);
             Ok(true)
         })?;
         Ok(hits)

@@ -431,6 +431,43 @@ fn the_plan_shows_what_was_counted_within_what() {
     assert!(of_price.column.is_some_and(|column| column.documents > 0), "{of_price:?}");
 }
 
+/// Ten brands of a hundred documents, each with four kilobytes of text.
+fn text_index() -> Searcher {
+    let index = Index::in_memory(Schema::builder().text("text").keyword("brand").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..1_000 {
+        let document = Document::new().with("text", "word ".repeat(820));
+        writer.add(document.with("brand", format!("b{}", nth % 10))).unwrap();
+    }
+    writer.commit().unwrap();
+    index.searcher().unwrap()
+}
+
+/// Buckets of a few documents do not pay for all steps that the whole field spans.
+#[test]
+fn steps_within_buckets_take_what_the_buckets_have() {
+    let schema = Schema::builder().keyword("brand").field(Field::new("at", FieldKind::I64));
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..3_000i64 {
+        let document = Document::new().with("brand", format!("b{:03}", nth / 10));
+        writer.add(document.with("at", nth * 20)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let all = searcher.parse("*").unwrap();
+    let within = Facet::steps("at", 1);
+    let brands = Facet::values("brand").limit(300).with_facet(within.clone());
+    let search = searcher.search(&all).limit(0).memory_bytes(4 << 20).with_facet(brands);
+    let page = search.run().unwrap();
+    for (nth, brand) in page.facets[0].buckets.iter().enumerate() {
+        let found = brand.facets[0].buckets.iter().map(|it| (it.from.clone().unwrap(), it.count));
+        let expected = (0..10).map(|of| (((nth * 10 + of) as i64 * 20).into(), 1));
+        assert!(found.eq(expected), "{brand:?}");
+    }
+    assert_eq!(page.facets[0].buckets.len(), 300);
+}
+
 #[test]
 fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
     let corpus = Corpus::new(2, 1_500, 600, false);
@@ -457,6 +494,18 @@ fn what_cannot_be_counted_within_is_refused_and_limits_hold() {
     let search = || corpus.searcher.search(&query).with_facet(brands());
     let error = search().memory_bytes(2_000).run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    // What is stored of the hits of buckets is held, however little their numbers take.
+    let texts = text_index();
+    let all = texts.parse("*").unwrap();
+    let search_texts = |n: usize| {
+        let brands = Facet::values("brand").with_hits(n);
+        texts.search(&all).limit(0).with_facet(brands).memory_bytes(1 << 20)
+    };
+    assert!(search_texts(2).run().is_ok());
+    let error = search_texts(40).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
+    assert!(search_texts(40).fields(["brand"]).run().is_ok(), "nor that of other fields");
+
     let token = CancelToken::new();
     token.cancel();
     assert_eq!(search().cancel(&token).run().unwrap_err().kind(), ErrorKind::Cancelled);
