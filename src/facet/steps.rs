@@ -1,8 +1,9 @@
 //! How many of the documents that match have a number in each step of equal width, by a column.
 //!
-//! Steps begin at multiples of their width. Where those between the least and the greatest number are few, they are made before,
-//! and numbers are looked for among their beginnings as among the ends of ranges. Otherwise the steps of the numbers are tallied
-//! as codes are, so that one number far from all others costs nothing. A document with many values counts once for each step
+//! Steps begin at multiples of their width. Where those between the least and the greatest number of the field are few beside the
+//! documents that match, they are made before, and numbers are looked for among their beginnings as among the ends of ranges.
+//! Otherwise the steps of the numbers are tallied as codes are, so that one number far from all others costs nothing, nor what
+//! the field spans beside a few documents that match. A document with many values counts once for each step
 //! that it has one in.
 //!
 //! Cost: a look at the directory for 1,024 documents, and for each that matches two to four nanoseconds, or eight where steps
@@ -27,7 +28,10 @@ const HEAD_NS: u64 = 20;
 const VALUE_NS: u64 = 10;
 /// What making a step takes about, in nanoseconds.
 const STEP_NS: u64 = 15;
-/// The most steps that are made before they are met, and that may have any, and what one takes with its bucket.
+/// Documents that match for each step that is made before it is met, beyond a few; the most of these, which is also how many may
+/// have any, and what one takes with its bucket.
+const DOCS_PER_STEP: u64 = 4;
+const MADE_MIN: u64 = 64;
 const MADE_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
 /// Beyond these whole numbers fractions have no neighbours that differ by one.
@@ -143,7 +147,8 @@ pub(crate) fn count_steps(
     }
     let (first, last) = (steps.number(of_all.0), steps.number(of_all.1));
     let n_steps = u64::try_from(last - first).unwrap_or(u64::MAX).saturating_add(1);
-    let (counts, n_with, profile) = match n_steps <= MADE_MAX {
+    let made_max = (n_matches / DOCS_PER_STEP).clamp(MADE_MIN, MADE_MAX);
+    let (counts, n_with, profile) = match n_steps <= made_max {
         true => {
             budget::hold(n_steps * STEP_BYTES)?;
             budget::work(n_steps * STEP_NS)?;
