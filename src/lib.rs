@@ -115,7 +115,7 @@ pub use plan::{FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{
-    Bucket, Collapse, Etag, Explanation, FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind,
+    Accuracy, Bucket, Collapse, Etag, Explanation, FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind,
     FacetRange, FieldStatistics, Fields, Hit, Hits, Order, Page, PreparedCount, PreparedSearch,
     RankedDoc, Relation, ResultCacheStats, SearchBuilder, Searcher, Statistics, StatisticsFacet,
     Stopped, Sum, Total, TotalMode, ValueFacet, Values,

@@ -24,6 +24,7 @@ const ADDRESSES: &[(&str, &[&str])] = &[
     ("memmap2", &["storage/mmap.rs"]),
     ("icu_collator", &["sort/text.rs"]),
     ("icu_locale_core", &["sort/text.rs"]),
+    ("datasketches::", &["facet/sketch.rs"]),
 ];
 
 /// A file under `src/`: its path from there with `/` between names, and its text.

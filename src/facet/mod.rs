@@ -8,6 +8,7 @@ mod moments;
 mod parts;
 mod pieces;
 mod ranges;
+mod sketch;
 mod statistics;
 mod steps;
 mod tally;
@@ -20,7 +21,8 @@ pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub(crate) use ranges::{ColumnProfile, count_ranges};
-pub(crate) use statistics::{NumberStatistics, statistics_of};
+pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
+pub(crate) use statistics::{NumberStatistics, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use terms::{FacetProfile, TermCounts};
 

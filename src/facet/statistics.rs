@@ -3,16 +3,17 @@
 //!
 //! By the column where the field keeps one, block by block: of a block whose documents all have the same number nothing is
 //! read. Otherwise by the dictionary, where each value is a term, times the documents of its posting list that match.
-//! Different values and ranks take a count of each value, and are left open where that would take too much memory.
+//! Different values and ranks take a count of each value, or [sketches](super::sketch) where that would take too much memory.
 //!
 //! Cost: by the column three to six nanoseconds for each document that matches, some fifteen where few do; with ranks one more,
 //! or 35 where values lie so far apart that they are written down and sorted, as fractions do. By the dictionary what
 //! intersecting all of its posting lists takes. Memory: 8 KiB, with ranks four bytes for each value that may be, or 32 for each
-//! that is.
+//! that is, up to a quarter of what a query has left; beyond that what sketches take.
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
 use super::ranges::{ColumnProfile, wider};
+use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
 use crate::error::{Error, Result};
@@ -49,7 +50,7 @@ pub(crate) struct NumberStatistics {
     pub(crate) with_value: u64,
     /// Matching documents that have none.
     pub(crate) missing: u64,
-    /// Where they were asked for and memory sufficed.
+    /// Where they were asked for.
     pub(crate) spread: Option<Spread>,
     pub(crate) profile: ColumnProfile,
 }
@@ -57,6 +58,8 @@ pub(crate) struct NumberStatistics {
 /// How the values lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
+    /// Whether each was counted; otherwise these are what sketches say.
+    pub(crate) is_exact: bool,
     /// Different ones.
     pub(crate) distinct: u64,
     /// By the percentages that were asked for the least code that so many are not above.
@@ -72,51 +75,13 @@ pub(crate) fn statistics_of(
     matches: &[MatchSet],
 ) -> Result<NumberStatistics> {
     let started = Instant::now();
-    let mut n_matches = 0;
-    let (mut columns, mut range, mut n_values) = (vec![], None, 0);
-    let mut n_docs_in_all = 0;
-    let mut readers = vec![];
-    for (segment, matches) in segments.iter().zip(matches) {
-        n_matches += matches.len(segment.n_docs);
-        let reader = segment.segment.field(field);
-        match reader.column()? {
-            Some(column) => {
-                range = wider(range, column.range());
-                n_values += u128::from(column.n_values());
-                n_docs_in_all += u128::from(column.n_docs());
-                columns.push((column, matches));
-            }
-            None => readers.push((reader, matches, segment.n_docs)),
-        }
-    }
-    let kind = segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
-    let tally = match percentiles {
-        Some(_) if readers.is_empty() => {
-            // As many as other documents have.
-            let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs_in_all.max(1));
-            tally_of_columns(range, u64::try_from(of_matches).unwrap_or(u64::MAX))?
-        }
-        Some(_) => tally_of_terms(&readers, n_matches)?,
-        None => None,
-    };
-    let mut looking = Looking {
-        moments: Moments::of(kind),
-        range: None,
-        n_with: 0,
-        tally,
-        codes: vec![],
-        profile: ColumnProfile::default(),
-    };
-    for (column, matches) in columns {
-        looking.add_column(&column, matches)?;
-    }
-    for (reader, matches, n_docs) in readers {
-        looking.add_terms(reader, matches, n_docs)?;
-    }
-    let spread = match (looking.tally, percentiles) {
-        (Some(mut tally), Some(percentiles)) => {
-            tally.finish()?;
-            Some(spread(&tally, looking.moments.n(), percentiles)?)
+    let (looking, n_matches) = Looking::at(segments, field, percentiles.is_some(), matches)?;
+    let spread = match (&looking.values, percentiles) {
+        (Values::Counted(tally), Some(wanted)) => Some(spread(tally, looking.moments.n(), wanted)?),
+        (Values::Sketched(sketch), Some(wanted)) => {
+            let shares: Vec<f64> = wanted.iter().map(|percent| percent / 100.0).collect();
+            let percentiles = sketch.at_shares(&shares);
+            Some(Spread { is_exact: false, distinct: sketch.n_distinct(), percentiles })
         }
         _ => None,
     };
@@ -128,6 +93,90 @@ pub(crate) fn statistics_of(
         spread,
         profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
     })
+}
+
+/// Where parts begin that about as many values are in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EqualParts {
+    /// Of all but the first, which begins before all; ascending.
+    pub(crate) starts: Vec<u64>,
+    pub(crate) n_values: u64,
+    /// Matching documents that have none.
+    pub(crate) missing: u64,
+    pub(crate) profile: ColumnProfile,
+}
+
+/// Cuts the values of a field of numbers or dates among `matches` into at most `n` parts.
+pub(crate) fn equal_parts(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    n: usize,
+    matches: &[MatchSet],
+) -> Result<EqualParts> {
+    let started = Instant::now();
+    let (looking, n_matches) = Looking::at(segments, field, true, matches)?;
+    let n_values = looking.moments.n();
+    let mut starts = match &looking.values {
+        Values::Counted(tally) => starts_of_parts(tally, n_values, n as u64)?,
+        Values::Sketched(sketch) => {
+            let shares: Vec<f64> = (1..n).map(|nth| nth as f64 / n as f64).collect();
+            sketch.at_shares(&shares)
+        }
+        Values::Passed => vec![],
+    };
+    starts.dedup();
+    // Before the least there is nothing.
+    starts.retain(|start| looking.range.is_some_and(|(least, _)| least < *start));
+    Ok(EqualParts {
+        starts,
+        n_values,
+        missing: n_matches.saturating_sub(looking.n_with),
+        profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
+    })
+}
+
+/// The values that the `n` parts but the first begin with, each so that as near as may be to its share of values come before.
+fn starts_of_parts(tally: &Tally, n_values: u64, n: u64) -> Result<Vec<u64>> {
+    let share = |nth: u64| u128::from(nth) * u128::from(n_values);
+    let (mut starts, mut nth, mut before, mut is_due) = (vec![], 1, 0u128, false);
+    tally.for_each(|(code, count)| {
+        // In parts of a value, so that shares are whole.
+        let after = before + u128::from(count) * u128::from(n);
+        if is_due {
+            starts.push(code);
+            is_due = false;
+        }
+        while nth < n && share(nth) <= after {
+            match share(nth) - before <= after - share(nth) {
+                true => starts.push(code),
+                false => is_due = true,
+            }
+            nth += 1;
+        }
+        before = after;
+        Ok(())
+    })?;
+    Ok(starts)
+}
+
+/// What is kept of values beside their moments.
+enum Values {
+    /// Nothing.
+    Passed,
+    Counted(Tally),
+    Sketched(Box<Sketch>),
+}
+
+impl Values {
+    #[inline]
+    fn add(&mut self, code: u64, times: u64) -> Result<()> {
+        match self {
+            Values::Passed => Ok(()),
+            // Of one segment.
+            Values::Counted(tally) => tally.add(code, u32::try_from(times).unwrap_or(u32::MAX)),
+            Values::Sketched(sketch) => sketch.add(code, times),
+        }
+    }
 }
 
 /// What counts each value of columns; `None` where there is too little memory.
@@ -177,7 +226,7 @@ fn spread(tally: &Tally, n: u64, percentiles: &[f64]) -> Result<Spread> {
         }
         Ok(())
     })?;
-    Ok(Spread { distinct, percentiles: found })
+    Ok(Spread { is_exact: true, distinct, percentiles: found })
 }
 
 /// So many percent of `n`, rounded up: by the digits that mean the percentage, as 99.9 is a little more than itself in binary.
@@ -196,13 +245,73 @@ struct Looking {
     moments: Moments,
     range: Option<(u64, u64)>,
     n_with: u64,
-    tally: Option<Tally>,
+    values: Values,
     /// Those of a block.
     codes: Vec<u64>,
     profile: ColumnProfile,
 }
 
 impl Looking {
+    /// Looks at all that matches, and counts the values where that is wanted; with how many documents match.
+    fn at(
+        segments: &[SegmentPlan<'_>],
+        field: FieldId,
+        counted: bool,
+        matches: &[MatchSet],
+    ) -> Result<(Self, u64)> {
+        let mut n_matches = 0;
+        let (mut columns, mut range, mut n_values) = (vec![], None, 0);
+        let mut n_docs_in_all = 0;
+        let mut readers = vec![];
+        for (segment, matches) in segments.iter().zip(matches) {
+            n_matches += matches.len(segment.n_docs);
+            let reader = segment.segment.field(field);
+            match reader.column()? {
+                Some(column) => {
+                    range = wider(range, column.range());
+                    n_values += u128::from(column.n_values());
+                    n_docs_in_all += u128::from(column.n_docs());
+                    columns.push((column, matches));
+                }
+                None => readers.push((reader, matches, segment.n_docs)),
+            }
+        }
+        let kind =
+            segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
+        let tally = match counted {
+            true if readers.is_empty() => {
+                // As many as other documents have.
+                let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs_in_all.max(1));
+                tally_of_columns(range, u64::try_from(of_matches).unwrap_or(u64::MAX))?
+            }
+            true => tally_of_terms(&readers, n_matches)?,
+            false => None,
+        };
+        let values = match tally {
+            Some(tally) => Values::Counted(tally),
+            None if counted => Values::Sketched(Box::new(Sketch::new()?)),
+            None => Values::Passed,
+        };
+        let mut looking = Looking {
+            moments: Moments::of(kind),
+            range: None,
+            n_with: 0,
+            values,
+            codes: vec![],
+            profile: ColumnProfile::default(),
+        };
+        for (column, matches) in columns {
+            looking.add_column(&column, matches)?;
+        }
+        for (reader, matches, n_docs) in readers {
+            looking.add_terms(reader, matches, n_docs)?;
+        }
+        if let Values::Counted(tally) = &mut looking.values {
+            tally.finish()?;
+        }
+        Ok((looking, n_matches))
+    }
+
     fn add_column(&mut self, column: &Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
         let few = |looking: &mut &mut Self, few: &Few| {
             budget::work(FEW_NS * few.n_docs)?;
@@ -268,12 +377,12 @@ impl Looking {
         let ends = codes.iter().min().zip(codes.iter().max());
         self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
         self.moments.add(codes);
-        match &mut self.tally {
-            Some(tally) => {
+        match &mut self.values {
+            Values::Passed => Ok(()),
+            values => {
                 budget::work(DOC_NS * codes.len() as u64)?;
-                codes.iter().try_for_each(|code| tally.add(*code, 1))
+                codes.iter().try_for_each(|code| values.add(*code, 1))
             }
-            None => Ok(()),
         }
     }
 
@@ -283,11 +392,7 @@ impl Looking {
         }
         self.range = wider(self.range, Some((code, code)));
         self.moments.add_repeated(code, times);
-        match &mut self.tally {
-            // Of one segment.
-            Some(tally) => tally.add(code, u32::try_from(times).unwrap_or(u32::MAX)),
-            None => Ok(()),
-        }
+        self.values.add(code, times)
     }
 
     /// Adds the terms of a segment, each as often as a document matches that has it.

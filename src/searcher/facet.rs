@@ -103,6 +103,8 @@ pub(super) enum FacetWhat {
     Steps(Value),
     /// At most so many ranges that suit what matches.
     Suitable(usize),
+    /// At most so many ranges that as many of what matches are in.
+    Quantiles(usize),
 }
 
 impl FacetWhat {
@@ -111,7 +113,7 @@ impl FacetWhat {
         match self {
             FacetWhat::Values(values) => values.limit,
             FacetWhat::Ranges(ranges) => ranges.len(),
-            FacetWhat::Suitable(n) => *n,
+            FacetWhat::Suitable(n) | FacetWhat::Quantiles(n) => *n,
             FacetWhat::Intervals(_) | FacetWhat::Statistics(_) | FacetWhat::Steps(_) => 0,
         }
     }
@@ -125,6 +127,7 @@ impl FacetWhat {
             FacetWhat::Statistics(_) => Some("statistics".to_owned()),
             FacetWhat::Steps(width) => Some(format!("by steps of {width}")),
             FacetWhat::Suitable(n) => Some(format!("at most {n} ranges that suit")),
+            FacetWhat::Quantiles(n) => Some(format!("{n} quantiles")),
         }
     }
 }
@@ -236,7 +239,7 @@ impl Facet {
     }
 
     /// At most `n` ranges of one width, 2 to 1,024, that suit what matches: as narrow as that allows, of numbers steps of 1, 2 or
-    /// 5 times a power of ten, of dates intervals of the calendar, or of several years from the first on. Of a field of numbers or
+    /// 5 times a power of ten, of dates intervals of the calendar or so many years. Of a field of numbers or
     /// dates that keeps a [column](crate::Field::column). Steps and intervals without any value are left out.
     ///
     /// Costs a look at the least and the greatest value beside counting.
@@ -259,6 +262,34 @@ impl Facet {
     /// ```
     pub fn auto_ranges(field: impl Into<String>, n: usize) -> Self {
         Facet::of(field, FacetWhat::Suitable(n))
+    }
+
+    /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
+    /// next: quartiles with 4 of them. They have no end before the first and behind the last. Fewer where values are the same so
+    /// often that two would begin with one of them; none where nothing has a value. Of a field of numbers or dates that keeps a
+    /// [column](crate::Field::column). A document with many values counts once for each range that it has one in.
+    ///
+    /// Costs what [percentiles](StatisticsFacet::percentiles) take beside counting. The counts are exact in any case; where the
+    /// values take more memory than the search has, they are as equal as the sketch of percentiles makes them.
+    ///
+    /// ```
+    /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().field(Field::new("year", FieldKind::I64)).build()?);
+    /// let mut writer = index.writer()?;
+    /// for year in [1871, 1902, 1933, 1938, 1938, 2011] {
+    ///     writer.add(Document::new().with("year", year))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let page = searcher.search(&query).with_facet(Facet::quantiles("year", 3)).run()?;
+    /// let ranges = page.facets[0].buckets.iter().map(|bucket| (bucket.from.clone(), bucket.count));
+    /// assert_eq!(ranges.collect::<Vec<_>>(), [(None, 2), (Some(1933.into()), 1), (Some(1938.into()), 3)]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn quantiles(field: impl Into<String>, n: usize) -> Self {
+        Facet::of(field, FacetWhat::Quantiles(n))
     }
 
     /// Sum, extremes, mean and variance of a field of numbers or dates; in
@@ -301,7 +332,7 @@ impl Facet {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
                 FacetWhat::Intervals(calendar) => calendar.n_bytes(),
-                FacetWhat::Suitable(_) => 0,
+                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) => 0,
                 FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }
@@ -317,13 +348,15 @@ pub struct StatisticsFacet {
 }
 
 impl StatisticsFacet {
-    /// Also how many different values there are.
+    /// Also how many different values there are: exact, or by a sketch where counting each would take too much memory, as
+    /// [`FieldStatistics::distinct_by`](crate::FieldStatistics::distinct_by) says.
     pub fn distinct(mut self) -> Self {
         self.options.distinct = true;
         self
     }
 
-    /// Also the values below which these percentages of all are, 0 to 100; and how many different ones there are.
+    /// Also the values below which these percentages of all are, 0 to 100; and how many different ones there are. As
+    /// [`distinct`](Self::distinct), exact or by a sketch.
     pub fn percentiles(mut self, percentages: impl IntoIterator<Item = f64>) -> Self {
         self.options.percentiles.extend(percentages.into_iter().map(f64::to_bits));
         self

@@ -14,7 +14,7 @@ use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
-use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
+use crate::value::{self, Calendar, Interval, Timestamp, Value};
 use std::ops::Range;
 
 /// A facet that was counted.
@@ -142,6 +142,7 @@ impl SearchBuilder<'_> {
                 FacetWhat::Statistics(_) => "taking statistics",
                 FacetWhat::Steps(_) => "counting by steps",
                 FacetWhat::Suitable(_) => "counting by ranges that suit",
+                FacetWhat::Quantiles(_) => "counting by quantiles",
             };
             let wrong = |expected: &str| {
                 Err(Error::new(ErrorKind::Usage, counting)
@@ -180,15 +181,17 @@ impl SearchBuilder<'_> {
                     return wrong("a field of numbers");
                 }
                 FacetWhat::Steps(width) => drop(steps_of(of_schema, width)?),
-                FacetWhat::Suitable(_) if kind == FieldKind::Bool => {
+                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
                     return wrong("a field of numbers or dates");
                 }
-                FacetWhat::Suitable(n) if !(2..=RANGES_MAX).contains(n) => {
+                FacetWhat::Suitable(n) | FacetWhat::Quantiles(n)
+                    if !(2..=RANGES_MAX).contains(n) =>
+                {
                     return Err(Error::new(ErrorKind::Usage, counting)
                         .expected(format!("2 to {RANGES_MAX} ranges"))
                         .found(n.to_string()));
                 }
-                FacetWhat::Suitable(_) => {}
+                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) => {}
                 FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
             }
         }
@@ -301,12 +304,19 @@ impl SearchBuilder<'_> {
                 };
                 match Suitable::of(of_schema, codes, *n) {
                     Suitable::Steps(it) => of_steps(segments, field, of_schema, it, matches),
-                    Suitable::Interval(it) => {
-                        let calendar = Calendar::new(it, Zone::utc());
-                        of_intervals(segments, field, of_schema, &calendar, matches)
+                    Suitable::Intervals(it) => {
+                        of_intervals(segments, field, of_schema, &it, matches)
                     }
-                    Suitable::Years(it) => of_ranges(segments, field, of_schema, it, matches),
                 }
+            }
+            FacetWhat::Quantiles(n) => {
+                let parts = facet::equal_parts(segments, field, *n, matches)?;
+                if parts.n_values == 0 {
+                    let outside = (0, parts.missing);
+                    return Ok(Counted::ranges(of_schema, vec![], outside, parts.profile));
+                }
+                let ranges = Ranges::between(of_schema.kind, &parts.starts);
+                of_ranges(segments, field, of_schema, ranges, matches)
             }
         }
     }

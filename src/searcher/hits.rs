@@ -290,7 +290,8 @@ impl FacetCounts {
             FacetWhat::Ranges(_)
             | FacetWhat::Intervals(_)
             | FacetWhat::Steps(_)
-            | FacetWhat::Suitable(_) => FacetKind::Ranges,
+            | FacetWhat::Suitable(_)
+            | FacetWhat::Quantiles(_) => FacetKind::Ranges,
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         };
         FacetCounts { field: request.field.clone(), kind, ..FacetCounts::default() }

@@ -34,7 +34,7 @@ pub use hits::{
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use ranges::FacetRange;
 pub use search::{Order, SearchBuilder, Statistics};
-pub use statistics::{FieldStatistics, Sum};
+pub use statistics::{Accuracy, FieldStatistics, Sum};
 pub use values::ValueFacet;
 
 use crate::analysis::Analyzers;

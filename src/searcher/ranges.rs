@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::Steps;
 use crate::schema::{Field, FieldKind};
-use crate::value::{self, Interval, Timestamp, Value};
+use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
 use std::fmt;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 use std::str::FromStr;
@@ -102,6 +102,7 @@ fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
 }
 
 /// Ranges of codes, and the ends that they are shown with.
+#[derive(Debug, Default)]
 pub(super) struct Ranges {
     pub(super) codes: Vec<Range<u128>>,
     pub(super) shown: Vec<FacetRange>,
@@ -123,6 +124,20 @@ impl Ranges {
             shown.push(FacetRange { from: from.map(|end| end.1), to: to.map(|end| end.1) });
         }
         Ok(Ranges { codes, shown })
+    }
+
+    /// Those that begin with these codes, ascending, and one before them all.
+    pub(super) fn between(kind: FieldKind, starts: &[u64]) -> Self {
+        let mut ranges = Ranges::default();
+        let ends = starts.iter().copied().map(Some).chain([None]);
+        let mut from = None;
+        for to in ends {
+            let value = |code: Option<u64>| code.map(|code| value::value(kind, code));
+            ranges.codes.push(from.map_or(0, u128::from)..to.map_or(BEHIND, u128::from));
+            ranges.shown.push(FacetRange { from: value(from), to: value(to) });
+            from = to;
+        }
+        ranges
     }
 }
 
@@ -158,14 +173,12 @@ fn zero_of(kind: FieldKind) -> u64 {
 /// Ranges that suit the values that there are.
 pub(super) enum Suitable {
     Steps(Steps),
-    Interval(Interval),
-    /// Of several years each.
-    Years(Ranges),
+    Intervals(Calendar),
 }
 
 impl Suitable {
     /// At most `n` ranges, two or more, that have all codes between these: steps of 1, 2 or 5 times a power of ten, or intervals
-    /// of the calendar, as short as that allows.
+    /// of the calendar or so many years, as short as that allows.
     pub(super) fn of(field: &Field, (least, greatest): (u64, u64), n: usize) -> Self {
         let n = n as u128;
         match field.kind {
@@ -206,29 +219,18 @@ impl Suitable {
     fn of_dates((least, greatest): (u64, u64), n: u128) -> Self {
         let micros = |code| Timestamp::from_code(code).map_or(0, Timestamp::as_micros);
         let (least, greatest) = (micros(least), micros(greatest));
-        let starts = |interval: Interval| {
-            let first = Some(interval.start(least));
-            let starts = std::iter::successors(first, move |start| interval.next(*start));
-            starts.take_while(move |start| *start <= greatest)
+        let fits = |calendar: &Calendar| {
+            let first = Some(calendar.start(least));
+            let starts = std::iter::successors(first, |start| calendar.next(*start));
+            let starts = starts.take_while(|start| *start <= greatest);
+            starts.take(n as usize + 1).count() as u128 <= n
         };
-        let fits =
-            |interval: &Interval| starts(*interval).take(n as usize + 1).count() as u128 <= n;
-        if let Some(interval) = Interval::shortest_first().find(fits) {
-            return Suitable::Interval(interval);
-        }
-        let years: Vec<i64> = starts(Interval::Year).collect();
-        let multiples = (0..).flat_map(|power| [2, 5, 10].map(|it| it * 10usize.pow(power)));
-        let suits = |multiple: &usize| years.len().div_ceil(*multiple) as u128 <= n;
-        let multiple = multiples.take(15).find(suits).unwrap_or(usize::MAX);
-        let (mut codes, mut shown) = (vec![], vec![]);
-        let date = |micros| Timestamp::from_micros(micros).map(Value::Date);
-        let code = |micros| u128::from(Timestamp::code_of_micros(micros));
-        for (nth, from) in years.iter().step_by(multiple).enumerate() {
-            let next = years.get((nth + 1).saturating_mul(multiple)).copied();
-            let next = next.or_else(|| Interval::Year.next(years.last().copied()?));
-            codes.push(code(*from)..next.map_or(BEHIND, code));
-            shown.push(FacetRange { from: date(*from), to: next.and_then(date) });
-        }
-        Suitable::Years(Ranges { codes, shown })
+        let one = Interval::shortest_first().map(|it| Calendar::new(it, Zone::utc()));
+        let powers = (0..4).map(|power| 10i16.pow(power));
+        let several =
+            powers.flat_map(|power| [2, 5, 10].map(|digit| Calendar::of_years(digit * power)));
+        // All years there are lie in two times ten thousand.
+        let widest = Calendar::of_years(10_000);
+        Suitable::Intervals(one.chain(several).find(fits).unwrap_or(widest))
     }
 }

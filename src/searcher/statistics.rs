@@ -1,6 +1,6 @@
 //! What the numbers or dates of a field say together.
 
-use crate::facet::NumberStatistics;
+use crate::facet::{DISTINCT_ERROR, NumberStatistics, RANK_ERROR};
 use crate::schema::FieldKind;
 use crate::value::{self, Decimal, Timestamp, Value};
 use std::fmt;
@@ -29,17 +29,83 @@ pub struct FieldStatistics {
     pub mean: Value,
     /// The mean square of their distances from the mean; of dates in seconds, squared.
     pub variance: Option<f64>,
-    /// How many different values there are, where that was asked for and the memory of the search sufficed.
+    /// How many different values there are, where that was asked for.
     pub distinct: Option<u64>,
+    /// How near that is: a count of each value where a quarter of the memory that the search has left suffices for that.
+    pub distinct_by: Accuracy,
     /// For each percentage that was asked for the least value that so many are not above (the "nearest rank", always one of
-    /// the values); nothing where there are none, or the memory of the search did not suffice.
+    /// the values); nothing where there are none.
     pub percentiles: Vec<(f64, Value)>,
-    /// Whether different values or percentiles were asked for and are left out, because they would have taken more than the
-    /// memory of the search allows.
-    pub incomplete: bool,
+    /// How near these are; as of different values.
+    pub percentiles_by: Accuracy,
+}
+
+/// How near a figure is to what counting each value gives.
+///
+/// ```
+/// use treepie::Accuracy;
+///
+/// assert!(Accuracy::Exact.is_exact() && Accuracy::Exact.error() == 0.0);
+/// assert_eq!(Accuracy::Kll.to_string(), "KLL, ranks within 0.28 %");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Accuracy {
+    /// It is that.
+    #[default]
+    Exact,
+    /// A number of different values by the sketch HyperLogLog: within an [error](Self::error) of itself, in all but 3 of a thousand
+    /// cases.
+    HyperLogLog,
+    /// A percentile by the sketch KLL: one of the values, of which so many percent are not above as were asked for, within an
+    /// [error](Self::error) of all values, in all but one of a million cases. Which of the values near by it is depends on chance.
+    Kll,
+}
+
+impl Accuracy {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Accuracy::Exact => "exact",
+            Accuracy::HyperLogLog => "hyperloglog",
+            Accuracy::Kll => "kll",
+        }
+    }
+
+    /// The most that it is wrong by, as a share: of the number itself, or of how many values there are.
+    pub fn error(self) -> f64 {
+        match self {
+            Accuracy::Exact => 0.0,
+            Accuracy::HyperLogLog => DISTINCT_ERROR,
+            Accuracy::Kll => RANK_ERROR,
+        }
+    }
+
+    /// Whether it is what counting gives.
+    pub fn is_exact(self) -> bool {
+        self == Accuracy::Exact
+    }
+}
+
+/// For people.
+impl fmt::Display for Accuracy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // In percent, without digits that only binary fractions have.
+        let percent = (self.error() * 1e6).round() / 1e4;
+        match self {
+            Accuracy::Exact => f.write_str("exact"),
+            Accuracy::HyperLogLog => write!(f, "HyperLogLog, within {percent} %"),
+            Accuracy::Kll => write!(f, "KLL, ranks within {percent} %"),
+        }
+    }
 }
 
 impl FieldStatistics {
+    /// Whether all of it is what counting each value gives.
+    pub fn is_exact(&self) -> bool {
+        self.distinct_by.is_exact() && self.percentiles_by.is_exact()
+    }
+
     /// The root of the variance; of dates in seconds.
     pub fn standard_deviation(&self) -> Option<f64> {
         self.variance.map(f64::sqrt)
@@ -86,6 +152,7 @@ impl FieldStatistics {
             }
             _ => vec![],
         };
+        let is_exact = spread.as_ref().is_none_or(|spread| spread.is_exact);
         FieldStatistics {
             count: n,
             documents: *with_value,
@@ -95,8 +162,9 @@ impl FieldStatistics {
             mean,
             variance: moments.variance().map(|variance| variance / unit / unit),
             distinct: spread.as_ref().map(|spread| spread.distinct),
+            distinct_by: if is_exact { Accuracy::Exact } else { Accuracy::HyperLogLog },
+            percentiles_by: if is_exact { Accuracy::Exact } else { Accuracy::Kll },
             percentiles,
-            incomplete: wanted.is_some() && spread.is_none(),
         }
     }
 }

@@ -130,6 +130,7 @@ fn searches<'s>(
             search().count_only().with_facet(values)
         }),
         ("grouped", search().collapse(Collapse::by("kind"))),
+        ("by quantiles", search().count_only().with_facet(Facet::quantiles("day", 4))),
         ("within buckets", {
             let days =
                 Facet::intervals("day", Interval::Month).with_facet(Facet::statistics("same"));

@@ -360,6 +360,7 @@ impl<'s> BestHits<'s> {
                 while let Some(it) = best.next().filter(|_| go_on) {
                     go_on = visit(Hit::new(it.doc(), Some(it.score())))?;
                 }
+                done?;
             }
             HitOrder::Sorted(order, ranked) => {
                 let mut first = First::new(order, n as u64, None);
@@ -369,6 +370,7 @@ impl<'s> BestHits<'s> {
                     let sort = order.values(&place);
                     go_on = visit(Hit { sort, ..Hit::new(place.doc, place.score()) })?;
                 }
+                done?;
             }
         }
         Ok(())

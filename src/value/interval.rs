@@ -104,15 +104,32 @@ impl Interval {
 pub(crate) struct Calendar {
     interval: Interval,
     zone: Zone,
+    /// Several years at once, of UTC; 1 of all other intervals.
+    n_years: i16,
 }
 
 impl Calendar {
     pub(crate) fn new(interval: Interval, zone: Zone) -> Self {
-        Calendar { interval, zone }
+        Calendar { interval, zone, n_years: 1 }
+    }
+
+    /// So many years at a time, from a multiple of that on, of UTC.
+    pub(crate) fn of_years(n: i16) -> Self {
+        Calendar { n_years: n.max(1), ..Calendar::new(Interval::Year, Zone::utc()) }
+    }
+
+    /// The first of the years at once that a date is in, which may be before all that there are.
+    fn first_year(&self, micros: i64) -> Option<i16> {
+        let year = date::civil(micros)?.year();
+        year.div_euclid(self.n_years).checked_mul(self.n_years)
     }
 
     /// The microsecond that the interval begins with which this one is in; the first that there is, if it began before.
     pub(crate) fn start(&self, micros: i64) -> i64 {
+        if self.n_years > 1 {
+            let first = self.first_year(micros).and_then(|year| Date::new(year, 1, 1).ok());
+            return date::midnight(first.unwrap_or(Date::MIN));
+        }
         if self.zone.is_utc() {
             return self.interval.start(micros);
         }
@@ -137,6 +154,10 @@ impl Calendar {
 
     /// The first microsecond of the next interval; `None` where there is none.
     pub(crate) fn next(&self, start: i64) -> Option<i64> {
+        if self.n_years > 1 {
+            let year = self.first_year(start)?.checked_add(self.n_years)?;
+            return Date::new(year, 1, 1).ok().map(date::midnight);
+        }
         if self.zone.is_utc() {
             return self.interval.next(start);
         }
@@ -180,7 +201,10 @@ impl Calendar {
 
 impl fmt::Display for Calendar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.interval.fmt(f)?;
+        match self.n_years {
+            1 => self.interval.fmt(f)?,
+            n => write!(f, "{n} years")?,
+        }
         if self.zone.is_utc() { Ok(()) } else { write!(f, " of {}", self.zone) }
     }
 }
@@ -269,6 +293,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn several_years_begin_at_their_multiples() {
+        let decade = Calendar::of_years(10);
+        for (inside, start, next) in [
+            ("1999-12-31T23:59:59Z", "1990-01-01", "2000-01-01"),
+            ("2000-01-01", "2000-01-01", "2010-01-01"),
+            ("-000001-07-01", "-000010-01-01", "0000-01-01"),
+        ] {
+            assert_eq!(decade.start(micros(inside)), micros(start), "{inside}");
+            assert_eq!(decade.next(micros(start)), Some(micros(next)), "{inside}");
+        }
+        assert_eq!(decade.next(micros("9990-01-01")), None);
+        let first = date::ends().0;
+        assert_eq!((decade.start(first), Calendar::of_years(10_000).start(first)), (first, first));
+        assert_eq!(decade.next(first), Some(micros("-009990-01-01")));
+        assert_eq!(decade.to_string(), "10 years");
     }
 
     #[test]

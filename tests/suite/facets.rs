@@ -585,6 +585,108 @@ fn ranges_that_suit_are_steps_or_intervals() {
     }
 }
 
+/// Many years are parted at their multiples, whatever the first is; what has no date is left out.
+#[test]
+fn ranges_of_years_are_of_one_length_and_begin_at_multiples() {
+    let schema = Schema::builder().field(Field::new("day", FieldKind::Date)).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for year in [1987, 1999, 2000, 2001, 2023] {
+        writer.add(Document::new().with("day", format!("{year}-07-05"))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    for (n, expected) in [
+        (5, &[(1980, 1990, 1), (1990, 2000, 1), (2000, 2010, 2), (2020, 2030, 1)][..]),
+        (4, &[(1980, 2000, 2), (2000, 2020, 2), (2020, 2040, 1)]),
+        (2, &[(1950, 2000, 2), (2000, 2050, 3)]),
+    ] {
+        let facet = Facet::auto_ranges("day", n);
+        let page = searcher.search(&query).with_facet(facet).run().unwrap();
+        let year = |value: &Option<Value>| -> i64 {
+            value.as_ref().unwrap().to_string()[..4].parse().unwrap()
+        };
+        let found =
+            page.facets[0].buckets.iter().map(|it| (year(&it.from), year(&it.to), it.count));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{n}");
+    }
+}
+
+/// Quantiles have all values between them, about as many each, and as near to that as values allow.
+#[test]
+fn quantiles_part_what_matches_into_equal_counts() {
+    let kinds = [("whole", FieldKind::I64), ("part", FieldKind::F64), ("day", FieldKind::Date)];
+    let mut random = crate::random::Random(77);
+    for (spread, n_docs) in [(1, 50), (7, 500), (1 << 30, 4_000), (1 << 30, 3)] {
+        let schema =
+            kinds.into_iter().fold(Schema::builder().keyword("is"), |schema, (name, kind)| {
+                schema.field(Field::new(name, kind))
+            });
+        let index = Index::in_memory(schema.build().unwrap());
+        let mut writer = index.writer().unwrap();
+        let mut values = vec![];
+        for nth in 0..n_docs {
+            let value = random.below(spread) as i64 - 3;
+            let document = Document::new().with("whole", value).with("part", value as f64 / 8.0);
+            let document = document.with("day", Timestamp::from_micros(value).unwrap());
+            writer.add(document.with("is", if nth % 2 == 0 { "even" } else { "odd" })).unwrap();
+            writer.add(Document::new().with("is", "none")).unwrap();
+            values.push((nth % 2 == 0, value));
+            if nth == 1_000 {
+                writer.commit().unwrap();
+            }
+        }
+        writer.commit().unwrap();
+        let searcher = index.searcher().unwrap();
+        for (query, only_even) in [("*", false), ("is:even", true)] {
+            let query = searcher.parse(query).unwrap();
+            let mut values: Vec<i64> = values
+                .iter()
+                .filter(|(is_even, _)| *is_even || !only_even)
+                .map(|(_, value)| *value)
+                .collect();
+            values.sort_unstable();
+            let of_one = values.chunk_by(|a, b| a == b).map(<[i64]>::len).max().unwrap();
+            for ((field, _), n) in kinds.into_iter().flat_map(|it| [2, 4, 10].map(|n| (it, n))) {
+                let facet = Facet::quantiles(field, n);
+                let page = searcher.search(&query).with_facet(facet).run().unwrap();
+                let counts = &page.facets[0];
+                let what = format!("{n} of {field}, {spread}: {counts:?}");
+                let found: Vec<_> = counts.buckets.iter().map(|bucket| bucket.count).collect();
+                assert_eq!(found.iter().sum::<u64>(), values.len() as u64, "{what}");
+                assert!((1..=n).contains(&found.len()), "{what}");
+                let (first, last) = (&counts.buckets[0], counts.buckets.last().unwrap());
+                assert!(first.from.is_none() && last.to.is_none(), "{what}");
+                assert!(counts.buckets.windows(2).all(|two| two[0].to == two[1].from), "{what}");
+                // Each end is off by half of the most frequent value at the most.
+                let most = values.len() / n + of_one + 1;
+                let is_fair = |count: &u64| (1..=most as u64).contains(count);
+                assert!(found.iter().all(is_fair), "{most}: {what}");
+                if spread > 7 && values.len() > 100 {
+                    let fair = (values.len() / n) as u64;
+                    assert!(
+                        found.len() == n && found.iter().all(|it| it.abs_diff(fair) <= 2),
+                        "{what}"
+                    );
+                }
+            }
+            let facet = Facet::quantiles("whole", 4);
+            let none = searcher.parse("is:none").unwrap();
+            let page = searcher.search(&none).with_facet(facet).run().unwrap();
+            assert_eq!((page.facets[0].buckets.len(), page.facets[0].missing), (0, n_docs as u64));
+        }
+        let query = searcher.parse("*").unwrap();
+        for (facet, words) in [
+            (Facet::quantiles("whole", 1), "counting by quantiles: expected 2 to 1024 ranges"),
+            (Facet::quantiles("is", 4), "a field of numbers or dates"),
+        ] {
+            let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+}
+
 #[test]
 fn by_value_the_walk_over_the_dictionary_ends_with_the_last_that_is_wanted() {
     let searcher = skewed();

@@ -5,8 +5,8 @@ use Number::{Fraction, Whole};
 use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics, Index,
-    Schema, Searcher, Sum, Timestamp, Value,
+    Accuracy, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics,
+    Index, Schema, Searcher, Sum, Timestamp, Value,
 };
 
 const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];
@@ -315,9 +315,9 @@ fn what_has_no_statistics_is_refused() {
     assert_eq!((empty.count, empty.distinct, empty.sum), (0, Some(0), Some(Sum::Whole(0))));
 }
 
-/// A count of each value may take more than a search has; sums and extremes take nothing.
+/// A count of each value may take more than a search has; sketches take little, and sums and extremes nothing.
 #[test]
-fn ranks_are_left_open_where_they_would_take_too_much_memory() {
+fn ranks_are_sketched_where_counting_would_take_too_much_memory() {
     for column in [true, false] {
         let at = Field::new("at", FieldKind::I64).column(column);
         let schema = Schema::builder().field(at).text("text").build().unwrap();
@@ -338,8 +338,20 @@ fn ranks_are_left_open_where_they_would_take_too_much_memory() {
         let all = statistics(search().run().unwrap());
         assert_eq!((all.distinct, all.percentiles.len()), (Some(20_000), 1));
         let few = statistics(search().memory_bytes(400 << 10).run().unwrap());
-        assert_eq!((few.distinct, few.percentiles.len()), (None, 0));
-        assert_eq!((all.incomplete, few.incomplete), (false, true));
+        assert!(all.is_exact() && !few.is_exact());
+        assert_eq!(
+            (few.distinct_by, few.percentiles_by),
+            (Accuracy::HyperLogLog, Accuracy::Kll),
+            "{column}"
+        );
+        assert!(few.distinct.unwrap().abs_diff(20_000) <= 200, "{few:?}");
+        let rank = |found: &FieldStatistics| match found.percentiles[0].1 {
+            Value::I64(at) => at as f64 / 1_000_003.0 / 40_000.0,
+            _ => panic!("{found:?}"),
+        };
+        assert!((rank(&few) - rank(&all)).abs() <= few.percentiles_by.error(), "{few:?}");
+        let error = search().memory_bytes(100 << 10).run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{error}");
         assert_eq!((few.sum, few.min, few.max), (all.sum, all.min, all.max));
         let tree = search().analyze().unwrap();
         let words = if column { "column, by bounds of blocks" } else { "dictionary, term by term" };
@@ -369,6 +381,80 @@ fn blocks_of_one_value_are_not_read() {
     assert_eq!((found.sum, found.variance), (Some(Sum::Whole(45 * 1_024)), Some(8.25)));
 }
 
+/// A million values of several segments, under a bound that is far too small for counting them: what sketches say is as near to
+/// what sorting gives as they promise, of few values, of as many as there are, and of all that are anywhere.
+#[test]
+fn sketches_are_as_near_as_they_promise() {
+    const N: usize = 1_000_000;
+    let names = ["few", "many", "anywhere", "fraction"];
+    let kind = |name: &str| if name == "fraction" { FieldKind::F64 } else { FieldKind::I64 };
+    let schema = names.into_iter().fold(Schema::builder(), |schema, name| {
+        schema.field(Field::new(name, kind(name)).stored(false))
+    });
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    let mut random = Random(99);
+    let mut values: Vec<Vec<f64>> = vec![vec![]; names.len()];
+    for nth in 0..N {
+        let below = |random: &mut Random, n: usize| random.below(n) as i64;
+        // Few are as far apart as many, so that none has a counter by itself.
+        let few = (below(&mut random, 300) - 150) << 40;
+        let many = nth as i64 * 1_000_003;
+        let anywhere = (below(&mut random, 1 << 20) * below(&mut random, 1 << 20)) << 12;
+        let fraction = (below(&mut random, 1 << 30) as f64 / 1e8).exp();
+        let document = Document::new().with("few", few).with("many", many);
+        writer.add(document.with("anywhere", anywhere).with("fraction", fraction)).unwrap();
+        for (of, value) in
+            values.iter_mut().zip([few as f64, many as f64, anywhere as f64, fraction])
+        {
+            of.push(value);
+        }
+        if nth % 300_000 == 0 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    for (name, mut values) in names.into_iter().zip(values) {
+        values.sort_by(f64::total_cmp);
+        let mut distinct = values.clone();
+        distinct.dedup();
+        let facet = Facet::statistics(name).percentiles(PERCENTS);
+        let search = searcher.search(&query).limit(0).memory_bytes(512 << 10);
+        let found = search.with_facet(facet).run().unwrap().facets.remove(0).statistics.unwrap();
+        assert_eq!(found.distinct_by, Accuracy::HyperLogLog, "{name}");
+        assert_eq!(found.percentiles_by, Accuracy::Kll, "{name}");
+        let (n, expected) = (found.distinct.unwrap() as f64, distinct.len() as f64);
+        let most = found.distinct_by.error() * expected;
+        assert!((n - expected).abs() <= most, "{name}: {n} of {expected}");
+        for (percent, value) in &found.percentiles {
+            let value = match value {
+                Value::I64(value) => *value as f64,
+                Value::F64(value) => *value,
+                other => panic!("{name}: {other:?}"),
+            };
+            // A value that is there several times has several ranks.
+            let below = values.partition_point(|other| *other < value) as f64 / N as f64;
+            let up_to = values.partition_point(|other| *other <= value) as f64 / N as f64;
+            let (share, error) = (percent / 100.0, found.percentiles_by.error());
+            let is_near = below - error <= share && share <= up_to + error;
+            assert!(is_near && up_to > below, "p{percent} of {name}: {below} to {up_to}");
+            if [0.0, 100.0].contains(percent) {
+                let end = if *percent == 0.0 { values[0] } else { values[N - 1] };
+                assert_eq!(value, end, "{name}");
+            }
+        }
+        let quantiles = Facet::quantiles(name, 10);
+        let search = searcher.search(&query).limit(0).memory_bytes(512 << 10);
+        let parts = search.with_facet(quantiles).run().unwrap().facets.remove(0).buckets;
+        assert_eq!(parts.iter().map(|part| part.count).sum::<u64>(), N as u64, "{name}");
+        let of_one = if name == "few" { N / 250 } else { 500 };
+        let most = N as f64 * (0.1 + 2.0 * Accuracy::Kll.error()) + of_one as f64;
+        assert!(parts.len() == 10 && parts.iter().all(|it| it.count as f64 <= most), "{name}");
+    }
+}
+
 /// An answer without what there was no memory for is not the answer of those that have more.
 #[test]
 fn what_there_was_no_memory_for_is_not_kept_for_others() {
@@ -383,14 +469,13 @@ fn what_there_was_no_memory_for_is_not_kept_for_others() {
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("*").unwrap();
     let search = || searcher.search(&query).limit(0).with_facet(Facet::statistics("at").distinct());
-    let distinct = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap().distinct;
-    assert_eq!(distinct(search().memory_bytes(400 << 10).run().unwrap()), None);
+    let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
+    assert!(!statistics(search().memory_bytes(400 << 10).run().unwrap()).is_exact());
     let page = search().run().unwrap();
     assert!(!page.from_cache);
-    assert_eq!(distinct(page), Some(40_000));
+    assert_eq!(statistics(page).distinct, Some(40_000));
     let page = search().memory_bytes(400 << 10).run().unwrap();
-    assert!(page.from_cache);
-    assert_eq!(distinct(page), Some(40_000));
+    assert!(page.from_cache && statistics(page).is_exact());
 }
 
 #[test]
