@@ -345,8 +345,9 @@ fn facets_lie_within_facets() {
     assert_eq!(page["statistics"]["price"]["count"], 5);
     let text = dir.ok(&typed);
     for line in [
-        "\nbrand\n  3  acme\n     color\n       2  red\n       1  (other values)\n     price\n       values     3\n",
-        "\n     1  pot\n  1  bolt\n     color\n       1  (none)\n",
+        "\nbrand\n  3  acme  ########################\n     color\n       2  red\n       1  (other values)\n",
+        "\n       1  (other values)\n     price\n       values     3\n",
+        "\n     1  pot\n  1  bolt  ########\n     color\n       1  (none)\n",
         "  1  (none)\n     color\n       1  red\n",
     ] {
         assert!(text.contains(line), "{line} in {text}");
@@ -375,6 +376,14 @@ fn facets_lie_within_facets() {
     let rows = search(&["--limit", "0", "--format", "csv", "--stats", "price:p50"]).stdout;
     assert!(rows.starts_with("field,count,documents,missing,sum,min,max,mean,variance,"), "{rows}");
     assert!(rows.contains("\nprice,5,5,0,27,3,9,5.4,") && rows.ends_with(",5\n"), "{rows}");
+    // The columns are those of what is asked for, whatever matches.
+    let mut nothing = vec!["search", "t.tp", "nowhere", "--limit", "0", "--format", "tsv"];
+    nothing.extend(["--facet", "brand", "--facet", "brand/color"]);
+    assert_eq!(dir.run(&nothing).stdout, "field\twithin\tvalue\tcount\n");
+    let nothing = ["search", "t.tp", "nowhere", "--limit", "0", "--format", "csv", "--stats"];
+    let rows = dir.run(&[&nothing[..], &["price:p50,p99.9"]].concat()).stdout;
+    let header = "distinct,distinct_by,distinct_error,percentiles_by,percentiles_error,p50,p99.9\n";
+    assert!(rows.lines().count() == 2 && rows.contains(header), "{rows}");
     search(&["--limit", "0", "--format", "csv", "--stats", "price", "--facet", "brand"])
         .fails_with(&["do not fit into one table"]);
     search(&["--format", "csv", "--stats", "price"]).fails_with(&["--limit 0"]);
@@ -1068,7 +1077,9 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     dir.run(&["search", "t.tp", "*", "--stats", "price:half"])
         .fails_with(&["price:p50,p95", "'half'"]);
     let text = dir.ok(&facets);
-    assert!(text.contains("0  10.00..12.25") && text.contains("1  10.00..\n"), "{text}");
+    for line in ["\n  0  10.00..12.25\n", "\n  1  10.00..       ########################\n"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
     let rows = dir.ok(&[&facets[..], &["--format", "tsv", "--limit", "0"]].concat());
     assert!(rows.contains("since\t2019-01-01T00:00:00Z..2019-02-01T00:00:00Z\t1\n"), "{rows}");
     let plan = dir.ok(&["explain", "t.tp", "*", "--sort", "price:desc", "--analyze"]);

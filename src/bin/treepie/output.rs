@@ -57,15 +57,36 @@ impl Color {
     }
 }
 
+/// Whether standard output is a terminal that says it knows UTF-8.
+fn is_utf8_terminal() -> bool {
+    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let is_utf8 = |locale: String| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    };
+    io::stdout().is_terminal() && (cfg!(windows) || locale.is_some_and(is_utf8))
+}
+
 /// Standard output, locked and buffered; errors come back instead of ending the process.
 pub(crate) struct Output {
     to: BufWriter<StdoutLock<'static>>,
     color: bool,
+    draws_blocks: bool,
 }
 
 impl Output {
     pub(crate) fn new(color: Color) -> Self {
-        Output { to: BufWriter::with_capacity(1 << 16, io::stdout().lock()), color: color.on() }
+        Output {
+            to: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            color: color.on(),
+            draws_blocks: is_utf8_terminal(),
+        }
+    }
+
+    /// A bar of so many columns for `n` of `most`: of blocks on a terminal that has them, otherwise of ASCII.
+    pub(crate) fn bar(&self, n: u64, most: u64, columns: usize) -> String {
+        bar(n, most, columns, self.draws_blocks)
     }
 
     /// Whether colour may be written.
@@ -118,6 +139,18 @@ pub(crate) fn width() -> usize {
     let of_terminal =
         || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     set.or_else(of_terminal).unwrap_or(100).clamp(40, 1_000)
+}
+
+/// What is more than nothing has a bar of one column, or an eighth of one, at the least.
+fn bar(n: u64, most: u64, columns: usize, of_blocks: bool) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let parts = columns * if of_blocks { EIGHTHS.len() } else { 1 };
+    let length = (n as f64 / most.max(1) as f64 * parts as f64).round() as usize;
+    let length = length.clamp(usize::from(n > 0), parts);
+    match of_blocks {
+        true => "█".repeat(length / EIGHTHS.len()) + EIGHTHS[length % EIGHTHS.len()],
+        false => "#".repeat(length),
+    }
 }
 
 /// Help and version text as clap renders them.
@@ -358,6 +391,16 @@ mod tests {
         assert_eq!(tsv_field("a\tb\\\n"), "a\\tb\\\\\\n");
         assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(csv_field("plain"), "plain");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        let ascii =
+            [(0, 9), (1, 9_000), (3, 9), (9, 9), (0, 0)].map(|(n, of)| bar(n, of, 6, false));
+        assert_eq!(ascii, ["", "#", "##", "######", ""]);
+        let blocks =
+            [(0, 9), (1, 9_000), (3, 9), (7, 48), (9, 9)].map(|(n, of)| bar(n, of, 6, true));
+        assert_eq!(blocks, ["", "▏", "██", "▉", "██████"]);
     }
 
     #[test]

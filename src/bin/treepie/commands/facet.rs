@@ -14,6 +14,11 @@ use crate::{
     terminal,
 };
 
+/// Columns of the bar beside a value, where there is room for as many, and between them.
+const BAR_MAX: usize = 24;
+const BAR_MIN: usize = 8;
+const BAR_GAP: usize = 2;
+
 /// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`, `brand/color:3`: the
 /// facet, and the fields that it lies within with its own.
 pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
@@ -26,11 +31,9 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     let facet = if let Some(width) = rest.strip_prefix("step=") {
         Facet::steps(field, width)
     } else if let Some(n) = rest.strip_prefix("auto=") {
-        let wrong = || {
-            usage(format!("reading --facet {field}"))
-                .expected("auto=N, how many ranges at the most")
-        };
-        Facet::auto_ranges(field, n.parse().map_err(|_| wrong().found(format!("'{n}'")))?)
+        Facet::auto_ranges(field, n_ranges(field, "auto=N, how many ranges at the most", n)?)
+    } else if let Some(n) = rest.strip_prefix("quantiles=") {
+        Facet::quantiles(field, n_ranges(field, "quantiles=N, how many ranges", n)?)
     } else if let Some((interval, zone)) = interval_of_zone(rest) {
         Facet::intervals_in(field, interval, zone.parse()?)
     } else if rest.contains('=') {
@@ -42,12 +45,17 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N or FIELD:month and the like",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
     };
     Ok((path, facet))
+}
+
+fn n_ranges(field: &str, expected: &str, typed: &str) -> Outcome<usize> {
+    let wrong = || usage(format!("reading --facet {field}")).expected(expected.to_owned());
+    Ok(typed.parse().map_err(|_| wrong().found(format!("'{typed}'")))?)
 }
 
 /// `month,zone=Europe/Berlin`.
@@ -190,15 +198,18 @@ pub(crate) fn range_label(bucket: &Bucket) -> String {
     format!("{}..{}", end(&bucket.from), end(&bucket.to))
 }
 
-/// A row for each bucket; of facets within others with the values of the buckets that they lie within.
+/// Whether any of the facets that were typed lies within another.
+pub(crate) fn are_nested(typed: &[String]) -> bool {
+    typed.iter().any(|typed| typed.split(':').next().is_some_and(|path| path.contains('/')))
+}
+
+/// A row for each bucket; where facets [lie within others](are_nested), with the values of the buckets that they lie within.
 pub(crate) fn print_rows(
     out: &mut Output,
     format: Format,
     facets: &[FacetCounts],
+    is_nested: bool,
 ) -> io::Result<()> {
-    let mut buckets =
-        facets.iter().flat_map(|facet| facet.buckets.iter().chain(facet.missing_bucket.as_deref()));
-    let is_nested = buckets.any(|bucket| !bucket.facets.is_empty());
     let names: &[&str] = match is_nested {
         true => &["field", "within", "value", "count"],
         false => &["field", "value", "count"],
@@ -284,13 +295,24 @@ fn print_at(
         .collect();
     let width = outside.iter().map(|(count, ..)| count.len()).chain([widest]).max().unwrap_or(0);
     let inner = format!("{indent}{:width$}  ", "");
-    for bucket in &facet.buckets {
-        let value = match facet.kind {
-            FacetKind::Terms => bucket.value.to_text(),
-            _ => range_label(bucket).into(),
-        };
-        let value = terminal::printable(&value);
-        writeln!(out, "{indent}{:>width$}  {value}", output::grouped(bucket.count))?;
+    let values: Vec<String> = facet.buckets.iter().map(|bucket| shown(facet, bucket)).collect();
+    let room = output::width().saturating_sub(inner.len() + BAR_GAP);
+    let widest = values.iter().map(|value| terminal::width(value)).max().unwrap_or(0);
+    let widest = widest.min(room.saturating_sub(BAR_MIN));
+    let bar_columns = room.saturating_sub(widest).min(BAR_MAX);
+    for (bucket, value) in facet.buckets.iter().zip(&values) {
+        // A single one there is nothing to compare with, and a value may leave no room.
+        let padding = widest.checked_sub(terminal::width(value)).filter(|_| values.len() > 1);
+        let bar = padding.filter(|_| bar_columns >= BAR_MIN).map(|padding| {
+            let bar = out.bar(bucket.count, most, bar_columns);
+            format!("{:1$}{bar}", "", padding + BAR_GAP)
+        });
+        let line = format!(
+            "{indent}{:>width$}  {value}{}",
+            output::grouped(bucket.count),
+            bar.unwrap_or_default()
+        );
+        writeln!(out, "{}", line.trim_end())?;
         print_within(out, bucket, &inner, label)?;
     }
     for (count, name, within) in outside {
@@ -298,6 +320,15 @@ fn print_at(
         within.map_or(Ok(()), |bucket| print_within(out, bucket, &inner, label))?;
     }
     Ok(())
+}
+
+/// What a bucket has, on one line.
+fn shown(facet: &FacetCounts, bucket: &Bucket) -> String {
+    let value = match facet.kind {
+        FacetKind::Terms => bucket.value.to_text(),
+        _ => range_label(bucket).into(),
+    };
+    terminal::printable(&value).into_owned()
 }
 
 /// The facets of a bucket, and its best hits.
@@ -354,6 +385,7 @@ mod tests {
             Facet::values("price").limit(3).minimum(0).between(between).into()
         });
         is("price:auto=5", Facet::auto_ranges("price", 5));
+        is("price:quantiles=4", Facet::quantiles("price", 4));
         is("price:step=0.5", Facet::steps("price", "0.5"));
         is("date:month", Facet::intervals("date", Interval::Month));
         let zone = "Europe/Berlin".parse().unwrap();
@@ -371,6 +403,7 @@ mod tests {
             ("brand:by=name", "expected by=count, by=value or by=value:desc, found 'by=name'"),
             ("price:from=1,from=2", "expected each option once"),
             ("price:auto=few", "auto=N, how many ranges at the most, found 'few'"),
+            ("price:quantiles=few", "quantiles=N, how many ranges, found 'few'"),
             ("brand:3,min=many", "found 'min=many'"),
             (
                 "brand:by=value,3",

@@ -67,6 +67,8 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
         return Err(refused().into());
     }
     let (mut value, mut is_sum) = (FieldValue::new(field), false);
+    let modifiers: Vec<_> = Modifier::ALL.iter().map(|modifier| modifier.name()).collect();
+    refuse_twice("--boost", &options, &modifiers)?;
     for option in options {
         let named = Modifier::ALL.into_iter().find(|modifier| modifier.name() == option);
         value = match (option.split_once('='), named) {
@@ -108,6 +110,7 @@ fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
     let shapes: [(&str, Shape); 3] =
         [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
     let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
+    refuse_twice("--decay", &options, &shapes.map(|(name, _)| name))?;
     let named = |name: &str| options.contains(&name);
     let shape = shapes.iter().find(|(name, _)| named(name)).unwrap_or(&shapes[0]).1;
     let (mut decay, mut is_sum) = (shape(field.to_owned(), origin, scale), false);
@@ -126,6 +129,22 @@ fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
         };
     }
     Ok(if is_sum { ScoreFunction::sum(decay) } else { ScoreFunction::multiply(decay) })
+}
+
+/// Refuses options that say the same thing twice; of `alternatives` one excludes the others.
+fn refuse_twice(what: &str, options: &[&str], alternatives: &[&str]) -> Outcome<()> {
+    let mut seen = vec![];
+    for option in options {
+        let name = option.split_once('=').map_or(*option, |(name, _)| name);
+        let kind = if alternatives.contains(&name) { alternatives[0] } else { name };
+        if seen.contains(&kind) {
+            let one_of = format!("each option once, and one of {}", alternatives.join(", "));
+            let wrong = usage(format!("reading {what}")).expected(one_of);
+            return Err(wrong.found(format!("'{option}' beside '{}'", options.join(","))).into());
+        }
+        seen.push(kind);
+    }
+    Ok(())
 }
 
 /// A number, or a time in seconds: `12.5`, `90s`, `15m`, `12h`, `30d`, `4w`.
@@ -170,12 +189,28 @@ mod tests {
             decay("since:2020-01-01T10:00:00Z,1m,sum", now).unwrap(),
             ScoreFunction::sum(near)
         );
-        for text in ["", ":log1p", "sales:cube", "sales:factor=x", "sales,"] {
+        for text in [
+            "",
+            ":log1p",
+            "sales:cube",
+            "sales:factor=x",
+            "sales,",
+            "sales:log1p,sqrt",
+            "sales:factor=1,factor=2",
+            "sales:ln,ln",
+        ] {
             assert!(boost(text).is_err(), "{text}");
         }
-        for text in
-            ["since", "since:now", "since:now,x", "since:now,1d,bell", "since:now,1d,decay=x"]
-        {
+        for text in [
+            "since",
+            "since:now",
+            "since:now,x",
+            "since:now,1d,bell",
+            "since:now,1d,decay=x",
+            "since:now,1d,gauss,exp",
+            "since:now,1d,decay=0.1,decay=0.2",
+            "since:now,1d,sum,sum",
+        ] {
             assert!(decay(text, now).is_err(), "{text}");
         }
     }

@@ -83,13 +83,16 @@ pub(crate) struct Shape {
     #[arg(long, default_value_t = 0, value_name = "N")]
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
-    /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, or
-    /// intervals of the calendar, since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several
+    /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, N
+    /// ranges that as many are in, price:quantiles=N, or intervals of the calendar, since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several
     /// times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have (0: also
     /// of none), from=VALUE and to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and
     /// regex=PATTERN: brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the
     /// uppermost: place:under=. A facet in each bucket of another names that before it: brand/color:3
-    #[arg(long = "facet", value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|auto=N|INTERVAL]")]
+    #[arg(
+        long = "facet",
+        value_name = "FIELD[:N[,OPTION=…]|RANGE,…|step=N|auto=N|quantiles=N|INTERVAL]"
+    )]
     facets: Vec<String>,
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how many
     /// different values there are, with :p50,p95 also percentiles; may be given several times. In each bucket of a facet:
@@ -368,9 +371,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             out.json_line(&object)?;
         }
         _ if !args.shape.statistics_of.is_empty() => {
-            stats::print_rows(&mut out, args.format, &found.facets)?;
+            let typed = &args.shape.statistics_of;
+            stats::print_rows(&mut out, args.format, &found.facets, typed)?;
         }
-        _ if !found.facets.is_empty() => facet::print_rows(&mut out, args.format, &found.facets)?,
+        _ if !found.facets.is_empty() => {
+            let is_nested = facet::are_nested(&args.shape.facets);
+            facet::print_rows(&mut out, args.format, &found.facets, is_nested)?;
+        }
         _ => page.print_hit_rows(&mut out, args.format)?,
     }
     if let Some(stopped) = found.stopped.filter(|_| rows) {

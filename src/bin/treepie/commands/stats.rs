@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
-use treepie::{Facet, FacetCounts, StatisticsFacet, Sum};
+use treepie::{Accuracy, Facet, FacetCounts, StatisticsFacet, Sum};
 
 use super::value_to_json;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What a row of a table has beside percentiles.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 14] = [
     "count",
     "documents",
     "missing",
@@ -24,6 +24,10 @@ const NAMES: [&str; 10] = [
     "variance",
     "std_deviation",
     "distinct",
+    "distinct_by",
+    "distinct_error",
+    "percentiles_by",
+    "percentiles_error",
 ];
 
 /// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field.
@@ -33,8 +37,7 @@ pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
     let field = path.last().copied().unwrap_or_default();
     let mut facet = Facet::statistics(field);
     for option in options.split(',').filter(|_| typed.contains(':')) {
-        let percent = option.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
-        facet = match (option, percent) {
+        facet = match (option, percentage(option)) {
             ("distinct", _) => facet.distinct(),
             (_, Some(percent))
                 if (0.0..=100.0).contains(&percent) && percent.is_sign_positive() =>
@@ -53,6 +56,11 @@ pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
     Ok((path, facet))
 }
 
+/// `p99.9`.
+fn percentage(option: &str) -> Option<f64> {
+    option.strip_prefix('p').and_then(|percent| percent.parse().ok())
+}
+
 pub(crate) fn to_json(counts: &FacetCounts) -> Value {
     let mut object = Map::new();
     object.insert("kind".into(), counts.kind.name().into());
@@ -66,11 +74,18 @@ pub(crate) fn to_json(counts: &FacetCounts) -> Value {
         }
         object.insert("variance".into(), json!(found.variance));
         object.insert("std_deviation".into(), json!(found.standard_deviation()));
+        let mut by = |name: &str, accuracy: Accuracy| {
+            object.insert(format!("{name}_by"), accuracy.name().into());
+            object.insert(format!("{name}_error"), accuracy.error().into());
+        };
+        if found.distinct.is_some() {
+            by("distinct", found.distinct_by);
+        }
+        if !found.percentiles.is_empty() {
+            by("percentiles", found.percentiles_by);
+        }
         if let Some(distinct) = found.distinct {
             object.insert("distinct".into(), distinct.into());
-        }
-        if found.incomplete {
-            object.insert("incomplete".into(), true.into());
         }
         if !found.percentiles.is_empty() {
             let percentiles = found.percentiles.iter();
@@ -92,18 +107,22 @@ fn sum_to_json(sum: Sum) -> Value {
     }
 }
 
-/// A row for each field; percentiles that another one was asked for are left empty.
+/// A row for each field; percentiles that another one was asked for are left empty. The columns are those of what was `typed`,
+/// whatever is found.
 pub(crate) fn print_rows(
     out: &mut Output,
     format: Format,
     statistics: &[FacetCounts],
+    typed: &[String],
 ) -> io::Result<()> {
     let all: Vec<Value> = statistics.iter().map(to_json).collect();
     let mut names: Vec<String> = NAMES.map(str::to_owned).into();
-    let percentiles = all.iter().filter_map(|it| it["percentiles"].as_object());
-    for name in percentiles.flat_map(Map::keys) {
-        if !names.contains(name) {
-            names.push(name.clone());
+    let options =
+        typed.iter().filter_map(|typed| typed.split_once(':')).map(|(_, options)| options);
+    for percent in options.flat_map(|options| options.split(',')).filter_map(percentage) {
+        let name = format!("p{percent}");
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     let shown: Vec<&str> = ["field"].into_iter().chain(names.iter().map(String::as_str)).collect();
@@ -138,10 +157,14 @@ pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> 
     let is_date = matches!(found.min, treepie::Value::Date(_));
     let deviation = found.standard_deviation();
     add("deviation", deviation.map(|it| format!("{it}{}", if is_date { " s" } else { "" })));
-    add("different", found.distinct.map(output::grouped));
-    add("different", found.incomplete.then(|| "left open: too little memory".to_owned()));
+    let nearly = |shown: String, by: Accuracy| match by {
+        Accuracy::Exact => shown,
+        by => format!("~{shown}  ({by})"),
+    };
+    let distinct = found.distinct.map(output::grouped);
+    add("different", distinct.map(|shown| nearly(shown, found.distinct_by)));
     for (percent, at) in &found.percentiles {
-        add(&format!("p{percent}"), value(at));
+        add(&format!("p{percent}"), value(at).map(|shown| nearly(shown, found.percentiles_by)));
     }
     add("(none)", (counts.missing > 0).then(|| output::grouped(counts.missing)));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
