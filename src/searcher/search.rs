@@ -494,6 +494,7 @@ impl<'a> SearchBuilder<'a> {
     /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
     pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget);
+        self.check_selections()?;
         let searcher = self.searcher;
         let mut base = 0;
         for (at, segment) in searcher.segments().enumerate() {
@@ -546,6 +547,7 @@ impl<'a> SearchBuilder<'a> {
         }
         self.functions()?;
         self.group_field()?;
+        self.check_selections()?;
         if !self.sort.is_empty() {
             self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
         }
@@ -890,12 +892,15 @@ impl<'a> SearchBuilder<'a> {
     }
 
     pub(super) fn field(&self, name: &str) -> Result<FieldId> {
-        self.searcher.schema().field_id(name).ok_or_else(|| {
-            let known: Vec<_> =
-                self.searcher.schema().fields().iter().map(|field| &*field.name).collect();
-            Error::new(ErrorKind::Usage, "choosing a field")
-                .expected(format!("one of {}", known.join(", ")))
-                .found(format!("'{name}'"))
+        self.field_for(Error::new(ErrorKind::Usage, "choosing a field"), name)
+    }
+
+    /// The same, where another error says what it is for.
+    pub(super) fn field_for(&self, wrong: Error, name: &str) -> Result<FieldId> {
+        let schema = self.searcher.schema();
+        schema.field_id(name).ok_or_else(|| {
+            let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+            wrong.expected(format!("one of {}", known.join(", "))).found(format!("'{name}'"))
         })
     }
 

@@ -7,7 +7,7 @@
 
 use super::Searcher;
 use super::search::SearchBuilder;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::query::{self, Query};
 use crate::value::Value;
@@ -85,6 +85,14 @@ impl SearchBuilder<'_> {
     /// The query, with all selections as conditions that are not scored.
     pub fn query(&self) -> Cow<'_, Query> {
         selected(self.query, self.selections.iter())
+    }
+
+    /// Refuses selections of fields that there are not.
+    pub(super) fn check_selections(&self) -> Result<()> {
+        self.selections.iter().try_for_each(|Selection { field, .. }| {
+            let wrong = Error::new(ErrorKind::Query, "selecting values of a field");
+            self.field_for(wrong, field).map(drop)
+        })
     }
 
     /// Whether a facet of this field leaves a selection out.

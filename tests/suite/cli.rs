@@ -220,6 +220,10 @@ fn search_prints_the_json_that_is_promised() {
     let hits: Vec<Value> = hits.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(hits.len(), 2);
     assert_eq!(hits[0]["fields"]["title"], "Paris");
+    if cfg!(not(feature = "arrow")) {
+        dir.run(&["search", "t.tp", "paris", "--format", "arrow"])
+            .fails_with(&["the feature `arrow`", "--features arrow"]);
+    }
     let page = dir.run(&["search", "t.tp", "paris", "--explain", "--format", "json"]).json();
     assert!(page["explain"]["plan"]["actual"]["documents"].is_u64());
 }
@@ -463,6 +467,13 @@ fn values_are_selected() {
     assert!(plan.contains("terms, without its own selection"), "{plan}");
     let why = dir.run(&["explain", "t.tp", "lamp", "--select", "brand=acme", "--doc", "2"]);
     assert!(why.stdout.contains("brand:IN [acme]^=0 must match and does not"), "{}", why.stdout);
+    dir.run(&["search", "t.tp", "lamp", "--select", "nope=1", "--facet", "brand"]).fails_with(&[
+        "selecting values of a field",
+        "brand, color",
+        "found 'nope'",
+    ]);
+    let boosted = ["search", "t.tp", "lamp", "--boost", "price:log1p,sqrt"];
+    dir.run(&boosted).fails_with(&["reading --boost", "each option once", "'sqrt' beside"]);
     dir.run(&["search", "t.tp", "lamp", "--select", "brand"]).fails_with(&[
         "--select",
         "FIELD=VALUE",
