@@ -56,8 +56,9 @@
 //!
 //! `cli` (default) is for the command-line tool, and brings `stem` along. `stem` adds the stems of words
 //! ([`analysis`]), and `collation`, the order of keywords in each language ([`SortKey::collated`]). `zones`, which `cli` has, too,
-//! knows the time zones of the IANA database by their names. `tracing` tells the [`events`] to whatever subscribes to that crate. The library alone is
-//! `default-features = false`.
+//! knows the time zones of the IANA database by their names. `tracing` tells the [`events`] to whatever subscribes to that crate. `arrow` gives hits, columns
+//! and facets as record batches of Apache Arrow (the module `arrow`), and `search --format arrow` of the tool. The library alone
+//! is `default-features = false`.
 #![deny(missing_docs)]
 
 #[cfg(test)]
@@ -101,6 +102,8 @@ mod reader;
 pub mod inspect;
 mod index;
 mod transfer;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;
 

@@ -904,6 +904,22 @@ impl<'a> SearchBuilder<'a> {
         })
     }
 
+    /// What the hits of the search will have.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn kinds_of_hits(&self) -> Result<HitKinds> {
+        let schema = self.searcher.schema();
+        let fields = match self.fields.as_deref() {
+            Some(names) => {
+                let names = self.known_fields(names)?;
+                names.iter().filter_map(|name| schema.field(name)).cloned().collect()
+            }
+            None => schema.fields().iter().filter(|field| field.stored).cloned().collect(),
+        };
+        let sort = self.sort_order()?.keys().iter().map(|key| key.kind()).collect();
+        let group = self.group_field()?.map(|field| schema.get(field).kind);
+        Ok(HitKinds { sort, group, fields })
+    }
+
     /// The names, once each is known to be a stored field.
     pub(super) fn known_fields(&self, names: &[String]) -> Result<Vec<String>> {
         for name in names {
@@ -955,6 +971,14 @@ impl<'a> SearchBuilder<'a> {
         };
         Total { value: counted.documents, relation }
     }
+}
+
+/// What hits have: values that they are sorted by, the one that they are grouped by, and stored fields.
+#[cfg(feature = "arrow")]
+pub(crate) struct HitKinds {
+    pub(crate) sort: Vec<crate::schema::FieldKind>,
+    pub(crate) group: Option<crate::schema::FieldKind>,
+    pub(crate) fields: Vec<crate::schema::Field>,
 }
 
 /// What an execution found, before stored fields are fetched.

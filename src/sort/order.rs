@@ -237,6 +237,16 @@ impl OrderKey {
         self.direction().code(rank)
     }
 
+    /// What its values are.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn kind(&self) -> FieldKind {
+        match self {
+            OrderKey::Field(field) | OrderKey::Text(field, _) => field.kind,
+            OrderKey::Score(_) | OrderKey::Function(..) => FieldKind::F64,
+            OrderKey::Random(_) => FieldKind::U64,
+        }
+    }
+
     fn value(&self, code: u64) -> Value {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => value::value(field.kind, code),

@@ -1,6 +1,7 @@
 //! One file a command: `Args` is what was typed, `run` does it.
 
 pub(crate) mod analyze;
+mod batches;
 pub(crate) mod bench;
 pub(crate) mod bench_disk;
 pub(crate) mod completions;

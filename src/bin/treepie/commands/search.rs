@@ -13,8 +13,8 @@ use treepie::{
 };
 
 use super::{
-    DatesArgs, bm25_parameters, combined_fields, explain, facet, facet_tree, fields_to_json,
-    in_query, is_state, open_with_synonyms, parse_query,
+    DatesArgs, batches, bm25_parameters, combined_fields, explain, facet, facet_tree,
+    fields_to_json, in_query, is_state, open_with_synonyms, parse_query,
     score::{Scoring, sort_keys},
     stats, text_or_stdin, value_to_json,
 };
@@ -70,7 +70,39 @@ pub(crate) struct Args {
     explain: bool,
     /// How to print; facets come with text and json, or alone with --limit 0.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: PageFormat,
+}
+
+/// How a page of results is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum PageFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON value.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+    /// Tab-separated values under a header; tab, newline and backslash are escaped with a backslash.
+    Tsv,
+    /// Comma-separated values under a header.
+    Csv,
+    /// A stream of record batches of Apache Arrow, to a file or a pipe; in builds with the feature `arrow`.
+    Arrow,
+}
+
+impl PageFormat {
+    /// The same for what is printed as text; `None` of record batches.
+    fn of_text(self) -> Option<Format> {
+        match self {
+            PageFormat::Text => Some(Format::Text),
+            PageFormat::Json => Some(Format::Json),
+            PageFormat::Jsonl => Some(Format::Jsonl),
+            PageFormat::Tsv => Some(Format::Tsv),
+            PageFormat::Csv => Some(Format::Csv),
+            PageFormat::Arrow => None,
+        }
+    }
 }
 
 /// The options that shape the plan, of `search` and `explain` alike.
@@ -291,7 +323,7 @@ fn after_values(typed: &str) -> Outcome<(Vec<treepie::Value>, DocId)> {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let rows = matches!(args.format, Format::Jsonl | Format::Tsv | Format::Csv);
+    let rows = !matches!(args.format, PageFormat::Text | PageFormat::Json);
     if rows && args.explain {
         return Err(usage("--explain prints with --format text or json only").into());
     }
@@ -309,6 +341,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if rows && !args.shape.top_hits.is_empty() {
         return Err(usage("--top-hits prints with --format text or json only").into());
     }
+    let format = args.format.of_text();
+    if format.is_none() {
+        batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
+    }
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
@@ -317,9 +353,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if args.partial {
         search = search.partial();
     }
-    if args.count {
+    if let (true, Some(format)) = (args.count, format) {
         let found = search.count_only().run().map_err(in_query(&text))?;
-        print_count(&mut out, args.format, &found)?;
+        print_count(&mut out, format, &found)?;
         out.flush()?;
         let is_empty = found.total.value == 0 && found.stopped.is_none();
         return Ok(if is_empty { Exit::NothingFound } else { Exit::Done });
@@ -330,6 +366,18 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let plan = match args.explain {
         true => Some(search.clone().analyze().map_err(in_query(&text))?),
         false => None,
+    };
+    let Some(format) = format else {
+        if args.fields.is_none() {
+            let fields = shown_fields(searcher.schema(), None).into_iter();
+            let fields = fields.filter(|field| !is_state(field)).map(|field| field.name.as_str());
+            search = search.fields(fields);
+        }
+        let answer = batches::answer(searcher.schema(), search).map_err(in_query(&text));
+        let (found, stream) = answer?;
+        out.write_all(&stream)?;
+        out.flush()?;
+        return Ok(exit_of(&found, args.shape.limit, rows));
     };
     let found = search.run().map_err(in_query(&text))?;
     let fields = shown_fields(searcher.schema(), args.fields.as_deref());
@@ -355,7 +403,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     let is_grouped = args.shape.collapse.is_some();
     let page = Page { found: &found, fields, marked, n_keys, is_grouped };
-    match args.format {
+    match format {
         Format::Text => {
             page.print_text(&mut out)?;
             if let Some(plan) = &plan {
@@ -372,22 +420,27 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         _ if !args.shape.statistics_of.is_empty() => {
             let typed = &args.shape.statistics_of;
-            stats::print_rows(&mut out, args.format, &found.facets, typed)?;
+            stats::print_rows(&mut out, format, &found.facets, typed)?;
         }
         _ if !found.facets.is_empty() => {
             let is_nested = facet::are_nested(&args.shape.facets);
-            facet::print_rows(&mut out, args.format, &found.facets, is_nested)?;
+            facet::print_rows(&mut out, format, &found.facets, is_nested)?;
         }
-        _ => page.print_hit_rows(&mut out, args.format)?,
+        _ => page.print_hit_rows(&mut out, format)?,
     }
+    out.flush()?;
+    Ok(exit_of(&found, args.shape.limit, rows))
+}
+
+/// Whether anything was found. Rows do not say themselves that there may be more.
+fn exit_of(found: &Hits, limit: u64, rows: bool) -> Exit {
     if let Some(stopped) = found.stopped.filter(|_| rows) {
         warn(format!("{stopped}: there may be more"));
     }
-    out.flush()?;
     // Where nothing was counted and no hit was asked for, nothing is known to be missing.
-    let is_uncounted = found.total.relation == Relation::Unknown && args.shape.limit == 0;
+    let is_uncounted = found.total.relation == Relation::Unknown && limit == 0;
     let unknown = is_uncounted || found.stopped.is_some();
-    Ok(if found.total.value > 0 || unknown { Exit::Done } else { Exit::NothingFound })
+    if found.total.value > 0 || unknown { Exit::Done } else { Exit::NothingFound }
 }
 
 fn print_count(out: &mut Output, format: Format, found: &Hits) -> io::Result<()> {
