@@ -212,7 +212,8 @@ pub fn write_stream(
 }
 
 /// Fields that keep a [column](Field::column), of every document that is not deleted, in document order: `_doc`, and the fields
-/// as they are named. Of a document with many values these ascend, and none is there twice.
+/// as they are named. Of a document with many values these ascend, and none is there twice; a path is there with all that it is
+/// below, and so a list in any case.
 ///
 /// # Errors
 ///
@@ -229,7 +230,7 @@ pub fn columns(searcher: &Searcher, fields: &[&str]) -> Result<Columns> {
                 .found(format!("'{name}'")));
         };
         ids.push(id);
-        columns.push(column_of(schema.get(id)));
+        columns.push(column_of(&as_kept(schema.get(id))));
     }
     let schema = Arc::new(ArrowSchema::new(columns));
     Ok(Columns { searcher: searcher.clone(), schema, fields: ids, nth: 0, base: 0, next: 0 })
@@ -295,7 +296,7 @@ impl Columns {
         let mut columns: Vec<ArrayRef> = vec![Arc::new(ids)];
         for &id in &self.fields {
             let field = segment.schema().get(id);
-            let mut out = Column::of(field, docs.len());
+            let mut out = Column::of(&as_kept(field), docs.len());
             let reader = segment.field(id);
             // Whether there is one was looked up in the schema.
             let Some(column) = reader.column()? else { continue };
@@ -346,6 +347,13 @@ fn type_of(kind: FieldKind) -> DataType {
         // At most 18.
         FieldKind::Decimal { scale } => DataType::Decimal128(DECIMAL_DIGITS, scale as i8),
     }
+}
+
+/// A field as its column has it: of a path with all that it is below.
+fn as_kept(field: &Field) -> Field {
+    let field = field.clone();
+    let many = field.many || matches!(field.kind, FieldKind::Path { .. });
+    field.many(many)
 }
 
 fn column_of(field: &Field) -> ArrowField {
