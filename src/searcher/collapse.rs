@@ -4,8 +4,9 @@
 //! at a time, each several times as large as the one before, until the page is full or there are no more: how deep that is nobody
 //! knows before, but how many there are in all is counted once the first batch is not enough.
 
+use super::answer::Found;
 use super::hits::Hit;
-use super::search::{Found, SearchBuilder};
+use super::search::SearchBuilder;
 use super::within::BestHits;
 use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,9 +1,10 @@
 //! What is counted over the documents that match.
 
+use super::answer::Found;
 use super::facet::{Facet, FacetWhat};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::ranges::{BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
-use super::search::{Found, SearchBuilder};
+use super::search::SearchBuilder;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
 use super::within::{Inner, Looking, add_wanted};

@@ -5,14 +5,17 @@
 //!                                                  └── explain ─▶ ExplainTree      └── facets
 //! ```
 
+mod answer;
 mod cache;
 mod collapse;
 mod etag;
+mod explained;
 mod facet;
 mod facets;
 mod hits;
 mod prepared;
 mod ranges;
+mod scored;
 mod search;
 mod select;
 mod sorted;

@@ -1,8 +1,9 @@
 //! Searches made ready once, to be answered any number of times.
 
 use super::Searcher;
+use super::answer::Found;
 use super::hits::{FacetCounts, Stopped, Total};
-use super::search::{Found, SearchBuilder};
+use super::search::SearchBuilder;
 use super::top_k::Way;
 use crate::budget::Budget;
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! Pages in the order of fields, and the node of a plan that says so.
 
-use super::search::{Found, LookedAt, SearchBuilder};
+use super::answer::{Found, LookedAt};
+use super::search::SearchBuilder;
 use crate::error::Result;
 use crate::execution::{Execution, Matches};
 use crate::explain::{

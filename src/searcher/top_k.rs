@@ -1,6 +1,7 @@
 //! How the best by score are found, and the node of a plan that says so.
 
-use super::search::{Found, LookedAt, SearchBuilder};
+use super::answer::{Found, LookedAt};
+use super::search::SearchBuilder;
 use super::{Statistics, TotalMode};
 use crate::explain::{
     Actual, CandidateCounts, Decision, Estimate, ExplainNode, ExplainTree, PositionCounts,

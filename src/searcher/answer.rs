@@ -1,0 +1,317 @@
+//! How a search is answered: the page, what matches, and what was found of it.
+
+use super::collapse::CollapseRun;
+use super::search::SearchBuilder;
+use super::within::Inner;
+use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
+use crate::budget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{Counted, Execution, Matches};
+use crate::facet::{ColumnProfile, FacetProfile};
+use crate::ids::DocId;
+use crate::plan::{self, Goal, PlanOptions};
+use crate::ranking::prepared::Ranked;
+use crate::ranking::pruned::{PhrasePruning, Pruning};
+use crate::ranking::top::Trace;
+use crate::sort::SortProfile;
+use std::time::Instant;
+
+/// Room made for documents before any is found.
+const HITS_ROOM_MAX: u64 = 1_024;
+/// Room made for hits, which are larger.
+const HITS_ROOM: u64 = 100;
+/// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
+const HITS_AFTER_STOP: usize = 10;
+/// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
+const FETCHED_NS: u64 = 50_000;
+
+impl SearchBuilder<'_> {
+    /// Answers the query.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] where it means nothing in this schema, [`ErrorKind::Usage`] for a field
+    /// that does not exist, [`ErrorKind::Corrupt`] where what it reads is damaged, [`ErrorKind::LimitExceeded`]
+    /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
+    pub fn run(self) -> Result<Hits> {
+        let started = Instant::now();
+        match &self.searcher.0.setting.cache {
+            Some(cache) => cache.answer(self, started),
+            None => self.answer(started),
+        }
+    }
+
+    /// The same, by a search that has to run.
+    pub(super) fn answer(self, started: Instant) -> Result<Hits> {
+        let _scope = self.searcher.enter(&self.budget);
+        let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
+        let ranked = match self.ranked() {
+            Err(error) => {
+                // What would have to be known before anything is found.
+                let stopped = Some(self.stopped(error)?);
+                let total = Total { value: 0, relation: Relation::AtLeast };
+                let facets = self.facets.iter().map(FacetCounts::unknown);
+                let (facets, took) = (facets.collect(), started.elapsed());
+                return Ok(Hits {
+                    total,
+                    hits: vec![],
+                    groups: None,
+                    facets,
+                    took,
+                    from_cache: false,
+                    stopped,
+                });
+            }
+            Ok(ranked) => ranked,
+        };
+        let mut hits = Vec::with_capacity(self.limit.min(HITS_ROOM) as usize);
+        let mut stopped = None;
+        let mut add = |hit: Hit| {
+            if let Err(error) = budget::work(FETCHED_NS) {
+                stopped = Some(self.stopped(error)?);
+                if hits.len() >= HITS_AFTER_STOP {
+                    return Ok(());
+                }
+            }
+            hits.push(Hit { fields: self.fetched(hit.doc, fields.as_deref())?, ..hit });
+            Ok(())
+        };
+        let found = match &ranked {
+            _ if self.is_collapsed() => self.collapsed(add)?,
+            Some(ranked) if self.is_scored(ranked) => {
+                self.best(ranked, false, None, |doc, score| add(Hit::new(doc, Some(score))))?
+            }
+            _ if self.is_sorted() => {
+                self.sorted(None, |doc, score, sort| add(Hit { sort, ..Hit::new(doc, score) }))?
+            }
+            _ => {
+                let found = self.planned()?;
+                let score = ranked.as_ref().and_then(Ranked::constant);
+                found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, score)))?;
+                found
+            }
+        };
+        let stopped = found.stopped.or(stopped);
+        Ok(Hits {
+            total: found.total,
+            hits,
+            groups: found.groups,
+            facets: found.facets,
+            took: started.elapsed(),
+            from_cache: false,
+            stopped,
+        })
+    }
+
+    /// The stored fields of a document, all of them or those with these names.
+    pub(super) fn fetched(&self, doc: DocId, fields: Option<&[String]>) -> Result<Fields> {
+        let mut stored = match fields {
+            Some([]) => Fields::new(),
+            _ => self.searcher.document(doc)?,
+        };
+        if let Some(fields) = fields {
+            stored.retain(|name, _| fields.iter().any(|field| field == name));
+        }
+        Ok(stored)
+    }
+
+    /// What a plan finds, where nothing is scored.
+    pub(super) fn planned(&self) -> Result<Found> {
+        let mut found = Found::uncounted();
+        let done = self.options(false).and_then(|options| {
+            let mut execution = self.searcher.execution(&self.query(), &options)?;
+            self.execute(&mut execution, &mut found)?;
+            self.searcher.recycle(execution);
+            Ok(())
+        });
+        self.end(done, &mut found)?;
+        Ok(found)
+    }
+
+    /// Why the search was stopped, where that is no reason to give nothing.
+    ///
+    /// # Errors
+    ///
+    /// Every other error.
+    pub(super) fn stopped(&self, error: Error) -> Result<Stopped> {
+        match error.kind() {
+            ErrorKind::Timeout if self.partial => Ok(Stopped::Timeout),
+            ErrorKind::Cancelled if self.partial => Ok(Stopped::Cancelled),
+            _ => Err(error),
+        }
+    }
+
+    /// Ends a search that has found something, or everything.
+    pub(super) fn end(&self, done: Result<()>, found: &mut Found) -> Result<()> {
+        let Err(error) = done else { return Ok(()) };
+        found.stopped = Some(self.stopped(error)?);
+        let so_far = found.facets.len();
+        let uncounted = self.facets.iter().skip(so_far);
+        found.facets.extend(uncounted.map(FacetCounts::unknown));
+        Ok(())
+    }
+
+    pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
+        if self.facets.is_empty() {
+            return self.execute_page(execution, &mut found.docs, &mut found.total);
+        }
+        found.docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+        let done = execution.page_and_matches(&mut found.docs);
+        found.total.value = execution.counted();
+        let (counted, matches) = done?;
+        found.total = self.total_of(counted);
+        self.count_facets(execution, &matches, found)
+    }
+
+    /// Appends the documents of the page to `docs`, where there are no facets, and counts the matches.
+    pub(super) fn execute_page(
+        &self,
+        execution: &mut Execution<'_>,
+        docs: &mut Vec<DocId>,
+        total: &mut Total,
+    ) -> Result<()> {
+        let done = match self.count_only {
+            true => execution.count().map(|documents| Counted { documents, more: false }),
+            false => {
+                docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
+                execution.page(docs)
+            }
+        };
+        total.value = execution.counted();
+        *total = self.total_of(done?);
+        Ok(())
+    }
+
+    pub(super) fn total_of(&self, counted: Counted) -> Total {
+        let relation = match (counted.more, self.total) {
+            (false, _) => Relation::Exact,
+            (true, TotalMode::Unknown) => Relation::Unknown,
+            (true, _) => Relation::AtLeast,
+        };
+        Total { value: counted.documents, relation }
+    }
+
+    /// Finds everything that matches, does something with it, and counts the facets.
+    pub(super) fn with_matches(
+        &self,
+        found: &mut Found,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+    ) -> Result<()> {
+        let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
+        let options = PlanOptions { goal, ..self.options(false)? };
+        let mut execution = self.searcher.execution(&self.query(), &options)?;
+        self.with_matches_of(&mut execution, found, then)?;
+        self.searcher.recycle(execution);
+        Ok(())
+    }
+
+    /// The same where it is planned already.
+    pub(super) fn with_matches_of(
+        &self,
+        execution: &mut Execution<'_>,
+        found: &mut Found,
+        then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
+    ) -> Result<()> {
+        let done = execution.page_and_matches(&mut found.docs);
+        found.total.value = execution.counted();
+        let (counted, matches) = done?;
+        found.total = self.total_of(counted);
+        then(execution, &matches, found)?;
+        self.count_facets(execution, &matches, found)
+    }
+
+    /// Counts what matches, as far as that is asked for: by `kept`, or else by what is planned for it.
+    pub(super) fn count(&self, kept: Option<&mut Execution<'_>>, found: &mut Found) -> Result<()> {
+        let total = &mut found.total;
+        match (self.total, kept) {
+            (TotalMode::UpTo(_), Some(kept)) => return self.count_page(kept, total),
+            (TotalMode::UpTo(most), None) => {
+                let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
+                let options = PlanOptions { goal, ..PlanOptions::default() };
+                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                self.count_page(&mut execution, total)?;
+                self.searcher.recycle(execution);
+                return Ok(());
+            }
+            (_, Some(kept)) => {
+                let done = kept.count();
+                total.value = kept.counted();
+                done?;
+            }
+            (_, None) => self.searcher.count_to(&self.query(), &mut total.value)?,
+        }
+        total.relation = Relation::Exact;
+        Ok(())
+    }
+
+    fn count_page(&self, execution: &mut Execution<'_>, total: &mut Total) -> Result<()> {
+        let done = execution.page(&mut vec![]);
+        total.value = execution.counted();
+        *total = self.total_of(done?);
+        Ok(())
+    }
+
+    pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
+        let goal = self.own_goal();
+        let facets = self.term_facets()?;
+        Ok(PlanOptions { goal, facets, for_people })
+    }
+
+    /// What the plan is asked for where nothing is ranked.
+    pub(super) fn own_goal(&self) -> Goal {
+        match self.count_only {
+            true => Goal::Count,
+            false => Goal::Page {
+                offset: self.offset,
+                limit: self.limit,
+                total: match self.total {
+                    TotalMode::Exact => plan::Total::Exact,
+                    TotalMode::UpTo(most) => plan::Total::UpTo(most),
+                    TotalMode::Unknown => plan::Total::Unknown,
+                },
+            },
+        }
+    }
+}
+
+/// What an execution found, before stored fields are fetched.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The documents of the page, where they are not the best.
+    pub(super) docs: Vec<DocId>,
+    /// How many of the best are on the page.
+    pub(super) n_hits: u64,
+    pub(super) total: Total,
+    pub(super) facets: Vec<FacetCounts>,
+    /// Of those that are counted by terms, and of those by columns.
+    pub(super) facet_profiles: Vec<FacetProfile>,
+    pub(super) column_profiles: Vec<ColumnProfile>,
+    /// How many different values hits could have, where they are grouped, and what that took.
+    pub(super) groups: Option<u64>,
+    pub(super) collapsed: Option<CollapseRun>,
+    /// By facet those within it.
+    pub(super) inner: Vec<Vec<Inner>>,
+    pub(super) looked_at: LookedAt,
+    pub(super) trace: Option<Trace>,
+    pub(super) stopped: Option<Stopped>,
+}
+
+impl Found {
+    /// Nothing so far.
+    pub(super) fn uncounted() -> Self {
+        let total = Total { value: 0, relation: Relation::AtLeast };
+        Found { total, ..Found::default() }
+    }
+}
+
+/// What finding the best looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum LookedAt {
+    #[default]
+    Nothing,
+    /// So many documents, all that match.
+    All(u64),
+    Blocks(Pruning),
+    Phrase(PhrasePruning),
+    Columns(SortProfile),
+}

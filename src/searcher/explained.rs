@@ -1,0 +1,132 @@
+//! Plans of searches for people: how one would be answered, and how it was.
+
+use super::TotalMode;
+use super::answer::Found;
+use super::search::SearchBuilder;
+use super::top_k::Way;
+use crate::error::Result;
+use crate::execution::{Execution, ExecutionScratch};
+use crate::explain::{self, ExplainTree};
+use crate::plan::{self, Goal, PlanOptions};
+use crate::ranking::prepared::Ranked;
+use std::time::Instant;
+
+/// What there is to say of a query whose matches all score the same.
+fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
+    let score = ranked.constant()?;
+    Some(format!("every match scores {score}, so hits come in document order"))
+}
+
+impl SearchBuilder<'_> {
+    /// How the search would be answered, without touching postings but a few of phrases.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn explain(self) -> Result<ExplainTree> {
+        let _scope = self.searcher.enter(&self.budget);
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
+        let mut tree = explain::explain(&plan, self.searcher.schema(), None);
+        match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
+            Some(ranked) => self.put_top(&mut tree, ranked, None),
+            None if self.is_collapsed() => self.put_collapse(&mut tree, None),
+            None if self.is_sorted() => self.put_sort(&mut tree, None)?,
+            None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
+        }
+        self.put_facets(&mut tree, None)?;
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. Where it is
+    /// [stopped](Self::timeout) while it runs, that is what happened: the plan shows where.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn analyze(mut self) -> Result<ExplainTree> {
+        let started = Instant::now();
+        let _scope = self.searcher.enter(&self.budget);
+        self.partial = true;
+        let ranked = self.ranked()?;
+        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
+        let mut execution = Execution::new(plan, true, ExecutionScratch::default());
+        let mut found = Found::uncounted();
+        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
+        let is_sorted = scored.is_none() && self.is_sorted() && !self.is_collapsed();
+        let done = match options.goal {
+            _ if is_sorted => Ok(()),
+            Goal::Count if self.facets.is_empty() => execution.count().map(|_| ()),
+            _ => self.execute(&mut execution, &mut found),
+        };
+        self.end(done, &mut found)?;
+        let mut top = None;
+        match scored {
+            Some(ranked) => {
+                let started = Instant::now();
+                let found = self.best(ranked, true, None, |_, _| Ok(()))?;
+                top = Some((found, started.elapsed()));
+            }
+            // Finds its matches by itself, once more.
+            None if self.is_collapsed() => {
+                let collapsed = self.collapsed(|_| Ok(()))?;
+                (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
+                found.stopped = found.stopped.or(collapsed.stopped);
+            }
+            // Sorts what the nodes below it find, so that its time is its own.
+            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,
+            None => notes.extend(ranked.as_ref().and_then(constant_note)),
+        }
+        let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
+        let run = explain::Run {
+            profile: execution.profile(),
+            page_len: pages.then_some(found.docs.len() as u64),
+            facets: &found.facet_profiles,
+            total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        };
+        let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
+        let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
+        if let Some(stopped) = found.stopped.or(of_top) {
+            notes.push(format!("{stopped}: this is what happened until then"));
+        }
+        if let Some(ranked) = scored {
+            self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
+        } else if self.is_collapsed() {
+            self.put_collapse(&mut tree, Some(&found));
+        } else if is_sorted {
+            self.put_sort(&mut tree, Some(&found))?;
+        }
+        self.put_facets(&mut tree, Some(&found))?;
+        Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
+    /// the best are found otherwise.
+    fn goal(&self, ranked: Option<&Ranked<'_>>) -> Goal {
+        match ranked {
+            Some(ranked) if self.is_scored(ranked) => match self.needs_matches(self.way(ranked)) {
+                false => match (self.way(ranked), self.total) {
+                    (Way::Bounds, TotalMode::UpTo(most)) => {
+                        Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) }
+                    }
+                    _ => Goal::Count,
+                },
+                true => Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact },
+            },
+            _ if self.is_sorted() || self.is_collapsed() => {
+                Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact }
+            }
+            _ => self.own_goal(),
+        }
+    }
+
+    fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
+        tree.query = self.query().to_string();
+        tree.parsed = tree.query.clone();
+        tree.rewritten = rewritten;
+        tree.notes = notes;
+        tree
+    }
+}

@@ -1,0 +1,230 @@
+//! Pages of the best by score, and how the score of one document comes about.
+
+use super::answer::{Found, LookedAt};
+use super::prepared::Kept;
+use super::search::SearchBuilder;
+use super::top_k::Way;
+use super::{Explanation, Order, Relation, Total, TotalMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::MatchSet;
+use crate::function::BoundScoreFunction;
+use crate::ids::{DocId, FieldId};
+use crate::limits;
+use crate::query::{self, Query, ScoringOptions};
+use crate::ranking::bm25::Parameters;
+use crate::ranking::prepared::{Parts, Ranked};
+use crate::ranking::pruned::Scratch;
+use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
+use crate::ranking::top::Top;
+
+impl<'a> SearchBuilder<'a> {
+    /// What scoring needs, where hits are wanted and their scores matter.
+    pub(super) fn ranked(&self) -> Result<Option<Ranked<'a>>> {
+        let is_without = match (&self.after, &self.after_values) {
+            (Some(_), _) if !self.sort.is_empty() => Some(("values of a hit", "a score")),
+            (_, Some(_)) if self.sort.is_empty() => Some(("keys to sort by", "values of a hit")),
+            _ => None,
+        };
+        if let Some((expected, found)) = is_without {
+            let error = Error::new(ErrorKind::Usage, "going on after a hit");
+            return Err(error.expected(expected).found(found));
+        }
+        let order = self.sort_order()?;
+        let is_scored = match self.sort.is_empty() {
+            true => self.order == Order::Score,
+            false => order.needs_scores(),
+        };
+        if !is_scored && !self.score_functions.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "changing scores by functions")
+                .expected("an order by score")
+                .found("another one, for which nothing is scored"));
+        }
+        self.functions()?;
+        self.group_field()?;
+        self.check_selections()?;
+        if !self.sort.is_empty() {
+            self.after_values.as_ref().map(|(values, _)| order.ranks_of(values)).transpose()?;
+        }
+        let is_elsewhere = !self.sort.is_empty() || self.is_collapsed();
+        match (self.order, self.count_only || self.limit == 0 || is_elsewhere) {
+            (Order::Score, false) => self.scoring(Parts::AsNeeded).map(Some),
+            _ => self.parameters().map(|_| None),
+        }
+    }
+
+    pub(super) fn scoring(&self, parts: Parts) -> Result<Ranked<'a>> {
+        self.scoring_of(&self.query(), parts)
+    }
+
+    /// The same for another query, with the options of this search.
+    pub(super) fn scoring_of(&self, query: &Query, parts: Parts) -> Result<Ranked<'a>> {
+        let options = ScoringOptions { pattern_terms: self.pattern_terms };
+        let (searcher, parameters) = (self.searcher, self.parameters()?);
+        let ranked = searcher.ranked(query, &parameters, options, self.statistics, parts)?;
+        Ok(ranked.with_functions(self.functions()?))
+    }
+
+    /// What changes scores, with names looked up.
+    fn functions(&self) -> Result<Vec<BoundScoreFunction>> {
+        let schema = self.searcher.schema();
+        self.score_functions.iter().map(|function| function.bind(schema)).collect()
+    }
+
+    /// The options of scoring, checked.
+    fn parameters(&self) -> Result<Vec<(FieldId, Parameters)>> {
+        let most = limits::current().pattern_terms;
+        if self.pattern_terms > most {
+            let (what, name) = ("scoring patterns by their terms", "PATTERN_TERMS_MAX");
+            let found = Some(self.pattern_terms as usize);
+            return Err(Error::limit_reached(what, name, most, "terms", found));
+        }
+        let mut parameters = vec![];
+        for (name, own) in &self.parameters {
+            let is_sound = own.k1 >= 0.0 && own.k1.is_finite() && (0.0..=1.0).contains(&own.b);
+            if !is_sound {
+                return Err(Error::new(ErrorKind::Usage, format!("ranking by the field '{name}'"))
+                    .expected("k1 of 0 or more and b of 0 to 1")
+                    .found(format!("k1 {} and b {}", own.k1, own.b)));
+            }
+            parameters.push((self.field(name)?, *own));
+        }
+        Ok(parameters)
+    }
+
+    /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for; with
+    /// `trace` also how the threshold rose. Lists that are `kept` open are not opened again.
+    pub(super) fn best(
+        &self,
+        ranked: &Ranked<'_>,
+        trace: bool,
+        kept: Option<&mut Kept<'_>>,
+        mut hit: impl FnMut(DocId, f32) -> Result<()>,
+    ) -> Result<Found> {
+        let mut found = Found::uncounted();
+        let mut scratch = self.searcher.pruned_scratch();
+        let way = self.way(ranked);
+        let count = self.total != TotalMode::Unknown;
+        let page_end = self.offset.saturating_add(self.limit);
+        let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
+        if trace {
+            top = top.traced();
+        }
+        let done = self.look(ranked, way, kept, &mut top, &mut scratch, &mut found);
+        self.end(done, &mut found)?;
+        found.trace = top.take_trace();
+        let best = top.into_sorted()?;
+        if found.stopped.is_some() && found.total.relation == Relation::AtLeast {
+            found.total.value = found.total.value.max(best.len() as u64);
+        }
+        if !self.needs_matches(way) && !count {
+            found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
+        }
+        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let page = best.get(start..).unwrap_or_default();
+        found.n_hits = page.len() as u64;
+        page.iter().try_for_each(|scored| hit(scored.doc(), scored.score()))?;
+        // What was stopped in the middle is not used again.
+        if found.stopped.is_none() {
+            scratch.keep_top(best);
+            self.searcher.recycle_pruned(scratch);
+        }
+        Ok(found)
+    }
+
+    /// Offers to `top` what can be among the best, and finds what else was asked for.
+    fn look(
+        &self,
+        ranked: &Ranked<'_>,
+        way: Way,
+        mut kept: Option<&mut Kept<'_>>,
+        top: &mut Top,
+        scratch: &mut Scratch,
+        found: &mut Found,
+    ) -> Result<()> {
+        let count = self.total != TotalMode::Unknown;
+        match way {
+            Way::Bounds => {
+                let has_facets = self.needs_matches(way);
+                let count = count && !has_facets;
+                let pruning = match &mut kept {
+                    Some(kept) => kept.lists.find_best(ranked, count, top, scratch)?,
+                    None => find_best(ranked, ranked.shape(), count, top, scratch)?,
+                };
+                found.looked_at = LookedAt::Blocks(pruning);
+                if has_facets {
+                    self.with_matches(found, |_, _, _| Ok(()))?;
+                } else if count {
+                    match pruning.matching {
+                        Some(value) => found.total = Total { value, relation: Relation::Exact },
+                        None => self.count(kept.and_then(|kept| kept.counting.as_mut()), found)?,
+                    }
+                }
+            }
+            Way::Everything => self.with_matches(found, |execution, matches, found| {
+                let segments = &execution.plan().segments;
+                found.looked_at = LookedAt::All(score_all(ranked, segments, matches, top)?);
+                Ok(())
+            })?,
+            Way::Phrase | Way::PhraseCounted => {
+                let pruning = match kept {
+                    Some(kept) => kept.lists.find_best_of_phrase(count, top, scratch)?,
+                    None => find_best_of_phrase(ranked, count, top, scratch)?,
+                };
+                found.looked_at = LookedAt::Phrase(pruning);
+                found.total = Total { value: pruning.matching, relation: Relation::Exact };
+            }
+        }
+        Ok(())
+    }
+
+    /// Room for the `k` best documents, as far as they come after an earlier page.
+    fn top(&self, k: u64, scratch: &mut Scratch) -> Top {
+        let top = Top::new(usize::try_from(k).unwrap_or(usize::MAX), scratch.take_top());
+        match self.after {
+            Some((score, doc)) => top.after(after(score, doc)),
+            None => top,
+        }
+    }
+
+    /// Whether hits have scores that differ, or come after one that has the same.
+    pub(super) fn is_scored(&self, ranked: &Ranked<'_>) -> bool {
+        ranked.constant().is_none() || self.after.is_some()
+    }
+
+    /// How this search scores a document, as a tree of numbers; `None` where it does not match.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] for a number that no document has; as [`run`](Self::run).
+    pub fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
+        let _scope = self.searcher.enter(&self.budget);
+        self.check_selections()?;
+        let searcher = self.searcher;
+        let mut base = 0;
+        for (at, segment) in searcher.segments().enumerate() {
+            let here = doc.0 - base;
+            if here >= u64::from(segment.n_docs()) {
+                base += u64::from(segment.n_docs());
+                continue;
+            }
+            let analyzers = &searcher.0.setting.analyzers;
+            let normal = query::rewrite(&self.query(), searcher.schema(), analyzers)?.normal;
+            let is_in = match searcher.matches(&normal)?.get(at) {
+                Some(MatchSet::Some(windows)) => windows.contains(here as u32),
+                Some(MatchSet::Everything) => true,
+                None => false,
+            };
+            return match is_in {
+                true => {
+                    let ranked = self.scoring(Parts::Each)?;
+                    let (ranked, at) = ranked.of_segment(at);
+                    ranked.segment(at)?.explain(here as u32)
+                }
+                false => Ok(None),
+            };
+        }
+        Err(Error::new(ErrorKind::NotFound, "explaining the score of a document")
+            .expected(format!("a number below {base}"))
+            .found(doc.to_string()))
+    }
+}
