@@ -120,7 +120,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// Sorts hits by fields that keep a [column](crate::Field::column), by the first key first: in the place of
     /// [`order`](Self::order). Where all keys are equal, the smaller number comes first, so that pages of one searcher
-    /// never repeat a document nor leave one out. [`Hit::sort`] has the values. Only what [`SortKey::score`] asks for is scored.
+    /// never repeat a document nor leave one out. [`Hit::sort`](crate::Hit::sort) has the values. Only what [`SortKey::score`] asks for is scored.
     ///
     /// By a field costs a look at every 1,024 documents, and at the values of those blocks that can have one of the first; by
     /// anything else a look at every document that matches. Takes memory for as many documents as offset and limit make.
@@ -149,7 +149,7 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
-    /// Goes on after a hit of an earlier page, the last of it, by its [values](Hit::sort) and number: as
+    /// Goes on after a hit of an earlier page, the last of it, by its [values](crate::Hit::sort) and number: as
     /// [`offset`](Self::offset) and without keeping what comes before. With [`sort`](Self::sort) only.
     pub fn after_values(
         mut self,
@@ -204,7 +204,7 @@ impl<'a> SearchBuilder<'a> {
     }
 
     /// Scores prefixes, wildcards, regular expressions and fuzzy words by so many of their terms, at most
-    /// [`PATTERN_TERMS_MAX`](query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
+    /// [`PATTERN_TERMS_MAX`](crate::query::PATTERN_TERMS_MAX). The default, 0, gives every document of such a pattern the same score.
     ///
     /// What matches stays the same. A document scores what BM25 gives it for those of the best terms that it has, and
     /// nothing for the others. The best terms are the most frequent ones of the snapshot. Of a fuzzy word they are
@@ -283,7 +283,7 @@ impl<'a> SearchBuilder<'a> {
 
     /// Gives what was found so far where the search is stopped, and no error: the best of what was looked at, at most
     /// 10 of them fetched after that, a total that is a lower bound, and facets that are
-    /// [not exact](FacetCounts::exact). [`Hits::stopped`] says that it was.
+    /// [not exact](crate::FacetCounts::exact). [`Hits::stopped`](crate::Hits::stopped) says that it was.
     pub fn partial(mut self) -> Self {
         self.partial = true;
         self
