@@ -34,6 +34,8 @@ const DOCS_PER_STEP: u64 = 4;
 const MADE_MIN: u64 = 64;
 const MADE_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
+/// Steps for each document that matches up to which each has a counter, and is not written down where it is met.
+const COUNTERS_PER_DOC: u64 = 16;
 /// Beyond these whole numbers fractions have no neighbours that differ by one.
 const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 
@@ -159,10 +161,12 @@ pub(crate) fn count_steps(
             (by_step.collect(), counts.n_with, counts.profile)
         }
         false => {
+            // Fewer than elsewhere: within buckets of a few documents what is set up for all steps would be most of it.
+            let with_counters = n_steps <= n_matches.saturating_mul(COUNTERS_PER_DOC);
             let mut counting = Counting {
                 steps,
                 first,
-                tally: Tally::new(0, n_steps, n_matches)?,
+                tally: Tally::of(0, n_steps, with_counters)?,
                 n_with: 0,
                 profile: ColumnProfile::default(),
             };
