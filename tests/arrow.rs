@@ -123,7 +123,7 @@ fn searcher(n_docs: u64) -> Searcher {
         };
         let mut document = Document::new().with("id", id).with("text", format!("every d{id}"));
         for (nth, (name, kind)) in KINDS.into_iter().enumerate() {
-            if (id + nth as u64) % 4 > 0 {
+            if !(id + nth as u64).is_multiple_of(4) {
                 document = document.with(name, value(kind, n));
             }
             for of_many in 0..(id + nth as u64) % 3 {
@@ -236,7 +236,7 @@ fn columns_are_a_table_of_all_documents() {
                 let mut expected = as_cell(&field, Some(&values));
                 if let Some(list) = expected.as_array_mut().filter(|_| !values.is_empty()) {
                     // Ascending, each once: by what they mean.
-                    values.sort_by(|a, b| compare(a, b));
+                    values.sort_by(compare);
                     values.dedup();
                     *list = values.iter().map(json).collect();
                 }

@@ -239,7 +239,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values, those that were asked for, steps of one width or intervals of the calendar.
+    /// Ranges of values: those that were asked for, steps of one width, intervals of the calendar or quantiles.
     Ranges,
     /// No buckets: what numbers or dates say together.
     Statistics,

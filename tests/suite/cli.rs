@@ -393,6 +393,43 @@ fn facets_lie_within_facets() {
     search(&["--format", "csv", "--stats", "price"]).fails_with(&["--limit 0"]);
 }
 
+/// Where a count of each value would take too much memory, a sketch says what it is and how near.
+#[test]
+fn statistics_say_whether_they_are_exact() {
+    let dir = Dir::new();
+    let rows = (0..20_000u64).map(|nth| format!("{},x\n", nth * 1_000_003));
+    dir.write("a.csv", format!("at,word\n{}", rows.collect::<String>()));
+    dir.ok(&["index", "t.tp", "a.csv", "--quiet"]);
+    let search = |more: &[&str]| {
+        let typed = ["search", "t.tp", "*", "--limit", "0", "--stats", "at:p50"];
+        dir.ok(&[&typed[..], more].concat())
+    };
+    let exact: serde_json::Value = serde_json::from_str(&search(&["--format", "json"])).unwrap();
+    let exact = &exact["statistics"]["at"];
+    assert_eq!((&exact["distinct"], &exact["distinct_by"]), (&20_000.into(), &"exact".into()));
+    assert_eq!(
+        (&exact["percentiles_by"], &exact["percentiles_error"]),
+        (&"exact".into(), &json!(0.0))
+    );
+    let small = ["--max-memory", "400KiB"];
+    let near = search(&[&small[..], &["--format", "json"]].concat());
+    let near: serde_json::Value = serde_json::from_str(&near).unwrap();
+    let near = &near["statistics"]["at"];
+    assert_eq!(
+        (&near["distinct_by"], &near["distinct_error"]),
+        (&"hyperloglog".into(), &json!(0.01))
+    );
+    assert_eq!(
+        (&near["percentiles_by"], &near["percentiles_error"]),
+        (&"kll".into(), &json!(0.0028))
+    );
+    let text = search(&small);
+    assert!(text.contains("(HyperLogLog, within 1 %)\n"), "{text}");
+    assert!(text.contains("(KLL, ranks within 0.28 %)\n"), "{text}");
+    let rows = search(&[&small[..], &["--format", "tsv"]].concat());
+    assert!(rows.contains("\thyperloglog\t0.01\tkll\t0.0028\t"), "{rows}");
+}
+
 #[test]
 fn facets_of_values_have_options() {
     let dir = Dir::new();
