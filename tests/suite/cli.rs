@@ -397,9 +397,9 @@ fn facets_lie_within_facets() {
 #[test]
 fn statistics_say_whether_they_are_exact() {
     let dir = Dir::new();
-    let rows = (0..20_000u64).map(|nth| format!("{},x\n", nth * 1_000_003));
-    dir.write("a.csv", format!("at,word\n{}", rows.collect::<String>()));
-    dir.ok(&["index", "t.tp", "a.csv", "--quiet"]);
+    let rows = (0..20_000u64).map(|nth| format!("{{\"at\":{}}}\n", nth * 1_000_003));
+    dir.write("a.jsonl", rows.collect::<String>());
+    dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
     let search = |more: &[&str]| {
         let typed = ["search", "t.tp", "*", "--limit", "0", "--stats", "at:p50"];
         dir.ok(&[&typed[..], more].concat())
