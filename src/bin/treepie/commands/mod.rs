@@ -18,6 +18,7 @@ pub(crate) mod inspect;
 mod inspect_io;
 pub(crate) mod man;
 pub(crate) mod merge;
+mod page;
 pub(crate) mod recover;
 pub(crate) mod salvage;
 pub(crate) mod schema;
