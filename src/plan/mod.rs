@@ -281,6 +281,27 @@ impl<'s> Plan<'s> {
         }
     }
 
+    /// Ranges of which every match has a term in this field, as far as conditions say so.
+    pub(crate) fn required_ranges(&self, field: FieldId) -> impl Iterator<Item = &Expansion> {
+        let root = self.root();
+        let inputs = match &self.node(root).operator {
+            Operator::Intersect { all, .. } => self.inputs(all),
+            _ => &[],
+        };
+        [root].into_iter().chain(inputs.iter().copied()).filter_map(move |id| {
+            let (Operator::Expand(leaf) | Operator::ColumnScan(leaf)) = self.node(id).operator
+            else {
+                return None;
+            };
+            match self.leaves[leaf.index()] {
+                LeafKey::Expansion { field: of, nth } if of == field => {
+                    self.expansions.get(nth as usize).filter(|expansion| expansion.is_range())
+                }
+                _ => None,
+            }
+        })
+    }
+
     /// An empty plan in memory that was used before.
     fn in_scratch(scratch: PlanScratch, goal: Goal) -> Self {
         let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =

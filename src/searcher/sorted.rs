@@ -49,6 +49,7 @@ impl SearchBuilder<'_> {
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
             let started = Instant::now();
+            first.keep_to(execution.plan());
             let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
             took = started.elapsed();
             done

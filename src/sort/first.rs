@@ -12,9 +12,10 @@ use super::streaming::{StreamProfile, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{MatchSet, Places, for_each_block, for_each_block_of};
-use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads};
+use crate::expansion::Expansion;
+use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
-use crate::plan::SegmentPlan;
+use crate::plan::{Plan, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
@@ -54,7 +55,12 @@ pub(crate) struct First<'o> {
     kept: BinaryHeap<Place>,
     /// What all must come behind, on a later page.
     after: Option<Place>,
+    /// Ranges of the first key's field of which all that match have a value.
+    within: Vec<Expansion>,
     profile: SortProfile,
+    /// Room for what matches in a block, and for its numbers.
+    places: Vec<u32>,
+    numbers: Vec<u32>,
     /// The document that is looked at.
     candidate: Place,
 }
@@ -74,7 +80,26 @@ impl<'o> First<'o> {
         let (kept, profile) = (BinaryHeap::new(), SortProfile::default());
         let candidate = Place::new(Ranks::default(), DocId(0));
         let is_told_by_first = order.keys().len() == 1 && !order.has_texts();
-        First { order, n, is_told_by_first, kept, after, profile, candidate }
+        let (within, places, numbers) = (vec![], vec![], vec![]);
+        First {
+            order,
+            n,
+            is_told_by_first,
+            kept,
+            after,
+            within,
+            profile,
+            places,
+            numbers,
+            candidate,
+        }
+    }
+
+    /// Learns what the plan that finds the matches says of the first key's field.
+    pub(crate) fn keep_to(&mut self, plan: &Plan<'_>) {
+        if let Some(OrderKey::Field(field)) = self.order.keys().first() {
+            self.within = plan.required_ranges(field.field).cloned().collect();
+        }
     }
 
     /// Looks at all that matches: at what can have the best first, so that of the rest as little as may be is read. `ranked`
@@ -245,8 +270,8 @@ impl<'o> First<'o> {
             && let Some(column) = segment.segment.field(field.field).column()?
         {
             let (n, by_number) = (self.n, self.is_told_by_first);
-            let wanted =
-                Wanted { field: *field, matches, n, after: self.after.as_ref(), by_number };
+            let (after, within) = (self.after.as_ref(), &self.within[..]);
+            let wanted = Wanted { field: *field, matches, n, after, within, by_number };
             let candidates = wanted.candidates(segment, &mut self.profile.streamed)?;
             let matches = candidates.as_ref().unwrap_or(matches);
             return self.look_at_blocks(*field, column, &mut ranks, matches);
@@ -320,6 +345,9 @@ impl<'o> First<'o> {
         block: &Block<'_>,
         part: Part<'_>,
     ) -> Result<()> {
+        if let Some(numbers) = block.one_each().filter(OneEach::are_plain) {
+            return self.look_at_numbers(ranks, field, &numbers, part);
+        }
         let base = ranks.id(part.nth * BLOCK_DOCS).0;
         let before = self.after.as_ref().map_or(0, |after| after.first);
         let (mut n_read, mut done) = (0, Ok(()));
@@ -331,6 +359,53 @@ impl<'o> First<'o> {
                 done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
             }
         });
+        self.profile.documents += n_read;
+        budget::work(DOC_NS * n_read)?;
+        done
+    }
+
+    /// The same by the numbers of a block, most of which are told to be too far from the first by one comparison.
+    fn look_at_numbers(
+        &mut self,
+        ranks: &mut SegmentRanks<'_, '_>,
+        field: SortField,
+        of_block: &OneEach<'_>,
+        part: Part<'_>,
+    ) -> Result<()> {
+        let base = ranks.id(part.nth * BLOCK_DOCS).0;
+        let before = self.after.as_ref().map_or(0, |after| after.first);
+        let (mut places, mut numbers) =
+            (std::mem::take(&mut self.places), std::mem::take(&mut self.numbers));
+        part.places.write_to(&mut places);
+        numbers.resize(places.len(), 0);
+        of_block.prefetch();
+        of_block.numbers(&places, &mut numbers);
+        let admitted = |first: &Self| {
+            let code = |place: Option<&Place>| field.direction.code(place?.first);
+            let codes = match (field.direction.descending, code(first.last())) {
+                (false, Some(last)) => 0..=last,
+                (true, Some(last)) => last..=u64::MAX,
+                (_, None) => 0..=u64::MAX,
+            };
+            of_block.numbers_of(&codes).unwrap_or(0..u32::MAX)
+        };
+        let mut wanted = admitted(self);
+        let mut done = Ok(());
+        for (place, number) in places.iter().zip(&numbers) {
+            if !wanted.contains(number) {
+                continue;
+            }
+            let first = field.rank(Some(of_block.code_of(*number)));
+            if first >= before && self.admits(first, DocId(base + u64::from(*place))) {
+                done = self.take(ranks, part.nth * BLOCK_DOCS + place, first);
+                if done.is_err() {
+                    break;
+                }
+                wanted = admitted(self);
+            }
+        }
+        let n_read = places.len() as u64;
+        (self.places, self.numbers) = (places, numbers);
         self.profile.documents += n_read;
         budget::work(DOC_NS * n_read)?;
         done

@@ -12,13 +12,14 @@ use super::place::Place;
 use crate::budget;
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
+use crate::expansion::Expansion;
 use crate::format::terms::{TermInfo, TermInfos, TermStream};
 use crate::ids::DocId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::value::term_of_code;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 /// What reading a list takes about, a document in it that is looked for in a bitmap, and one in an array, in nanoseconds.
 const LIST_NS: u64 = 60;
@@ -52,6 +53,8 @@ pub(super) struct Wanted<'w> {
     pub(super) n: usize,
     /// What they must come behind.
     pub(super) after: Option<&'w Place>,
+    /// Ranges of which all that match have a value.
+    pub(super) within: &'w [Expansion],
     /// Whether of two documents with the same value the one with the smaller number comes first.
     pub(super) by_number: bool,
 }
@@ -86,6 +89,8 @@ impl Wanted<'_> {
             return Ok(None);
         }
         let has_missing = column.n_with() < column.n_docs();
+        // Those without a value match as well.
+        let has_missing = has_missing && self.within.is_empty();
         let after = match self.after {
             None if has_missing && self.field.direction.missing_first => return Ok(None),
             None => None,
@@ -94,23 +99,27 @@ impl Wanted<'_> {
                 None => return Ok(None),
             },
         };
-        let (n_docs, n_matches) = (u64::from(segment.n_docs), self.matches.len(segment.n_docs));
+        let n_matches = self.matches.len(segment.n_docs);
         let n_windows = u64::from(segment.n_windows()).max(1);
         let doc_ns = match self.matches {
             MatchSet::Some(_) if n_matches / n_windows <= ARRAY_MAX => SEARCHED_NS,
             _ => DOC_NS,
         };
-        let n_terms = u64::from(reader.terms()?.n_terms()).max(1);
+        let ordinals = self.ordinals(reader, after.as_ref())?;
+        let n_with = match reader.documents_between(ordinals.clone())? {
+            Some(n_with) => u64::from(n_with),
+            None => column.n_values(),
+        };
         let of_column = BLOCK_NS * n_matches.min(u64::from(column.n_blocks()));
-        // As if the values of what matches were those of all.
-        let n_read = self.n as f64 * n_docs as f64 / n_matches.max(1) as f64;
-        let n_lists = (n_read * n_terms as f64 / column.n_values().max(1) as f64).max(1.0);
+        // As if what matches had any of these values.
+        let n_read = self.n as f64 * n_with as f64 / n_matches.max(1) as f64;
+        let n_lists = (n_read * ordinals.len() as f64 / n_with.max(1) as f64).max(1.0);
         let expected = n_read * doc_ns as f64 + n_lists * LIST_NS as f64;
         if n_matches == 0 || expected * BETTER_BY as f64 > of_column as f64 {
             return Ok(None);
         }
         let most = of_column / doc_ns;
-        let found = self.read(reader, segment, after, most, profile)?;
+        let found = self.read(reader, segment, ordinals, after, most, profile)?;
         profile.segments += u64::from(found.is_some());
         profile.given_up += u64::from(found.is_none());
         match found {
@@ -132,28 +141,53 @@ impl Wanted<'_> {
         }
     }
 
-    /// What matches in the first lists, until there are as many as wanted; `None` after so many documents.
+    /// The terms that documents which are wanted may have.
+    fn ordinals(
+        &self,
+        reader: FieldReader<'_>,
+        after: Option<&(Vec<u8>, DocId)>,
+    ) -> Result<Range<u32>> {
+        let dictionary = reader.terms()?;
+        let from = after.map_or(Bound::Unbounded, |(term, _)| Bound::Included(&term[..]));
+        let terms = match self.field.direction.descending {
+            false => dictionary.range(from, Bound::Unbounded)?,
+            true => dictionary.range(Bound::Unbounded, from)?,
+        };
+        let mut ordinals = terms.ordinals();
+        for range in self.within {
+            if let Some(range) = range.ordinals(&dictionary)? {
+                ordinals = ordinals.start.max(range.start)..ordinals.end.min(range.end);
+            }
+        }
+        Ok(ordinals.start..ordinals.end.max(ordinals.start))
+    }
+
+    /// What matches in the first of these lists, until there are as many as wanted; `None` after so many documents.
     fn read(
         &self,
         reader: FieldReader<'_>,
         segment: &SegmentPlan<'_>,
+        ordinals: Range<u32>,
         after: Option<(Vec<u8>, DocId)>,
         most: u64,
         profile: &mut StreamProfile,
     ) -> Result<Option<Candidates>> {
         let dictionary = reader.terms()?;
-        let from = after.as_ref().map_or(Bound::Unbounded, |(term, _)| Bound::Included(&term[..]));
-        let mut lists = match self.field.direction.descending {
-            false => {
-                let terms = dictionary.range(from, Bound::Unbounded)?;
-                Lists::Ascending(dictionary.infos(terms.ordinals()))
-            }
-            true => Lists::Descending(dictionary.range(Bound::Unbounded, from)?),
-        };
-        // The list of what all must come behind has documents that come before.
+        // The list of what all must come behind has documents that come before, where it is the first.
         let mut of_after = match &after {
-            Some((term, doc)) => dictionary.get(term)?.map(|_| *doc),
+            Some((term, doc)) => {
+                let first = dictionary.rank(term)?;
+                let is_first = match self.field.direction.descending {
+                    false => ordinals.start == first,
+                    true => ordinals.end == first.saturating_add(1),
+                };
+                dictionary.get(term)?.filter(|_| is_first).map(|_| *doc)
+            }
             None => None,
+        };
+        let mut lists = match self.field.direction.descending {
+            false => Lists::Ascending(dictionary.infos(ordinals)),
+            true => Lists::Descending(dictionary.terms(ordinals)),
         };
         let (mut found, mut docs, mut n_read) = (Candidates::default(), vec![], 0);
         while found.n_counted < self.n {

@@ -72,6 +72,12 @@ impl OneEach<'_> {
         numbers::unpack(self.bytes, self.width, places, out);
     }
 
+    /// The code that a number stands for, where they are [plain](Self::are_plain).
+    #[inline]
+    pub(crate) fn code_of(&self, number: u32) -> u64 {
+        self.base.wrapping_add(self.unit.wrapping_mul(number.into()))
+    }
+
     /// The code of the document in this place of the block.
     #[inline]
     pub(crate) fn code(&self, place: u32) -> Option<u64> {

@@ -114,7 +114,7 @@ mod tests;
 mod writer;
 
 pub(crate) use at_hand::AtHand;
-pub(crate) use block::Block;
+pub(crate) use block::{Block, OneEach};
 pub(crate) use frame::{Frame, FrameFinder};
 pub(crate) use heads::{Few, Heads};
 pub(crate) use plain::{Numbers, Plain};

@@ -617,6 +617,11 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         TermStream::new(*self, 0..self.n_terms())
     }
 
+    /// The terms with these ordinals.
+    pub(crate) fn terms(&self, ordinals: Range<u32>) -> TermStream<'s, S> {
+        TermStream::new(*self, ordinals)
+    }
+
     /// The terms between two bounds; two lookups find its ends, so its length is known at once.
     pub(crate) fn range(
         &self,
