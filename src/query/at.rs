@@ -31,7 +31,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Query`] for what is no date, a time that clocks are put forward over, or `now` where nothing is said of it;
+    /// [`ErrorKind::Query`] for what is no date, a time or a day that clocks are put forward over, or `now` where nothing is said of it;
     /// [`ErrorKind::LimitExceeded`] for a tree that is too large or too deep to be asked.
     pub fn at(&self, schema: &Schema, dates: &Dates) -> Result<Query> {
         check_size(self)?;
@@ -89,13 +89,13 @@ impl Query {
             let date = Timestamp::from_micros(micros).map_or(Value::Null, Value::Date);
             date.to_exact_text().into_owned()
         };
+        let between = |(first, last): (i64, i64)| {
+            Query::range((Bound::Included(exact(first)), Bound::Included(exact(last))))
+        };
         let value = |text: &str, place: &Place| -> Result<Query> {
-            let (first, last) = span(text, place)?.into_inner();
-            Ok(match first == last {
-                true => Query::phrase(exact(first)),
-                false => {
-                    Query::range((Bound::Included(exact(first)), Bound::Included(exact(last))))
-                }
+            Ok(match span(text, place)?.into_inner() {
+                (first, last) if first == last => Query::phrase(exact(first)),
+                span => between(span),
             })
         };
         let named = |query: Query| match name {
@@ -106,8 +106,28 @@ impl Query {
             Query::Word { text, place, .. } => named(value(text, place)?),
             Query::Phrase { text, prefix: false, place, .. } => named(value(text, place)?),
             Query::InSet { values, place, .. } => {
-                let any = values.iter().map(|text| value(text, place).map(named));
-                Query::any_of(any.collect::<Result<Vec<_>>>()?)
+                let (mut moments, mut spans) = (vec![], vec![]);
+                for text in values {
+                    match span(text, place)?.into_inner() {
+                        (first, last) if first == last => moments.push(first),
+                        span => spans.push(span),
+                    }
+                }
+                // Days that follow each other are one range.
+                spans.sort_unstable();
+                spans.dedup_by(|next, before| {
+                    let meet = next.0 <= before.1.saturating_add(1);
+                    before.1 = if meet { before.1.max(next.1) } else { before.1 };
+                    meet
+                });
+                let mut any: Vec<_> = spans.into_iter().map(between).collect();
+                match moments[..] {
+                    [] => {}
+                    [moment] => any.push(Query::phrase(exact(moment))),
+                    // However many there are, they stay one leaf.
+                    _ => any.push(Query::in_set(moments.into_iter().map(exact))),
+                }
+                Query::any_of(any.into_iter().map(named))
             }
             Query::Range { lower, upper, place, .. } => {
                 let lower = match lower {
@@ -213,6 +233,20 @@ mod tests {
         }
         let set = at("since:IN [now 2024-05-01]", &dates).unwrap();
         assert_eq!(set, format!("since:{day} OR since:\"2024-05-01T12:00:00.000000Z\""));
+        // Moments stay one list, and spans that meet become one range.
+        let noon = |day: u32| format!("\"2024-05-{day:02}T12:00:00.000000Z\"");
+        let moments = format!("since:IN [{} {} {}]", noon(1), noon(3), noon(7));
+        assert_eq!(at(&moments, &dates).unwrap(), moments);
+        let mixed =
+            format!("since:IN [{} 2024-05-03 2024-05-01 2024-05-02 2023 {}]", noon(9), noon(7));
+        let year = r#"["2022-12-31T22:00:00.000000Z" TO "2023-12-31T21:59:59.999999Z"]"#;
+        let three = r#"["2024-04-30T22:00:00.000000Z" TO "2024-05-03T21:59:59.999999Z"]"#;
+        let expected =
+            format!("since:{year} OR since:{three} OR since:IN [{} {}]", noon(7), noon(9));
+        assert_eq!(at(&mixed, &dates).unwrap(), expected);
+        let many: Vec<_> = (0..20_000).map(|n| Timestamp::from_micros(n).unwrap()).collect();
+        let many = Query::in_set(many).in_field("since");
+        assert_eq!(many.at(&schema(), &dates).unwrap(), many);
     }
 
     #[test]
