@@ -1,9 +1,9 @@
 //! Less and less, the farther a value is from another.
 
 use super::{Function, number_of, refused};
-use crate::error::Result;
-use crate::schema::FieldKind;
-use crate::value::{self, Value};
+use crate::error::{Error, Result};
+use crate::schema::{Field, Schema};
+use crate::value::{self, Dates, NotTaken, Value};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -84,8 +84,38 @@ impl Decay {
         self
     }
 
+    /// The same with the moment that an origin means in a field of dates of `schema`, as [`Query::at`](crate::query::Query::at)
+    /// has those of a query: a date without an offset in the zone of `dates`, and `now`, `now-7d/d` and the like. Of what a text
+    /// leaves open it is the first moment. Without it dates without an offset are in the zone of the field.
+    ///
+    /// ```
+    /// use treepie::{Dates, Decay, Field, FieldKind, Schema, Timestamp};
+    ///
+    /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;
+    /// let dates = Dates::new().now("2024-05-06T12:00Z".parse::<Timestamp>()?).zone("+02:00".parse()?);
+    /// let recent = Decay::exp("since", "now/d", 86_400.0).at(&schema, &dates)?;
+    /// assert_eq!(recent, Decay::exp("since", "2024-05-05T22:00Z".parse::<Timestamp>()?, 86_400.0));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) for what is no date, a time or a day that clocks are put forward over, or `now`
+    /// where nothing is said of it.
+    pub fn at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
+        let Some(field) = schema.field(&self.field) else { return Ok(self) };
+        match dates.moment(&self.origin, field) {
+            Ok(origin) => {
+                self.origin = origin;
+                Ok(self)
+            }
+            Err(not_taken) => Err(not_an_origin(&Function::from(self), not_taken)),
+        }
+    }
+
     /// Checks the settings; the origin as a number.
-    pub(super) fn check(&self, kind: FieldKind, function: &Function) -> Result<f64> {
+    pub(super) fn check(&self, field: &Field, function: &Function) -> Result<f64> {
+        let kind = field.kind;
         let Decay { scale, offset, decay, missing, .. } = self;
         let numbers = [
             (*scale > 0.0 && scale.is_finite(), "a scale greater than 0", scale),
@@ -96,11 +126,9 @@ impl Decay {
         if let Some((_, expected, found)) = numbers.into_iter().find(|(is_right, ..)| !is_right) {
             return Err(refused(function).expected(expected).found(found.to_string()));
         }
-        let code = value::code(kind, &self.origin).map_err(|not_taken| {
-            let expected = format!("as origin {}", not_taken.expected);
-            refused(function).expected(expected).found(not_taken.found)
-        })?;
-        Ok(number_of(kind, code))
+        let origin = Dates::new().moment(&self.origin, field);
+        let code = origin.and_then(|origin| value::code(kind, &origin));
+        Ok(number_of(kind, code.map_err(|not_taken| not_an_origin(function, not_taken))?))
     }
 
     /// What it is for the nearest of some values; NaN where there is none.
@@ -123,6 +151,11 @@ impl Decay {
         let numbers = [self.scale, self.offset, self.decay].map(f64::to_bits);
         (&self.field, self.shape, &self.origin, numbers, self.missing.map(f64::to_bits))
     }
+}
+
+fn not_an_origin(function: &Function, not_taken: NotTaken) -> Error {
+    let expected = format!("as origin {}", not_taken.expected);
+    refused(function).expected(expected).found(not_taken.found)
 }
 
 impl fmt::Display for Decay {

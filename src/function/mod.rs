@@ -185,7 +185,9 @@ impl Function {
         let inputs = names.iter().map(input).collect::<Result<Vec<_>>>()?;
         let origin = match (&self.0, inputs.first()) {
             (Kind::FieldValue(own), _) => own.check(self).map(|()| 0.0)?,
-            (Kind::Decay(own), Some(Input::Column { kind, .. })) => own.check(*kind, self)?,
+            (Kind::Decay(own), Some(Input::Column { field, .. })) => {
+                own.check(schema.get(*field), self)?
+            }
             _ => 0.0,
         };
         Ok(BoundFunction { function: self.clone(), inputs, origin })

@@ -1,9 +1,10 @@
 //! What a search can be asked to count, and with which options.
 
-use super::ranges::FacetRange;
+use super::ranges::{FacetRange, not_an_end};
 use super::values::{ValueFacet, ValueOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::value::{Calendar, Interval, Value, Zone};
+use crate::schema::{FieldKind, Schema};
+use crate::value::{Calendar, Dates, Interval, Value, Zone};
 
 /// How many facets may lie within each other, the outermost one counted.
 pub const FACET_DEPTH_MAX: usize = 8;
@@ -97,12 +98,13 @@ pub(super) enum FacetWhat {
     /// In a box, as it is larger than all else.
     Values(Box<ValueOptions>),
     Ranges(Vec<FacetRange>),
-    Intervals(Calendar),
+    /// As the clocks of a zone show them, or where none is said, in UTC.
+    Intervals(Interval, Option<Zone>),
     Statistics(StatisticsOptions),
     /// Of this width.
     Steps(Value),
-    /// At most so many ranges that suit what matches.
-    Suitable(usize),
+    /// At most so many ranges that suit what matches, of dates as the clocks of a zone show them.
+    Suitable(usize, Option<Zone>),
     /// At most so many ranges that as many of what matches are in.
     Quantiles(usize),
 }
@@ -113,8 +115,8 @@ impl FacetWhat {
         match self {
             FacetWhat::Values(values) => values.limit,
             FacetWhat::Ranges(ranges) => ranges.len(),
-            FacetWhat::Suitable(n) | FacetWhat::Quantiles(n) => *n,
-            FacetWhat::Intervals(_) | FacetWhat::Statistics(_) | FacetWhat::Steps(_) => 0,
+            FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n) => *n,
+            FacetWhat::Intervals(..) | FacetWhat::Statistics(_) | FacetWhat::Steps(_) => 0,
         }
     }
 
@@ -123,13 +125,20 @@ impl FacetWhat {
         match self {
             FacetWhat::Values(_) => None,
             FacetWhat::Ranges(ranges) => Some(format!("{} ranges", ranges.len())),
-            FacetWhat::Intervals(interval) => Some(format!("by {interval}")),
+            FacetWhat::Intervals(interval, zone) => {
+                Some(format!("by {}", calendar(*interval, zone.as_ref())))
+            }
             FacetWhat::Statistics(_) => Some("statistics".to_owned()),
             FacetWhat::Steps(width) => Some(format!("by steps of {width}")),
-            FacetWhat::Suitable(n) => Some(format!("at most {n} ranges that suit")),
+            FacetWhat::Suitable(n, _) => Some(format!("at most {n} ranges that suit")),
             FacetWhat::Quantiles(n) => Some(format!("{n} quantiles")),
         }
     }
+}
+
+/// The intervals of a facet, which are those of UTC where no zone is said.
+pub(super) fn calendar(interval: Interval, zone: Option<&Zone>) -> Calendar {
+    Calendar::new(interval, zone.cloned().unwrap_or_default())
 }
 
 impl Facet {
@@ -187,7 +196,7 @@ impl Facet {
 
     /// Intervals of the calendar, as [`facet_intervals`](crate::SearchBuilder::facet_intervals) says.
     pub fn intervals(field: impl Into<String>, interval: Interval) -> Self {
-        Self::intervals_in(field, interval, Zone::utc())
+        Facet::of(field, FacetWhat::Intervals(interval, None))
     }
 
     /// The same as the clocks of a zone show it: a day may have 23 or 25 hours. What it begins and ends with is told in UTC.
@@ -208,7 +217,7 @@ impl Facet {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn intervals_in(field: impl Into<String>, interval: Interval, zone: Zone) -> Self {
-        Facet::of(field, FacetWhat::Intervals(Calendar::new(interval, zone)))
+        Facet::of(field, FacetWhat::Intervals(interval, Some(zone)))
     }
 
     /// A histogram: steps of one width, the first of which begins at zero, of a field of numbers that keeps a
@@ -261,7 +270,58 @@ impl Facet {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn auto_ranges(field: impl Into<String>, n: usize) -> Self {
-        Facet::of(field, FacetWhat::Suitable(n))
+        Facet::of(field, FacetWhat::Suitable(n, None))
+    }
+
+    /// The same where dates are those of a query that was read [at](crate::query::Query::at) `dates`: ends of ranges that are
+    /// texts, as `2024-05-01` and `now-7d/d`, become the first moments that they mean in a field of dates of `schema`; intervals
+    /// of the calendar that no zone was given for, and those of [`auto_ranges`](Self::auto_ranges), are what the clocks of the zone
+    /// of `dates` show, or else of the field's own. Facets within it, too.
+    ///
+    /// Without it ends without an offset are in the zone of the field, and intervals in UTC.
+    ///
+    /// ```
+    /// use treepie::{Dates, Facet, FacetRange, Field, FieldKind, Schema, Timestamp};
+    ///
+    /// let schema = Schema::builder().field(Field::new("since", FieldKind::Date)).build()?;
+    /// let dates = Dates::new().now("2024-05-06T12:00Z".parse::<Timestamp>()?);
+    /// let week = Facet::ranges("since", ["now-7d/d..now/d".parse()?]).at(&schema, &dates)?;
+    /// let [from, to] = ["2024-04-29", "2024-05-06"].map(|day| day.parse::<Timestamp>());
+    /// assert_eq!(week, Facet::ranges("since", [FacetRange::new(Some(from?), Some(to?))]));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`] for what is no date, a time or a day that clocks are put forward over, `now` where nothing is said of
+    /// it, or a field of a zone that this build does not know.
+    pub fn at(mut self, schema: &Schema, dates: &Dates) -> Result<Self> {
+        let inner = std::mem::take(&mut self.within.facets).into_iter();
+        self.within.facets = inner.map(|facet| facet.at(schema, dates)).collect::<Result<_>>()?;
+        let field = schema.field(&self.field).filter(|field| field.kind == FieldKind::Date);
+        let Some(field) = field else { return Ok(self) };
+        let moment_of = |end: &mut Option<Value>| {
+            if let Some(value) = end {
+                *value = dates.moment(value, field).map_err(|it| not_an_end(field, it))?;
+            }
+            Ok(())
+        };
+        let ranges = match &mut self.what {
+            FacetWhat::Ranges(ranges) => &mut ranges[..],
+            FacetWhat::Values(options) => options.between.as_mut_slice(),
+            FacetWhat::Intervals(_, zone @ None) | FacetWhat::Suitable(_, zone @ None) => {
+                *zone = Some(dates.zone_of(field).map_err(|not_taken| {
+                    not_taken.into_usage(format!("counting '{}' by intervals", field.name))
+                })?);
+                &mut []
+            }
+            _ => &mut [],
+        };
+        for range in ranges {
+            moment_of(&mut range.from)?;
+            moment_of(&mut range.to)?;
+        }
+        Ok(self)
     }
 
     /// `n` ranges, 2 to 1,024, that about as many of the values are in that match, from each value where one begins up to the
@@ -331,8 +391,10 @@ impl Facet {
             + match &self.what {
                 FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
                 FacetWhat::Values(options) => options.n_bytes(),
-                FacetWhat::Intervals(calendar) => calendar.n_bytes(),
-                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) => 0,
+                FacetWhat::Intervals(_, zone) | FacetWhat::Suitable(_, zone) => {
+                    zone.as_ref().map_or(0, |zone| zone.name().len())
+                }
+                FacetWhat::Quantiles(_) => 0,
                 FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }

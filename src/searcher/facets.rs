@@ -1,7 +1,7 @@
 //! What is counted over the documents that match.
 
 use super::answer::Found;
-use super::facet::{Facet, FacetWhat};
+use super::facet::{Facet, FacetWhat, calendar};
 use super::hits::{Bucket, FacetCounts, FacetKind};
 use super::ranges::{BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
 use super::search::SearchBuilder;
@@ -139,10 +139,10 @@ impl SearchBuilder<'_> {
             let counting = match &facet.what {
                 FacetWhat::Values(_) => "counting values",
                 FacetWhat::Ranges(_) => "counting by ranges",
-                FacetWhat::Intervals(_) => "counting by intervals",
+                FacetWhat::Intervals(..) => "counting by intervals",
                 FacetWhat::Statistics(_) => "taking statistics",
                 FacetWhat::Steps(_) => "counting by steps",
-                FacetWhat::Suitable(_) => "counting by ranges that suit",
+                FacetWhat::Suitable(..) => "counting by ranges that suit",
                 FacetWhat::Quantiles(_) => "counting by quantiles",
             };
             let wrong = |expected: &str| {
@@ -174,25 +174,25 @@ impl SearchBuilder<'_> {
                 }
                 FacetWhat::Statistics(options) => drop(options.percentiles()?),
                 _ if !of_schema.column => return wrong("a field that keeps a column"),
-                FacetWhat::Intervals(_) if kind != FieldKind::Date => {
+                FacetWhat::Intervals(..) if kind != FieldKind::Date => {
                     return wrong("a field of dates");
                 }
-                FacetWhat::Intervals(_) => {}
+                FacetWhat::Intervals(..) => {}
                 FacetWhat::Steps(_) if matches!(kind, FieldKind::Bool | FieldKind::Date) => {
                     return wrong("a field of numbers");
                 }
                 FacetWhat::Steps(width) => drop(steps_of(of_schema, width)?),
-                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
+                FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) if kind == FieldKind::Bool => {
                     return wrong("a field of numbers or dates");
                 }
-                FacetWhat::Suitable(n) | FacetWhat::Quantiles(n)
+                FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n)
                     if !(2..=RANGES_MAX).contains(n) =>
                 {
                     return Err(Error::new(ErrorKind::Usage, counting)
                         .expected(format!("2 to {RANGES_MAX} ranges"))
                         .found(n.to_string()));
                 }
-                FacetWhat::Suitable(_) | FacetWhat::Quantiles(_) => {}
+                FacetWhat::Suitable(..) | FacetWhat::Quantiles(_) => {}
                 FacetWhat::Ranges(ranges) => drop(Ranges::of(of_schema, ranges)?),
             }
         }
@@ -295,15 +295,16 @@ impl SearchBuilder<'_> {
             FacetWhat::Steps(width) => {
                 of_steps(segments, field, of_schema, steps_of(of_schema, width)?, matches)
             }
-            FacetWhat::Intervals(interval) => {
-                of_intervals(segments, field, of_schema, interval, matches)
+            FacetWhat::Intervals(interval, zone) => {
+                let calendar = calendar(*interval, zone.as_ref());
+                of_intervals(segments, field, of_schema, &calendar, matches)
             }
-            FacetWhat::Suitable(n) => {
+            FacetWhat::Suitable(n, zone) => {
                 let of = facet::statistics_of(segments, field, None, matches)?;
                 let Some(codes) = of.range else {
                     return Ok(Counted::ranges(of_schema, vec![], (0, of.missing), of.profile));
                 };
-                match Suitable::of(of_schema, codes, *n) {
+                match Suitable::of(of_schema, codes, *n, zone.as_ref()) {
                     Suitable::Steps(it) => of_steps(segments, field, of_schema, it, matches),
                     Suitable::Intervals(it) => {
                         of_intervals(segments, field, of_schema, &it, matches)

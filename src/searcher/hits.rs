@@ -288,9 +288,9 @@ impl FacetCounts {
         let kind = match request.what {
             FacetWhat::Values(_) => FacetKind::Terms,
             FacetWhat::Ranges(_)
-            | FacetWhat::Intervals(_)
+            | FacetWhat::Intervals(..)
             | FacetWhat::Steps(_)
-            | FacetWhat::Suitable(_)
+            | FacetWhat::Suitable(..)
             | FacetWhat::Quantiles(_) => FacetKind::Ranges,
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         };

@@ -1,5 +1,6 @@
 //! Ranges of values: those that are asked for, and such as suit what matches.
 
+use super::facet::calendar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::Steps;
 use crate::schema::{Field, FieldKind};
@@ -87,15 +88,15 @@ impl From<RangeFull> for FacetRange {
     }
 }
 
+/// An error about an end of a range.
+pub(super) fn not_an_end(field: &Field, refused: value::NotTaken) -> Error {
+    refused.into_usage(format!("reading an end of a range of '{}'", field.name))
+}
+
 /// The code that an end of a range stands before, and its value where it is one of the field.
 fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
     let kind = field.kind;
-    let wrong = |refused: value::NotTaken| {
-        Error::new(ErrorKind::Usage, format!("reading an end of a range of '{}'", field.name))
-            .expected(refused.expected)
-            .found(refused.found)
-    };
-    let span = value::span_in(field, &end.to_exact_text()).map_err(wrong)?;
+    let span = value::span_in(field, &end.to_exact_text()).map_err(|it| not_an_end(field, it))?;
     let first = u128::try_from(span.first.max(0)).unwrap_or(0).min(BEHIND);
     let code = u64::try_from(span.first).ok().filter(|_| span.first <= span.last);
     Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
@@ -178,11 +179,16 @@ pub(super) enum Suitable {
 
 impl Suitable {
     /// At most `n` ranges, two or more, that have all codes between these: steps of 1, 2 or 5 times a power of ten, or intervals
-    /// of the calendar or so many years, as short as that allows.
-    pub(super) fn of(field: &Field, (least, greatest): (u64, u64), n: usize) -> Self {
+    /// of the calendar of a zone or so many of its years, as short as that allows.
+    pub(super) fn of(
+        field: &Field,
+        (least, greatest): (u64, u64),
+        n: usize,
+        zone: Option<&Zone>,
+    ) -> Self {
         let n = n as u128;
         match field.kind {
-            FieldKind::Date => Self::of_dates((least, greatest), n),
+            FieldKind::Date => Self::of_dates((least, greatest), n, zone),
             FieldKind::F64 => {
                 let ends = [least, greatest].map(value::f64_of_code);
                 let furthest = ends[0].abs().max(ends[1].abs());
@@ -216,7 +222,7 @@ impl Suitable {
         }
     }
 
-    fn of_dates((least, greatest): (u64, u64), n: u128) -> Self {
+    fn of_dates((least, greatest): (u64, u64), n: u128, zone: Option<&Zone>) -> Self {
         let micros = |code| Timestamp::from_code(code).map_or(0, Timestamp::as_micros);
         let (least, greatest) = (micros(least), micros(greatest));
         let fits = |calendar: &Calendar| {
@@ -225,12 +231,12 @@ impl Suitable {
             let starts = starts.take_while(|start| *start <= greatest);
             starts.take(n as usize + 1).count() as u128 <= n
         };
-        let one = Interval::shortest_first().map(|it| Calendar::new(it, Zone::utc()));
+        let one = Interval::shortest_first().map(|it| calendar(it, zone));
+        let years = |n: i16| Calendar::of_years(n, zone.cloned().unwrap_or_else(Zone::utc));
         let powers = (0..4).map(|power| 10i16.pow(power));
-        let several =
-            powers.flat_map(|power| [2, 5, 10].map(|digit| Calendar::of_years(digit * power)));
+        let several = powers.flat_map(|power| [2, 5, 10].map(|digit| years(digit * power)));
         // All years there are lie in two times ten thousand.
-        let widest = Calendar::of_years(10_000);
+        let widest = years(10_000);
         Suitable::Intervals(one.chain(several).find(fits).unwrap_or(widest))
     }
 }

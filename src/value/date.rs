@@ -189,7 +189,13 @@ pub(super) fn micros_in(
         (None, None) => {
             let first = zone.start_of(pieces.date());
             let next = pieces.date().tomorrow().ok().map(|next| zone.start_of(next));
-            between(first, next.map_or(MICROS_PER_DAY, |next| next - first))
+            if next == Some(first) {
+                return Err(NotTaken {
+                    expected: format!("a day that clocks of {zone} show").into(),
+                    found: format!("{}, which they are put forward over", pieces.date()),
+                });
+            }
+            between(first, next.map_or(2 * MICROS_PER_DAY, |next| next - first))
         }
         (time, Some(offset)) => {
             let len = time.map_or(MICROS_PER_DAY, |_| precision(text));

@@ -1,9 +1,11 @@
 //! What texts of dates mean where and when they are read.
 
+use super::Value;
 use super::date::{self, Timestamp};
 use super::interval::{Calendar, Interval};
 use super::typed::NotTaken;
 use super::zone::Zone;
+use crate::schema::{Field, FieldKind};
 use jiff::Span;
 use std::ops::RangeInclusive;
 
@@ -55,6 +57,26 @@ impl Dates {
     /// Whether all dates are of one zone.
     pub(crate) fn has_zone(&self) -> bool {
         self.zone.is_some()
+    }
+
+    /// The moment that a text begins with in a field, where that is one of dates; any other value, and those of other fields,
+    /// as they are.
+    pub(crate) fn moment(&self, value: &Value, field: &Field) -> Result<Value, NotTaken> {
+        match value {
+            Value::Text(text) if field.kind == FieldKind::Date => {
+                let micros = self.micros(text, field.zone.as_deref())?;
+                Ok(Value::Date(Timestamp::of_code(*micros.start())))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// The zone that dates of a field are in.
+    pub(crate) fn zone_of(&self, field: &Field) -> Result<Zone, NotTaken> {
+        match &self.zone {
+            Some(zone) => Ok(zone.clone()),
+            None => Zone::of_field(field.zone.as_deref()),
+        }
     }
 
     /// The microseconds that a text means in a field of this zone.
@@ -233,6 +255,28 @@ mod tests {
             message.contains("clocks of Europe/Berlin") && message.contains("02:30"),
             "{message}"
         );
+        // Back from 00:01 to 23:01, over midnight: the day has begun, and goes on.
+        let dates = Dates::new().now("2010-11-07T02:45Z".parse::<Timestamp>().unwrap());
+        let dates = dates.zone("America/St_Johns".parse().unwrap());
+        let day = "2010-11-07T02:30:00Z 2010-11-08T03:29:59.999999Z";
+        for (text, expected) in [
+            ("2010-11-07", day),
+            ("now/d", day),
+            ("2010-11-06", "2010-11-06T02:30:00Z 2010-11-07T02:29:59.999999Z"),
+        ] {
+            assert_eq!(shown(&dates, text).as_deref(), Ok(expected), "{text}");
+        }
+        // Over the date line, without a day.
+        let dates = Dates::new().zone("Pacific/Apia".parse().unwrap());
+        let message = shown(&dates, "2011-12-30").unwrap_err();
+        assert!(
+            message.contains("a day that clocks of Pacific/Apia show")
+                && message.contains("2011-12-30"),
+            "{message}"
+        );
+        let days = ["2011-12-29", "2011-12-31"].map(|day| shown(&dates, day).unwrap());
+        assert_eq!(days[0], "2011-12-29T10:00:00Z 2011-12-30T09:59:59.999999Z");
+        assert_eq!(days[1], "2011-12-30T10:00:00Z 2011-12-31T09:59:59.999999Z");
     }
 
     #[test]

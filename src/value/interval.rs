@@ -97,14 +97,15 @@ impl Interval {
 
 /// Intervals of the calendar as the clocks of a zone show it.
 ///
-/// Days and longer ones begin with the first moment of a day, so that some are longer or shorter than others. Hours and minutes
-/// begin where clocks show a whole one; where they are put forward or back within one, it ends there, and of an hour that comes
-/// twice each is one by itself.
+/// They follow each other without a gap, up to both ends of time, and none has two pieces. Days and longer ones begin with the
+/// moment when clocks first show a day, so that some are longer or shorter than others; where clocks are put back over midnight,
+/// what they show again of the day before belongs to the day that has begun. Hours and minutes begin where clocks show a whole
+/// one; where they are put forward or back within one, it ends there, and of an hour that comes twice each is one by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Calendar {
     interval: Interval,
     zone: Zone,
-    /// Several years at once, of UTC; 1 of all other intervals.
+    /// Several years at once; 1 of all other intervals.
     n_years: i16,
 }
 
@@ -113,14 +114,14 @@ impl Calendar {
         Calendar { interval, zone, n_years: 1 }
     }
 
-    /// So many years at a time, from a multiple of that on, of UTC.
-    pub(crate) fn of_years(n: i16) -> Self {
-        Calendar { n_years: n.max(1), ..Calendar::new(Interval::Year, Zone::utc()) }
+    /// So many years at a time, from a multiple of that on.
+    pub(crate) fn of_years(n: i16, zone: Zone) -> Self {
+        Calendar { n_years: n.max(1), ..Calendar::new(Interval::Year, zone) }
     }
 
     /// The first of the years at once that a date is in, which may be before all that there are.
     fn first_year(&self, micros: i64) -> Option<i16> {
-        let year = date::civil(micros)?.year();
+        let year = self.zone.day(micros).year();
         year.div_euclid(self.n_years).checked_mul(self.n_years)
     }
 
@@ -128,27 +129,19 @@ impl Calendar {
     pub(crate) fn start(&self, micros: i64) -> i64 {
         if self.n_years > 1 {
             let first = self.first_year(micros).and_then(|year| Date::new(year, 1, 1).ok());
-            return date::midnight(first.unwrap_or(Date::MIN));
+            return self.zone.start_of(first.unwrap_or(Date::MIN));
         }
         if self.zone.is_utc() {
             return self.interval.start(micros);
         }
-        let Some((wall, ahead)) = self.zone.on_the_wall(micros) else {
-            return self.interval.start(micros);
-        };
         match self.step() {
             Some(step) => {
+                let ahead = self.zone.ahead(micros);
                 let start = (micros + ahead).div_euclid(step) * step - ahead;
-                match self.zone.changes_around(micros).0 {
-                    Some(change) => start.max(change),
-                    None => start,
-                }
+                let change = self.zone.changes_around(micros).0;
+                change.map_or(start, |change| start.max(change)).max(date::ends().0)
             }
-            None => {
-                let start = self.interval.start(date::in_utc(wall));
-                let day = date::civil(start).map_or(Date::MIN, |civil| civil.date());
-                self.zone.start_of(day).min(micros)
-            }
+            None => self.zone.start_of(self.first_day(micros)),
         }
     }
 
@@ -156,32 +149,38 @@ impl Calendar {
     pub(crate) fn next(&self, start: i64) -> Option<i64> {
         if self.n_years > 1 {
             let year = self.first_year(start)?.checked_add(self.n_years)?;
-            return Date::new(year, 1, 1).ok().map(date::midnight);
+            return Date::new(year, 1, 1).ok().and_then(|first| inside(self.zone.start_of(first)));
         }
         if self.zone.is_utc() {
             return self.interval.next(start);
         }
-        let Some((wall, ahead)) = self.zone.on_the_wall(start) else {
-            return self.interval.next(start);
-        };
         match self.step() {
             Some(step) => {
+                let ahead = self.zone.ahead(start);
                 let next = ((start + ahead).div_euclid(step) + 1) * step - ahead;
                 let change = self.zone.changes_around(start).1;
                 inside(change.map_or(next, |change| next.min(change)))
             }
             None => {
-                let mut of_wall = self.interval.start(date::in_utc(wall));
+                let mut first = self.first_day(start);
                 loop {
-                    of_wall = self.interval.next(of_wall)?;
-                    let next = self.zone.start_of(date::civil(of_wall)?.date());
-                    // A zone that moved over the date line has one day less.
+                    let next = self.interval.next(date::midnight(first))?;
+                    first = date::civil(next)?.date();
+                    let next = self.zone.start_of(first);
+                    // A day that clocks were put forward over has no moment of its own.
                     if next > start {
                         return inside(next);
                     }
                 }
             }
         }
+    }
+
+    /// The day that the interval of a moment begins with.
+    fn first_day(&self, micros: i64) -> Date {
+        let day = self.zone.day(micros);
+        let first = self.interval.start(date::midnight(day));
+        date::civil(first).map_or(day, |civil| civil.date())
     }
 
     /// How long an interval is that is no day and not made of any.
@@ -191,11 +190,6 @@ impl Calendar {
             Interval::Minute => Some(60 * MICROS_PER_SECOND),
             _ => None,
         }
-    }
-
-    /// About how many bytes it takes.
-    pub(crate) fn n_bytes(&self) -> usize {
-        size_of::<Self>() + self.zone.name().len()
     }
 }
 
@@ -295,9 +289,103 @@ mod tests {
         }
     }
 
+    /// What holds of a moment in any calendar, and the interval that it is in.
+    fn check_laws(calendar: &Calendar, at: i64) -> (i64, Option<i64>) {
+        let start = calendar.start(at);
+        let next = calendar.next(start);
+        let told = || format!("{calendar} at {at}: {start} to {next:?}");
+        assert!(date::ends().0 <= start && start <= at, "{}", told());
+        assert_eq!(calendar.start(start), start, "{}", told());
+        if let Some(next) = next {
+            assert!(at < next && next <= date::ends().1, "{}", told());
+            assert_eq!(calendar.start(next), next, "{}", told());
+            assert_eq!(calendar.start(next - 1), start, "{}", told());
+        }
+        (start, next)
+    }
+
+    #[cfg(feature = "zones")]
+    #[test]
+    fn a_day_begins_when_clocks_first_show_it_wherever_they_are_put_back_or_forward() {
+        use jiff::Timestamp as Moment;
+        const HOUR: i64 = 3_600 * MICROS_PER_SECOND;
+        let bundled = jiff::tz::TimeZoneDatabase::bundled();
+        for name in [
+            "America/St_Johns", // Back from 00:01 to 23:01 of the day before.
+            "America/Toronto",  // In 1919 forward from 23:30 to 00:30.
+            "America/Havana",
+            "America/Sao_Paulo",
+            "America/Juneau", // Had a day twice in 1867.
+            "Asia/Beirut",
+            "Asia/Gaza",
+            "Africa/Cairo",
+            "Africa/Casablanca",
+            "Pacific/Apia",
+            "Pacific/Kwajalein",
+            "Australia/Lord_Howe",
+        ] {
+            let zone: Zone = name.parse().unwrap();
+            let tz = bundled.get(name).unwrap();
+            let shown = |at: i64| tz.to_datetime(Moment::from_microsecond(at).unwrap()).date();
+            let from = Moment::from_microsecond(micros("1850-01-01")).unwrap();
+            let changes = tz.following(from).map(|change| change.timestamp().as_microsecond());
+            // Afterwards all years are alike.
+            for change in changes.take_while(|change| *change < micros("2045-01-01")) {
+                let mut points: Vec<i64> = (-60..=60).map(|n| change + n * HOUR / 2).collect();
+                points.extend([change - 1, change + 1]);
+                points.sort_unstable();
+                let mut latest = shown(points[0] - 30 * HOUR);
+                let mut before: Option<(Date, [i64; 5])> = None;
+                for at in points {
+                    latest = latest.max(shown(at));
+                    assert_eq!(zone.day(at), latest, "{name} at {at}");
+                    let of_days = [0, 1, 2, 3, 4].map(|n| Interval::ALL[n]);
+                    let starts = of_days.map(|interval| {
+                        let calendar = Calendar::new(interval, zone.clone());
+                        calendar.start(at)
+                    });
+                    if let Some((day, others)) = before {
+                        for n in 0..5 {
+                            let of_utc = |day| of_days[n].start(date::midnight(day));
+                            let is_same = of_utc(day) == of_utc(latest);
+                            assert_eq!(others[n] == starts[n], is_same, "{name} at {at}");
+                        }
+                    }
+                    before = Some((latest, starts));
+                }
+                for by in [-25 * HOUR, -HOUR / 2, -1, 0, 1, HOUR / 2, 23 * HOUR, 25 * HOUR] {
+                    for interval in Interval::ALL {
+                        check_laws(&Calendar::new(interval, zone.clone()), change + by);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_of_zones_tile_time_up_to_both_ends() {
+        let (first, last) = date::ends();
+        let mut zones = vec!["UTC", "+14:00", "-12:00", "+05:30", "-00:44", "+23:59", "-23:59"];
+        if cfg!(feature = "zones") {
+            zones.extend(["America/New_York", "Pacific/Apia", "Australia/Sydney"]);
+        }
+        for (zone, interval) in zones.into_iter().flat_map(|z| Interval::ALL.map(|i| (z, i))) {
+            let calendar = Calendar::new(interval, zone.parse().unwrap());
+            for n in 0..150 {
+                let (into, mut ends) = (n * 1_800 * MICROS_PER_SECOND + n % 3, vec![]);
+                for at in [first + into, last - into] {
+                    ends.push(check_laws(&calendar, at));
+                }
+                if n == 0 {
+                    assert_eq!((ends[0].0, ends[1].1), (first, None), "{calendar}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn several_years_begin_at_their_multiples() {
-        let decade = Calendar::of_years(10);
+        let decade = Calendar::of_years(10, Zone::utc());
         for (inside, start, next) in [
             ("1999-12-31T23:59:59Z", "1990-01-01", "2000-01-01"),
             ("2000-01-01", "2000-01-01", "2010-01-01"),
@@ -308,7 +396,10 @@ mod tests {
         }
         assert_eq!(decade.next(micros("9990-01-01")), None);
         let first = date::ends().0;
-        assert_eq!((decade.start(first), Calendar::of_years(10_000).start(first)), (first, first));
+        assert_eq!(
+            (decade.start(first), Calendar::of_years(10_000, Zone::utc()).start(first)),
+            (first, first)
+        );
         assert_eq!(decade.next(first), Some(micros("-009990-01-01")));
         assert_eq!(decade.to_string(), "10 years");
     }

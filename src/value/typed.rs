@@ -36,6 +36,11 @@ pub(crate) struct NotTaken {
 }
 
 impl NotTaken {
+    /// As an error about what a caller asked for.
+    pub(crate) fn into_usage(self, what: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Usage, what).expected(self.expected).found(self.found)
+    }
+
     /// As an error about a value.
     pub(crate) fn into_error(self, what: impl Into<String>) -> Error {
         Error::new(ErrorKind::Document, what).expected(self.expected).found(self.found)

@@ -4,7 +4,7 @@ use super::date;
 use super::typed::NotTaken;
 use crate::error::{Error, ErrorKind, Result};
 use jiff::Timestamp as Moment;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -51,21 +51,52 @@ impl Zone {
         self.zone == TimeZone::UTC
     }
 
-    /// What a clock on the wall shows, and how many microseconds it is ahead of UTC; `None` at the very ends of time, where
-    /// only UTC is told.
-    pub(super) fn on_the_wall(&self, micros: i64) -> Option<(DateTime, i64)> {
-        let offset = self.zone.to_offset(Moment::from_microsecond(micros).ok()?);
-        let ahead = i64::from(offset.seconds()) * date::MICROS_PER_SECOND;
-        Some((date::civil(micros.checked_add(ahead)?)?, ahead))
+    /// How many microseconds clocks are ahead of UTC. At the very ends of time, of which the rules of zones say nothing, as
+    /// far as next to them.
+    pub(super) fn ahead(&self, micros: i64) -> i64 {
+        let offset = self.zone.to_offset(nearest(micros));
+        i64::from(offset.seconds()) * date::MICROS_PER_SECOND
     }
 
-    /// The first moment of a day, even where there is no midnight.
-    pub(super) fn start_of(&self, day: Date) -> i64 {
-        if self.is_utc() {
-            return date::midnight(day);
+    /// The day of a moment: the latest that clocks have shown until then. Where they are put back over midnight, what they
+    /// show again of the day before belongs to the day that has begun, so that each day is one piece of time.
+    pub(super) fn day(&self, micros: i64) -> Date {
+        let of_clock = match date::civil(micros.saturating_add(self.ahead(micros))) {
+            Some(shown) => shown.date(),
+            // Moments that a clock has no date for belong to the first day and to the last.
+            None if micros < 0 => Date::MIN,
+            None => Date::MAX,
+        };
+        let mut day = of_clock;
+        while let Ok(next) = day.tomorrow()
+            && self.start_of(next) <= micros
+        {
+            day = next;
         }
-        let moment = day.to_zoned(self.zone.clone()).map(|at| at.timestamp().as_microsecond());
-        moment.unwrap_or_else(|_| date::midnight(day))
+        day
+    }
+
+    /// The moment when clocks first show a day or a later one: the next day's, where they were put forward over all of it.
+    /// The first day begins with the first moment that there is.
+    pub(super) fn start_of(&self, day: Date) -> i64 {
+        let midnight = date::midnight(day);
+        if day == Date::MIN || self.is_utc() {
+            return midnight;
+        }
+        let civil = day.to_datetime(Time::midnight());
+        let before = |offset: Offset| {
+            let start = midnight - i64::from(offset.seconds()) * date::MICROS_PER_SECOND;
+            start.max(date::ends().0)
+        };
+        match self.zone.to_ambiguous_timestamp(civil).offset() {
+            AmbiguousOffset::Unambiguous { offset } => before(offset),
+            AmbiguousOffset::Fold { before: first, .. } => before(first),
+            // Clocks pass midnight when they are put forward.
+            AmbiguousOffset::Gap { before: old, .. } => {
+                let passed = before(old);
+                self.changes_around(passed).0.unwrap_or(passed)
+            }
+        }
     }
 
     /// The moment when clocks show this, and of two the first.
@@ -89,10 +120,7 @@ impl Zone {
 
     /// The last moment up to this one, and the first after it, when clocks were put forward or back.
     pub(super) fn changes_around(&self, micros: i64) -> (Option<i64>, Option<i64>) {
-        let moment = |micros: i64| Moment::from_microsecond(micros).ok();
-        let Some((at, next)) = moment(micros).zip(moment(micros.saturating_add(1))) else {
-            return (None, None);
-        };
+        let (at, next) = (nearest(micros), nearest(micros.saturating_add(1)));
         // Of some changes clocks know nothing: a zone's name, or whether it is summer.
         let changes = |at: &Moment, before: Moment| {
             let offset = |of| self.zone.to_offset(of);
@@ -111,6 +139,12 @@ impl Zone {
         let at = Moment::from_microsecond(micros).ok()?.to_zoned(self.zone.clone());
         Some(at.checked_add(by).ok()?.timestamp().as_microsecond())
     }
+}
+
+/// The moment, or next to the ends of time the last one that the rules of zones know of.
+fn nearest(micros: i64) -> Moment {
+    let last = if micros < 0 { Moment::MIN } else { Moment::MAX };
+    Moment::from_microsecond(micros).unwrap_or(last)
 }
 
 impl Default for Zone {

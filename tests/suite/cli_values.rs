@@ -228,11 +228,35 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
         by_day("since:day,zone=Europe/Berlin"),
         "2024-03-29T23:00:00Z 1, 2024-03-30T23:00:00Z 2, 2024-03-31T22:00:00Z 1"
     );
+    // The zone of the command is that of days and of the ends of ranges, and now is now in all of it.
+    let of_berlin = |option: &str, more: &[&str]| {
+        let arguments =
+            [&["search", "t.tp", "*", "--facet", option, "--limit", "0", "--format", "json"], more];
+        let found: serde_json::Value = serde_json::from_str(&dir.ok(&arguments.concat())).unwrap();
+        found["facets"]["since"]["buckets"].to_string()
+    };
+    let days = of_berlin("since:day", &berlin);
+    assert_eq!(days, of_berlin("since:day,zone=Europe/Berlin", &[]));
+    assert_eq!(days, of_berlin("since:day,zone=Europe/Berlin", &["--zone", "Asia/Tokyo"]));
+    assert!(of_berlin("since:auto=3", &berlin).contains("2024-03-30T23:00:00Z"));
+    assert_eq!(
+        of_berlin("since:2024-03-31..2024-04", &berlin),
+        r#"[{"from":"2024-03-30T23:00:00Z","to":"2024-03-31T22:00:00Z","count":2}]"#
+    );
+    assert_eq!(
+        of_berlin("since:now-1d/d..now/d", &[&berlin[..], &["--now", "2024-04-01"]].concat()),
+        r#"[{"from":"2024-03-30T23:00:00Z","to":"2024-03-31T22:00:00Z","count":2}]"#
+    );
+    let values = of_berlin("since:from=2024-03-31,to=now", &[&berlin[..], &now[..]].concat());
+    assert_eq!(values, r#"[{"value":"2024-03-30T23:30:00Z","count":1}]"#);
     let plan = dir.ok(&["explain", "t.tp", "since:>now-1h", "--now", "2024-03-31T21:30Z"]);
     assert!(plan.contains("2024-03-31T20:30:00.000000Z"), "{plan}");
     for (arguments, words) in [
         (&["*", "--zone", "Mars/Olympus"][..], "'Mars/Olympus'"),
         (&["*", "--facet", "since:day,zone=Mars/Olympus"], "'Mars/Olympus'"),
+        (&["*", "--facet", "since:now-7x.."], "an end of a range of 'since'"),
+        (&["*", "--facet", "since:2011-12-30..", "--zone", "Pacific/Apia"], "a day that clocks"),
+        (&["*", "--decay", "since:now-7x,1d"], "as origin now"),
         (&["*", "--now", "soon"], "'soon'"),
         (&["since:now-7x"], "'now-7x'"),
         (&["since:2024-03-31T02:30", "--zone", "Europe/Berlin"], "clocks of Europe/Berlin"),
@@ -246,6 +270,13 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     dir.run(&index).fails_with(&["t.csv", "line 3", "the date field 'since'", "clocks of"]);
     dir.ok(&[&index[..], &["--skip-bad-lines", "--overwrite"]].concat());
     assert_eq!(dir.ok(&["export", "csv.tp"]), "{\"since\":\"2024-03-31T00:30:00Z\"}\n");
+    // Without --zone the field's own is that of its days.
+    let found = dir.ok(&["search", "csv.tp", "*", "--facet", "since:day", "--limit", "0"]);
+    assert!(found.contains("2024-03-30T23:00:00Z..2024-03-31T22:00:00Z"), "{found}");
+    let best =
+        ["search", "csv.tp", "*", "--decay", "since:2024-03-31T01:30,1s", "--format", "json"];
+    let found: serde_json::Value = serde_json::from_str(&dir.ok(&best)).unwrap();
+    assert_eq!(found["hits"][0]["score"], 1.0, "{found}");
     dir.ok(&[
         "delete",
         "t.tp",

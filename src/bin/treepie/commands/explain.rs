@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
-    let mut search = args.shape.apply(searcher.search(&query))?;
+    let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.count {
         search = search.count_only();
     }

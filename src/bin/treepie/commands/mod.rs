@@ -32,6 +32,7 @@ use std::{
     fs,
     io::{self, Read},
     path::Path,
+    sync::OnceLock,
     time::SystemTime,
 };
 
@@ -113,21 +114,25 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
     Ok(analyzers)
 }
 
-/// How the dates of a query are read.
+/// How the dates of a query, and of what is counted and scored by, are read.
 #[derive(Debug, clap::Args)]
-struct DatesArgs {
-    /// When now is, for dates as now-7d and now/M, and in --score, --sort and --decay of a search, which a walk over pages
-    /// should fix [default: when the command runs].
+pub(crate) struct DatesArgs {
+    /// When now is, for dates as now-7d and now/M, also in ranges of --facet, and in --score, --sort and --decay of a search, which
+    /// a walk over pages should fix [default: when the command runs].
     #[arg(long, value_name = "DATE")]
     now: Option<Timestamp>,
-    /// The time zone of dates without an offset: +02:00, Europe/Berlin [default: that of each field].
+    /// The time zone of dates without an offset, also in ranges of --facet and the origin of --decay, and of the days and other
+    /// intervals that --facet counts by: +02:00, Europe/Berlin [default: that of each field].
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<Zone>,
+    /// When it was first asked for, so that all dates of a command have the same now.
+    #[arg(skip)]
+    started: OnceLock<Timestamp>,
 }
 
 impl DatesArgs {
     fn now(&self) -> Timestamp {
-        self.now.unwrap_or_else(|| SystemTime::now().into())
+        self.now.unwrap_or_else(|| *self.started.get_or_init(|| SystemTime::now().into()))
     }
 
     fn dates(&self) -> Dates {

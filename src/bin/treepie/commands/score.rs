@@ -1,6 +1,10 @@
 //! What `--score`, `--boost` and `--decay` of `search` mean.
 
-use treepie::{Decay, FieldValue, Function, Modifier, ScoreFunction, SortKey, Timestamp, Value};
+use treepie::{
+    Dates, Decay, FieldValue, Function, Modifier, Schema, ScoreFunction, SortKey, Timestamp, Value,
+};
+
+use super::DatesArgs;
 
 use crate::failure::{Outcome, usage};
 
@@ -26,17 +30,21 @@ pub(crate) struct Scoring {
 
 impl Scoring {
     /// The functions, in the order in which they are applied: the expression, then boosts, then decays.
-    pub(crate) fn functions(&self, now: Timestamp) -> Outcome<Vec<ScoreFunction>> {
+    pub(crate) fn functions(
+        &self,
+        schema: &Schema,
+        dates: &DatesArgs,
+    ) -> Outcome<Vec<ScoreFunction>> {
         let mut functions = vec![];
         if let Some(text) = &self.score {
-            let function = Function::expression(text)?.with("now", seconds(now));
+            let function = Function::expression(text)?.with("now", seconds(dates.now()));
             functions.push(ScoreFunction::replace(function));
         }
         for typed in &self.boosts {
             functions.push(boost(typed)?);
         }
         for typed in &self.decays {
-            functions.push(decay(typed, now)?);
+            functions.push(decay(typed, schema, &dates.dates())?);
         }
         Ok(functions)
     }
@@ -89,7 +97,7 @@ fn boost(typed: &str) -> Outcome<ScoreFunction> {
 type Shape = fn(String, Value, f64) -> Decay;
 
 /// `since:now,30d,exp`.
-fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
+fn decay(typed: &str, schema: &Schema, dates: &Dates) -> Outcome<ScoreFunction> {
     let refused = || {
         usage("reading --decay")
             .expected(
@@ -103,17 +111,13 @@ fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
         Some((field, origin, distance(scale)?, options))
     });
     let (field, origin, scale, options) = parts.ok_or_else(refused)?;
-    let origin = match origin {
-        "now" => Value::Date(now),
-        text => text.into(),
-    };
     let shapes: [(&str, Shape); 3] =
         [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
     let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
     refuse_twice("--decay", &options, &shapes.map(|(name, _)| name))?;
     let named = |name: &str| options.contains(&name);
     let shape = shapes.iter().find(|(name, _)| named(name)).unwrap_or(&shapes[0]).1;
-    let (mut decay, mut is_sum) = (shape(field.to_owned(), origin, scale), false);
+    let (mut decay, mut is_sum) = (shape(field.to_owned(), origin.into(), scale), false);
     for option in &options {
         let number = |text: &str| text.parse::<f64>().map_err(|_| refused());
         decay = match option.split_once('=') {
@@ -128,6 +132,7 @@ fn decay(typed: &str, now: Timestamp) -> Outcome<ScoreFunction> {
             _ => return Err(refused().into()),
         };
     }
+    let decay = decay.at(schema, dates)?;
     Ok(if is_sum { ScoreFunction::sum(decay) } else { ScoreFunction::multiply(decay) })
 }
 
@@ -161,6 +166,7 @@ fn distance(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use treepie::{Field, FieldKind};
 
     #[test]
     fn distances_are_numbers_or_times() {
@@ -182,13 +188,18 @@ mod tests {
         assert_eq!(typed, ScoreFunction::multiply(value));
         assert_eq!(boost("sales,sum").unwrap(), ScoreFunction::sum(FieldValue::new("sales")));
         let recent = Decay::exp("since", now, 86_400.0).offset(3_600.0).decay(0.25).missing(0.5);
-        let typed = decay("since:now,1d,exp,offset=1h,decay=0.25,missing=0.5", now).unwrap();
+        let since = Field::new("since", FieldKind::Date);
+        let schema = Schema::builder().text("title").field(since).build().unwrap();
+        let decay = |typed: &str| {
+            let dates = Dates::new().now(now).zone("+02:00".parse().unwrap());
+            super::decay(typed, &schema, &dates)
+        };
+        let typed = decay("since:now,1d,exp,offset=1h,decay=0.25,missing=0.5").unwrap();
         assert_eq!(typed, ScoreFunction::multiply(recent));
-        let near = Decay::gauss("since", "2020-01-01T10:00:00Z", 60.0);
-        assert_eq!(
-            decay("since:2020-01-01T10:00:00Z,1m,sum", now).unwrap(),
-            ScoreFunction::sum(near)
-        );
+        let near: Timestamp = "2020-01-01T10:00:00Z".parse().unwrap();
+        let near = ScoreFunction::sum(Decay::gauss("since", near, 60.0));
+        assert_eq!(decay("since:2020-01-01T10:00:00Z,1m,sum").unwrap(), near);
+        assert_eq!(decay("since:2020-01-01T12:00,1m,sum").unwrap(), near);
         for text in [
             "",
             ":log1p",
@@ -210,8 +221,9 @@ mod tests {
             "since:now,1d,gauss,exp",
             "since:now,1d,decay=0.1,decay=0.2",
             "since:now,1d,sum,sum",
+            "since:now-1x,1d",
         ] {
-            assert!(decay(text, now).is_err(), "{text}");
+            assert!(decay(text).is_err(), "{text}");
         }
     }
 }

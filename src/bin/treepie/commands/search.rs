@@ -113,8 +113,9 @@ pub(crate) struct Shape {
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
     /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, N
-    /// ranges that as many are in, price:quantiles=N, or intervals of the calendar, since:month, also those of a time zone, since:day,zone=Europe/Berlin; may be given several
-    /// times. Values also with by=value or by=value:desc for another order, min=N for those that many documents have (0: also
+    /// ranges that as many are in, price:quantiles=N, or intervals of the calendar, since:month, of --zone or the zone of the
+    /// field, or another, since:day,zone=Europe/Berlin; may be given several times. Ends of ranges of dates are as in queries:
+    /// since:now-7d/d..now. Values also with by=value or by=value:desc for another order, min=N for those that many documents have (0: also
     /// of none), from=VALUE and to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and
     /// regex=PATTERN: brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the
     /// uppermost: place:under=. A facet in each bucket of another names that before it: brand/color:3
@@ -212,9 +213,14 @@ impl Shape {
     }
 
     /// Gives these options to a search.
-    pub(crate) fn apply<'s>(&self, mut search: SearchBuilder<'s>) -> Outcome<SearchBuilder<'s>> {
+    pub(crate) fn apply<'s>(
+        &self,
+        mut search: SearchBuilder<'s>,
+        schema: &Schema,
+    ) -> Outcome<SearchBuilder<'s>> {
+        let dates = self.dates.dates();
         for facet in facet_tree::read(&self.facets, &self.statistics_of, &self.top_hits)? {
-            search = search.with_facet(facet);
+            search = search.with_facet(facet.at(schema, &dates)?);
         }
         for typed in &self.selections {
             let Some((field, value)) = typed.split_once('=') else {
@@ -243,7 +249,7 @@ impl Shape {
             keys.extend(sort_keys(typed, now)?);
         }
         search = search.sort(keys);
-        for function in self.scoring.functions(now)? {
+        for function in self.scoring.functions(schema, &self.dates)? {
             search = search.score_function(function);
         }
         if let Some(typed) = &self.after {
@@ -346,7 +352,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
     let mut out = Output::new(global.color);
-    let mut search = args.shape.apply(searcher.search(&query))?;
+    let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.partial {
         search = search.partial();
     }
