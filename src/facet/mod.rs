@@ -1,5 +1,6 @@
 //! Counting the values of a field over everything that matches.
 
+mod address_ranges;
 mod codes;
 mod intersection;
 mod intervals;
@@ -17,6 +18,7 @@ mod top;
 mod unmatched;
 mod wanted;
 
+pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_ranges};
 pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};

@@ -48,6 +48,16 @@ pub(crate) struct ColumnProfile {
     pub(crate) time: Duration,
 }
 
+impl ColumnProfile {
+    pub(crate) fn add(&mut self, other: &ColumnProfile) {
+        self.documents += other.documents;
+        self.blocks += other.blocks;
+        self.blocks_skipped += other.blocks_skipped;
+        self.ends_looked_up += other.ends_looked_up;
+        self.time += other.time;
+    }
+}
+
 /// Counts the documents of `matches` by ranges of codes; one that ends before it begins has none.
 pub(crate) fn count_ranges(
     segments: &[SegmentPlan<'_>],

@@ -3,7 +3,7 @@
 use super::answer::Found;
 use super::facet::{Facet, FacetWhat, calendar};
 use super::hits::{Bucket, FacetCounts, FacetKind};
-use super::ranges::{BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
+use super::ranges::{AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suitable, steps_of};
 use super::search::SearchBuilder;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
@@ -11,7 +11,7 @@ use super::within::{Inner, Looking, add_wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::{ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual};
-use crate::facet::{self, ColumnProfile, FacetProfile, Steps};
+use crate::facet::{self, AddressRange, ColumnProfile, FacetProfile, Steps};
 use crate::ids::FieldId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
@@ -31,6 +31,8 @@ pub(super) enum Buckets {
     Terms(Vec<Vec<u8>>),
     /// A code in a range.
     Codes(Vec<Range<u128>>),
+    /// An address in a range.
+    Addresses(Vec<AddressRange>),
 }
 
 /// What was looked at.
@@ -44,14 +46,28 @@ impl Counted {
     fn ranges(
         field: &Field,
         ranges: Vec<(FacetRange, Range<u128>, u64)>,
+        outside: (u64, u64),
+        profile: ColumnProfile,
+    ) -> Self {
+        let (mut shown, mut codes) = (vec![], vec![]);
+        for (range, of_range, count) in ranges {
+            shown.push((range, count));
+            codes.push(of_range);
+        }
+        Self::of_buckets(field, shown, Buckets::Codes(codes), outside, profile)
+    }
+
+    /// The same with whatever says what is in each.
+    fn of_buckets(
+        field: &Field,
+        ranges: Vec<(FacetRange, u64)>,
+        of_ranges: Buckets,
         (other, missing): (u64, u64),
         profile: ColumnProfile,
     ) -> Self {
-        let (mut buckets, mut codes) = (vec![], vec![]);
-        for (FacetRange { from, to }, of_range, count) in ranges {
-            buckets.push(Bucket { from, to, count, ..Bucket::default() });
-            codes.push(of_range);
-        }
+        let bucket =
+            |(FacetRange { from, to }, count)| Bucket { from, to, count, ..Bucket::default() };
+        let buckets = ranges.into_iter().map(bucket).collect();
         let counts = FacetCounts {
             field: field.name.clone(),
             kind: FacetKind::Ranges,
@@ -61,7 +77,7 @@ impl Counted {
             exact: true,
             ..FacetCounts::default()
         };
-        Counted { counts, buckets: Buckets::Codes(codes), by: CountedBy::Column(profile) }
+        Counted { counts, buckets: of_ranges, by: CountedBy::Column(profile) }
     }
 }
 
@@ -87,8 +103,8 @@ impl SearchBuilder<'_> {
         self.with_facet(Facet::values(field).limit(limit).method(method))
     }
 
-    /// Counts how many documents that match have a value in each of these ranges, of a field that keeps a
-    /// [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
+    /// Counts how many documents that match have a value in each of these ranges, of a field of numbers, dates, booleans or addresses
+    /// that keeps a [column](crate::Field::column). A document with many values counts once for each range that it has one in; ranges
     /// may overlap, and one that is turned round has none. At most 1,024 of them.
     ///
     /// ```
@@ -167,6 +183,13 @@ impl SearchBuilder<'_> {
                     let is_selected = self.is_selected(&facet.field);
                     let values = options.wanted(of_schema)?;
                     terms.push(FacetWanted { field, values, method, is_selected });
+                }
+                FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
+                    true => drop(AddressRanges::of(of_schema, ranges)?),
+                    false => return wrong("a field that keeps a column"),
+                },
+                FacetWhat::Ranges(_) if !kind.has_codes() => {
+                    return wrong("a field of numbers, dates or addresses");
                 }
                 _ if !kind.has_codes() => return wrong("a field of numbers or dates"),
                 FacetWhat::Statistics(_) if kind == FieldKind::Bool => {
@@ -288,6 +311,10 @@ impl SearchBuilder<'_> {
                 };
                 let by = CountedBy::Column(of.profile);
                 Ok(Counted { counts, by, buckets: Buckets::Terms(vec![]) })
+            }
+            FacetWhat::Ranges(ranges) if of_schema.kind == FieldKind::Ip => {
+                let ranges = AddressRanges::of(of_schema, ranges)?;
+                of_address_ranges(segments, field, of_schema, ranges, matches)
             }
             FacetWhat::Ranges(ranges) => {
                 of_ranges(segments, field, of_schema, Ranges::of(of_schema, ranges)?, matches)
@@ -480,6 +507,20 @@ fn of_ranges(
     let ranges = ranges.map(|((shown, codes), count)| (shown, codes, count));
     let outside = (counts.other, counts.missing);
     Ok(Counted::ranges(of_schema, ranges.collect(), outside, counts.profile))
+}
+
+fn of_address_ranges(
+    segments: &[SegmentPlan<'_>],
+    field: FieldId,
+    of_schema: &Field,
+    AddressRanges { ranges, shown }: AddressRanges,
+    matches: &[MatchSet],
+) -> Result<Counted> {
+    let counts = facet::count_address_ranges(segments, field, &ranges, matches)?;
+    let (shown, outside) =
+        (shown.into_iter().zip(counts.counts).collect(), (counts.other, counts.missing));
+    let of_ranges = Buckets::Addresses(ranges);
+    Ok(Counted::of_buckets(of_schema, shown, of_ranges, outside, counts.profile))
 }
 
 fn of_steps(

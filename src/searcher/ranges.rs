@@ -2,7 +2,7 @@
 
 use super::facet::calendar;
 use crate::error::{Error, ErrorKind, Result};
-use crate::facet::Steps;
+use crate::facet::{AddressRange, Steps};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
 use std::fmt;
@@ -15,7 +15,7 @@ pub(super) const RANGES_MAX: usize = 1_024;
 pub(super) const BEHIND: u128 = 1 << u64::BITS;
 
 /// Values from one on and below another, which are those of the field or texts that mean them; without one there is no end on
-/// that side.
+/// that side. Of a text that means more than one value, as `2024-05` and the block `10.0.0.0/8` do, an end is the first.
 ///
 /// ```
 /// use treepie::{FacetRange, Value};
@@ -111,11 +111,7 @@ pub(super) struct Ranges {
 
 impl Ranges {
     pub(super) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
-        if ranges.len() > RANGES_MAX {
-            return Err(Error::new(ErrorKind::Usage, "counting by ranges")
-                .expected(format!("at most {RANGES_MAX} ranges"))
-                .found(ranges.len().to_string()));
-        }
+        check_number(ranges)?;
         let (mut codes, mut shown) = (vec![], vec![]);
         for range in ranges {
             let from = range.from.as_ref().map(|end| end_of(field, end)).transpose()?;
@@ -140,6 +136,42 @@ impl Ranges {
         }
         ranges
     }
+}
+
+/// Ranges of addresses, and the ends that they are shown with.
+pub(super) struct AddressRanges {
+    pub(super) ranges: Vec<AddressRange>,
+    pub(super) shown: Vec<FacetRange>,
+}
+
+impl AddressRanges {
+    /// Of a block, as 10.0.0.0/8, an end is the first address, as of a day it is the first moment.
+    pub(super) fn of(field: &Field, ranges: &[FacetRange]) -> Result<Self> {
+        check_number(ranges)?;
+        let end = |end: &Option<Value>| {
+            let end = end.as_ref().map(|end| value::addresses(&end.to_exact_text())).transpose();
+            end.map(|span| span.map(|span| span.first)).map_err(|it| not_an_end(field, it))
+        };
+        let shown = |end: Option<u128>| {
+            end.map(|end| Value::of_term(field.kind, &value::term_of_address(end)))
+        };
+        let mut all = AddressRanges { ranges: vec![], shown: vec![] };
+        for range in ranges {
+            let (from, to) = (end(&range.from)?, end(&range.to)?);
+            all.ranges.push(AddressRange { from: from.unwrap_or(0), to });
+            all.shown.push(FacetRange { from: shown(from), to: shown(to) });
+        }
+        Ok(all)
+    }
+}
+
+fn check_number(ranges: &[FacetRange]) -> Result<()> {
+    if ranges.len() <= RANGES_MAX {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, "counting by ranges")
+        .expected(format!("at most {RANGES_MAX} ranges"))
+        .found(ranges.len().to_string()))
 }
 
 /// Steps of a width that is a number of the field, and more than nothing.

@@ -53,15 +53,8 @@ pub(super) struct InnerRun {
 impl InnerRun {
     fn add(&mut self, by: &CountedBy) {
         self.n_buckets += 1;
-        let mut add_column = |other: &ColumnProfile| {
-            self.column.documents += other.documents;
-            self.column.blocks += other.blocks;
-            self.column.blocks_skipped += other.blocks_skipped;
-            self.column.ends_looked_up += other.ends_looked_up;
-            self.column.time += other.time;
-        };
         match by {
-            CountedBy::Column(profile) => add_column(profile),
+            CountedBy::Column(profile) => self.column.add(profile),
             CountedBy::Terms(profile) => {
                 self.terms.terms_intersected += profile.terms_intersected;
                 self.terms.terms_skipped += profile.terms_skipped;
@@ -69,7 +62,7 @@ impl InnerRun {
                 self.terms.bytes_read += profile.bytes_read;
                 self.terms.time += profile.time;
                 if let Some(column) = &profile.column {
-                    add_column(column);
+                    self.column.add(column);
                     self.column.time = Duration::ZERO;
                 }
                 let Some(method) = profile.method else { return };
@@ -207,6 +200,9 @@ impl<'l> Looking<'l> {
             let matches = domain.of(&left_out);
             let of_ranges = match buckets {
                 Buckets::Codes(ranges) => facet::in_ranges(self.segments, field, ranges, matches)?,
+                Buckets::Addresses(ranges) => {
+                    facet::in_address_ranges(self.segments, field, ranges, matches)?
+                }
                 Buckets::Terms(_) => vec![],
             };
             parts.push((left_out, matches, of_ranges.into_iter()));
@@ -216,7 +212,9 @@ impl<'l> Looking<'l> {
                 let mut of_bucket = Domain::default();
                 for (left_out, matches, of_ranges) in &mut parts {
                     let matches = match buckets {
-                        Buckets::Codes(_) => of_ranges.next().unwrap_or_default(),
+                        Buckets::Codes(_) | Buckets::Addresses(_) => {
+                            of_ranges.next().unwrap_or_default()
+                        }
                         Buckets::Terms(terms) => {
                             let term = terms.get(nth).map_or(&[][..], |term| term);
                             facet::with_term(self.segments, field, term, matches)?

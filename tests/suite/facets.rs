@@ -863,3 +863,104 @@ fn nothing_is_listed_once_every_document_is_accounted_for() {
     assert_eq!(work("without", "many"), (0, 4));
     assert_eq!(work("first", "many"), (4, 0));
 }
+
+/// Ranges of addresses count what an end tells from the address before it, in each segment by the terms that are there.
+#[test]
+fn ranges_of_addresses_count_what_lies_between_their_ends() {
+    use std::net::{IpAddr, Ipv4Addr};
+    let mut random = crate::random::Random(11);
+    let from = Field::new("from", FieldKind::Ip).many(true);
+    let schema =
+        Schema::builder().field(from).keyword("kind").field(Field::new("id", FieldKind::I64));
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    let mut items: Vec<(Vec<IpAddr>, bool)> = vec![];
+    for id in 0..5_000usize {
+        // Segments with addresses of one half or the other, of both, and one without any.
+        let address = |random: &mut crate::random::Random| -> IpAddr {
+            let half = [0, 128, random.below(256), 0][id / 1_250] as u8;
+            let low = random.below(40) as u8;
+            match random.below(10) {
+                0 => format!("2001:db8::{low:x}").parse().unwrap(),
+                _ => Ipv4Addr::new(10, half, 0, low).into(),
+            }
+        };
+        let n = if id >= 3_750 { 0 } else { random.below(4) };
+        let addresses: Vec<IpAddr> = (0..n).map(|_| address(&mut random)).collect();
+        let is_odd = random.below(2) == 1;
+        let mut document = Document::new().with("id", id as i64);
+        document = document.with("kind", if is_odd { "odd" } else { "even" });
+        addresses.iter().for_each(|address| document.push("from", *address));
+        items.push((addresses, is_odd));
+        writer.add(document).unwrap();
+        if id % 1_250 == 1_249 {
+            writer.commit().unwrap();
+        }
+    }
+    let every_ninth =
+        index.searcher().unwrap().parse("id:[4000 TO 4100] OR id:[100 TO 300]").unwrap();
+    writer.delete(&every_ninth).unwrap();
+    writer.commit().unwrap();
+    let is_left = |id: usize| !(4_000..=4_100).contains(&id) && !(100..=300).contains(&id);
+    let searcher = index.searcher().unwrap();
+    let number = |text: &str| match text.parse().unwrap() {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    let ranges = [
+        ("", ""),
+        ("", "10.0.0.0"),
+        ("10.0.0.0/9", "10.128.0.0/9"),
+        ("10.128.0.0", "10.128.0.20"),
+        ("10.0.0.7", "10.0.0.7"),
+        ("10.0.0.9", "10.0.0.7"),
+        ("2001:db8::/32", ""),
+        ("::ffff:10.0.0.5", "2001:db8::5"),
+    ];
+    let typed = ranges.map(|(from, to)| format!("{from}..{to}").parse::<FacetRange>().unwrap());
+    for (text, wanted) in
+        [("*", [true, true]), ("kind:odd", [false, true]), ("kind:none", [false; 2])]
+    {
+        let query = searcher.parse(text).unwrap();
+        let facet =
+            Facet::ranges("from", typed.clone()).with_facet(Facet::values("kind").by_value());
+        let page = searcher.search(&query).with_facet(facet.with_hits(1)).run().unwrap();
+        let left = || items.iter().enumerate().filter(|(id, _)| is_left(*id)).map(|(_, it)| it);
+        let matching = || left().filter(|(_, is_odd)| wanted[usize::from(*is_odd)]);
+        let found = &page.facets[0];
+        for ((from, to), bucket) in ranges.iter().zip(&found.buckets) {
+            let end = |text: &str| number(text.split('/').next().unwrap());
+            let is_in = |address: &IpAddr| {
+                let address = number(&address.to_string());
+                (from.is_empty() || address >= end(from)) && (to.is_empty() || address < end(to))
+            };
+            let inside = || matching().filter(|(all, _)| all.iter().any(is_in));
+            assert_eq!(bucket.count, inside().count() as u64, "{text} {from}..{to}");
+            let odd = inside().filter(|(_, is_odd)| *is_odd).count() as u64;
+            let kinds: Vec<_> = bucket.facets[0]
+                .buckets
+                .iter()
+                .map(|it| (it.value.to_string(), it.count))
+                .collect();
+            let expected = [("even".to_owned(), bucket.count - odd), ("odd".to_owned(), odd)];
+            let expected: Vec<_> = expected.into_iter().filter(|(_, count)| *count > 0).collect();
+            assert_eq!(kinds, expected, "{text} {from}..{to}");
+            assert_eq!(bucket.hits.len(), usize::from(bucket.count > 0));
+        }
+        // The first range has all that has any.
+        assert_eq!(found.other, Some(0));
+        assert_eq!(found.missing, matching().filter(|(all, _)| all.is_empty()).count() as u64);
+        assert_eq!(found.buckets[2].from.as_ref().unwrap().to_string(), "10.0.0.0");
+    }
+    let query = searcher.parse("*").unwrap();
+    for (range, words) in
+        [("10.0.0.1/8..", "as 10.0.0.0/8"), ("..x", "an end of a range of 'from'")]
+    {
+        let facet = Facet::ranges("from", [range.parse().unwrap()]);
+        let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let facet = Facet::ranges("kind", [(..5).into()]);
+    let error = searcher.search(&query).with_facet(facet).run().unwrap_err();
+    assert!(error.to_string().contains("numbers, dates or addresses"), "{error}");
+}
