@@ -6,7 +6,7 @@ use crate::events::{Event, Listener, Observer, Stats};
 use crate::inspect::Inspector;
 use crate::limits::Limits;
 use crate::reader::IndexReader;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting};
 pub use crate::segment::disk_usage::DiskUsage;
 use crate::segment::disk_usage::disk_usage;
@@ -508,6 +508,48 @@ impl Index {
     fn setting(&self) -> Setting {
         let (analyzers, cache) = (Arc::clone(&self.analyzers), self.cache.clone());
         Setting { analyzers, limits: self.limits, cache }
+    }
+
+    /// Adds fields to the index, by one commit: durable and all at once like any other. No document is read or written: those that
+    /// there are have no value of the new fields until they are replaced, just as those that are added without one. The commit takes
+    /// as long as any; the memory of an open segment that was made before grows by up to a byte a document for each new text
+    /// field that is asked for, until a merge makes it part of the files.
+    ///
+    /// A field stays as it was made: none is changed and none removed. Where the [default fields](crate::schema::SchemaBuilder::default_fields)
+    /// are all text fields, new text fields are among them.
+    ///
+    /// Searchers that are open keep the fields that they have, and [readers](Self::reader) follow. Other values of this index, clones
+    /// and those in other processes, write the new fields with the next writer that they open, while
+    /// [`schema`](Self::schema) tells what was there when they were opened.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let mut index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// drop(writer);
+    ///
+    /// index.add_fields([Field::new("year", FieldKind::I64)])?;
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris, Texas").with("year", 1984))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse("paris AND year:1984")?)?, 1);
+    /// assert_eq!(searcher.count(&searcher.parse("paris AND _missing:year")?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] as [`Schema::with_fields`]: for a name that there is, among others. As [`writer`](Self::writer) and
+    /// [`IndexWriter::commit`].
+    pub fn add_fields(&mut self, fields: impl IntoIterator<Item = Field>) -> Result<CommitInfo> {
+        let mut writer = self.writer()?;
+        let info = writer.add_fields(fields.into_iter().collect())?;
+        self.schema = Some(writer.schema().clone());
+        Ok(info)
     }
 
     /// Makes all segments one. Searchers that are open keep the old ones.

@@ -38,7 +38,7 @@ pub const EMPTY_FIELD: &str = "_empty";
 /// What finds the documents that say nothing of a field: no field, but a name in queries.
 pub const MISSING_FIELD: &str = "_missing";
 
-/// The fields of an index, fixed when it is created.
+/// The fields of an index, given when it is created; more can be [added](crate::Index::add_fields), and none changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schema {
     fields: Vec<Field>,
@@ -402,12 +402,64 @@ impl Schema {
         &self.default_fields
     }
 
-    /// The one stored field of a schema that has no other and gives it one value: then a stored row is
-    /// that value and nothing else.
-    pub(crate) fn bare_stored_field(&self) -> Option<FieldId> {
-        let mut stored = self.field_ids().filter(|id| self.get(*id).stored);
+    /// The one stored field among the first `n_fields` of a schema where there is no other and it has one value: then a stored
+    /// row of a segment with these is that value and nothing else.
+    pub(crate) fn bare_stored_field(&self, n_fields: usize) -> Option<FieldId> {
+        let mut stored = self.field_ids().take(n_fields).filter(|id| self.get(*id).stored);
         let first = stored.next()?;
         (stored.next().is_none() && !self.get(first).many).then_some(first)
+    }
+
+    /// The same schema with more fields behind those that it has. Where its default fields are all of its text fields, those among
+    /// the new ones are default fields, too.
+    ///
+    /// ```
+    /// use treepie::{Field, FieldKind, Schema};
+    ///
+    /// let schema = Schema::builder().text("title").build()?;
+    /// let wider = schema.with_fields([Field::new("year", FieldKind::I64)])?;
+    /// assert_eq!(wider.fields().len(), 2);
+    /// assert!(wider.with_fields([Field::new("title", FieldKind::Keyword)]).is_err());
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] for no field, one of a name that there is already, be it the same or another, and whatever
+    /// [`SchemaBuilder::build`] refuses.
+    pub fn with_fields(&self, fields: impl IntoIterator<Item = Field>) -> Result<Schema> {
+        let wrong = |what: String| Err(Error::new(ErrorKind::Schema, what));
+        let Schema { fields: own, nulls, .. } = self;
+        let names = |schema: &Self| schema.default_fields().map(|it| it.name.clone()).collect();
+        let has_own = !self.default_fields().eq(own.iter().filter(|it| it.kind.is_text()));
+        let mut builder = SchemaBuilder {
+            fields: own.clone(),
+            default_fields: has_own.then(|| names(self)),
+            key: self.key().map(|key| key.name.clone()),
+            nulls: *nulls,
+        };
+        for field in fields {
+            if let Some(there) = self.field(&field.name) {
+                return wrong(format!("adding the field '{}'", field.name)).map_err(|error| {
+                    error
+                        .expected("a name that no field has")
+                        .found(format!("that of a {} field", there.kind.name()))
+                        .hint("a field stays as it was made: export the documents and index them anew")
+                });
+            }
+            builder.fields.push(field);
+        }
+        if builder.fields.len() == own.len() {
+            return wrong("adding fields".into())
+                .map_err(|error| error.expected("at least one").found("none"));
+        }
+        builder.build()
+    }
+
+    /// Whether it is what [`with_fields`](Self::with_fields) makes of another, or the same.
+    pub(crate) fn extends(&self, other: &Schema) -> bool {
+        let added = self.fields.get(other.fields.len()..).unwrap_or_default();
+        self == other || other.with_fields(added.iter().cloned()).is_ok_and(|wider| wider == *self)
     }
 
     /// What is different in another schema, for messages.

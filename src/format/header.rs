@@ -79,6 +79,8 @@ pub(super) const PATHS: u32 = 128;
 pub(super) const NULLS: u32 = 256;
 /// That of manifests of a schema with dates of a time zone.
 pub(super) const ZONES: u32 = 512;
+/// That of manifests with a segment that was made before a field was added to the schema.
+pub(super) const ADDED_FIELDS: u32 = 1024;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -96,7 +98,8 @@ impl FileKind {
     fn incompatible(self) -> u32 {
         match self {
             FileKind::Manifest => {
-                OFFSETS | DELETES | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES
+                let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
+                of_schema | DELETES | ADDED_FIELDS
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,

@@ -24,6 +24,7 @@
 //!    124     4  payload_len   u32, bytes, at most 65,536
 //!    128     *  segments      40 bytes each, in the order of their documents
 //!      *     *  deletes       16 bytes for each segment that has any, in the same order
+//!      *     *  added         with feature bit 1024: u16 for each segment, in the same order
 //!      *     *  schema        schema_len bytes
 //!      *     *  payload       payload_len bytes, the caller's own
 //!      *     4  crc           u32, CRC32C of everything before
@@ -50,6 +51,9 @@
 //! ```
 //!
 //! A manifest with deletes has feature bit 2.
+//!
+//! What is added: how many fields at the end of the schema came to it after the segment was made, of which its file has nothing; fewer
+//! than there are fields. At least one segment has some.
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature
 //! bit 8 also 3 i64, 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64
@@ -106,7 +110,7 @@
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
-//! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones.
+//! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index.
 //!
 //! # Why
 //!
@@ -121,8 +125,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
-    ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS, OFFSETS, PATHS, TYPED,
-    ZONES, checksum_differs,
+    ADDED_FIELDS, ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS, OFFSETS,
+    PATHS, TYPED, ZONES, checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{
@@ -183,6 +187,8 @@ pub(crate) struct SegmentMeta {
     /// Deleted ones included.
     pub(crate) n_docs: u32,
     pub(crate) deletes: Option<DeletesMeta>,
+    /// Fields at the end of the schema that came to it later: its documents have none of them.
+    pub(crate) n_added_fields: u16,
 }
 
 /// What a commit says of the deletes of a segment.
@@ -229,6 +235,7 @@ impl Manifest {
         let len = FIXED_LEN
             + self.segments.len() * SEGMENT_LEN
             + self.segments.iter().filter_map(|segment| segment.deletes).count() * DELETES_LEN
+            + if self.has_added_fields() { self.segments.len() * size_of::<u16>() } else { 0 }
             + schema.len()
             + self.payload.len()
             + CRC_LEN;
@@ -259,6 +266,11 @@ impl Manifest {
             out.extend(deletes.seal.file_len.to_le_bytes());
             out.extend(deletes.seal.footer_crc.to_le_bytes());
             out.extend(deletes.n_docs.to_le_bytes());
+        }
+        if self.has_added_fields() {
+            out.extend(
+                self.segments.iter().flat_map(|segment| segment.n_added_fields.to_le_bytes()),
+            );
         }
         out.extend(schema);
         out.extend(&self.payload);
@@ -291,6 +303,10 @@ impl Manifest {
         self.segments.iter().map(|segment| u64::from(segment.n_live())).sum()
     }
 
+    fn has_added_fields(&self) -> bool {
+        self.segments.iter().any(|segment| segment.n_added_fields > 0)
+    }
+
     /// What must be known to read it, as feature bits.
     fn features(&self) -> u32 {
         let offsets = self.schema.fields().iter().any(|field| field.offsets);
@@ -310,6 +326,7 @@ impl Manifest {
             (paths, PATHS),
             (self.schema.keeps_nulls(), NULLS),
             (self.schema.fields().iter().any(|it| it.zone.is_some()), ZONES),
+            (self.has_added_fields(), ADDED_FIELDS),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
@@ -373,6 +390,11 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
             deletes.n_docs = reader.u32()?;
         }
     }
+    if header.incompatible & ADDED_FIELDS != 0 {
+        for segment in &mut segments {
+            segment.n_added_fields = reader.u16()?;
+        }
+    }
     let schema = reader.take(schema_len)?;
     let payload = reader.take(payload_len)?.to_vec();
     if !reader.remaining().is_empty() {
@@ -404,13 +426,24 @@ fn decode_fields(reader: &mut ByteReader<'_>, header: Header) -> Option<Result<M
         payload,
         writable: header.writable,
     };
+    let all_were_added = |manifest: &Manifest| {
+        let n_fields = manifest.schema.fields().len();
+        manifest.segments.iter().find(|it| usize::from(it.n_added_fields) >= n_fields).copied()
+    };
+    let some_were_not = |manifest: Manifest| match all_were_added(&manifest) {
+        None => Ok(manifest),
+        Some(segment) => Err(Error::corrupt("reading a manifest")
+            .expected(format!("a field that segment {} was made with", segment.id))
+            .found(format!("{} fields that were added", segment.n_added_fields))),
+    };
     let same_features = |manifest: Manifest| match manifest.features() == header.incompatible {
         true => Ok(manifest),
         false => Err(Error::corrupt("reading a manifest")
             .expected(format!("what needs the features {:#x}", header.incompatible))
             .found(format!("what needs {:#x}", manifest.features()))),
     };
-    Some(decode_schema(schema, header.incompatible).map(manifest).and_then(same_features))
+    let schema = decode_schema(schema, header.incompatible);
+    Some(schema.map(manifest).and_then(same_features).and_then(some_were_not))
 }
 
 fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
@@ -421,7 +454,7 @@ fn decode_segment(bytes: &[u8]) -> Option<SegmentMeta> {
     // The rest of what is known of the deletes stands behind all segments.
     let unknown = Seal { file_len: 0, footer_crc: 0 };
     let deletes = (number != 0).then_some(DeletesMeta { number, seal: unknown, n_docs: 0 });
-    Some(SegmentMeta { id, seal, n_docs, deletes })
+    Some(SegmentMeta { id, seal, n_docs, deletes, n_added_fields: 0 })
 }
 
 fn encode_schema(schema: &Schema) -> Vec<u8> {
@@ -638,6 +671,7 @@ mod tests {
                 seal: Seal { file_len: 300, footer_crc: 0x1234_5678 },
                 n_docs: 9,
                 deletes: None,
+                n_added_fields: 0,
             }],
             payload: b"hi".to_vec(),
             writable: true,
@@ -705,6 +739,7 @@ mod tests {
             let segment = |n: u8| SegmentMeta {
                 id: SegmentId([n; 16]),
                 deletes: n.is_multiple_of(3).then_some(deletes),
+                n_added_fields: if n % 5 == 1 { schema.fields().len() as u16 - 1 } else { 0 },
                 ..example().segments[0]
             };
             let n = unless_miri(100, 10);
@@ -714,6 +749,25 @@ mod tests {
             assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
             assert_eq!(manifest.n_docs(), u64::from(n) * 9 - u64::from(n.div_ceil(3)) * 4);
         }
+    }
+
+    #[test]
+    fn a_segment_that_was_made_without_any_field_is_refused() {
+        let mut manifest = example();
+        manifest.schema = Schema::builder().text("a").text("b").build().unwrap();
+        manifest.segments[0].n_added_fields = 1;
+        assert_eq!(Manifest::decode(&manifest.encode().unwrap(), 2).unwrap(), manifest);
+        for n in [2, 3, u16::MAX] {
+            manifest.segments[0].n_added_fields = n;
+            let error = Manifest::decode(&manifest.encode().unwrap(), 2).unwrap_err();
+            assert!(error.to_string().contains(&format!("{n} fields that were added")), "{error}");
+        }
+        // The bit without any.
+        manifest.segments[0].n_added_fields = 1;
+        let mut bytes = manifest.encode().unwrap();
+        let at = FIXED_LEN + SEGMENT_LEN;
+        bytes[at..at + 2].fill(0);
+        assert!(Manifest::decode(&with_right_checksum(bytes), 2).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{Detail, Field, Schema};
+use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
 use crate::segment::ordinals::OrdinalMap;
@@ -136,9 +136,9 @@ impl SegmentBuilder {
     }
 
     /// Writes counts and tables.
-    pub(crate) fn finish(mut self, n_docs: u32, schema: &Schema) -> Result<BuiltSegment> {
+    pub(crate) fn finish(mut self, n_docs: u32, n_fields: usize) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;
-        debug_assert_eq!(self.statistics.fields.len(), schema.fields().len());
+        debug_assert_eq!(self.statistics.fields.len(), n_fields);
         let statistics = self.statistics.encode();
         self.file.section(None, SectionKind::STATISTICS, &statistics)?;
         let (seal, file) = file::finish(self.file)?;

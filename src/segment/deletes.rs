@@ -220,7 +220,13 @@ mod tests {
     /// A segment that ends behind the last document that is deleted of it.
     fn segment() -> SegmentMeta {
         let seal = Seal { file_len: 0, footer_crc: 0 };
-        SegmentMeta { id: SegmentId([5; 16]), seal, n_docs: 200_001, deletes: None }
+        SegmentMeta {
+            id: SegmentId([5; 16]),
+            seal,
+            n_docs: 200_001,
+            deletes: None,
+            n_added_fields: 0,
+        }
     }
 
     fn written(storage: &MemoryStorage, number: u64, docs: &[u32]) -> DeletesMeta {

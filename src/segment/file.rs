@@ -17,6 +17,7 @@ use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
 use crate::format::header::{FileKind, checksum_differs};
 use crate::ids::{FieldId, SegmentId};
+use crate::segment::added_fields::AddedFields;
 use crate::simd::prefetch::prefetch;
 use crate::storage::{Storage, StorageRead, StorageWrite};
 use std::{
@@ -110,6 +111,8 @@ pub(crate) struct SegmentFile {
     /// enough: the bit says something about bytes that nobody changes, and publishes no others.
     checked: Box<[AtomicU64]>,
     n_checked: AtomicU64,
+    /// Where the schema has fields that came to it later.
+    added: Option<AddedFields>,
 }
 
 impl SegmentFile {
@@ -136,7 +139,23 @@ impl SegmentFile {
             None => 0,
         };
         let checked = (0..n_words).map(|_| AtomicU64::new(0)).collect();
-        Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0) })
+        Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0), added: None })
+    }
+
+    /// The same with the fields that it was made without.
+    pub(crate) fn with_added(self, added: Option<AddedFields>) -> SegmentFile {
+        SegmentFile { added, ..self }
+    }
+
+    /// The fields that it was made without.
+    pub(crate) fn added(&self) -> Option<&AddedFields> {
+        self.added.as_ref()
+    }
+
+    /// Where a field is to be read: here, or in memory where it came to the schema later.
+    pub(crate) fn of_field(&self, field: FieldId) -> Result<&SegmentFile> {
+        let added = self.added.as_ref().map(|added| added.file_of(field)).transpose()?;
+        Ok(added.flatten().unwrap_or(self))
     }
 
     pub(crate) fn id(&self) -> SegmentId {

@@ -1,5 +1,6 @@
 //! One immutable piece of the index, where the write path and the read path meet.
 
+pub(crate) mod added_fields;
 pub(crate) mod builder;
 pub(crate) mod disk_usage;
 pub(crate) mod deletes;

@@ -3,7 +3,7 @@
 //! Both readers are a few references and are made wherever they are needed. Nothing is decoded or
 //! looked at until it is asked for.
 
-use crate::bytes::{ByteReader, Bytes, Source};
+use crate::bytes::{ByteReader, Bytes, Source, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
 use crate::format::cumulative::Cumulative;
@@ -19,6 +19,7 @@ use crate::format::stored::StoredReader;
 use crate::format::terms::{InlineDocs, PostingsAt, TermDictionary, TermInfo};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Schema};
+use crate::segment::added_fields::AddedFields;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::{Section, SegmentFile};
 use crate::value::{self, Value};
@@ -88,8 +89,10 @@ impl<'s> SegmentReader<'s> {
 
     pub(crate) fn statistics(self) -> Result<SegmentStatistics> {
         let section = self.file.require(None, SectionKind::STATISTICS)?;
-        let statistics = SegmentStatistics::read(section, self.schema.fields().len())?;
+        let mut statistics = SegmentStatistics::read(section, self.n_own_fields())?;
         self.expect_n_docs("statistics", statistics.n_docs)?;
+        // What was added since has no value here.
+        statistics.fields.resize(self.schema.fields().len(), FieldStatistics::default());
         Ok(statistics)
     }
 
@@ -103,6 +106,18 @@ impl<'s> SegmentReader<'s> {
             .expected(format!("{} documents, as in the manifest", self.n_docs))
             .found(n_docs.to_string())
             .in_file(self.file.path()))
+    }
+
+    /// The fields that it was made with: the first of the schema, and all but for those that were added since.
+    pub(crate) fn n_own_fields(self) -> usize {
+        let n_added = self.file.added().map_or(0, AddedFields::len);
+        self.schema.fields().len().saturating_sub(n_added)
+    }
+
+    /// The stored fields that it was made with.
+    fn own_stored_fields(self) -> impl Iterator<Item = FieldId> {
+        let own = self.schema.field_ids().take(self.n_own_fields());
+        own.filter(move |field| self.schema.get(*field).stored)
     }
 
     fn stored_reader(self) -> Result<StoredReader<Section<'s>>> {
@@ -136,8 +151,47 @@ impl<'s> SegmentReader<'s> {
         })
     }
 
-    /// Calls `visit` with the stored row of every document as it is, for copying into another segment of the same schema.
-    pub(crate) fn for_each_stored_row(
+    /// Calls `visit` with the stored row of every document as a segment with all fields of the schema has it, for copying
+    /// into one.
+    pub(crate) fn for_each_row_to_copy(
+        self,
+        mut visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
+    ) -> Result<()> {
+        let added = self.schema.fields().iter().skip(self.n_own_fields());
+        let n_added = added.filter(|field| field.stored).count();
+        let mut wider = vec![];
+        self.for_each_stored_row(|doc, row| match row {
+            Some(row) if n_added > 0 => {
+                self.widen(row, n_added, &mut wider).ok_or_else(|| self.other_row(doc))?;
+                visit(doc, Some(&wider))
+            }
+            row => visit(doc, row),
+        })
+    }
+
+    /// Makes a stored row one of a schema with so many more stored fields, of which it has no values.
+    fn widen(self, row: &[u8], n_added: usize, wider: &mut Vec<u8>) -> Option<()> {
+        wider.clear();
+        let mut values = row;
+        match self.schema.bare_stored_field(self.n_own_fields()) {
+            Some(_) => {
+                write_varint(wider, 1);
+                write_varint(wider, row.len() as u64);
+            }
+            None => {
+                let mut reader = ByteReader::new(row);
+                self.lengths_in(&mut reader)?;
+                values = reader.remaining();
+                wider.extend_from_slice(&row[..reader.position()]);
+            }
+        }
+        (0..n_added).for_each(|_| write_varint(wider, 0));
+        wider.extend_from_slice(values);
+        Some(())
+    }
+
+    /// Calls `visit` with the stored row of every document as it is.
+    fn for_each_stored_row(
         self,
         visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
@@ -155,20 +209,26 @@ impl<'s> SegmentReader<'s> {
             kind if kind.is_typed() => value::value_of_term(kind, bytes),
             _ => String::from_utf8(bytes.to_vec()).ok().map(Value::Text),
         };
-        if let Some(field) = self.schema.bare_stored_field() {
+        if let Some(field) = self.schema.bare_stored_field(self.n_own_fields()) {
             return Some(vec![(field, value(field, row)?)]);
         }
         let mut reader = ByteReader::new(row);
-        let mut lengths = vec![];
-        for field in self.schema.field_ids().filter(|id| self.schema.get(*id).stored) {
-            for _ in 0..reader.varint()? {
-                lengths.push((field, usize::try_from(reader.varint()?).ok()?));
-            }
-        }
+        let lengths = self.lengths_in(&mut reader)?;
         let values =
             lengths.into_iter().map(|(field, len)| Some((field, value(field, reader.take(len)?)?)));
         let values = values.collect::<Option<Vec<_>>>()?;
         reader.remaining().is_empty().then_some(values)
+    }
+
+    /// The fields of a row of several, each with the length of a value, which follow in the same order.
+    fn lengths_in(self, reader: &mut ByteReader<'_>) -> Option<Vec<(FieldId, usize)>> {
+        let mut lengths = vec![];
+        for field in self.own_stored_fields() {
+            for _ in 0..reader.varint()? {
+                lengths.push((field, usize::try_from(reader.varint()?).ok()?));
+            }
+        }
+        Some(lengths)
     }
 }
 
@@ -181,7 +241,7 @@ pub(crate) struct FieldReader<'s> {
 
 impl<'s> FieldReader<'s> {
     fn section(self, kind: SectionKind) -> Result<Section<'s>> {
-        self.segment.file.require(Some(self.field), kind)
+        self.segment.file.of_field(self.field)?.require(Some(self.field), kind)
     }
 
     /// The dictionary; opening it reads the header of its index.

@@ -13,6 +13,8 @@ use crate::format::header::{self, FileKind, HEADER_LEN};
 use crate::format::manifest::{DeletesMeta, MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
 use crate::format::{FileName, image};
 use crate::ids::SegmentId;
+use crate::schema::Schema;
+use crate::segment::added_fields::AddedFields;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
@@ -215,7 +217,10 @@ impl Snapshot {
     ) -> Result<Snapshot> {
         let open = |meta: &SegmentMeta| {
             let known = before.and_then(|snapshot| snapshot.segment_of(meta));
-            known.map_or_else(|| open_segment(storage, meta), |segment| Ok(segment.clone()))
+            let schema = &manifest.schema;
+            known
+                .filter(|file| AddedFields::are(file.added(), schema, meta))
+                .map_or_else(|| open_segment(storage, schema, meta), |segment| Ok(segment.clone()))
         };
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
         let open = |meta: &SegmentMeta| Self::open_deletes_of(storage, meta, before);
@@ -260,7 +265,7 @@ impl Snapshot {
         meta: &SegmentMeta,
     ) -> Result<Arc<SegmentFile>> {
         debug_assert!(manifest.segments.contains(meta), "a segment of this commit");
-        open_segment(storage, meta)
+        open_segment(storage, &manifest.schema, meta)
     }
 
     /// A segment that was opened by itself.
@@ -325,10 +330,15 @@ pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
     }
 }
 
-/// Opens the file of a segment.
-pub(crate) fn open_segment(storage: &dyn Storage, meta: &SegmentMeta) -> Result<Arc<SegmentFile>> {
+/// Opens the file of a segment of an index of this schema.
+pub(crate) fn open_segment(
+    storage: &dyn Storage,
+    schema: &Schema,
+    meta: &SegmentMeta,
+) -> Result<Arc<SegmentFile>> {
     let file = storage.open(&FileName::Segment(meta.id).to_string())?;
-    Ok(Arc::new(SegmentFile::open(file, Some((meta.id, meta.seal)))?))
+    let file = SegmentFile::open(file, Some((meta.id, meta.seal)))?;
+    Ok(Arc::new(file.with_added(AddedFields::of(schema, meta))))
 }
 
 /// A file of the newest commit is not there, and no newer commit explains it.
@@ -352,7 +362,6 @@ mod tests {
     use crate::format::deletes::DeletedSet;
     use crate::format::envelope::SectionKind;
     use crate::format::header::Header;
-    use crate::schema::Schema;
     use crate::segment::{deletes, file};
 
     fn put(storage: &dyn Storage, name: &str, bytes: &[u8]) {
@@ -363,7 +372,13 @@ mod tests {
         let id = SegmentId([n; 16]);
         let mut writer = file::create(storage, id).unwrap();
         writer.section(None, SectionKind::STATISTICS, &[n; 10]).unwrap();
-        SegmentMeta { id, seal: file::seal(writer).unwrap(), n_docs: u32::from(n), deletes: None }
+        SegmentMeta {
+            id,
+            seal: file::seal(writer).unwrap(),
+            n_docs: u32::from(n),
+            deletes: None,
+            n_added_fields: 0,
+        }
     }
 
     fn manifest(storage: &dyn Storage, generation: u64, segments: &[SegmentMeta]) {

@@ -241,6 +241,7 @@ fn unknown_field(name: &str, schema: &Schema) -> Error {
     document_error("indexing a document")
         .expected(format!("a field of the schema ({})", known.join(", ")))
         .found(format!("'{name}'"))
+        .hint("fields can be added to an index: Index::add_fields, `treepie schema add`")
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ mod tests {
     const SEAL: Seal = Seal { file_len: 1, footer_crc: 1 };
 
     fn segment(n_docs: u32) -> SegmentMeta {
-        SegmentMeta { id: SegmentId([1; 16]), seal: SEAL, n_docs, deletes: None }
+        SegmentMeta { id: SegmentId([1; 16]), seal: SEAL, n_docs, deletes: None, n_added_fields: 0 }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Several segments into one.
 //!
 //! Documents keep their order: those of the first segment, then those of the second, and so on. Rows
-//! are copied as they are; every term's documents get the numbers that follow from the documents before
+//! are copied as they are, but for the counts of fields that were added since; every term's documents get the numbers that follow from the documents before
 //! them, its occurrences follow each other, and what ranking needs is computed anew, because the average
 //! length has changed. Deleted documents are left out, and terms that only they had: the result is what would have been
 //! built without them. One pass, and one more over the terms of fields with frequencies where documents are deleted,
@@ -77,7 +77,7 @@ pub(crate) fn merge(
         }
     }
     on_progress(Progress::Committing);
-    builder.finish(n_docs, schema)
+    builder.finish(n_docs, schema.fields().len())
 }
 
 /// About how much of a file is left without what is deleted: no room is asked for that a merge does not need.
@@ -113,7 +113,7 @@ fn copy_rows(parts: &[Part<'_>], builder: &mut SegmentBuilder) -> Result<()> {
         }
     };
     for part in parts {
-        part.reader.for_each_stored_row(|doc, row| {
+        part.reader.for_each_row_to_copy(|doc, row| {
             budget::work(ROW_NS)?;
             if part.numbers.get(doc).is_none() {
                 return Ok(());

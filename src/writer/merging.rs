@@ -98,8 +98,8 @@ struct Input {
 
 impl Input {
     /// No pin is needed: only this writer collects, and not what the last commit names; and what is open stays.
-    fn open(storage: &dyn Storage, metas: &[SegmentMeta]) -> Result<Self> {
-        let files = metas.iter().map(|segment| snapshot::open_segment(storage, segment));
+    fn open(storage: &dyn Storage, schema: &Schema, metas: &[SegmentMeta]) -> Result<Self> {
+        let files = metas.iter().map(|segment| snapshot::open_segment(storage, schema, segment));
         let files = files.collect::<Result<_>>()?;
         let deletes = metas.iter().map(|meta| Snapshot::open_deletes_of(storage, meta, None));
         let deletes = deletes.collect::<Result<_>>()?;
@@ -337,7 +337,7 @@ impl IndexWriter {
         self.merges.running.retain(|sources| sources.strong_count() > 0);
         let Some(due) = self.due(0..self.staging.segments().len()) else { return Ok(None) };
         let storage = Arc::clone(self.committer.storage());
-        let input = Input::open(&*storage, &self.staging.segments()[due])?;
+        let input = Input::open(&*storage, &self.rules.schema, &self.staging.segments()[due])?;
         let sources = Arc::new(Sources(input.metas.iter().map(|segment| segment.id).collect()));
         self.merges.running.push(Arc::downgrade(&sources));
         let Merges { pace, priority, .. } = &self.merges;
@@ -424,7 +424,8 @@ impl IndexWriter {
 
     fn merge_range(&mut self, range: Range<usize>, waits: bool) -> Result<()> {
         let storage = Arc::clone(self.committer.storage());
-        let input = Input::open(&*storage, &self.staging.segments()[range.clone()])?;
+        let input =
+            Input::open(&*storage, &self.rules.schema, &self.staging.segments()[range.clone()])?;
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
         let on_progress = |progress| report(on_progress, progress);
@@ -499,6 +500,7 @@ mod tests {
             seal: Seal { file_len: 1, footer_crc: 1 },
             n_docs,
             deletes: None,
+            n_added_fields: 0,
         };
         let segments = [90, 5, 5, 80, 3, 9].map(segment);
         let merged = |n| -> Vec<(usize, usize)> {

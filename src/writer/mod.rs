@@ -49,7 +49,7 @@ use crate::format::manifest::{Manifest, PAYLOAD_BYTES_MAX, SegmentMeta};
 use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::{FieldId, SegmentId};
 use crate::limits::Limits;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::segment::published::Published;
 use crate::segment::snapshot::Snapshot;
 use crate::storage::{MemoryStorage, Storage};
@@ -600,6 +600,20 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Commits the index as it is with more fields; nothing may have been added to this writer yet.
+    pub(crate) fn add_fields(&mut self, fields: Vec<Field>) -> Result<CommitInfo> {
+        self.check()?;
+        let n_fields = fields.len() as u16;
+        let schema = self.rules.schema.with_fields(fields)?;
+        debug_assert!(!self.has_changes(), "a writer that was just opened");
+        let (analyzers, limits) = (Arc::clone(&self.rules.analyzers), self.rules.limits);
+        self.rules = Rules::new(schema, analyzers, limits);
+        self.staging.add_fields(n_fields);
+        self.open = None;
+        self.attempt(|writer| writer.commit_staging().map_err(before_publishing))
+            .map(|manifest| info(&manifest))
+    }
+
     /// What documents and deletions may be.
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
@@ -698,7 +712,8 @@ fn start(
             .in_file(location())),
         Existing::Replace => Ok((schema.unwrap_or_else(|| current.schema.clone()), vec![])),
         Existing::Keep => match schema {
-            Some(schema) if schema != current.schema => {
+            // Fields may have been added by somebody else since it was opened.
+            Some(schema) if !current.schema.extends(&schema) => {
                 Err(Error::new(ErrorKind::Schema, "adding to an index")
                     .expected("the schema it was made with")
                     .found("another one")

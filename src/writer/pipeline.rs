@@ -279,7 +279,7 @@ impl Pipeline {
         result?;
         removed?;
         on_progress(Progress::Committing);
-        builder.finish(self.n_docs, &self.shared.schema)
+        builder.finish(self.n_docs, self.shared.schema.fields().len())
     }
 
     /// Waits until no task is running.

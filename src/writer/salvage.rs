@@ -341,7 +341,7 @@ impl IndexWriter {
     /// Deletes every document that has the key of a later one; how many, by segment.
     fn delete_replaced(&mut self, schema: &Schema, key: FieldId) -> Result<HashMap<String, u64>> {
         let storage = Arc::clone(self.committer.storage());
-        let open = |segment| open_segment(&*storage, segment);
+        let open = |segment| open_segment(&*storage, schema, segment);
         let segments = self.staging.segments().to_vec();
         let files = segments.iter().map(open).collect::<Result<Vec<_>>>()?;
         let readers = files.iter().zip(&segments);

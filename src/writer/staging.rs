@@ -110,6 +110,13 @@ impl Staging {
         gone.iter().flat_map(SegmentMeta::files).for_each(|name| self.give_up(name));
     }
 
+    /// Tells the segments that so many fields came to the end of the schema.
+    pub(super) fn add_fields(&mut self, n_fields: u16) {
+        for segment in &mut self.segments {
+            segment.n_added_fields = segment.n_added_fields.saturating_add(n_fields);
+        }
+    }
+
     /// Makes every new file durable.
     pub(super) fn sync(&mut self) -> Result<()> {
         for (name, file) in &mut self.files {
@@ -141,7 +148,7 @@ impl Staging {
     fn keep(&mut self, built: BuiltSegment) -> SegmentMeta {
         let BuiltSegment { id, seal, n_docs, file } = built;
         self.files.insert(FileName::Segment(id), file);
-        SegmentMeta { id, seal, n_docs, deletes: None }
+        SegmentMeta { id, seal, n_docs, deletes: None, n_added_fields: 0 }
     }
 
     /// Deletes a file, unless a commit names it.
@@ -174,7 +181,7 @@ mod tests {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
         let metas = committed.into_iter().map(|n| {
             let BuiltSegment { id, seal, n_docs, .. } = built(&*storage, n);
-            SegmentMeta { id, seal, n_docs, deletes: None }
+            SegmentMeta { id, seal, n_docs, deletes: None, n_added_fields: 0 }
         });
         let metas = metas.collect();
         Staging::new(storage, metas)
@@ -256,7 +263,7 @@ mod tests {
         let [first, fourth] = [delete(&mut staging, 0, 4), delete(&mut staging, 3, 5)];
         assert_files(&staging, &[1, 2, 3, 4], &[committed, first, fourth]);
         let BuiltSegment { id, seal, n_docs, .. } = built(&*staging.storage, 5);
-        staging.add_durable(SegmentMeta { id, seal, n_docs, deletes: None });
+        staging.add_durable(SegmentMeta { id, seal, n_docs, deletes: None, n_added_fields: 0 });
         staging.counts.added = 4;
         staging.discard();
         assert_eq!(state(&staging), (vec![], 0));

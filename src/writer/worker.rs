@@ -167,7 +167,7 @@ impl Worker {
     ) -> Result<u32> {
         let title = usize::from(batch.fields.text);
         let stored = self.schema.fields()[title].stored;
-        let bare = self.schema.bare_stored_field() == Some(FieldId(batch.fields.text));
+        let bare = self.schema.bare_stored_field(usize::MAX) == Some(FieldId(batch.fields.text));
         if self.analyzers[title].is_none() {
             self.tokens.tokenize(step);
             let tokens = &self.tokens;
@@ -358,7 +358,7 @@ impl Worker {
         start: u32,
         end: u32,
     ) {
-        let bare = self.schema.bare_stored_field();
+        let bare = self.schema.bare_stored_field(usize::MAX);
         let stored = |value: &&ValueRef| self.schema.get(value.field).stored;
         let mut rest = values;
         for doc in start..end {

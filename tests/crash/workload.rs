@@ -132,6 +132,8 @@ pub(crate) enum Step {
     Read,
     /// Packs the newest commit into one image.
     Pack,
+    /// Closes the writer, adds a field to the index, which is a commit, and opens another.
+    AddField,
 }
 
 impl System {
@@ -176,7 +178,7 @@ impl System {
     /// Does what the steps say until one fails; `history` and the disk know how far it came.
     pub(crate) fn run(&self, disk: &Disk, history: &mut History, steps: &[Step]) -> Result<()> {
         let storage = self.storage(disk);
-        let index = self.index(storage, history)?;
+        let mut index = self.index(storage, history)?;
         let mut writer = self.writer(&index, history)?;
         let mut reader = None;
         for step in steps {
@@ -254,6 +256,22 @@ impl System {
                 }
                 Step::Read => reader = Some(index.searcher()?),
                 Step::Pack => drop(index.to_image()?),
+                Step::AddField => {
+                    drop(writer);
+                    let field = Field::new(format!("f{}", history.newest()), FieldKind::Keyword);
+                    history.begin(0);
+                    let before = disk.promise().acknowledged;
+                    disk.begin(history.newest());
+                    let CommitInfo { generation, .. } =
+                        index.add_fields([field]).inspect_err(|error| {
+                            let outcome = error.commit_outcome();
+                            let outcome = outcome.unwrap_or(CommitOutcome::NotCommitted);
+                            settle(disk, before, outcome);
+                        })?;
+                    assert_eq!(generation, history.newest(), "the number of the commit");
+                    disk.acknowledge(generation);
+                    writer = self.writer(&index, history)?;
+                }
             }
         }
         drop(reader);
@@ -307,17 +325,22 @@ fn commit(
         }
         Err(error) => {
             let outcome = error.commit_outcome().expect("an error of a commit has an outcome");
-            match outcome {
-                CommitOutcome::NotCommitted => disk.begin(before),
-                CommitOutcome::Unknown => {}
-                CommitOutcome::Committed => disk.acknowledge(before + 1),
-            }
+            settle(disk, before, outcome);
             // A merge that fails costs nothing, so the writer may go on.
             if outcome != CommitOutcome::Committed {
                 assert_poisoned(writer);
             }
             Err(error)
         }
+    }
+}
+
+/// What an error says of the commit that was begun.
+fn settle(disk: &Disk, before: u64, outcome: CommitOutcome) {
+    match outcome {
+        CommitOutcome::NotCommitted => disk.begin(before),
+        CommitOutcome::Unknown => {}
+        CommitOutcome::Committed => disk.acknowledge(before + 1),
     }
 }
 
@@ -347,7 +370,7 @@ pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
     let mut steps = vec![];
     for nth in 0..n {
         let docs = 1 + dice.below(3);
-        let step = match dice.below(9) {
+        let step = match dice.below(10) {
             // So that there is something to collect in every round.
             _ if nth == 3 => Step::Merge { docs },
             0 => Step::Merge { docs: dice.below(2) },
@@ -355,6 +378,7 @@ pub(crate) fn steps(dice: &mut Dice, n: usize) -> Vec<Step> {
             2 => Step::Flushed { docs },
             3 if nth > 0 => Step::Replace { docs },
             4 if nth > 0 => Step::Maintain,
+            5 if nth > 0 => Step::AddField,
             // Manifests of one to four sectors.
             _ => Step::Commit { docs, payload: [0, 40, 700, 1_500][dice.below(4)] },
         };

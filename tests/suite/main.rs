@@ -1,5 +1,6 @@
 //! Tests that see the library as its users do, in one binary.
 
+mod added_fields;
 mod allocations;
 mod analysis;
 mod buckets;

@@ -16,7 +16,13 @@ fn segment(storage: &dyn Storage, n: u8) -> Result<SegmentMeta> {
     let id = SegmentId::random();
     let mut writer = file::create(storage, id)?;
     writer.section(None, SectionKind::STATISTICS, &[n; 50])?;
-    Ok(SegmentMeta { id, seal: file::seal(writer)?, n_docs: n.into(), deletes: None })
+    Ok(SegmentMeta {
+        id,
+        seal: file::seal(writer)?,
+        n_docs: n.into(),
+        deletes: None,
+        n_added_fields: 0,
+    })
 }
 
 /// Adds a segment of each number to the index, a commit each; every third replaces all before by one.

@@ -1,26 +1,33 @@
-//! `treepie schema infer INPUT`: what the fields of an input may be, as a schema file.
+//! `treepie schema infer INPUT`: what the fields of an input may be, as a schema file. `treepie schema add INDEX FILE`: fields for
+//! an index that there is.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use clap::Subcommand;
 use treepie::{Error, ErrorKind};
 
+use super::open_to_write;
 use crate::{
     args::Global,
-    failure::{Exit, Outcome},
+    events::EventsArg,
+    failure::{Exit, Outcome, note},
     input::{Input, Source, format::InputFormat, infer::infer, schema_file},
-    output::Output,
+    output::{Output, plural},
     progress::Counters,
 };
 
-/// Make a schema file.
+/// Make a schema file, or add fields to an index.
 #[derive(Debug, clap::Args)]
 #[command(
     subcommand_value_name = "WHAT",
     subcommand_help_heading = "What",
     after_help = "Examples:
   treepie schema infer products.jsonl > schema.toml
-  treepie index shop.tp products.jsonl --schema schema.toml"
+  treepie index shop.tp products.jsonl --schema schema.toml
+  treepie schema add shop.tp more-fields.toml"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -37,10 +44,50 @@ enum What {
         #[arg(long, value_enum, value_name = "FORMAT")]
         input_format: Option<InputFormat>,
     },
+    /// Add fields to an index, by one commit: documents that are there have none of them, those that are added may.
+    ///
+    /// No document is read or written. A field stays as it was made: none is changed and none removed.
+    Add {
+        /// The index.
+        index: PathBuf,
+        /// A schema file that has the new fields and nothing else.
+        file: PathBuf,
+        #[command(flatten)]
+        events: EventsArg,
+    },
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let What::Infer { input, input_format } = args.what;
+    match args.what {
+        What::Infer { input, input_format } => print_inferred(input, input_format, global),
+        What::Add { index, file, events } => add(&index, &file, &events, global),
+    }
+}
+
+fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome {
+    let fields = schema_file::read_fields(file)?;
+    let names = fields.iter().map(|field| &*field.name).collect::<Vec<_>>().join(", ");
+    let events = events.begin("schema add", path)?;
+    let mut index = open_to_write(path, &events)?;
+    let added = index.add_fields(fields).map_err(|error| match error.file() {
+        Some(_) => error,
+        None => error.in_file(path),
+    })?;
+    if !global.quiet {
+        note(format!(
+            "added {names} to {} in commit {}",
+            plural(index.schema().map_or(0, |schema| schema.fields().len()), "field"),
+            added.generation
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn print_inferred(
+    input: Option<PathBuf>,
+    input_format: Option<InputFormat>,
+    global: Global,
+) -> Outcome {
     let counters = Counters::default();
     let mut out = Output::new(global.color);
     let typed: Vec<PathBuf> = input.into_iter().collect();

@@ -29,12 +29,14 @@
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::{
     Detail, Error, ErrorKind, Field, FieldKind, Schema, Zone,
     analysis::Analyzer,
     schema::{
         DECIMAL_SCALE_MAX, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
+        SchemaBuilder,
     },
 };
 
@@ -47,12 +49,36 @@ pub(crate) fn read(path: &Path) -> Result<Schema, Error> {
     parse(&text).map_err(|error| error.in_file(path))
 }
 
+/// Reads a schema file that has fields and nothing else.
+pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
+    parse_fields(&text).map_err(|error| error.in_file(path))
+}
+
+fn parse_fields(text: &str) -> Result<Vec<Field>, Error> {
+    let file = File { text };
+    let table = file.parse()?;
+    let mut fields = vec![];
+    for (key, span, value) in in_order(table.get_ref()) {
+        match key {
+            "fields" => fields.extend(file.fields(value, &span)?),
+            _ => {
+                return Err(file.unknown(
+                    span,
+                    key,
+                    "fields, and nothing of an index that there is",
+                ));
+            }
+        }
+    }
+    Ok(fields)
+}
+
 /// The schema that `text` describes; errors carry the line.
 pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     let file = File { text };
-    let table = DeTable::parse(text).map_err(|error| {
-        file.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
-    })?;
+    let table = file.parse()?;
     let mut builder = Schema::builder();
     let mut tables = in_order(table.get_ref());
     // What it says of fields can be checked when these are known.
@@ -60,9 +86,8 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     for (key, span, value) in tables {
         match key {
             "fields" => {
-                for (name, span, value) in in_order(file.table(value, &span, "fields")?) {
-                    builder = builder.field(file.field(name, &span, value)?);
-                }
+                builder =
+                    file.fields(value, &span)?.into_iter().fold(builder, SchemaBuilder::field);
             }
             "index" => {
                 for (key, span, value) in in_order(file.table(value, &span, "index")?) {
@@ -177,6 +202,18 @@ struct File<'t> {
 }
 
 impl File<'_> {
+    fn parse(&self) -> Result<Spanned<DeTable<'_>>, Error> {
+        DeTable::parse(self.text).map_err(|error| {
+            self.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
+        })
+    }
+
+    /// Those of the table `fields`, in their order.
+    fn fields(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Vec<Field>, Error> {
+        let fields = in_order(self.table(value, span, "fields")?).into_iter();
+        fields.map(|(name, span, value)| self.field(name, &span, value)).collect()
+    }
+
     fn field(&self, name: &str, span: &Range<usize>, value: &DeValue<'_>) -> Result<Field, Error> {
         let mut kind = None;
         let mut field = Field::new(name, FieldKind::Text);
