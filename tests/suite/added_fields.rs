@@ -71,7 +71,7 @@ fn document(id: u64, schema: &Schema, random: &mut Random) -> Document {
                     .with(&*field.name, format!("2024-{:02}-0{}", number % 12 + 1, number % 9 + 1)),
                 FieldKind::Ip => document.with(&*field.name, format!("10.0.0.{}", number % 256)),
                 FieldKind::Path { .. } => document.with(&*field.name, format!("{word}/{number}")),
-                FieldKind::Bool => document.with(&*field.name, number % 2 == 0),
+                FieldKind::Bool => document.with(&*field.name, number.is_multiple_of(2)),
                 _ => document.with(&*field.name, number as i64),
             };
         }
