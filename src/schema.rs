@@ -285,7 +285,8 @@ impl Field {
 
     /// Sets in which time zone dates without an offset are that documents give as texts (default: UTC), and those of queries
     /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::Zone). Dates are kept as moments, and
-    /// come back in UTC. Whether this build knows the zone shows where a date is read.
+    /// come back in UTC. A time or a day that clocks there are put forward over is refused. Whether this build knows the zone shows
+    /// where a date is read.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};
