@@ -7,6 +7,7 @@
 //! is exact before it is rounded where numbers are whole.
 
 use crate::schema::FieldKind;
+use crate::simd::numbers::Totals;
 use crate::value::f64_of_code;
 
 /// Of numbers of one kind, by their codes.
@@ -81,6 +82,23 @@ impl Moments {
             _ if codes.is_empty() => {}
             Moments::Whole(whole) => whole.add(codes),
             Moments::Fractions(fractions) => fractions.add(codes),
+        }
+    }
+
+    /// Adds the whole numbers that `n` numbers stand for, given what these have together, the code of 0, and by how much that of
+    /// each number lies above that of the one before.
+    pub(super) fn add_totals(&mut self, n: u64, of: &Totals, (base, unit): (u64, u64)) {
+        if let Moments::Whole(whole) = self
+            && n > 0
+        {
+            // Both are whole, and far from the end of 128 bits: squares are of 64 bits.
+            let apart = u128::from(n) * of.squares - u128::from(of.sum).pow(2);
+            let unit_of_squares = unit as f64 * unit as f64;
+            whole.merge(WholeMoments {
+                n,
+                total: u128::from(base) * u128::from(n) + u128::from(unit) * u128::from(of.sum),
+                squares: apart as f64 / n as f64 * unit_of_squares,
+            });
         }
     }
 

@@ -17,7 +17,7 @@ use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
 use crate::error::{Error, Result};
-use crate::execution::{MatchSet, Places, for_each_few_or_block};
+use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
@@ -26,12 +26,15 @@ use crate::plan::{SegmentPlan, cost};
 use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
+use crate::simd::numbers::totals;
 use crate::value;
 use std::time::Instant;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 6;
+/// A document whose number is only added up.
+const NUMBER_NS: u64 = 2;
 /// And at one of a few documents, and counting a term in a segment, but for the containers of a long list.
 const FEW_NS: u64 = 12;
 const TERM_NS: u64 = 200;
@@ -248,6 +251,9 @@ struct Looking {
     values: Values,
     /// Those of a block.
     codes: Vec<u64>,
+    /// Room for what matches in a block, and for its numbers.
+    places: Vec<u32>,
+    numbers: Vec<u32>,
     profile: ColumnProfile,
 }
 
@@ -298,6 +304,8 @@ impl Looking {
             n_with: 0,
             values,
             codes: vec![],
+            places: vec![],
+            numbers: vec![],
             profile: ColumnProfile::default(),
         };
         for (column, matches) in columns {
@@ -313,6 +321,13 @@ impl Looking {
     }
 
     fn add_column(&mut self, column: &Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
+        if let Some(plain) = column.plain().filter(|plain| plain.first() == 0 && self.adds_up()) {
+            let unit = plain.base_and_unit();
+            return for_each_number(matches, &plain, |numbers| {
+                self.add_numbers(numbers, unit);
+                budget::work(NUMBER_NS * numbers.len() as u64)
+            });
+        }
         let few = |looking: &mut &mut Self, few: &Few| {
             budget::work(FEW_NS * few.n_docs)?;
             looking.profile.blocks += few.n_blocks;
@@ -349,9 +364,20 @@ impl Looking {
             self.n_with += n_places;
             return self.add_repeated(head.least, n_places);
         }
+        let block = column.block(nth, head)?;
+        if let Some(of_block) = block.one_each().filter(|it| it.are_plain() && self.adds_up()) {
+            let (mut at, mut numbers) =
+                (std::mem::take(&mut self.places), std::mem::take(&mut self.numbers));
+            places.write_to(&mut at);
+            numbers.resize(at.len(), 0);
+            of_block.prefetch();
+            of_block.numbers(&at, &mut numbers);
+            self.add_numbers(&numbers, of_block.base_and_unit());
+            (self.places, self.numbers) = (at, numbers);
+            return budget::work(HEAD_NS + NUMBER_NS * n_places);
+        }
         budget::work(HEAD_NS + DOC_NS * n_places)?;
         self.profile.documents += n_places;
-        let block = column.block(nth, head)?;
         let mut codes = std::mem::take(&mut self.codes);
         codes.clear();
         let mut n_with = 0;
@@ -371,6 +397,23 @@ impl Looking {
         let done = self.add_codes(&codes);
         self.codes = codes;
         done
+    }
+
+    /// Whether numbers are added up, and nothing else is kept of them.
+    fn adds_up(&self) -> bool {
+        matches!((&self.moments, &self.values), (Moments::Whole(_), Values::Passed))
+    }
+
+    /// Adds documents with one number each, as these stand for whole numbers.
+    fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) {
+        let (n, totals) = (numbers.len() as u64, totals(numbers));
+        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
+        if n > 0 {
+            self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
+        }
+        self.moments.add_totals(n, &totals, (base, unit));
+        self.n_with += n;
+        self.profile.documents += n;
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {

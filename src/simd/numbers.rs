@@ -115,6 +115,41 @@ kernel! {
     }
 }
 
+/// What some numbers have together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) sum: u64,
+    pub(crate) squares: u128,
+    /// The least and the greatest; [`u32::MAX`] and 0 of none.
+    pub(crate) least: u32,
+    pub(crate) greatest: u32,
+}
+
+/// Adds up numbers and their squares, of up to 2^32 numbers.
+pub(crate) fn totals(numbers: &[u32]) -> Totals {
+    let mut halves = [0; 3];
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    add_totals(numbers, &mut halves, &mut least, &mut greatest);
+    let [sum, low, high] = halves;
+    Totals { sum, squares: u128::from(low) + (u128::from(high) << u32::BITS), least, greatest }
+}
+
+kernel! {
+    /// Adds to sums of numbers, and of the lower and the upper halves of their squares.
+    add_totals(numbers: &[u32], sums: &mut [u64; 3], least: &mut u32, greatest: &mut u32) {
+        let [mut sum, mut low, mut high] = *sums;
+        for &number in numbers {
+            let square = u64::from(number) * u64::from(number);
+            sum += u64::from(number);
+            low += square & u64::from(u32::MAX);
+            high += square >> u32::BITS;
+            *least = number.min(*least);
+            *greatest = number.max(*greatest);
+        }
+        *sums = [sum, low, high];
+    }
+}
+
 /// Writes the numbers of `width` bits, less than 32, at `places`. A place outside of `bytes` has a number without meaning; and
 /// so has one whose number begins in the last seven bytes.
 #[inline]
@@ -567,6 +602,26 @@ mod tests {
                 assert_eq!(found.collect::<Vec<_>>(), expected, "{n} from {first} on");
                 assert_eq!(bits[41], 0, "what is behind the last eight");
             }
+        }
+    }
+
+    #[test]
+    fn numbers_are_added_up_with_and_without_vectors() {
+        let numbers: Vec<u32> = (0..335).map(|nth| mixed(nth) as u32).collect();
+        for numbers in [&numbers[..], &numbers[..3], &[u32::MAX; 20], &[0, 7], &[]] {
+            let squares = numbers.iter().map(|number| u128::from(*number).pow(2));
+            let expected = Totals {
+                sum: numbers.iter().map(|number| u64::from(*number)).sum(),
+                squares: squares.sum(),
+                least: numbers.iter().copied().min().unwrap_or(u32::MAX),
+                greatest: numbers.iter().copied().max().unwrap_or(0),
+            };
+            assert_eq!(totals(numbers), expected);
+            let (mut halves, mut least, mut greatest) = ([0; 3], u32::MAX, 0);
+            add_totals::portable(numbers, &mut halves, &mut least, &mut greatest);
+            let squares = u128::from(halves[1]) + (u128::from(halves[2]) << 32);
+            let sum = halves[0];
+            assert_eq!(Totals { sum, squares, least, greatest }, expected);
         }
     }
 

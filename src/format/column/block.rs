@@ -72,6 +72,12 @@ impl OneEach<'_> {
         numbers::unpack(self.bytes, self.width, places, out);
     }
 
+    /// The code that 0 stands for, and by how much that of each number lies above that of the one before, where they are
+    /// [plain](Self::are_plain).
+    pub(crate) fn base_and_unit(&self) -> (u64, u64) {
+        (self.base, self.unit)
+    }
+
     /// The code that a number stands for, where they are [plain](Self::are_plain).
     #[inline]
     pub(crate) fn code_of(&self, number: u32) -> u64 {
