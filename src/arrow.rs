@@ -50,7 +50,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::BLOCK_DOCS;
 use crate::ids::{FieldId, TermOrdinal};
 use crate::schema::{Field, FieldKind, Schema};
-use crate::searcher::{FacetCounts, FacetKind, Hit, SearchBuilder, Searcher, Values};
+use crate::searcher::{
+    Bucket, FacetCounts, FacetKind, Hit, SearchBuilder, Searcher, Values, first_value,
+};
 use crate::segment::reader::SegmentReader;
 use crate::value::{self, Value};
 use arrow_array::builder::{
@@ -162,7 +164,8 @@ impl HitTable {
 ///
 /// # Errors
 ///
-/// A usage error for statistics, which have no buckets, and for a field that the schema does not have.
+/// A usage error for statistics, which have no buckets, for a field that the schema does not have, and for an end of a range that
+/// lies before or behind all values that the field can have.
 pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
     let refused = || Error::new(ErrorKind::Usage, "making a table of a facet");
     let Some(field) = schema.field(&counts.field) else {
@@ -178,8 +181,14 @@ pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
             vec![(ArrowField::new("value", type_of(kind), true), values)]
         }
         FacetKind::Ranges => {
-            let from = one_each(kind, buckets().map(|bucket| bucket.from.as_ref()))?;
-            let to = one_each(kind, buckets().map(|bucket| bucket.to.as_ref()))?;
+            // An end that is no value of the field stands for the first one behind it.
+            let ends = |end: fn(&Bucket) -> Option<&Value>| -> Vec<Option<Value>> {
+                buckets().map(|bucket| end(bucket).map(|end| first_value(field, end))).collect()
+            };
+            let from = ends(|bucket| bucket.from.as_ref());
+            let to = ends(|bucket| bucket.to.as_ref());
+            let [from, to] = [from, to].map(|ends| one_each(kind, ends.iter().map(Option::as_ref)));
+            let (from, to) = (from?, to?);
             let column = |name: &str| ArrowField::new(name, type_of(kind), true);
             vec![(column("from"), from), (column("to"), to)]
         }

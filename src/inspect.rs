@@ -340,7 +340,8 @@ impl Inspector {
             {
                 report.add(None, kind.name(), section_len(segment, None, kind), count);
             }
-            for field in segment.schema().field_ids() {
+            // Those that were added later are in no file of it.
+            for field in segment.schema().field_ids().take(segment.n_own_fields()) {
                 add_field(segment, field, &mut report)?;
             }
             let counted: u64 = report.parts.iter().map(|part| part.bytes).sum::<u64>() - before;

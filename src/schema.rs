@@ -432,7 +432,10 @@ impl Schema {
         let wrong = |what: String| Err(Error::new(ErrorKind::Schema, what));
         let Schema { fields: own, nulls, .. } = self;
         let names = |schema: &Self| schema.default_fields().map(|it| it.name.clone()).collect();
-        let has_own = !self.default_fields().eq(own.iter().filter(|it| it.kind.is_text()));
+        // In whatever order they were named.
+        let texts = || own.iter().filter(|it| it.kind.is_text());
+        let is_default = |text: &Field| self.default_fields().any(|it| it.name == text.name);
+        let has_own = texts().count() != self.default_fields().count() || !texts().all(is_default);
         let mut builder = SchemaBuilder {
             fields: own.clone(),
             default_fields: has_own.then(|| names(self)),

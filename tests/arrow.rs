@@ -294,7 +294,18 @@ fn facets_are_tables_of_their_buckets() {
             assert_eq!(cells, expected.collect::<Vec<_>>(), "{name} of {}", counts.field);
         }
     }
-    let error = arrow::facet(searcher.schema(), &counted[4]).unwrap_err();
+    // An end between two values stands for the upper one.
+    let between = [FacetRange::new(Some("4.005"), Some("5.001"))];
+    let counted = searcher.search(&every).facet_ranges("price", between).run().unwrap().facets;
+    let batch = arrow::facet(searcher.schema(), &counted[0]).unwrap();
+    let mut stream = vec![];
+    arrow::write_stream(&mut stream, &batch.schema(), [Ok(batch)]).unwrap();
+    let cells: Vec<_> =
+        table(&read(&stream)).into_iter().map(|(_, cells)| cells[0].clone()).collect();
+    assert_eq!(cells[..2], [json!(4.01), json!(5.01)]);
+    let search = searcher.search(&every).with_facet(Facet::statistics("price"));
+    let counted = search.run().unwrap().facets;
+    let error = arrow::facet(searcher.schema(), &counted[0]).unwrap_err();
     assert!(error.to_string().contains("statistics of 'price'"), "{error}");
 }
 

@@ -43,7 +43,9 @@ pub(super) fn retain(values: &ColumnValues<'_>, key: u32, lows: &mut Vec<u16>) -
 
 /// Whether comparing all documents of a window takes less than so many of them one by one.
 pub(super) fn is_dense(values: &ColumnValues<'_>, cardinality: u32) -> bool {
-    cardinality >= cost::COLUMN_FILL_FROM && matches!(values.codes, Codes::Range(_))
+    cardinality >= cost::COLUMN_FILL_FROM
+        && matches!(values.codes, Codes::Range(_))
+        && values.column.has_neighbours()
 }
 
 /// Puts all documents of window `key` that have a value in a range into `out`, where it [is dense](is_dense).
@@ -102,6 +104,7 @@ fn fill_block(
         fill_bits(bits, n_docs, &wanted, found, read);
         return Ok(());
     }
+    budget::work(DOC_NS * u64::from(n_docs + head.n_values))?;
     for place in 0..n_docs {
         if block.codes(place).any(|code| codes.contains(&code)) {
             bits[(place / u8::BITS) as usize] |= 1 << (place % u8::BITS);

@@ -173,14 +173,19 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 
 /// What was looked at in a column, out of what there was.
 fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
-    if counts.ends_looked_up > 0 && counts.blocks == 0 && counts.documents == 0 {
-        let ends = Count(counts.ends_looked_up, "end");
-        return vec![plain(format!("document frequencies up to {ends} of ranges"))];
+    let ends = Count(counts.ends_looked_up, "end");
+    let ends = format!("document frequencies up to {ends} of ranges");
+    let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
+    if counts.blocks == 0
+        && counts.documents == 0
+        && let Some(ends) = ends
+    {
+        return vec![ends];
     }
     let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
     let values = format!("values of {}", Count(counts.documents, "document"));
     let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
-    listed(vec![plain(values), plain(blocks)])
+    listed(ends.into_iter().chain([plain(values), plain(blocks)]).collect())
 }
 
 /// What lists were read in the order of a field.

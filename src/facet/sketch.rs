@@ -74,6 +74,25 @@ impl Sketch {
         self.distinct.estimate().round() as u64
     }
 
+    /// The values that `n` parts but the first begin with, each so that as near as may be to its share of values come before: as where
+    /// each value is counted, by the ranks that the sketch gives them.
+    pub(super) fn starts_of_parts(&self, n: usize) -> Vec<u64> {
+        let (view, by) = (self.ranks.sorted_view(), SearchCriteria::Inclusive);
+        let at = |share: f64| view.quantile(share.clamp(0.0, 1.0), by).ok().flatten();
+        let start = |nth: usize| {
+            let (share, value) = (nth as f64 / n as f64, at(nth as f64 / n as f64)?);
+            let below = view.rank(&value, SearchCriteria::Exclusive)?;
+            let up_to = view.rank(&value, by)?;
+            if share - below <= up_to - share {
+                return Some(value);
+            }
+            // The next one, where there is any: half a value further.
+            let next = at(up_to + 0.5 / view.total_weight().max(1) as f64)?;
+            (next > value).then_some(next)
+        };
+        (1..n).filter_map(start).collect()
+    }
+
     /// The values that about these shares of all are not above, 0 to 1; nothing where there are none.
     pub(super) fn at_shares(&self, shares: &[f64]) -> Vec<u64> {
         let found = self.ranks.quantiles(shares, SearchCriteria::Inclusive);
@@ -84,6 +103,21 @@ impl Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_begin_with_the_value_that_is_nearer_to_their_share() {
+        let starts = |values: &[(u64, u64)], n| {
+            let mut sketch = Sketch::new().unwrap();
+            values.iter().for_each(|(value, times)| sketch.add(*value, *times).unwrap());
+            sketch.starts_of_parts(n)
+        };
+        assert_eq!(starts(&[(15, 60_000), (45, 40_000)], 2), [45]);
+        assert_eq!(starts(&[(15, 40_000), (45, 60_000)], 2), [45]);
+        assert_eq!(starts(&[(15, 90_000), (45, 10_000)], 4), [15, 45, 45]);
+        assert_eq!(starts(&[(7, 1_000)], 3), [7]);
+        assert_eq!(starts(&[(1, 50), (2, 50), (3, 50), (4, 50)], 4), [2, 3, 4]);
+        assert_eq!(starts(&[], 4), [0; 0]);
+    }
 
     /// The figures that are promised are those that the crate has for these sizes.
     #[test]

@@ -16,7 +16,7 @@ use super::ranges::{ColumnProfile, wider};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::format::postings::PostingList;
@@ -78,7 +78,7 @@ pub(crate) fn statistics_of(
     matches: &[MatchSet],
 ) -> Result<NumberStatistics> {
     let started = Instant::now();
-    let (looking, n_matches) = Looking::at(segments, field, percentiles.is_some(), matches)?;
+    let (looking, n_matches) = Looking::at_all(segments, field, percentiles.is_some(), matches)?;
     let spread = match (&looking.values, percentiles) {
         (Values::Counted(tally), Some(wanted)) => Some(spread(tally, looking.moments.n(), wanted)?),
         (Values::Sketched(sketch), Some(wanted)) => {
@@ -104,6 +104,8 @@ pub(crate) struct EqualParts {
     /// Of all but the first, which begins before all; ascending.
     pub(crate) starts: Vec<u64>,
     pub(crate) n_values: u64,
+    /// Whether each value was counted; otherwise a sketch says where parts begin.
+    pub(crate) is_exact: bool,
     /// Matching documents that have none.
     pub(crate) missing: u64,
     pub(crate) profile: ColumnProfile,
@@ -117,14 +119,11 @@ pub(crate) fn equal_parts(
     matches: &[MatchSet],
 ) -> Result<EqualParts> {
     let started = Instant::now();
-    let (looking, n_matches) = Looking::at(segments, field, true, matches)?;
+    let (looking, n_matches) = Looking::at_all(segments, field, true, matches)?;
     let n_values = looking.moments.n();
     let mut starts = match &looking.values {
         Values::Counted(tally) => starts_of_parts(tally, n_values, n as u64)?,
-        Values::Sketched(sketch) => {
-            let shares: Vec<f64> = (1..n).map(|nth| nth as f64 / n as f64).collect();
-            sketch.at_shares(&shares)
-        }
+        Values::Sketched(sketch) => sketch.starts_of_parts(n),
         Values::Passed => vec![],
     };
     starts.dedup();
@@ -133,6 +132,7 @@ pub(crate) fn equal_parts(
     Ok(EqualParts {
         starts,
         n_values,
+        is_exact: !matches!(looking.values, Values::Sketched(_)),
         missing: n_matches.saturating_sub(looking.n_with),
         profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
     })
@@ -259,10 +259,27 @@ struct Looking {
 
 impl Looking {
     /// Looks at all that matches, and counts the values where that is wanted; with how many documents match.
+    fn at_all(
+        segments: &[SegmentPlan<'_>],
+        field: FieldId,
+        counted: bool,
+        matches: &[MatchSet],
+    ) -> Result<(Self, u64)> {
+        match Self::at(segments, field, counted, true, matches) {
+            // What matches has more values than others: once more, with a sketch from the start.
+            Err(error) if counted && error.kind() == ErrorKind::LimitExceeded => {
+                Self::at(segments, field, counted, false, matches)
+            }
+            done => done,
+        }
+    }
+
+    /// The same, with a count of each value only where there `may_be_tally`, and memory for it.
     fn at(
         segments: &[SegmentPlan<'_>],
         field: FieldId,
         counted: bool,
+        may_be_tally: bool,
         matches: &[MatchSet],
     ) -> Result<(Self, u64)> {
         let mut n_matches = 0;
@@ -284,7 +301,7 @@ impl Looking {
         }
         let kind =
             segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
-        let tally = match counted {
+        let tally = match counted && may_be_tally {
             true if readers.is_empty() => {
                 // As many as other documents have.
                 let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs_in_all.max(1));

@@ -239,11 +239,12 @@ impl Counting {
             self.profile.blocks_skipped += 1;
             return Ok(());
         }
-        let step = self.step(head.least);
-        if step == self.step(head.greatest) && u32::from(head.n_with) == n_docs {
+        // Of documents that do not match, too, which may be further away than there are steps.
+        let step = self.steps.number(head.least);
+        if step == self.steps.number(head.greatest) && u32::from(head.n_with) == n_docs {
             self.n_with += u64::from(places.len());
             self.profile.blocks_skipped += 1;
-            return self.tally.add(step, places.len());
+            return self.tally.add(self.step(head.least), places.len());
         }
         let block = column.block(nth, head)?;
         let (mut n_read, mut n_values, mut done) = (0, 0, Ok(()));
@@ -267,7 +268,8 @@ impl Counting {
 
     #[inline]
     fn step(&self, code: u64) -> u64 {
-        (self.steps.number(code) - self.first) as u64
+        let step = self.steps.number(code).saturating_sub(self.first);
+        u64::try_from(step).unwrap_or(u64::MAX)
     }
 }
 

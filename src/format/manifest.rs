@@ -924,6 +924,8 @@ mod tests {
         let path = Schema::builder().field(path).build().unwrap();
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
         let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
+        let wider = Schema::builder().text("t").text("u").build().unwrap();
+        let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
         let cases = [
             (example(), 0),
             (Manifest { schema: offsets, ..example() }, OFFSETS),
@@ -935,6 +937,7 @@ mod tests {
             (Manifest { schema: path, ..example() }, PATHS),
             (Manifest { schema: nulls, ..example() }, NULLS),
             (Manifest { schema: zones, ..example() }, TYPED | ZONES),
+            (Manifest { schema: wider, segments: vec![narrow], ..example() }, ADDED_FIELDS),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
@@ -942,7 +945,8 @@ mod tests {
                 |bytes: &[u8]| Header::decode(bytes, FileKind::Manifest).unwrap().incompatible;
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
-            for others in [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES] {
+            let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
+            for others in bits.into_iter().chain([ADDED_FIELDS]) {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

@@ -169,7 +169,8 @@ impl<'s> Plan<'s> {
         cost::union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
-    /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked has no column.
+    /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
+    /// has no column.
     fn column_cost(
         &self,
         field: FieldId,
@@ -177,15 +178,16 @@ impl<'s> Plan<'s> {
         is_range: bool,
         is_asked: impl Fn(&SegmentPlan<'_>) -> bool,
     ) -> Result<Option<f32>> {
-        let (mut n_docs, mut by_block) = (0.0, 0.0);
+        let (mut n_docs, mut by_block, mut has_neighbours) = (0.0, 0.0, is_range);
         for part in self.segments.iter().filter(|part| is_asked(part)) {
             let Some(column) = part.segment.field(field).column()? else { return Ok(None) };
             n_docs += f64::from(part.n_docs);
+            has_neighbours &= column.has_neighbours();
             if column.plain().is_none() {
                 by_block += f64::from(part.n_docs);
             }
         }
-        if is_range && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
+        if has_neighbours && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
             return Ok(Some(cost::column_fill_ns(n_docs, by_block)));
         }
         // As many of those that are wanted as of all lie in these segments.

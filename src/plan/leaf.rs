@@ -173,7 +173,7 @@ impl<'s> Leaf<'s> {
         }
         if let Some(of_all) = of_all {
             span = Span::exact(of_all.min(n_docs));
-        } else if field.has_one_value_each()? && !walked.cut {
+        } else if !walked.cut && field.has_one_value_each()? {
             // No document has two of the terms.
             let sum = infos.iter().map(|info| u64::from(info.df)).sum::<u64>();
             span = Span::exact(u32::try_from(sum).unwrap_or(n_docs).min(n_docs));

@@ -119,7 +119,7 @@ fn of_text(text: &str) -> usize {
 /// Whether there was no memory to count something, so that it may be exact with more.
 fn is_open(facet: &Facet, counts: &FacetCounts) -> bool {
     let buckets = counts.buckets.iter().chain(counts.missing_bucket.as_deref());
-    counts.statistics.as_ref().is_some_and(|found| !found.is_exact())
+    !counts.exact
         || buckets
             .flat_map(|bucket| facet.within.facets.iter().zip(&bucket.facets))
             .any(|(facet, counts)| is_open(facet, counts))

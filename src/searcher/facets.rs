@@ -305,7 +305,7 @@ impl SearchBuilder<'_> {
                     field: request.field.clone(),
                     kind: FacetKind::Statistics,
                     missing: of.missing,
-                    exact: true,
+                    exact: statistics.is_exact(),
                     statistics: Some(statistics),
                     ..FacetCounts::default()
                 };
@@ -345,7 +345,9 @@ impl SearchBuilder<'_> {
                     return Ok(Counted::ranges(of_schema, vec![], outside, parts.profile));
                 }
                 let ranges = Ranges::between(of_schema.kind, &parts.starts);
-                of_ranges(segments, field, of_schema, ranges, matches)
+                let mut counted = of_ranges(segments, field, of_schema, ranges, matches)?;
+                counted.counts.exact &= parts.is_exact;
+                Ok(counted)
             }
         }
     }

@@ -275,7 +275,7 @@ pub struct FacetCounts {
     /// What the values say together, where that was [asked for](crate::Facet::statistics).
     pub statistics: Option<FieldStatistics>,
     /// Whether all of this is so; false where the search was [stopped](crate::SearchBuilder::partial) before it was
-    /// counted.
+    /// counted, and where a sketch stands in for what there was no memory to count: of statistics, and of the ends of quantiles.
     pub exact: bool,
     /// The documents without a value, with what was asked for [of each bucket](crate::Facet::with_facet); `None` where that was
     /// nothing, or there are no such documents.

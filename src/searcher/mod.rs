@@ -36,6 +36,8 @@ pub use hits::{
 };
 pub use prepared::{Page, PreparedCount, PreparedSearch, RankedDoc};
 pub use ranges::FacetRange;
+#[cfg(feature = "arrow")]
+pub(crate) use ranges::first_value;
 pub use search::{Order, SearchBuilder, Statistics};
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 pub use values::ValueFacet;

@@ -102,6 +102,14 @@ fn end_of(field: &Field, end: &Value) -> Result<(u128, Value)> {
     Ok((first, code.map_or_else(|| end.clone(), |code| value::value(kind, code))))
 }
 
+/// The value that an end of a range stands before, or what it is where there is none.
+#[cfg(feature = "arrow")]
+pub(crate) fn first_value(field: &Field, end: &Value) -> Value {
+    let Value::Text(text) = end else { return end.clone() };
+    let first = value::span_in(field, text).ok().and_then(|it| u64::try_from(it.first).ok());
+    first.map_or_else(|| end.clone(), |code| value::value(field.kind, code))
+}
+
 /// Ranges of codes, and the ends that they are shown with.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {

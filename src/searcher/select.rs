@@ -10,7 +10,7 @@ use super::search::SearchBuilder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
 use crate::query::{self, Query};
-use crate::value::Value;
+use crate::value::{Dates, Value};
 use std::borrow::Cow;
 
 /// Values of one field, of which a document must have one.
@@ -18,17 +18,24 @@ use std::borrow::Cow;
 pub(super) struct Selection {
     field: String,
     values: Vec<Value>,
+    /// The same, with dates read at some.
+    read: Option<Query>,
 }
 
 impl Selection {
     fn query(&self) -> Query {
+        self.read.clone().unwrap_or_else(|| self.as_given())
+    }
+
+    fn as_given(&self) -> Query {
         Query::in_set(self.values.iter().cloned()).in_field(&self.field)
     }
 
     /// About how many bytes it takes.
     pub(super) fn n_bytes(&self) -> usize {
         let values = self.values.iter().map(|value| size_of::<Value>() + value.n_bytes());
-        self.field.len() + values.sum::<usize>()
+        // What was read has as many values.
+        self.field.len() + values.sum::<usize>() * if self.read.is_some() { 2 } else { 1 }
     }
 }
 
@@ -75,11 +82,32 @@ impl SearchBuilder<'_> {
             None => {
                 let values: Vec<Value> = values.collect();
                 if !values.is_empty() {
-                    self.selections.push(Selection { field, values });
+                    self.selections.push(Selection { field, values, read: None });
                 }
             }
         }
         self
+    }
+
+    /// The same where dates are those of a query that was read [at](Query::at) `dates`: a day is that of its zone, or else of the
+    /// field's, and `now` is known. Other values are what they are.
+    ///
+    /// # Errors
+    ///
+    /// What [`Query::at`] refuses.
+    pub fn select_at<V: Into<Value>>(
+        self,
+        field: impl Into<String>,
+        values: impl IntoIterator<Item = V>,
+        dates: &Dates,
+    ) -> Result<Self> {
+        let field = field.into();
+        let mut search = self.select(&*field, values);
+        let schema = search.searcher.schema();
+        for selection in search.selections.iter_mut().filter(|it| it.field == field) {
+            selection.read = Some(selection.as_given().at(schema, dates)?);
+        }
+        Ok(search)
     }
 
     /// The query, with all selections as conditions that are not scored.

@@ -8,6 +8,7 @@
 //! segment is open: some hundred bytes, beside them a byte a document for a text field with frequencies, and a block's head for
 //! each 1,024 documents for a column.
 
+use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::format::FileName;
 use crate::format::manifest::SegmentMeta;
@@ -16,7 +17,12 @@ use crate::schema::{Field, Schema};
 use crate::segment::builder::{FieldTotals, SegmentBuilder};
 use crate::segment::file::SegmentFile;
 use crate::storage::{MemoryStorage, Storage};
-use std::sync::{Arc, OnceLock};
+use crate::sync::Mutex;
+use std::sync::{Arc, OnceLock, PoisonError};
+
+/// What a document takes about while a field without values is made, in nanoseconds, and in bytes.
+const DOC_NS: u64 = 10;
+const BYTES_PER_DOC: u64 = 4;
 
 /// The fields of a schema that a segment was made without.
 #[derive(Debug)]
@@ -32,6 +38,8 @@ pub(crate) struct AddedFields {
 struct Added {
     field: Field,
     file: OnceLock<SegmentFile>,
+    /// Held by whoever makes it, so that others wait for that.
+    making: Mutex<()>,
 }
 
 impl AddedFields {
@@ -61,7 +69,10 @@ impl AddedFields {
         if let Some(file) = added.file.get() {
             return Ok(Some(file));
         }
-        // Two who ask at once make it twice.
+        let _making = added.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = added.file.get() {
+            return Ok(Some(file));
+        }
         let made = without_values(field, &added.field, self.segment, self.n_docs)?;
         Ok(Some(added.file.get_or_init(|| made)))
     }
@@ -69,7 +80,7 @@ impl AddedFields {
 
 impl Added {
     fn new(field: &Field) -> Self {
-        Added { field: field.clone(), file: OnceLock::new() }
+        Added { field: field.clone(), file: OnceLock::new(), making: Mutex::default() }
     }
 }
 
@@ -84,6 +95,9 @@ fn without_values(
     id: SegmentId,
     n_docs: u32,
 ) -> Result<SegmentFile> {
+    // Of the query that is the first to ask; what stays is nobody's.
+    let mut held = Held::default();
+    held.more(u64::from(n_docs) * BYTES_PER_DOC)?;
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let mut builder = SegmentBuilder::create(Arc::clone(&storage), id)?;
     builder.end_stored()?;
@@ -93,12 +107,12 @@ fn without_values(
     let frame = builder.start_field(field, n_docs, of_schema)?.finish(&totals, &ranking)?;
     if of_schema.offsets {
         let mut offsets = builder.start_offsets(field, n_docs)?;
-        (0..n_docs).try_for_each(|_| offsets.add(&[]))?;
+        (0..n_docs).try_for_each(|_| budget::work(DOC_NS).and_then(|()| offsets.add(&[])))?;
         offsets.finish()?;
     }
     if of_schema.column {
         let mut column = builder.start_column(field, frame)?;
-        (0..n_docs).try_for_each(|_| column.add(&[], None))?;
+        (0..n_docs).try_for_each(|_| budget::work(DOC_NS).and_then(|()| column.add(&[], None)))?;
         column.finish()?;
     }
     let built = builder.finish(n_docs, 1)?;

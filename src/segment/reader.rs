@@ -310,7 +310,8 @@ impl<'s> FieldReader<'s> {
     /// How many documents the terms before each block of its dictionary have; `None` where a document may have two values, or
     /// the segment was written before there were such sums.
     pub(crate) fn cumulative(self, n_blocks: u32) -> Result<Option<Cumulative<Section<'s>>>> {
-        let section = self.segment.file.section(Some(self.field), SectionKind::CUMULATIVE);
+        let file = self.segment.file.of_field(self.field)?;
+        let section = file.section(Some(self.field), SectionKind::CUMULATIVE);
         section.map(|section| Cumulative::open(section, n_blocks)).transpose()
     }
 

@@ -272,9 +272,13 @@ impl<'o> First<'o> {
             let (n, by_number) = (self.n, self.is_told_by_first);
             let (after, within) = (self.after.as_ref(), &self.within[..]);
             let wanted = Wanted { field: *field, matches, n, after, within, by_number };
+            let left = budget::left();
             let candidates = wanted.candidates(segment, &mut self.profile.streamed)?;
+            let held = left.saturating_sub(budget::left());
             let matches = candidates.as_ref().unwrap_or(matches);
-            return self.look_at_blocks(*field, column, &mut ranks, matches);
+            self.look_at_blocks(*field, column, &mut ranks, matches)?;
+            budget::release(held);
+            return Ok(());
         }
         for_each_block_of(matches, segment.n_docs, |nth, places| {
             self.profile.blocks += 1;

@@ -9,7 +9,7 @@
 
 use super::order::SortField;
 use super::place::Place;
-use crate::budget;
+use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{MatchSet, MatchWindows};
 use crate::expansion::Expansion;
@@ -118,16 +118,12 @@ impl Wanted<'_> {
         if n_matches == 0 || expected * BETTER_BY as f64 > of_column as f64 {
             return Ok(None);
         }
-        let most = of_column / doc_ns;
-        let found = self.read(reader, segment, ordinals, after, most, profile)?;
+        let found = self.read(reader, segment, ordinals, after, (of_column, doc_ns), profile)?;
+        // Where there are too few, those without a value come next.
+        let found = found.filter(|found| found.n_counted >= self.n || !has_missing);
         profile.segments += u64::from(found.is_some());
         profile.given_up += u64::from(found.is_none());
-        match found {
-            // Those without a value come next.
-            Some(found) if found.n_counted < self.n && has_missing => Ok(None),
-            Some(found) => found.into_set(segment.n_docs).map(Some),
-            None => Ok(None),
-        }
+        found.map(|found| found.into_set(segment.n_docs)).transpose()
     }
 
     /// The term that a place of another page has; `None` where it has no value.
@@ -162,14 +158,15 @@ impl Wanted<'_> {
         Ok(ordinals.start..ordinals.end.max(ordinals.start))
     }
 
-    /// What matches in the first of these lists, until there are as many as wanted; `None` after so many documents.
+    /// What matches in the first of these lists, until there are as many as wanted; `None` after so many nanoseconds, of which a
+    /// document takes some.
     fn read(
         &self,
         reader: FieldReader<'_>,
         segment: &SegmentPlan<'_>,
         ordinals: Range<u32>,
         after: Option<(Vec<u8>, DocId)>,
-        most: u64,
+        (most_ns, doc_ns): (u64, u64),
         profile: &mut StreamProfile,
     ) -> Result<Option<Candidates>> {
         let dictionary = reader.terms()?;
@@ -189,16 +186,16 @@ impl Wanted<'_> {
             false => Lists::Ascending(dictionary.infos(ordinals)),
             true => Lists::Descending(dictionary.terms(ordinals)),
         };
-        let (mut found, mut docs, mut n_read) = (Candidates::default(), vec![], 0);
+        let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0);
         while found.n_counted < self.n {
             let Some(info) = lists.next()? else { break };
-            n_read += u64::from(info.df);
+            spent_ns += LIST_NS + doc_ns * u64::from(info.df);
             profile.terms += 1;
             profile.documents += u64::from(info.df);
-            if n_read > most {
+            if spent_ns > most_ns {
                 return Ok(None);
             }
-            budget::work(LIST_NS + SEARCHED_NS * u64::from(info.df))?;
+            budget::work(LIST_NS + doc_ns * u64::from(info.df))?;
             docs.clear();
             reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
             let (behind, before) = (of_after.take(), found.docs.len());
@@ -220,7 +217,7 @@ impl Wanted<'_> {
             }
             let n_added = (found.docs.len() - before) as u64;
             profile.candidates += n_added;
-            budget::hold(n_added * size_of::<u32>() as u64)?;
+            found.held.more(n_added * size_of::<u32>() as u64)?;
         }
         Ok(Some(found))
     }
@@ -232,6 +229,7 @@ struct Candidates {
     docs: Vec<u32>,
     /// How many of them are known to come behind what all must.
     n_counted: usize,
+    held: Held,
 }
 
 impl Candidates {

@@ -469,12 +469,14 @@ impl IndexWriter {
 }
 
 /// Neighbours that are to become one each so that at most `n` segments are left and few documents are written: again and
-/// again those two that have the fewest together. For one segment that includes a single one of which documents are deleted.
+/// again those two that have the fewest together. For one segment that includes a single one of which documents are deleted, or that
+/// was made without fields that were added since.
 fn cheapest(segments: &[SegmentMeta], n: usize) -> Vec<Range<usize>> {
     if n == 1 {
-        let has_deletes = segments.iter().any(|segment| segment.deletes.is_some());
+        let is_old =
+            |segment: &SegmentMeta| segment.deletes.is_some() || segment.n_added_fields > 0;
         let all = 0..segments.len();
-        return if all.len() > 1 || has_deletes { vec![all] } else { vec![] };
+        return if all.len() > 1 || segments.iter().any(is_old) { vec![all] } else { vec![] };
     }
     let single = |(at, segment): (usize, &SegmentMeta)| (at..at + 1, u64::from(segment.n_live()));
     let mut groups: Vec<_> = segments.iter().enumerate().map(single).collect();

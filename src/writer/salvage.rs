@@ -289,7 +289,8 @@ impl IndexWriter {
         let n_added = self.add_readable(reader, first, &mut salvaged.lost)?;
         salvaged.revived = salvaged.revived.min(n_added);
         if n_added > 0 {
-            let unstored = manifest.schema.fields().iter().filter(|field| !field.stored);
+            let own = manifest.schema.fields().iter().take(reader.n_own_fields());
+            let unstored = own.filter(|field| !field.stored);
             let fields_lost = unstored.map(|field| field.name.clone()).collect();
             salvaged.outcome = SegmentOutcome::Rebuilt { fields_lost };
         }

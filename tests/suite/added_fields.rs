@@ -167,6 +167,7 @@ fn told(searcher: &Searcher) -> Vec<String> {
 
 fn assert_same(grown: &Index, anew: &Index, what: &str) {
     let [ours, expected] = [grown, anew].map(|index| told(&index.searcher().unwrap()));
+    assert_eq!(ours.len(), expected.len(), "{what}");
     for (ours, expected) in ours.iter().zip(&expected) {
         assert_eq!(ours, expected, "{what}");
     }
@@ -204,6 +205,9 @@ fn an_index_that_fields_were_added_to_answers_as_one_that_always_had_them() {
             commit(&anew, part);
         }
         assert_eq!(grown.schema(), Some(&widest));
+        // What is in memory is in no file, and all bytes of files are told.
+        let report = grown.inspect().unwrap().storage().unwrap();
+        assert_eq!(report.parts.iter().map(|part| part.bytes).sum::<u64>(), report.total);
         let reopened = Index::options().open_storage(storages[0].clone()).unwrap();
         assert_eq!(reopened.schema(), Some(&widest));
         assert_same(&reopened, &anew, &format!("schema {nth}, five segments"));
@@ -337,8 +341,20 @@ fn the_tool_adds_the_fields_of_a_schema_file() {
     dir.run(&["schema", "add", "t.tp", "more.toml"]).fails_with(&[
         "adding the field 'year'",
         "a name that no field has",
-        "t.tp",
+        "more.toml",
     ]);
+    // Lines go on being lines, and one segment gets its fields by a merge.
+    dir.write("lines.txt", "a jay\n");
+    dir.ok(&["index", "lines.tp", "lines.txt"]);
+    dir.ok(&["schema", "add", "lines.tp", "more.toml"]);
+    dir.ok(&["index", "lines.tp", "lines.txt", "--append"]);
+    assert_eq!(dir.run(&["search", "lines.tp", "jay", "--count"]).stdout, "2\n");
+    dir.ok(&["index", "one.tp", "lines.txt"]);
+    dir.ok(&["schema", "add", "one.tp", "more.toml"]);
+    let parts = || dir.ok(&["inspect", "one.tp", "storage"]);
+    assert!(!parts().contains("year"), "{}", parts());
+    dir.ok(&["merge", "one.tp"]);
+    assert!(parts().contains("year"), "{}", parts());
     dir.write("key.toml", "[fields.x]\ntype = \"i64\"\n[index]\nkey = \"x\"\n");
     dir.run(&["schema", "add", "t.tp", "key.toml"]).fails_with(&["key.toml", "'index'", "line 3"]);
     dir.run(&["schema", "add", "none.tp", "more.toml"]).fails_with(&["none.tp"]);

@@ -249,6 +249,12 @@ fn dates_are_told_from_now_and_in_a_time_zone() {
     );
     let values = of_berlin("since:from=2024-03-31,to=now", &[&berlin[..], &now[..]].concat());
     assert_eq!(values, r#"[{"value":"2024-03-30T23:30:00Z","count":1}]"#);
+    // A day that is selected is that of the facet beside it.
+    assert_eq!(count(&[&["*", "--select", "since=2024-04-01"], &berlin[..]].concat()), 1);
+    assert_eq!(
+        count(&[&["*", "--select", "since=now/d", "--now", "2024-03-31"], &berlin[..]].concat()),
+        2
+    );
     let plan = dir.ok(&["explain", "t.tp", "since:>now-1h", "--now", "2024-03-31T21:30Z"]);
     assert!(plan.contains("2024-03-31T20:30:00.000000Z"), "{plan}");
     for (arguments, words) in [

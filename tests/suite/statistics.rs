@@ -476,6 +476,37 @@ fn what_there_was_no_memory_for_is_not_kept_for_others() {
     assert_eq!(statistics(page).distinct, Some(40_000));
     let page = search().memory_bytes(400 << 10).run().unwrap();
     assert!(page.from_cache && statistics(page).is_exact());
+    // And so with the ends of quantiles.
+    let search = || searcher.search(&query).limit(0).with_facet(Facet::quantiles("at", 4));
+    let ranges = |page: &treepie::Hits| page.facets[0].clone();
+    assert!(!ranges(&search().memory_bytes(400 << 10).run().unwrap()).exact);
+    let page = search().run().unwrap();
+    assert!(!page.from_cache && ranges(&page).exact);
+    assert!(ranges(&page).buckets.iter().all(|bucket| bucket.count == 10_000), "{page:?}");
+}
+
+/// What matches has many times as many values as the average of all documents.
+#[test]
+fn more_values_than_were_expected_are_sketched() {
+    let schema = Schema::builder().field(Field::new("rare", FieldKind::F64)).keyword("mark");
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for nth in 0..400_000u64 {
+        let mut document = Document::new();
+        if nth < 40_000 {
+            document = document.with("rare", nth as f64 / 3.0).with("mark", "has");
+        }
+        writer.add(document).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("mark:has").unwrap();
+    let facet = || Facet::statistics("rare").percentiles([50.0]);
+    let search = || searcher.search(&query).limit(0).with_facet(facet());
+    let found = search().memory_bytes(600 << 10).run().unwrap().facets.remove(0);
+    let statistics = found.statistics.unwrap();
+    assert_eq!((statistics.percentiles_by, found.exact), (Accuracy::Kll, false));
+    assert_eq!(statistics.sum, search().run().unwrap().facets[0].statistics.as_ref().unwrap().sum);
 }
 
 #[test]
@@ -503,4 +534,26 @@ fn steps_have_a_limit_and_what_does_not_match_sets_none() {
     writer.delete_key(7u64).unwrap();
     writer.commit().unwrap();
     assert_eq!(steps("id:[0 TO 9]", 0.01).unwrap(), 9);
+}
+
+/// Of a block in which one that does not match is as far away as there are numbers, on either side.
+#[test]
+fn steps_of_what_matches_are_those_that_it_has() {
+    for far in [f64::MIN, f64::MAX] {
+        let index = Index::in_memory(
+            Schema::builder().field(Field::new("f", FieldKind::F64)).build().unwrap(),
+        );
+        let mut writer = index.writer().unwrap();
+        for nth in 0..1_000 {
+            writer.add(Document::new().with("f", -f64::from(nth))).unwrap();
+        }
+        writer.add(Document::new().with("f", far)).unwrap();
+        writer.commit().unwrap();
+        let searcher = index.searcher().unwrap();
+        let query = searcher.parse("f:[-1000 TO 0]").unwrap();
+        let page = searcher.search(&query).limit(0).with_facet(Facet::steps("f", 1.0)).run();
+        let buckets = &page.unwrap().facets[0].buckets;
+        assert_eq!(buckets.len(), 1_000);
+        assert!(buckets.iter().all(|bucket| bucket.count == 1), "{buckets:?}");
+    }
 }

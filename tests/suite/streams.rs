@@ -5,6 +5,8 @@ use crate::random::Random;
 use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, SortKey, Value};
 
 const N: usize = 160_000;
+/// Documents of the first segment.
+const FIRST: usize = 100_000;
 
 struct Item {
     price: i64,
@@ -16,7 +18,7 @@ struct Item {
 }
 
 fn items(random: &mut Random) -> Vec<Item> {
-    let item = |_| {
+    let item = |at: usize| {
         let price = random.below(3_000) as i64 * random.below(30) as i64;
         let mut marks = vec!["every"];
         for (mark, one_in) in [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 4_000)] {
@@ -29,7 +31,12 @@ fn items(random: &mut Random) -> Vec<Item> {
             marks.push("middle");
         }
         let rare = (random.below(500) > 0).then(|| random.below(50_000) as i64);
-        let word = format!("w{:04}", random.below(5_000));
+        // A tenth of the words in the first segment only.
+        let word = match random.below(5_000) {
+            nth if at >= FIRST && nth % 10 == 0 => nth + 1,
+            nth => nth,
+        };
+        let word = format!("w{word:04}");
         Item { price, rare, word, marks, left: true }
     };
     (0..N).map(item).collect()
@@ -50,7 +57,7 @@ fn searcher(items: &mut [Item], deleting: bool) -> Searcher {
         item.rare.iter().for_each(|value| document.push("rare", *value));
         item.marks.iter().for_each(|mark| document.push("mark", *mark));
         writer.add(document).unwrap();
-        if at == 99_999 {
+        if at + 1 == FIRST {
             writer.commit().unwrap();
         }
     }
@@ -104,12 +111,37 @@ fn the_first_in_the_order_of_lists_are_those_of_all_that_match() {
     let (mut streamed, mut given_up, mut by_columns) = (0, 0, 0);
     for deleting in [false, true] {
         let searcher = searcher(&mut items, deleting);
-        for round in 0..160 {
+        for round in 0..240 {
             let mark = ["every", "half", "tenth", "hundredth", "rare", "middle"][round % 6];
-            let query = searcher.parse(&format!("mark:{mark}")).unwrap();
+            let from = random.below(40_000) as i64;
+            let to = from + 1_000 + random.below(20_000) as i64;
+            let inside = |value: &Option<i64>| value.is_some_and(|it| (from..=to).contains(&it));
+            let range = format!("[{from} TO {to}]");
+            type Matches<'m> = Box<dyn Fn(&Item) -> bool + 'm>;
+            let has = |item: &Item| item.marks.contains(&mark);
+            let (text, matches): (String, Matches<'_>) = match round / 6 % 5 {
+                0 => (
+                    format!("mark:{mark} AND rare:{range}"),
+                    Box::new(|it| has(it) && inside(&it.rare)),
+                ),
+                1 => (
+                    format!("mark:{mark} AND price:{range}"),
+                    Box::new(|it| has(it) && inside(&Some(it.price))),
+                ),
+                2 => (
+                    format!("mark:{mark} OR rare:{range}"),
+                    Box::new(|it| has(it) || inside(&it.rare)),
+                ),
+                3 => (
+                    format!("mark:{mark} AND NOT rare:{range}"),
+                    Box::new(|it| has(it) && !inside(&it.rare)),
+                ),
+                _ => (format!("mark:{mark}"), Box::new(has)),
+            };
+            let query = searcher.parse(&text).unwrap();
             let (keys, ranks) = order(&mut random);
             let matching = items.iter().enumerate().filter(|(_, item)| item.left);
-            let matching = matching.filter(|(_, item)| item.marks.contains(&mark));
+            let matching = matching.filter(|(_, item)| matches(item));
             let mut expected: Vec<(Vec<Rank>, usize)> =
                 matching.map(|(at, item)| (ranks(item), at)).collect();
             expected.sort();
@@ -127,7 +159,7 @@ fn the_first_in_the_order_of_lists_are_those_of_all_that_match() {
                 let found = search().run().unwrap();
                 let docs: Vec<u64> = found.hits.iter().map(|hit| hit.doc.0).collect();
                 let wanted: Vec<u64> = page.iter().map(|(_, at)| *at as u64).collect();
-                assert_eq!(docs, wanted, "{mark} by {keys:?} after {after:?}\n{plan}");
+                assert_eq!(docs, wanted, "{text} by {keys:?} after {after:?}\n{plan}");
                 let last = found.hits.last().unwrap();
                 after = Some((last.sort.clone(), last.doc));
                 match plan.plan.actual.as_ref().unwrap().streamed {

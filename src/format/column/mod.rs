@@ -356,6 +356,12 @@ impl<'s, S: Source<'s>> Column<S> {
         (self.n_values > 0).then_some((self.least, self.greatest))
     }
 
+    /// Whether most blocks have a number for each document, so that neighbours are read together: no document has two values, and
+    /// at least half of them have one.
+    pub(crate) fn has_neighbours(&self) -> bool {
+        self.n_values == u64::from(self.n_with) && self.n_with >= self.n_docs / 2
+    }
+
     pub(crate) fn n_blocks(&self) -> u32 {
         self.n_docs.div_ceil(BLOCK_DOCS)
     }

@@ -318,11 +318,13 @@ impl Job {
 
     /// What a line means.
     fn line_format(&self, schema: &Schema) -> Result<LineFormat, Error> {
-        match (self.preset, schema.fields()) {
+        // Fields that were added to an index of lines have no value in these.
+        let mut texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
+        match (self.preset, texts.next().filter(|_| texts.next().is_none())) {
             (Some(Preset::WikipediaTitles), _) => Ok(LineFormat::wikipedia_titles()),
-            (None, [field]) if field.kind == FieldKind::Text => Ok(LineFormat::field(&*field.name)),
-            (None, fields) => {
-                let names: Vec<_> = fields.iter().map(|field| &*field.name).collect();
+            (None, Some(field)) => Ok(LineFormat::field(&*field.name)),
+            (None, None) => {
+                let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
                 Err(Error::new(ErrorKind::Schema, "indexing lines of plain text")
                     .expected("a schema of one text field")
                     .found(format!("the fields {}", names.join(", ")))

@@ -71,13 +71,15 @@ fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome 
     let mut index = open_to_write(path, &events)?;
     let added = index.add_fields(fields).map_err(|error| match error.file() {
         Some(_) => error,
+        // What is wrong with the fields, and not with the index.
+        None if error.kind() == ErrorKind::Schema => error.in_file(file),
         None => error.in_file(path),
     })?;
     if !global.quiet {
         note(format!(
-            "added {names} to {} in commit {}",
-            plural(index.schema().map_or(0, |schema| schema.fields().len()), "field"),
-            added.generation
+            "added {names} in commit {}, which makes {}",
+            added.generation,
+            plural(index.schema().map_or(0, |schema| schema.fields().len()), "field")
         ));
     }
     Ok(Exit::Done)

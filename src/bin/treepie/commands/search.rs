@@ -227,7 +227,7 @@ impl Shape {
                 let wrong = usage("reading --select").expected("FIELD=VALUE");
                 return Err(wrong.found(format!("'{typed}'")).into());
             };
-            search = search.select(field, [value]);
+            search = search.select_at(field, [value], &dates)?;
         }
         if let Some(typed) = &self.collapse {
             search = search.collapse(collapse(typed)?);

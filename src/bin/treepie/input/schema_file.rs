@@ -116,7 +116,7 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
     builder.build()
 }
 
-/// The text of a file that [`parse`] reads as this schema.
+/// The text of a file that [`parse`] reads as this schema, or with `_null` and `_empty` behind fields that were added later.
 pub(crate) fn print(schema: &Schema) -> String {
     let mut text = String::new();
     let is_own =
