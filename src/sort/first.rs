@@ -11,9 +11,11 @@ use super::ranks::{KEY_NS, SegmentRanks};
 use super::streaming::{StreamProfile, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
-use crate::execution::{MatchSet, Places, for_each_block, for_each_block_of};
+use crate::execution::{
+    MatchSet, Places, for_each_block, for_each_block_of, for_each_few_or_block,
+};
 use crate::expansion::Expansion;
-use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Heads, OneEach};
+use crate::format::column::{BLOCK_DOCS, Block, BlockHead, Column, Few, Heads, OneEach};
 use crate::ids::{DocId, TermOrdinal};
 use crate::plan::{Plan, SegmentPlan};
 use crate::ranking::prepared::Ranked;
@@ -25,6 +27,7 @@ use std::time::Duration;
 /// What a look at the directory takes about, and at a document, in nanoseconds.
 const HEAD_NS: u64 = 20;
 const DOC_NS: u64 = 4;
+const FEW_NS: u64 = 10;
 /// And putting a block among the others by its best.
 const SORTED_NS: u64 = 30;
 /// And looking a term up in a dictionary.
@@ -312,21 +315,24 @@ impl<'o> First<'o> {
         matches: &MatchSet,
     ) -> Result<()> {
         let (mut parts, mut heads) = (vec![], Heads::of(column));
-        for_each_block(matches, &mut heads, |heads, nth, places| {
-            budget::work(HEAD_NS)?;
-            self.profile.blocks += 1;
-            let head = heads.get(nth)?;
-            let n_docs = column.n_docs().saturating_sub(nth * BLOCK_DOCS).min(BLOCK_DOCS);
-            let range = (head.n_values > 0).then_some((head.least, head.greatest));
-            let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
-            if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
-                self.profile.blocks_skipped += 1;
-                return Ok(());
-            }
-            budget::hold(size_of::<Part<'_>>() as u64)?;
-            parts.push(Part { best, nth, head, places });
-            Ok(())
-        })?;
+        if column.n_with() == column.n_docs() {
+            // Where few of a block match its bounds say little of them: their values are read at once.
+            for_each_few_or_block(
+                matches,
+                &mut heads,
+                &mut (&mut *self, &mut *ranks, &mut parts),
+                |(first, ranks, _), few| first.look_at_few(ranks, field, few),
+                |(first, ranks, parts), heads, nth, places| {
+                    parts.extend(first.part(ranks, field, heads, nth, places)?);
+                    Ok(())
+                },
+            )?;
+        } else {
+            for_each_block(matches, &mut heads, |heads, nth, places| {
+                parts.extend(self.part(ranks, field, heads, nth, places)?);
+                Ok(())
+            })?;
+        }
         budget::work(SORTED_NS * parts.len() as u64)?;
         parts.sort_unstable_by_key(|part| (part.best, part.nth));
         let n_parts = parts.len() as u64;
@@ -340,6 +346,48 @@ impl<'o> First<'o> {
         }
         budget::release(n_parts * size_of::<Part<'_>>() as u64);
         Ok(())
+    }
+
+    /// What matches of a block, where any of it may be among the first.
+    fn part<'m, 's>(
+        &mut self,
+        ranks: &SegmentRanks<'_, 's>,
+        field: SortField,
+        heads: &mut Heads<'s, Section<'s>>,
+        nth: u32,
+        places: Places<'m>,
+    ) -> Result<Option<Part<'m>>> {
+        budget::work(HEAD_NS)?;
+        self.profile.blocks += 1;
+        let head = heads.get(nth)?;
+        let n_docs = heads.column().docs_of(nth);
+        let range = (head.n_values > 0).then_some((head.least, head.greatest));
+        let (best, worst) = field.bounds(range, u32::from(head.n_with) < n_docs);
+        if self.is_passed_over(best, worst, ranks.id(nth * BLOCK_DOCS)) {
+            self.profile.blocks_skipped += 1;
+            return Ok(None);
+        }
+        budget::hold(size_of::<Part<'_>>() as u64)?;
+        Ok(Some(Part { best, nth, head, places }))
+    }
+
+    /// Looks at documents here and there, each of which has one value.
+    fn look_at_few(
+        &mut self,
+        ranks: &mut SegmentRanks<'_, '_>,
+        field: SortField,
+        few: &Few,
+    ) -> Result<()> {
+        self.profile.blocks += few.n_blocks;
+        self.profile.documents += few.n_docs;
+        let before = self.after.as_ref().map_or(0, |after| after.first);
+        for (doc, code) in few.docs_and_codes() {
+            let first = field.rank(Some(code));
+            if first >= before && self.admits(first, ranks.id(doc)) {
+                self.take(ranks, doc, first)?;
+            }
+        }
+        budget::work(FEW_NS * few.n_docs)
     }
 
     fn look_at_block(

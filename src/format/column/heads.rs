@@ -15,12 +15,15 @@ struct Spot<'s> {
     gap: u64,
     base: u64,
     unit: u64,
+    doc: u32,
 }
 
 /// Codes of a few documents.
 #[derive(Debug)]
 pub(crate) struct Few {
     codes: [u64; Few::MAX],
+    /// The documents that have them.
+    docs: [u32; Few::MAX],
     n: usize,
     /// Documents, some of which may have no code, and the blocks that these are in.
     pub(crate) n_docs: u64,
@@ -33,11 +36,17 @@ impl Few {
     pub(crate) const MAX: usize = 64;
 
     pub(crate) fn new() -> Self {
-        Few { codes: [0; Self::MAX], n: 0, n_docs: 0, n_blocks: 0, last: None }
+        let (codes, docs) = ([0; Self::MAX], [0; Self::MAX]);
+        Few { codes, docs, n: 0, n_docs: 0, n_blocks: 0, last: None }
     }
 
     pub(crate) fn codes(&self) -> &[u64] {
         self.codes.get(..self.n).unwrap_or_default()
+    }
+
+    /// Documents with their codes, ascending.
+    pub(crate) fn docs_and_codes(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.docs.iter().copied().zip(self.codes().iter().copied())
     }
 
     /// Counts the block of the next document.
@@ -112,13 +121,14 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
                 let Bytes::Mapped(bytes) = source.bytes(head.start.min(end)..end)? else {
                     return Ok(false);
                 };
-                (at_hand, of_block) = (nth, Spot { bytes, shift: 0, width, gap, base, unit });
+                let (shift, doc) = (0, 0);
+                (at_hand, of_block) = (nth, Spot { bytes, shift, width, gap, base, unit, doc });
                 out.is_in(nth);
             }
             let bit = place as usize * of_block.width as usize;
             let bytes = of_block.bytes.get(bit / 8..).unwrap_or_default();
             prefetch(bytes.get(..1).unwrap_or_default());
-            *spot = Spot { bytes, shift: (bit % 8) as u32, ..of_block };
+            *spot = Spot { bytes, shift: (bit % 8) as u32, doc, ..of_block };
             n_spots += 1;
         }
         out.n_docs = n_spots as u64;
@@ -126,7 +136,10 @@ impl<'s, S: Source<'s>> Heads<'s, S> {
             let Some(word) = spot.bytes.first_chunk() else { return Ok(false) };
             let word = u64::from_le_bytes(*word);
             let number = (word >> spot.shift & mask_of(spot.width)).checked_sub(spot.gap);
-            if let (Some(number), Some(slot)) = (number, out.codes.get_mut(out.n)) {
+            if let (Some(number), Some(slot), Some(doc)) =
+                (number, out.codes.get_mut(out.n), out.docs.get_mut(out.n))
+            {
+                *doc = spot.doc;
                 *slot = spot.base.wrapping_add(spot.unit.wrapping_mul(number));
                 out.n += 1;
             }

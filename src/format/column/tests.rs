@@ -205,6 +205,9 @@ fn check(all: &[Vec<u64>]) {
         if all_have_one {
             let expected = some.clone().filter_map(|place| block.least(place));
             assert!(expected.eq(few.codes().iter().copied()));
+            for (doc, code) in few.docs_and_codes() {
+                assert_eq!((doc / BLOCK_DOCS, Some(code)), (nth, block.least(doc % BLOCK_DOCS)));
+            }
             assert_eq!((few.n_docs, few.n_blocks), (some.count() as u64, 1));
         }
         if let Some(numbers) = block.one_each() {

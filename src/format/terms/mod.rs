@@ -408,13 +408,11 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         Ok(self.index.ordinals(block)?.start)
     }
 
-    /// How many documents the terms that are less than `key` have, by the sums of the field: as [`rank`](Self::rank), and up to 31
-    /// infos of the block.
-    pub(crate) fn documents_below(&self, key: &[u8], cumulative: &Cumulative<S>) -> Result<u32> {
-        if self.n_terms() == 0 {
-            return Ok(0);
-        }
-        let (block, _) = self.block(self.heads_floor(key)?)?;
+    /// How many documents the terms that are less than `key` have, by the sums of the field, where all have eight bytes, as those of
+    /// numbers and dates do: then the index says the block, in fewer lines of memory than the FST would; and up to 31 infos of it.
+    pub(crate) fn documents_below(&self, key: &[u8; 8], cumulative: &Cumulative<S>) -> Result<u32> {
+        let Some(floor) = self.index.floor(prefix_of(key))? else { return Ok(0) };
+        let block = self.parse(floor.block, floor.range)?;
         let found = block.find(key).map_err(|damage| self.damage(&block, damage))?;
         self.documents_in(&block, found.index, cumulative)
     }
