@@ -237,12 +237,15 @@ fn accepted<'s, S: Source<'s>, A: super::TermAutomaton>(
 fn documents_below_numbers_are_those_of_all_terms_before() {
     let mut random = Random(77);
     let numbers: std::collections::BTreeSet<u64> =
-        (0..2_000).map(|nth| (random.below(1 << 30) << (nth % 30)) | nth % 3).collect();
+        (0..2_000).map(|nth| (random.below(1 << 30) << (nth % 30)) | (nth % 3)).collect();
     let mut writer = TermDictionaryWriter::new(N_DOCS, Detail::Documents);
     for number in &numbers {
         let docs: Vec<u32> = (0..1 + number % 4).map(|doc| doc as u32).collect();
         writer
-            .add(&number.to_be_bytes(), NewTerm::Inline { docs: &docs, occurrences: &[] })
+            .add(
+                &number.swap_bytes().to_le_bytes(),
+                NewTerm::Inline { docs: &docs, occurrences: &[] },
+            )
             .unwrap();
     }
     let sections = Sections::of(writer.finish());
@@ -251,7 +254,7 @@ fn documents_below_numbers_are_those_of_all_terms_before() {
     let near = numbers.iter().flat_map(|it| [it.saturating_sub(1), *it, it.saturating_add(1)]);
     for number in near.chain([0, u64::MAX]) {
         let expected: u64 = numbers.range(..number).map(|it| 1 + it % 4).sum();
-        let key = number.to_be_bytes();
+        let key = number.swap_bytes().to_le_bytes();
         let below = dictionary.documents_below(&key, &sums).unwrap();
         assert_eq!(u64::from(below), expected, "{number}");
         let before = dictionary.documents_before(dictionary.rank(&key).unwrap(), &sums).unwrap();
