@@ -302,7 +302,7 @@ fn facets_are_tables_of_their_buckets() {
     arrow::write_stream(&mut stream, &batch.schema(), [Ok(batch)]).unwrap();
     let cells: Vec<_> =
         table(&read(&stream)).into_iter().map(|(_, cells)| cells[0].clone()).collect();
-    assert_eq!(cells[..2], [json!(4.01), json!(5.01)]);
+    assert_eq!(cells[..2], [json!("4.01"), json!("5.01")]);
     let search = searcher.search(&every).with_facet(Facet::statistics("price"));
     let counted = search.run().unwrap().facets;
     let error = arrow::facet(searcher.schema(), &counted[0]).unwrap_err();
