@@ -9,6 +9,7 @@ mod moments;
 mod parts;
 mod pieces;
 mod ranges;
+mod ranks;
 mod sketch;
 mod statistics;
 mod steps;
@@ -24,7 +25,7 @@ pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};
 pub(crate) use ranges::{ColumnProfile, count_ranges};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
-pub(crate) use statistics::{NumberStatistics, equal_parts, statistics_of};
+pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use terms::{FacetProfile, TermCounts};
 

@@ -12,7 +12,8 @@
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
-use super::ranges::{ColumnProfile, wider};
+use super::ranges::{ColumnProfile, OfSegment, wider};
+use super::ranks::{Chosen, Parts, RankedTerms};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
@@ -42,6 +43,8 @@ const TERM_NS: u64 = 200;
 const TALLY_SHARE: u64 = 4;
 /// What a value takes where they are written down.
 const LISTED_BYTES: u64 = 32;
+/// Codes that each have a counter rather than a part of their range: then counters stay near the processor.
+const COUNTERS_NEAR: u64 = 1 << 16;
 
 /// What numbers say together.
 #[derive(Clone, Debug)]
@@ -63,36 +66,40 @@ pub(crate) struct NumberStatistics {
 pub(crate) struct Spread {
     /// Whether each was counted; otherwise these are what sketches say.
     pub(crate) is_exact: bool,
-    /// Different ones.
-    pub(crate) distinct: u64,
+    /// Different ones, where they were asked for.
+    pub(crate) distinct: Option<u64>,
     /// By the percentages that were asked for the least code that so many are not above.
     pub(crate) percentiles: Vec<u64>,
 }
 
-/// Looks at the values of a field of numbers or dates among `matches`; `percentiles` are wanted, or at least the number of
-/// different values, where there are any.
+/// What is wanted of values beside their moments and ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SpreadWanted<'w> {
+    pub(crate) distinct: bool,
+    pub(crate) percentiles: &'w [f64],
+}
+
+/// Looks at the values of a field of numbers or dates among `matches`.
 pub(crate) fn statistics_of(
     segments: &[SegmentPlan<'_>],
     field: FieldId,
-    percentiles: Option<&[f64]>,
+    wanted: Option<SpreadWanted<'_>>,
     matches: &[MatchSet],
 ) -> Result<NumberStatistics> {
     let started = Instant::now();
-    let (looking, n_matches) = Looking::at_all(segments, field, percentiles.is_some(), matches)?;
-    let spread = match (&looking.values, percentiles) {
-        (Values::Counted(tally), Some(wanted)) => Some(spread(tally, looking.moments.n(), wanted)?),
-        (Values::Sketched(sketch), Some(wanted)) => {
-            let shares: Vec<f64> = wanted.iter().map(|percent| percent / 100.0).collect();
-            let percentiles = sketch.at_shares(&shares);
-            Some(Spread { is_exact: false, distinct: sketch.n_distinct(), percentiles })
+    let sources = Sources::new(segments, field, matches)?;
+    let (looking, spread) = match wanted {
+        None => (Looking::over(&sources, Values::Passed)?, None),
+        Some(wanted) => {
+            let (looking, spread) = sources.spread(wanted)?;
+            (looking, Some(spread))
         }
-        _ => None,
     };
     Ok(NumberStatistics {
         moments: looking.moments,
         range: looking.range,
         with_value: looking.n_with,
-        missing: n_matches.saturating_sub(looking.n_with),
+        missing: sources.n_matches.saturating_sub(looking.n_with),
         spread,
         profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
     })
@@ -119,12 +126,13 @@ pub(crate) fn equal_parts(
     matches: &[MatchSet],
 ) -> Result<EqualParts> {
     let started = Instant::now();
-    let (looking, n_matches) = Looking::at_all(segments, field, true, matches)?;
+    let sources = Sources::new(segments, field, matches)?;
+    let looking = sources.count()?;
     let n_values = looking.moments.n();
     let mut starts = match &looking.values {
         Values::Counted(tally) => starts_of_parts(tally, n_values, n as u64)?,
         Values::Sketched(sketch) => sketch.starts_of_parts(n),
-        Values::Passed => vec![],
+        Values::Passed | Values::Parted(_) | Values::Chosen(_) => vec![],
     };
     starts.dedup();
     // Before the least there is nothing.
@@ -133,7 +141,7 @@ pub(crate) fn equal_parts(
         starts,
         n_values,
         is_exact: !matches!(looking.values, Values::Sketched(_)),
-        missing: n_matches.saturating_sub(looking.n_with),
+        missing: sources.n_matches.saturating_sub(looking.n_with),
         profile: ColumnProfile { time: started.elapsed(), ..looking.profile },
     })
 }
@@ -167,6 +175,10 @@ enum Values {
     /// Nothing.
     Passed,
     Counted(Tally),
+    /// How many lie in each part of their range.
+    Parted(Parts),
+    /// Those of some parts.
+    Chosen(Chosen),
     Sketched(Box<Sketch>),
 }
 
@@ -177,59 +189,39 @@ impl Values {
             Values::Passed => Ok(()),
             // Of one segment.
             Values::Counted(tally) => tally.add(code, u32::try_from(times).unwrap_or(u32::MAX)),
+            Values::Parted(parts) => parts.add(code, times),
+            Values::Chosen(chosen) => chosen.add(code, times),
             Values::Sketched(sketch) => sketch.add(code, times),
         }
     }
-}
-
-/// What counts each value of columns; `None` where there is too little memory.
-fn tally_of_columns(range: Option<(u64, u64)>, n_values: u64) -> Result<Option<Tally>> {
-    let (least, greatest) = range.unwrap_or_default();
-    let n_codes = (greatest - least).saturating_add(1);
-    let bytes = match n_codes <= cost::counters_max(n_values) {
-        true => n_codes * 4,
-        false => n_values.saturating_mul(LISTED_BYTES),
-    };
-    let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
-    fits.then(|| Tally::new(least, n_codes, n_values)).transpose()
-}
-
-/// The same of terms, each of which is written down.
-fn tally_of_terms(
-    readers: &[(FieldReader<'_>, &MatchSet, u32)],
-    n_matches: u64,
-) -> Result<Option<Tally>> {
-    let mut n_terms = 0;
-    for (reader, ..) in readers {
-        n_terms += u64::from(reader.terms()?.n_terms());
-    }
-    let fits =
-        is_affordable(n_terms.saturating_mul(LISTED_BYTES)) && n_matches <= u64::from(u32::MAX);
-    fits.then(|| Tally::new(0, u64::MAX, n_matches)).transpose()
 }
 
 fn is_affordable(bytes: u64) -> bool {
     bytes <= budget::left() / TALLY_SHARE
 }
 
-fn spread(tally: &Tally, n: u64, percentiles: &[f64]) -> Result<Spread> {
-    // By how many values are not above: at least one, and no more than there are.
-    let ranks = percentiles.iter().map(|percent| rank(*percent, n).clamp(1, n.max(1)));
-    let mut wanted: Vec<_> = ranks.enumerate().collect();
-    wanted.sort_unstable_by_key(|(_, rank)| *rank);
-    let mut found = vec![0; percentiles.len()];
-    let (mut distinct, mut so_far, mut next) = (0, 0, wanted.iter().peekable());
+/// What counting each value says.
+fn spread(tally: &Tally, n: u64, wanted: SpreadWanted<'_>) -> Result<Spread> {
+    let mut ranks: Vec<_> = ranks(wanted.percentiles, n).enumerate().collect();
+    ranks.sort_unstable_by_key(|(_, rank)| *rank);
+    let mut percentiles = vec![0; ranks.len()];
+    let (mut distinct, mut so_far, mut next) = (0, 0, ranks.iter().peekable());
     tally.for_each(|(code, count)| {
         distinct += 1;
         so_far += u64::from(count);
         while let Some((at, _)) = next.next_if(|(_, rank)| *rank <= so_far) {
-            if let Some(slot) = found.get_mut(*at) {
+            if let Some(slot) = percentiles.get_mut(*at) {
                 *slot = code;
             }
         }
         Ok(())
     })?;
-    Ok(Spread { is_exact: true, distinct, percentiles: found })
+    Ok(Spread { is_exact: true, distinct: wanted.distinct.then_some(distinct), percentiles })
+}
+
+/// By how many of `n` values those at these percentages are not exceeded: at least one, and no more than there are.
+fn ranks(percentiles: &[f64], n: u64) -> impl Iterator<Item = u64> {
+    percentiles.iter().map(move |percent| rank(*percent, n).clamp(1, n.max(1)))
 }
 
 /// So many percent of `n`, rounded up: by the digits that mean the percentage, as 99.9 is a little more than itself in binary.
@@ -242,6 +234,170 @@ fn rank(percent: f64, n: u64) -> u64 {
         u64::try_from(digits.checked_mul(n.into())?.div_ceil(unit)).ok()
     };
     exact().unwrap_or_else(|| (percent * n as f64 / 100.0).ceil() as u64)
+}
+
+/// Where the values of a field are among what matches.
+struct Sources<'s> {
+    kind: FieldKind,
+    n_matches: u64,
+    /// About how many values the matches have, the least and the greatest, and the segments with a column.
+    n_values: u64,
+    range: Option<(u64, u64)>,
+    columns: Vec<OfSegment<'s, 's>>,
+    /// Those without one, what matches there, and how many documents there are.
+    readers: Vec<(FieldReader<'s>, &'s MatchSet, u32)>,
+}
+
+impl<'s> Sources<'s> {
+    fn new(
+        segments: &'s [SegmentPlan<'_>],
+        field: FieldId,
+        matches: &'s [MatchSet],
+    ) -> Result<Self> {
+        let kind =
+            segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
+        let (mut columns, mut readers, mut range) = (vec![], vec![], None);
+        let (mut n_matches, mut n_values, mut n_docs) = (0, 0, 0);
+        for (segment, matches) in segments.iter().zip(matches) {
+            n_matches += matches.len(segment.n_docs);
+            let field = segment.segment.field(field);
+            match field.column()? {
+                Some(column) => {
+                    range = wider(range, column.range());
+                    n_values += u128::from(column.n_values());
+                    n_docs += u128::from(column.n_docs());
+                    columns.push(OfSegment { field, column, matches });
+                }
+                None => readers.push((field, matches, segment.n_docs)),
+            }
+        }
+        // As many as other documents have.
+        let n_values = (n_values * u128::from(n_matches)).div_ceil(n_docs.max(1));
+        let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);
+        Ok(Sources { kind, n_matches, n_values, range, columns, readers })
+    }
+
+    /// Codes between the least and the greatest of the columns.
+    fn n_codes(&self) -> u64 {
+        self.range.map_or(0, |(least, greatest)| (greatest - least).saturating_add(1))
+    }
+
+    /// Looks at all values, and finds what is wanted of them in the way that takes least.
+    fn spread(&self, wanted: SpreadWanted<'_>) -> Result<(Looking, Spread)> {
+        if let Some(found) = self.spread_by_dictionaries(wanted)? {
+            return Ok(found);
+        }
+        match self.spread_by_parts(wanted) {
+            Ok(Some(found)) => return Ok(found),
+            // Too many values near a rank.
+            Err(error) if error.kind() != ErrorKind::LimitExceeded => return Err(error),
+            _ => {}
+        }
+        let looking = self.count()?;
+        let spread = match &looking.values {
+            Values::Sketched(sketch) => {
+                let shares: Vec<_> = wanted.percentiles.iter().map(|it| it / 100.0).collect();
+                let distinct = wanted.distinct.then(|| sketch.n_distinct());
+                Spread { is_exact: false, distinct, percentiles: sketch.at_shares(&shares) }
+            }
+            Values::Counted(tally) => spread(tally, looking.moments.n(), wanted)?,
+            _ => Spread { is_exact: true, distinct: None, percentiles: vec![] },
+        };
+        Ok((looking, spread))
+    }
+
+    /// The same where all documents match, by the sums of the dictionaries; `None` where these are not kept, or cost more.
+    fn spread_by_dictionaries(
+        &self,
+        wanted: SpreadWanted<'_>,
+    ) -> Result<Option<(Looking, Spread)>> {
+        let is_of_all = |part: &OfSegment<'_, '_>| matches!(part.matches, MatchSet::Everything);
+        if !self.readers.is_empty()
+            || !self.columns.iter().all(is_of_all)
+            || wanted.distinct && self.columns.len() > 1
+        {
+            return Ok(None);
+        }
+        let Some(ranked) = RankedTerms::open(&self.columns)? else { return Ok(None) };
+        let n_ranks = wanted.percentiles.len() as u64;
+        if n_ranks.saturating_mul(ranked.rank_ns()) > self.n_matches.saturating_mul(NUMBER_NS) {
+            return Ok(None);
+        }
+        let mut looking = Looking::over(self, Values::Passed)?;
+        let n = looking.moments.n();
+        let mut percentiles = vec![];
+        if let Some(range) = looking.range {
+            for rank in ranks(wanted.percentiles, n) {
+                percentiles.push(ranked.at(rank, range, &mut looking.profile)?);
+            }
+        }
+        let distinct = wanted.distinct.then(|| ranked.n_terms());
+        Ok(Some((looking, Spread { is_exact: true, distinct, percentiles })))
+    }
+
+    /// The same by how many values lie in each part of their range; `None` where there is a counter for each, or where different
+    /// values would take more memory to tell apart than to write down.
+    fn spread_by_parts(&self, wanted: SpreadWanted<'_>) -> Result<Option<(Looking, Spread)>> {
+        let Some(range) = self.range.filter(|_| self.readers.is_empty()) else { return Ok(None) };
+        let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
+        if self.n_codes() <= COUNTERS_NEAR
+            || self.n_values > u64::from(u32::MAX)
+            || bytes_of_bits > self.n_values.saturating_mul(LISTED_BYTES)
+            || !is_affordable(bytes_of_bits)
+        {
+            return Ok(None);
+        }
+        let parts = Parts::new(range, wanted.distinct)?;
+        let mut looking = Looking::over(self, Values::Parted(parts))?;
+        let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) else {
+            return Ok(None);
+        };
+        let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
+        let mut percentiles = vec![];
+        if looking.moments.n() > 0 && !ranks.is_empty() {
+            let n_max = budget::left() / TALLY_SHARE / size_of::<u64>() as u64;
+            let again = Looking::over(self, Values::Chosen(parts.choose(&ranks, n_max)?))?;
+            looking.profile.add(&again.profile);
+            if let Values::Chosen(chosen) = again.values {
+                percentiles = chosen.finish()?;
+            }
+        }
+        let spread = Spread { is_exact: true, distinct: parts.n_different(), percentiles };
+        Ok(Some((looking, spread)))
+    }
+
+    /// Looks at all values, and counts each, or has a sketch of them where that takes too much memory.
+    fn count(&self) -> Result<Looking> {
+        if let Some(tally) = self.tally()? {
+            match Looking::over(self, Values::Counted(tally)) {
+                // What matches has more values than others: once more, with a sketch.
+                Err(error) if error.kind() == ErrorKind::LimitExceeded => {}
+                done => return done,
+            }
+        }
+        Looking::over(self, Values::Sketched(Box::new(Sketch::new()?)))
+    }
+
+    /// What counts each value; `None` where there is too little memory.
+    fn tally(&self) -> Result<Option<Tally>> {
+        let (least, n_codes, n_values, bytes) = if self.readers.is_empty() {
+            let n_codes = self.n_codes();
+            let bytes = match n_codes <= cost::counters_max(self.n_values) {
+                true => n_codes * 4,
+                false => self.n_values.saturating_mul(LISTED_BYTES),
+            };
+            (self.range.unwrap_or_default().0, n_codes, self.n_values, bytes)
+        } else {
+            // Each term is written down.
+            let mut n_terms = 0;
+            for (reader, ..) in &self.readers {
+                n_terms += u64::from(reader.terms()?.n_terms());
+            }
+            (0, u64::MAX, self.n_matches, n_terms.saturating_mul(LISTED_BYTES))
+        };
+        let fits = is_affordable(bytes) && n_values <= u64::from(u32::MAX);
+        fits.then(|| Tally::new(least, n_codes, n_values)).transpose()
+    }
 }
 
 struct Looking {
@@ -258,65 +414,10 @@ struct Looking {
 }
 
 impl Looking {
-    /// Looks at all that matches, and counts the values where that is wanted; with how many documents match.
-    fn at_all(
-        segments: &[SegmentPlan<'_>],
-        field: FieldId,
-        counted: bool,
-        matches: &[MatchSet],
-    ) -> Result<(Self, u64)> {
-        match Self::at(segments, field, counted, true, matches) {
-            // What matches has more values than others: once more, with a sketch from the start.
-            Err(error) if counted && error.kind() == ErrorKind::LimitExceeded => {
-                Self::at(segments, field, counted, false, matches)
-            }
-            done => done,
-        }
-    }
-
-    /// The same, with a count of each value only where there `may_be_tally`, and memory for it.
-    fn at(
-        segments: &[SegmentPlan<'_>],
-        field: FieldId,
-        counted: bool,
-        may_be_tally: bool,
-        matches: &[MatchSet],
-    ) -> Result<(Self, u64)> {
-        let mut n_matches = 0;
-        let (mut columns, mut range, mut n_values) = (vec![], None, 0);
-        let mut n_docs_in_all = 0;
-        let mut readers = vec![];
-        for (segment, matches) in segments.iter().zip(matches) {
-            n_matches += matches.len(segment.n_docs);
-            let reader = segment.segment.field(field);
-            match reader.column()? {
-                Some(column) => {
-                    range = wider(range, column.range());
-                    n_values += u128::from(column.n_values());
-                    n_docs_in_all += u128::from(column.n_docs());
-                    columns.push((column, matches));
-                }
-                None => readers.push((reader, matches, segment.n_docs)),
-            }
-        }
-        let kind =
-            segments.first().map_or(FieldKind::I64, |it| it.segment.schema().get(field).kind);
-        let tally = match counted && may_be_tally {
-            true if readers.is_empty() => {
-                // As many as other documents have.
-                let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs_in_all.max(1));
-                tally_of_columns(range, u64::try_from(of_matches).unwrap_or(u64::MAX))?
-            }
-            true => tally_of_terms(&readers, n_matches)?,
-            false => None,
-        };
-        let values = match tally {
-            Some(tally) => Values::Counted(tally),
-            None if counted => Values::Sketched(Box::new(Sketch::new()?)),
-            None => Values::Passed,
-        };
+    /// Looks at all values once, and keeps `values` of them.
+    fn over(sources: &Sources<'_>, values: Values) -> Result<Self> {
         let mut looking = Looking {
-            moments: Moments::of(kind),
+            moments: Moments::of(sources.kind),
             range: None,
             n_with: 0,
             values,
@@ -325,24 +426,32 @@ impl Looking {
             numbers: vec![],
             profile: ColumnProfile::default(),
         };
-        for (column, matches) in columns {
-            looking.add_column(&column, matches)?;
+        for OfSegment { column, matches, .. } in &sources.columns {
+            looking.add_column(column, matches)?;
         }
-        for (reader, matches, n_docs) in readers {
-            looking.add_terms(reader, matches, n_docs)?;
+        for (reader, matches, n_docs) in &sources.readers {
+            looking.add_terms(*reader, matches, *n_docs)?;
         }
         if let Values::Counted(tally) = &mut looking.values {
             tally.finish()?;
         }
-        Ok((looking, n_matches))
+        Ok(looking)
     }
 
     fn add_column(&mut self, column: &Column<Section<'_>>, matches: &MatchSet) -> Result<()> {
-        if let Some(plain) = column.plain().filter(|plain| plain.first() == 0 && self.adds_up()) {
-            let unit = plain.base_and_unit();
+        if let Some(plain) = column.plain().filter(|_| self.takes_numbers()) {
+            let (first, unit) = (plain.first(), plain.base_and_unit());
+            let mut present = vec![];
             return for_each_number(matches, &plain, |numbers| {
-                self.add_numbers(numbers, unit);
-                budget::work(NUMBER_NS * numbers.len() as u64)
+                self.profile.documents += numbers.len() as u64;
+                budget::work(NUMBER_NS * numbers.len() as u64)?;
+                // Below the first are documents without a value.
+                if first == 0 {
+                    return self.add_numbers(numbers, unit);
+                }
+                present.clear();
+                present.extend(numbers.iter().filter_map(|number| number.checked_sub(first)));
+                self.add_numbers(&present, unit)
             });
         }
         let few = |looking: &mut &mut Self, few: &Few| {
@@ -382,16 +491,18 @@ impl Looking {
             return self.add_repeated(head.least, n_places);
         }
         let block = column.block(nth, head)?;
-        if let Some(of_block) = block.one_each().filter(|it| it.are_plain() && self.adds_up()) {
+        if let Some(of_block) = block.one_each().filter(|it| it.are_plain() && self.takes_numbers())
+        {
             let (mut at, mut numbers) =
                 (std::mem::take(&mut self.places), std::mem::take(&mut self.numbers));
             places.write_to(&mut at);
             numbers.resize(at.len(), 0);
             of_block.prefetch();
             of_block.numbers(&at, &mut numbers);
-            self.add_numbers(&numbers, of_block.base_and_unit());
+            self.profile.documents += n_places;
+            let added = self.add_numbers(&numbers, of_block.base_and_unit());
             (self.places, self.numbers) = (at, numbers);
-            return budget::work(HEAD_NS + NUMBER_NS * n_places);
+            return added.and_then(|()| budget::work(HEAD_NS + NUMBER_NS * n_places));
         }
         budget::work(HEAD_NS + DOC_NS * n_places)?;
         self.profile.documents += n_places;
@@ -416,21 +527,30 @@ impl Looking {
         done
     }
 
-    /// Whether numbers are added up, and nothing else is kept of them.
-    fn adds_up(&self) -> bool {
-        matches!((&self.moments, &self.values), (Moments::Whole(_), Values::Passed))
+    /// Whether numbers need not become codes first.
+    fn takes_numbers(&self) -> bool {
+        matches!(self.moments, Moments::Whole(_)) && !matches!(self.values, Values::Sketched(_))
     }
 
     /// Adds documents with one number each, as these stand for whole numbers.
-    fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) {
+    fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
         let (n, totals) = (numbers.len() as u64, totals(numbers));
         let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
-        if n > 0 {
-            self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
+        if n == 0 {
+            return Ok(());
         }
+        self.range = wider(self.range, Some((code(totals.least), code(totals.greatest))));
         self.moments.add_totals(n, &totals, (base, unit));
         self.n_with += n;
-        self.profile.documents += n;
+        match &mut self.values {
+            Values::Passed => Ok(()),
+            Values::Parted(parts) => parts.add_numbers(numbers, (base, unit)),
+            Values::Chosen(chosen) => chosen.add_numbers(numbers, (base, unit)),
+            Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit)),
+            Values::Sketched(sketch) => {
+                numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))
+            }
+        }
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {

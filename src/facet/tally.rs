@@ -130,14 +130,24 @@ impl Tally {
         plain: &Plain<S>,
         numbers: &[u32],
     ) -> Result<u64> {
-        let (first, (base, unit)) = (plain.first(), plain.base_and_unit());
-        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(u64::from(number - first)));
+        let (first, unit) = (plain.first(), plain.base_and_unit());
         let n_with = if first == 0 { numbers.len() as u32 } else { count_from(numbers, first) };
+        self.add_numbers_from(first, numbers, unit)?;
+        Ok(n_with.into())
+    }
+
+    /// Adds the codes that numbers from `first` on stand for, of which that stands for `base` and each more for `unit` more.
+    pub(super) fn add_numbers_from(
+        &mut self,
+        first: u32,
+        numbers: &[u32],
+        (base, unit): (u64, u64),
+    ) -> Result<()> {
+        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(u64::from(number - first)));
         if self.counters.is_empty() {
             let with = numbers.iter().filter(|number| **number >= first);
             self.pending.extend(with.map(|number| (code(*number), 1)));
-            self.sort_if_many()?;
-            return Ok(n_with.into());
+            return self.sort_if_many();
         }
         let offset = base.wrapping_sub(self.least);
         let counters = self.counters.get_mut(offset as usize..).unwrap_or_default();
@@ -149,7 +159,7 @@ impl Tally {
                     None => wrong = Some(code(number)),
                 }
             }
-            return wrong.map_or(Ok(n_with.into()), |code| Err(outside(code)));
+            return wrong.map_or(Ok(()), |code| Err(outside(code)));
         }
         for &number in numbers.iter().filter(|number| **number >= first) {
             let above = u64::from(number - first).wrapping_mul(unit);
@@ -158,7 +168,7 @@ impl Tally {
                 None => wrong = Some(code(number)),
             }
         }
-        wrong.map_or(Ok(n_with.into()), |code| Err(outside(code)))
+        wrong.map_or(Ok(()), |code| Err(outside(code)))
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use super::ranges::{FacetRange, not_an_end};
 use super::values::{ValueFacet, ValueOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::facet::SpreadWanted;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Calendar, Dates, Interval, Value, Zone};
 
@@ -367,7 +368,7 @@ impl Facet {
     /// writer.commit()?;
     /// let searcher = index.searcher()?;
     /// let query = searcher.parse("*")?;
-    /// let prices = Facet::statistics("price").percentiles([50.0]);
+    /// let prices = Facet::statistics("price").distinct().percentiles([50.0]);
     /// let page = searcher.search(&query).with_facet(prices).run()?;
     /// let found = page.facets[0].statistics.as_ref().unwrap();
     /// assert_eq!((found.count, found.distinct), (4, Some(3)));
@@ -417,8 +418,8 @@ impl StatisticsFacet {
         self
     }
 
-    /// Also the values below which these percentages of all are, 0 to 100; and how many different ones there are. As
-    /// [`distinct`](Self::distinct), exact or by a sketch.
+    /// Also the least values that these percentages of all are not above, 0 to 100; as [`distinct`](Self::distinct), exact or by a
+    /// sketch.
     pub fn percentiles(mut self, percentages: impl IntoIterator<Item = f64>) -> Self {
         self.options.percentiles.extend(percentages.into_iter().map(f64::to_bits));
         self
@@ -440,18 +441,24 @@ pub(super) struct StatisticsOptions {
 }
 
 impl StatisticsOptions {
-    /// The percentages that are wanted; `None` where not even different values are to be told apart.
+    /// The percentages that are wanted.
     ///
     /// # Errors
     ///
     /// A usage error for what is no percentage.
-    pub(super) fn percentiles(&self) -> Result<Option<Vec<f64>>> {
+    pub(super) fn percentiles(&self) -> Result<Vec<f64>> {
         let percentiles: Vec<_> = self.percentiles.iter().copied().map(f64::from_bits).collect();
         match percentiles.iter().find(|percent| !(0.0..=100.0).contains(*percent)) {
             Some(wrong) => Err(Error::new(ErrorKind::Usage, "looking for a percentile")
                 .expected("percentages of 0 to 100")
                 .found(wrong.to_string())),
-            None => Ok((self.distinct || !percentiles.is_empty()).then_some(percentiles)),
+            None => Ok(percentiles),
         }
+    }
+
+    /// What is to be found of all values with these percentages; `None` where nothing is beside what takes no memory.
+    pub(super) fn spread<'p>(&self, percentiles: &'p [f64]) -> Option<SpreadWanted<'p>> {
+        let distinct = self.distinct;
+        (distinct || !percentiles.is_empty()).then_some(SpreadWanted { distinct, percentiles })
     }
 }

@@ -298,9 +298,9 @@ impl SearchBuilder<'_> {
             }
             FacetWhat::Statistics(options) => {
                 let percentiles = options.percentiles()?;
-                let wanted = percentiles.as_deref();
+                let wanted = options.spread(&percentiles);
                 let of = facet::statistics_of(segments, field, wanted, matches)?;
-                let statistics = FieldStatistics::of(of_schema.kind, &of, wanted);
+                let statistics = FieldStatistics::of(of_schema.kind, &of, &percentiles);
                 let counts = FacetCounts {
                     field: request.field.clone(),
                     kind: FacetKind::Statistics,

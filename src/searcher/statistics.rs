@@ -111,7 +111,7 @@ impl FieldStatistics {
         self.variance.map(f64::sqrt)
     }
 
-    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, wanted: Option<&[f64]>) -> Self {
+    pub(super) fn of(kind: FieldKind, found: &NumberStatistics, percentages: &[f64]) -> Self {
         let NumberStatistics { moments, range, with_value, spread, .. } = found;
         let n = moments.n();
         let of_code = |code: u64| value::value(kind, code);
@@ -148,7 +148,7 @@ impl FieldStatistics {
         let percentiles = match spread {
             Some(spread) if n > 0 => {
                 let of_codes = spread.percentiles.iter().map(|code| of_code(*code));
-                wanted.unwrap_or_default().iter().copied().zip(of_codes).collect()
+                percentages.iter().copied().zip(of_codes).collect()
             }
             _ => vec![],
         };
@@ -161,7 +161,7 @@ impl FieldStatistics {
             max: range.map_or(Value::Null, |(_, greatest)| of_code(greatest)),
             mean,
             variance: moments.variance().map(|variance| variance / unit / unit),
-            distinct: spread.as_ref().map(|spread| spread.distinct),
+            distinct: spread.as_ref().and_then(|spread| spread.distinct),
             distinct_by: if is_exact { Accuracy::Exact } else { Accuracy::HyperLogLog },
             percentiles_by: if is_exact { Accuracy::Exact } else { Accuracy::Kll },
             percentiles,

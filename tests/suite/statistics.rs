@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
     Accuracy, Decimal, Document, ErrorKind, Facet, FacetKind, Field, FieldKind, FieldStatistics,
-    Index, Schema, Searcher, Sum, Timestamp, Value,
+    Index, Schema, Searcher, StatisticsFacet, Sum, Timestamp, Value,
 };
 
 const PERCENTS: [f64; 7] = [0.0, 1.0, 25.0, 50.0, 95.0, 99.9, 100.0];
@@ -122,7 +122,7 @@ impl Corpus {
 
     fn check(&self, word: &str) {
         let query = self.searcher.parse(word).unwrap();
-        let all = |name: &str| Facet::statistics(name).percentiles(PERCENTS);
+        let all = |name: &str| Facet::statistics(name).distinct().percentiles(PERCENTS);
         let search = self.searcher.search(&query).limit(0);
         let search = KINDS.iter().fold(search, |search, (name, _)| search.with_facet(all(name)));
         let page = search.run().unwrap();
@@ -144,6 +144,17 @@ impl Corpus {
             let plain = plain.run().unwrap().facets.remove(0).statistics.unwrap();
             assert_eq!(plain.sum, found.sum, "{what}");
             assert_eq!((plain.distinct, plain.percentiles), (None, vec![]), "{what}");
+            // And each of the two by itself, for which other ways suffice.
+            let of = |facet: StatisticsFacet| {
+                let search = self.searcher.search(&query).limit(0).with_facet(facet);
+                search.run().unwrap().facets.remove(0).statistics.unwrap()
+            };
+            let ranks = of(Facet::statistics(name).percentiles(PERCENTS));
+            let different = of(Facet::statistics(name).distinct());
+            let whole = |it: &FieldStatistics| (it.count, it.documents, it.sum, it.min.clone());
+            assert_eq!((whole(&ranks), whole(&different)), (whole(found), whole(found)), "{what}");
+            assert_eq!((&ranks.percentiles, ranks.distinct), (&found.percentiles, None), "{what}");
+            assert_eq!((different.distinct, different.percentiles), (found.distinct, vec![]));
         }
         for (name, width) in WIDTHS {
             self.check_steps(word, name, width);
@@ -331,7 +342,7 @@ fn ranks_are_sketched_where_counting_would_take_too_much_memory() {
         let searcher = index.searcher().unwrap();
         let query = searcher.parse("even").unwrap();
         let search = || {
-            let facet = Facet::statistics("at").percentiles([50.0]);
+            let facet = Facet::statistics("at").distinct().percentiles([50.0]);
             searcher.search(&query).limit(0).with_facet(facet)
         };
         let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
@@ -420,7 +431,7 @@ fn sketches_are_as_near_as_they_promise() {
         values.sort_by(f64::total_cmp);
         let mut distinct = values.clone();
         distinct.dedup();
-        let facet = Facet::statistics(name).percentiles(PERCENTS);
+        let facet = Facet::statistics(name).distinct().percentiles(PERCENTS);
         let search = searcher.search(&query).limit(0).memory_bytes(512 << 10);
         let found = search.with_facet(facet).run().unwrap().facets.remove(0).statistics.unwrap();
         assert_eq!(found.distinct_by, Accuracy::HyperLogLog, "{name}");
@@ -462,12 +473,13 @@ fn what_there_was_no_memory_for_is_not_kept_for_others() {
     let storage = std::sync::Arc::new(treepie::storage::MemoryStorage::new());
     let index = Index::options().result_cache_bytes(8 << 20).create_in(storage, schema);
     let mut writer = index.writer().unwrap();
-    for nth in 0..40_000i64 {
+    for nth in 0..=40_000i64 {
         writer.add(Document::new().with("at", nth * 1_000_003)).unwrap();
     }
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
-    let query = searcher.parse("*").unwrap();
+    // Of all documents the dictionary would say it.
+    let query = searcher.parse("at:[1 TO *]").unwrap();
     let search = || searcher.search(&query).limit(0).with_facet(Facet::statistics("at").distinct());
     let statistics = |page: treepie::Hits| page.facets[0].statistics.clone().unwrap();
     assert!(!statistics(search().memory_bytes(400 << 10).run().unwrap()).is_exact());
@@ -501,7 +513,7 @@ fn more_values_than_were_expected_are_sketched() {
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
     let query = searcher.parse("mark:has").unwrap();
-    let facet = || Facet::statistics("rare").percentiles([50.0]);
+    let facet = || Facet::statistics("rare").distinct().percentiles([50.0]);
     let search = || searcher.search(&query).limit(0).with_facet(facet());
     let found = search().memory_bytes(600 << 10).run().unwrap().facets.remove(0);
     let statistics = found.statistics.unwrap();
@@ -556,4 +568,41 @@ fn steps_of_what_matches_are_those_that_it_has() {
         assert_eq!(buckets.len(), 1_000);
         assert!(buckets.iter().all(|bucket| bucket.count == 1), "{buckets:?}");
     }
+}
+
+/// What stands at a rank takes no count of each value: half of them are found in the memory of a few, and of all documents
+/// the dictionary says it, of one segment how many different ones there are as well.
+#[test]
+fn ranks_take_little_memory() {
+    let schema = Schema::builder().field(Field::new("at", FieldKind::I64)).keyword("half");
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    let mut odd: Vec<i64> = vec![];
+    for nth in 0..100_000i64 {
+        let at = nth * 7_919 % 100_000 * 1_000_003;
+        let half = if nth % 2 == 0 { "even" } else { "odd" };
+        writer.add(Document::new().with("at", at).with("half", half)).unwrap();
+        odd.extend((nth % 2 == 1).then_some(at));
+    }
+    writer.commit().unwrap();
+    odd.sort_unstable();
+    let searcher = index.searcher().unwrap();
+    let ask = |query: &str, facet: StatisticsFacet| {
+        let query = searcher.parse(query).unwrap();
+        let search = searcher.search(&query).limit(0).memory_bytes(300 << 10);
+        let search = search.with_facet(facet);
+        let page = search.clone().run().unwrap().facets.remove(0);
+        (page.statistics.unwrap(), search.analyze().unwrap().facets.remove(0).actual.unwrap())
+    };
+    let facet = || Facet::statistics("at").percentiles([50.0, 10.0]);
+    let (of_half, actual) = ask("half:odd", facet());
+    let expected = [(50.0, Value::I64(odd[24_999])), (10.0, Value::I64(odd[4_999]))];
+    assert_eq!((&of_half.percentiles[..], of_half.is_exact()), (&expected[..], true));
+    // Once for the parts, and once for what lies in two of them.
+    assert_eq!(actual.column.unwrap().documents, 100_000);
+    let (of_all, actual) = ask("*", facet().distinct());
+    let expected = [49_999, 9_999].map(|nth| Value::I64(nth * 1_000_003));
+    assert_eq!(of_all.percentiles.into_iter().map(|(_, at)| at).collect::<Vec<_>>(), expected);
+    assert_eq!((of_all.distinct, of_all.distinct_by), (Some(100_000), Accuracy::Exact));
+    assert!((1..=128).contains(&actual.column.unwrap().ends_looked_up));
 }
