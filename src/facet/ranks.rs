@@ -93,6 +93,15 @@ impl Parts {
         }
         let (offset, shift) = (unit.0.wrapping_sub(self.least), self.shift);
         let (counts, mut wrong) = (&mut self.counts[..], None);
+        if (offset, unit.1) == (0, 1) && shift < u32::BITS {
+            for &number in numbers {
+                match counts.get_mut((number >> shift) as usize) {
+                    Some(count) => *count += 1,
+                    None => wrong = Some(u64::from(number)),
+                }
+            }
+            return wrong.map_or(Ok(()), |above| Err(outside(above.wrapping_add(self.least))));
+        }
         for &number in numbers {
             let above = offset.wrapping_add(unit.1.wrapping_mul(number.into()));
             match counts.get_mut((above >> shift) as usize) {

@@ -3,12 +3,15 @@
 //!
 //! By the column where the field keeps one, block by block: of a block whose documents all have the same number nothing is
 //! read. Otherwise by the dictionary, where each value is a term, times the documents of its posting list that match.
-//! Different values and ranks take a count of each value, or [sketches](super::sketch) where that would take too much memory.
+//! [Ranks](super::ranks) take two looks at each value, and where all documents match a few in the dictionary. Different values
+//! take a bit for each that may be, where these lie close enough; else a count of each, or [sketches](super::sketch) where that
+//! would take too much memory.
 //!
-//! Cost: by the column three to six nanoseconds for each document that matches, some fifteen where few do; with ranks one more,
-//! or 35 where values lie so far apart that they are written down and sorted, as fractions do. By the dictionary what
-//! intersecting all of its posting lists takes. Memory: 8 KiB, with ranks four bytes for each value that may be, or 32 for each
-//! that is, up to a quarter of what a query has left; beyond that what sketches take.
+//! Cost: by the column one to six nanoseconds for each document that matches, some fifteen where few do; with ranks two more,
+//! or 35 with different values that lie so far apart that they are written down and sorted, as fractions do. By the dictionary
+//! what intersecting all of its posting lists takes. Memory: 8 KiB, with ranks 16 KiB and eight bytes for each value near one,
+//! with different values a bit for each that may be, or 32 bytes for each that is, up to a quarter of what a query has left;
+//! beyond that what sketches take.
 
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
@@ -534,6 +537,10 @@ impl Looking {
 
     /// Adds documents with one number each, as these stand for whole numbers.
     fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
+        if let Values::Chosen(chosen) = &mut self.values {
+            // Looked at once more, for nothing else.
+            return chosen.add_numbers(numbers, (base, unit));
+        }
         let (n, totals) = (numbers.len() as u64, totals(numbers));
         let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
         if n == 0 {
@@ -543,9 +550,8 @@ impl Looking {
         self.moments.add_totals(n, &totals, (base, unit));
         self.n_with += n;
         match &mut self.values {
-            Values::Passed => Ok(()),
+            Values::Passed | Values::Chosen(_) => Ok(()),
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit)),
-            Values::Chosen(chosen) => chosen.add_numbers(numbers, (base, unit)),
             Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit)),
             Values::Sketched(sketch) => {
                 numbers.iter().try_for_each(|number| sketch.add(code(*number), 1))
@@ -554,6 +560,10 @@ impl Looking {
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {
+        if let Values::Chosen(chosen) = &mut self.values {
+            budget::work(DOC_NS * codes.len() as u64)?;
+            return codes.iter().try_for_each(|code| chosen.add(*code, 1));
+        }
         let ends = codes.iter().min().zip(codes.iter().max());
         self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
         self.moments.add(codes);
