@@ -183,6 +183,18 @@ impl Expansion {
         Ok(Some(terms.ordinals()))
     }
 
+    /// Whether all terms between two are meant, and these; where that is told without a dictionary.
+    pub(crate) fn is_of_all_between(&self, least: &[u8], greatest: &[u8]) -> bool {
+        match &*self.pattern {
+            TermPattern::Range(lower, upper) => {
+                let range = (as_slice(lower), as_slice(upper));
+                let has = |term| RangeBounds::<[u8]>::contains(&range, term);
+                has(least) && has(greatest)
+            }
+            _ => false,
+        }
+    }
+
     /// Hands what is known of each term to `sink`, in the order of the terms.
     ///
     /// # Errors
@@ -191,9 +203,19 @@ impl Expansion {
     pub(crate) fn walk<'s, S: Source<'s>>(
         &self,
         dictionary: &TermDictionary<S>,
+        sink: impl FnMut(TermInfo) -> Result<Walk>,
+    ) -> Result<TermsWalked> {
+        self.walk_among(dictionary, self.ordinals(dictionary)?, sink)
+    }
+
+    /// The same with the [ordinals](Self::ordinals) of these terms.
+    pub(crate) fn walk_among<'s, S: Source<'s>>(
+        &self,
+        dictionary: &TermDictionary<S>,
+        ordinals: Option<Range<u32>>,
         mut sink: impl FnMut(TermInfo) -> Result<Walk>,
     ) -> Result<TermsWalked> {
-        let ordinals = match (self.ordinals(dictionary)?, &*self.pattern) {
+        let ordinals = match (ordinals, &*self.pattern) {
             (Some(ordinals), _) => ordinals,
             (None, TermPattern::Set(values)) => return walk_set(dictionary, values, sink),
             (None, _) => return self.walk_automaton(dictionary, sink),

@@ -9,7 +9,7 @@ use crate::format::terms::{InlineDocs, PostingsAt, TermInfo};
 use crate::ids::TermOrdinal;
 use crate::segment::file::Section;
 use crate::segment::reader::{FieldReader, SegmentReader};
-use crate::value::code_of_term;
+use crate::value::{code_of_term, term_of_code};
 use std::ops::RangeInclusive;
 
 /// One set of documents that the index holds, as far as it is known before its postings are read.
@@ -145,19 +145,31 @@ impl<'s> Leaf<'s> {
         n_docs: u32,
     ) -> Result<Self> {
         let dictionary = field.terms()?;
-        let ordinals = expansion.ordinals(&dictionary)?;
+        let column = if field.has_codes() { field.column()? } else { None };
+        let is_of_all =
+            column.and_then(|column| column.range()).is_some_and(|(least, greatest)| {
+                expansion.is_of_all_between(&term_of_code(least), &term_of_code(greatest))
+            });
+        let ordinals = match is_of_all {
+            // Without a search for the ends.
+            true => Some(0..dictionary.n_terms()),
+            false => expansion.ordinals(&dictionary)?,
+        };
         let of_all = match &ordinals {
             // Two reads of the sums; a few terms are read in any case.
             Some(ordinals) if ordinals.len() > 1 => field.documents_between(ordinals.clone())?,
             _ => None,
         };
+        if of_all == Some(n_docs) {
+            return Ok(Leaf { documents: n_docs, postings: Postings::Everything });
+        }
         let kept_max = match (of_all, &ordinals) {
             // What the others have is known, and they are walked again where their lists are read.
             (Some(_), Some(ordinals)) if ordinals.len() > TERMS_KEPT => 1,
             _ => TERMS_KEPT,
         };
         let mut infos = vec![];
-        let walked = expansion.walk(&dictionary, |info| {
+        let walked = expansion.walk_among(&dictionary, ordinals.clone(), |info| {
             infos.push(info);
             Ok(if infos.len() < kept_max { Walk::On } else { Walk::Stop })
         })?;

@@ -259,3 +259,49 @@ fn ranges_of_all_documents_are_counted_by_the_dictionary() {
         }
     }
 }
+
+/// From the least value on, or from behind it, to the greatest, or to before it: where a column says that a range is of all
+/// values the dictionary is not searched, on some segments and not on others.
+#[test]
+fn ranges_of_all_values_but_the_ends_are_told_from_those_of_all() {
+    let number = Field::new("number", FieldKind::I64);
+    let part = Field::new("part", FieldKind::F64).many(true);
+    let schema = Schema::builder().field(number).field(part).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    let mut numbers: Vec<Option<i64>> = vec![];
+    for from in [0, 50] {
+        for nth in 0..100 {
+            let number = (nth != 7).then_some(from + nth * 37 % 100);
+            let mut document = Document::new().with("part", 0.5).with("part", nth as f64);
+            if let Some(number) = number {
+                document = document.with("number", number);
+            }
+            writer.add(document).unwrap();
+            numbers.push(number);
+        }
+        writer.commit().unwrap();
+    }
+    let searcher = index.searcher().unwrap();
+    assert_eq!(index.inspect().unwrap().segments().len(), 2);
+    let ends =
+        [None, Some(-1), Some(0), Some(1), Some(49), Some(50), Some(99), Some(149), Some(150)];
+    let shown = |end: Option<i64>| end.map_or("*".to_owned(), |end| end.to_string());
+    for (from, to) in ends.iter().flat_map(|from| ends.iter().map(move |to| (*from, *to))) {
+        for (open, close) in [('[', ']'), ('{', ']'), ('[', '}'), ('{', '}')] {
+            let text = format!("number:{open}{} TO {}{close}", shown(from), shown(to));
+            let is_in = |number: &&i64| {
+                from.is_none_or(|from| from + i64::from(open == '{') <= **number)
+                    && to.is_none_or(|to| **number <= to - i64::from(close == '}'))
+            };
+            let expected = numbers.iter().flatten().filter(is_in).count() as u64;
+            let query = searcher.parse(&text).unwrap();
+            assert_eq!(searcher.count(&query).unwrap(), expected, "{text}");
+        }
+    }
+    for (text, expected) in [("part:[0 TO *]", 200), ("part:{0 TO 99}", 200), ("part:{98 TO *]", 2)]
+    {
+        let query = searcher.parse(text).unwrap();
+        assert_eq!(searcher.count(&query).unwrap(), expected, "{text}");
+    }
+}
