@@ -6,14 +6,24 @@ use crate::Result;
 
 /// Seconds of processor time that this process's ended children have used.
 pub(crate) fn cpu_of_children() -> Result<f64> {
+    ticks(13)
+}
+
+/// The seconds of user and of system time that begin with this field behind the name.
+fn ticks(first: usize) -> Result<f64> {
     // USER_HZ: what user space sees is 100 a second on every Linux.
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat")?;
     // The second field is the name in parentheses, which may contain anything.
     let fields: Vec<&str> =
         stat.rsplit_once(')').ok_or("/proc/self/stat has no name")?.1.split(' ').collect();
-    let (user, system): (f64, f64) = (fields[14].parse()?, fields[15].parse()?);
+    let (user, system): (f64, f64) = (fields[first + 1].parse()?, fields[first + 2].parse()?);
     Ok((user + system) / TICKS)
+}
+
+/// Seconds of processor time that this process has used, all of its threads together.
+pub(crate) fn cpu() -> Result<f64> {
+    ticks(11)
 }
 
 /// The most memory this process has had, in KiB.

@@ -89,8 +89,11 @@ pub(crate) fn compare(dir: &str, documents: &str) -> Result<()> {
         if !at.exists() {
             eprintln!("building {}", at.display());
             fs::create_dir_all(dir)?;
+            let before = measure::cpu()?;
             let (time, ()) = measure::time(|| build(documents, at))?;
-            eprintln!("{:.1} s, {} MiB", time / 1e6, measure::size_of(at)? >> 20);
+            let (seconds, cpu) = (time / 1e6, measure::cpu()? - before);
+            let mib = measure::size_of(at)? >> 20;
+            eprintln!("{seconds:.1} s, {cpu:.1} s of processor time, {mib} MiB");
         }
     }
     let (tantivy, treepie) = (Tantivy::open(&tantivy)?, Treepie::open(&treepie)?);

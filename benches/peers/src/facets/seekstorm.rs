@@ -32,8 +32,11 @@ impl SeekStorm {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         if !at.exists() {
             eprintln!("building {}", at.display());
+            let before = measure::cpu()?;
             let (time, ()) = measure::time(|| build(&runtime, documents, &at))?;
-            eprintln!("{:.1} s, {} MiB", time / 1e6, measure::size_of(&at)? >> 20);
+            let (seconds, cpu) = (time / 1e6, measure::cpu()? - before);
+            let mib = measure::size_of(&at)? >> 20;
+            eprintln!("{seconds:.1} s, {cpu:.1} s of processor time, {mib} MiB");
         }
         let index = runtime.block_on(open_index(&at))?;
         Ok(SeekStorm { runtime, index })
