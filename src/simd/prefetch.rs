@@ -12,19 +12,28 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     }
 }
 
+/// The same for the line that a value begins in.
+#[inline]
+pub(crate) fn prefetch_of<T>(value: &T) {
+    prefetch_at(std::ptr::from_ref(value).cast());
+}
+
+fn prefetch_line(line: &[u8]) {
+    prefetch_at(line.as_ptr());
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
-fn prefetch_line(line: &[u8]) {
+fn prefetch_at(at: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: SSE is part of every x86-64, the pointer comes from a slice, and a prefetch never
-    // faults.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+    // SAFETY: SSE is part of every x86-64, and a prefetch never faults, wherever it points.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-fn prefetch_line(_: &[u8]) {}
+fn prefetch_at(_: *const u8) {}
 
 #[cfg(test)]
 mod tests {
@@ -34,6 +43,7 @@ mod tests {
         for start in [0, 1, 63, 64, 999, 1_000] {
             super::prefetch(&bytes[start..]);
         }
+        super::prefetch_of(&bytes[500]);
         assert!(bytes.iter().all(|byte| *byte == 7));
     }
 }

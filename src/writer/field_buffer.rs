@@ -40,6 +40,8 @@ pub(crate) struct FieldBuffer {
     pub(crate) n_tokens: u64,
     // Buffers of `finish`, kept between runs.
     starts: Vec<u32>,
+    /// Where the documents of each term end, in the order of terms.
+    ends: Vec<u32>,
     scattered: Vec<u32>,
     scattered_wide: Vec<u64>,
 }
@@ -160,6 +162,7 @@ impl FieldBuffer {
             empty: DocRanges::default(),
             n_tokens: 0,
             starts: vec![],
+            ends: vec![],
             scattered: vec![],
             scattered_wide: vec![],
         }
@@ -272,7 +275,8 @@ impl FieldBuffer {
             }
             None => 0,
         };
-        let per_term = self.terms.len() * (size_of::<(u64, u32)>() + 2 * size_of::<u32>());
+        let per_term = self.terms.len()
+            * (size_of::<(u64, u32, u32)>() + size_of::<TermRef>() + 2 * size_of::<u32>());
         let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
         logs * size_of::<u32>()
             + self.terms.heap_bytes()
@@ -329,17 +333,16 @@ impl FieldBuffer {
     fn write_column(&self, codes: Codes, order: &[TermRef], run: &mut RunWriter) {
         let mut by_number = vec![0; self.terms.len()];
         let mut term = vec![];
-        for (ordinal, &at) in (0..).zip(order) {
-            let code = match codes {
-                Codes::Ordinals => Some(ordinal),
-                Codes::OfTerms => {
-                    self.terms.copy_term(at, &mut term);
-                    value::code_of_term(&term)
-                }
-            };
-            if let Some(code) = code {
-                by_number[self.terms.number(at) as usize] = code;
+        match codes {
+            Codes::Ordinals => {
+                (0..).zip(order).for_each(|(ordinal, at)| by_number[at.number as usize] = ordinal);
             }
+            Codes::OfTerms => self.terms.for_each(order, |at| {
+                self.terms.copy_term(at, &mut term);
+                if let Some(code) = value::code_of_term(&term) {
+                    by_number[at.number as usize] = code;
+                }
+            }),
         }
         let mut codes = vec![];
         let mut from = 0;
@@ -354,17 +357,19 @@ impl FieldBuffer {
         }
     }
 
-    /// Sets `starts[number]` to where the documents of a term begin, terms in the given order.
+    /// Sets `starts[number]` to where the documents of a term begin, terms in the given order, and `ends` to where they end.
     fn count(&mut self, order: &[TermRef]) {
         self.starts.clear();
         self.starts.resize(self.terms.len(), 0);
         for &number in &self.log {
             self.starts[number as usize] += 1;
         }
+        self.ends.clear();
         let mut next = 0;
-        for &at in order {
-            let count = &mut self.starts[self.terms.number(at) as usize];
+        for at in order {
+            let count = &mut self.starts[at.number as usize];
             next += std::mem::replace(count, next);
+            self.ends.push(next);
         }
     }
 
@@ -383,16 +388,16 @@ impl FieldBuffer {
         let mut run = RunWriter::new(self.detail);
         let (mut term, mut docs) = (vec![], vec![]);
         let mut from = 0;
-        for &at in order {
-            // After scattering, a term's start has moved to its end.
-            let end = self.starts[self.terms.number(at) as usize] as usize;
+        let mut ends = self.ends.iter();
+        self.terms.for_each(order, |at| {
+            let Some(&end) = ends.next() else { return };
             docs.clear();
-            docs.extend_from_slice(&scattered[from..end]);
+            docs.extend_from_slice(&scattered[from..end as usize]);
             docs.dedup();
-            from = end;
+            from = end as usize;
             self.terms.copy_term(at, &mut term);
             run.add(&term, &docs, &[]);
-        }
+        });
         run
     }
 
@@ -420,11 +425,12 @@ impl FieldBuffer {
         let mask = (1 << position_bits) - 1;
         let position = |token: T| (token.bits() & mask) as u32;
         let mut from = 0;
-        for &at in order {
-            let end = self.starts[self.terms.number(at) as usize] as usize;
+        let mut ends = self.ends.iter();
+        self.terms.for_each(order, |at| {
+            let Some(&end) = ends.next() else { return };
             docs.clear();
             stream.clear();
-            let mut rest = &scattered[from..end];
+            let mut rest = &scattered[from..end as usize];
             while let [first, later @ ..] = rest {
                 let doc = first.bits() >> position_bits;
                 let n_more = later.iter().take_while(|t| t.bits() >> position_bits == doc).count();
@@ -434,10 +440,10 @@ impl FieldBuffer {
                 occurrences::write(self.detail, positions, &mut stream);
                 rest = &later[n_more..];
             }
-            from = end;
+            from = end as usize;
             self.terms.copy_term(at, &mut term);
             run.add(&term, &docs, &stream);
-        }
+        });
         run
     }
 

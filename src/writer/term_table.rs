@@ -5,10 +5,13 @@
 //! hashes, then all slots, then all candidates, so that their cache misses overlap.
 
 use crate::bytes::array_at;
+use crate::simd::prefetch::prefetch_of;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Tokens whose cache misses are waited for together.
 const BATCH: usize = 64;
+/// By how many terms the one whose record is asked for lies ahead.
+const AHEAD: usize = 16;
 /// Stands for "no term" in the arena index of a slot.
 const EMPTY: u32 = 0;
 
@@ -151,11 +154,12 @@ impl TermTable {
     /// The terms in byte order.
     pub(crate) fn sorted(&self) -> Vec<TermRef> {
         // The first eight bytes as one big-endian number decide nearly always.
-        let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(self.len());
+        let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(self.len());
         let mut at = 0;
         while at < self.arena.len() {
-            keyed.push((self.arena[at + 1].swap_bytes(), at as u32));
-            at += record_words(self.arena[at]);
+            let head = self.arena[at];
+            keyed.push((self.arena[at + 1].swap_bytes(), at as u32, head as u32));
+            at += record_words(head);
         }
         keyed.sort_unstable();
         for ties in keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|ties| ties.len() > 1) {
@@ -163,7 +167,7 @@ impl TermTable {
                 self.compare_behind_first_word(a.1 as usize, b.1 as usize)
             });
         }
-        keyed.into_iter().map(|(_, at)| TermRef(at)).collect()
+        keyed.into_iter().map(|(_, at, number)| TermRef { at, number }).collect()
     }
 
     fn compare_behind_first_word(&self, a: usize, b: usize) -> std::cmp::Ordering {
@@ -176,27 +180,37 @@ impl TermTable {
         by_common_words().unwrap_or_else(|| (self.arena[a] >> 32).cmp(&(self.arena[b] >> 32)))
     }
 
-    /// The number of a term.
+    /// Calls `visit` with each of `terms`, whose records are asked for some terms ahead: in their order they lie anywhere.
     #[inline]
-    pub(crate) fn number(&self, term: TermRef) -> u32 {
-        self.arena[term.0 as usize] as u32
+    pub(crate) fn for_each(&self, terms: &[TermRef], mut visit: impl FnMut(TermRef)) {
+        for (nth, term) in terms.iter().enumerate() {
+            if let Some(later) = terms.get(nth + AHEAD) {
+                prefetch_of(&self.arena[later.at as usize]);
+            }
+            visit(*term);
+        }
     }
 
     /// Replaces `out` by the bytes of a term.
     #[inline]
     pub(crate) fn copy_term(&self, term: TermRef, out: &mut Vec<u8>) {
-        let head = self.arena[term.0 as usize];
+        let at = term.at as usize;
+        let head = self.arena[at];
         out.clear();
-        for word in &self.arena[term.0 as usize + 1..term.0 as usize + record_words(head)] {
+        for word in &self.arena[at + 1..at + record_words(head)] {
             out.extend_from_slice(&word.to_le_bytes());
         }
         out.truncate((head >> 32) as usize);
     }
 }
 
-/// A term of a [`TermTable`]: where its record begins.
+/// A term of a [`TermTable`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TermRef(u32);
+pub(crate) struct TermRef {
+    /// Where its record begins.
+    at: u32,
+    pub(crate) number: u32,
+}
 
 /// Words of the record that begins with `head`.
 #[inline]
@@ -286,7 +300,7 @@ mod tests {
             let mut term = vec![];
             for at in table.sorted() {
                 table.copy_term(at, &mut term);
-                found.push((term.clone(), table.number(at)));
+                found.push((term.clone(), at.number));
             }
             assert_eq!(
                 found,

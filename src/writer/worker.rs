@@ -35,6 +35,8 @@ pub(crate) struct Worker {
     ends: Vec<u32>,
     /// By document of a field that may have many values: its lines in `texts`.
     n_lines: Vec<u32>,
+    /// The values of each field.
+    of_fields: Vec<Vec<ValueRef>>,
 }
 
 /// What a task leaves for the merge.
@@ -67,6 +69,7 @@ impl Worker {
             analyzers.index_time(field).ok().filter(|analyzer| !in_bulk(analyzer))
         };
         let fields = schema.fields().iter().map(FieldBuffer::new).collect();
+        let of_fields = vec![vec![]; schema.fields().len()];
         Worker {
             analyzers: schema.fields().iter().map(custom).collect(),
             fields,
@@ -78,6 +81,7 @@ impl Worker {
             spans: vec![],
             ends: vec![],
             n_lines: vec![],
+            of_fields,
         }
     }
 
@@ -201,9 +205,8 @@ impl Worker {
                 (true, true) => self.chunk.add(Some(line)),
                 (true, false) => {
                     self.row.clear();
-                    write_row(&self.schema, &mut self.row, |field| {
-                        if field.index() == title { vec![line] } else { vec![] }
-                    });
+                    let title = FieldId(batch.fields.text);
+                    write_row(&self.schema, &mut self.row, [(title, line)].into_iter());
                     self.chunk.add(Some(&self.row));
                 }
                 (false, _) => self.chunk.add(None),
@@ -239,9 +242,14 @@ impl Worker {
         let first = batch.values.partition_point(|value| value.doc < start);
         let last = batch.values.partition_point(|value| value.doc < end);
         let values = &batch.values[first..last];
+        self.of_fields.iter_mut().for_each(Vec::clear);
+        for value in values {
+            self.of_fields[value.field.index()].push(*value);
+        }
         for field in self.schema.field_ids() {
-            self.note_values(batch, values, field, start, first_doc);
-            let by_doc = ByDocument { values, doc: start, end };
+            let of_field = std::mem::take(&mut self.of_fields[field.index()]);
+            self.note_values(batch, &of_field, field, start, first_doc);
+            let by_doc = ByDocument { values: &of_field, doc: start, end };
             match self.schema.get(field).kind {
                 kind if kind != FieldKind::Text => self.add_keywords(batch, field, by_doc)?,
                 _ if self.analyzers[field.index()].is_none() => {
@@ -249,13 +257,14 @@ impl Worker {
                 }
                 _ => {
                     for of_doc in by_doc {
-                        for value in of_doc.iter().filter(|value| value.field == field) {
+                        for value in of_doc {
                             self.add_custom_text(field, utf8(batch.value(*value))?)?;
                         }
                         self.fields[field.index()].end_document();
                     }
                 }
             }
+            self.of_fields[field.index()] = of_field;
         }
         self.store_documents(batch, values, start, end);
         Ok(end - start)
@@ -270,7 +279,7 @@ impl Worker {
         first_doc: u32,
     ) {
         let buffer = &mut self.fields[field.index()];
-        for value in values.iter().filter(|value| value.field == field) {
+        for value in values {
             let doc = first_doc + (value.doc - start);
             buffer.presence.add(doc, doc + 1);
             if batch.value(*value).is_empty() {
@@ -289,14 +298,15 @@ impl Worker {
         self.ends.clear();
         let kind = self.schema.get(field).kind;
         for of_doc in by_doc {
-            let values = of_doc.iter().filter(|value| value.field == field);
             match kind {
                 // A path, and all that it is below.
-                FieldKind::Path { separator } => self.spans.extend(values.flat_map(|value| {
-                    let ends = value::path_ends(batch.value(*value), separator);
-                    ends.map(|end| (value.span().0, end as u32))
-                })),
-                _ => self.spans.extend(values.map(|value| value.span())),
+                FieldKind::Path { separator } => {
+                    self.spans.extend(of_doc.iter().flat_map(|value| {
+                        let ends = value::path_ends(batch.value(*value), separator);
+                        ends.map(|end| (value.span().0, end as u32))
+                    }))
+                }
+                _ => self.spans.extend(of_doc.iter().map(|value| value.span())),
             }
             self.ends.push(self.spans.len() as u32);
         }
@@ -316,7 +326,7 @@ impl Worker {
         self.n_lines.clear();
         for of_doc in by_doc {
             let mut n_values = 0;
-            for value in of_doc.iter().filter(|value| value.field == field) {
+            for value in of_doc {
                 if n_values > 0 {
                     self.texts.push('\n');
                 }
@@ -382,28 +392,30 @@ impl Worker {
                     .filter(stored)
                     .for_each(|value| self.row.extend_from_slice(batch.value(*value)));
             } else {
-                write_row(&self.schema, &mut self.row, |field| {
-                    of_doc
-                        .iter()
-                        .filter(|value| value.field == field)
-                        .map(|value| batch.value(*value))
-                        .collect()
-                });
+                let values = of_doc.iter().map(|value| (value.field, batch.value(*value)));
+                write_row(&self.schema, &mut self.row, values);
             }
             self.chunk.add(Some(&self.row));
         }
     }
 }
 
-/// A row of several fields: for each stored field a count and lengths, then all values.
-fn write_row<'v>(schema: &Schema, row: &mut Vec<u8>, values_of: impl Fn(FieldId) -> Vec<&'v [u8]>) {
-    let values: Vec<Vec<&[u8]>> =
-        schema.field_ids().filter(|id| schema.get(*id).stored).map(values_of).collect();
-    for of_field in &values {
-        write_varint(row, of_field.len() as u64);
-        of_field.iter().for_each(|value| write_varint(row, value.len() as u64));
+/// A row of several fields, whose values come in the order of these: for each stored field a count and lengths, then all values.
+fn write_row<'v>(
+    schema: &Schema,
+    row: &mut Vec<u8>,
+    values: impl Iterator<Item = (FieldId, &'v [u8])> + Clone,
+) {
+    let stored = values.filter(|(field, _)| schema.get(*field).stored);
+    let mut rest = stored.clone();
+    for field in schema.field_ids().filter(|id| schema.get(*id).stored) {
+        let of_field = rest.clone().take_while(|(other, _)| *other == field);
+        let n = of_field.clone().count();
+        write_varint(row, n as u64);
+        of_field.for_each(|(_, value)| write_varint(row, value.len() as u64));
+        rest.by_ref().take(n).for_each(drop);
     }
-    values.iter().flatten().for_each(|value| row.extend_from_slice(value));
+    stored.for_each(|(_, value)| row.extend_from_slice(value));
 }
 
 /// What stands in a trailing "(…)" without inner parentheses, as a range of the title.
