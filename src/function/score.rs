@@ -84,12 +84,22 @@ pub(crate) fn as_score(score: f64) -> f32 {
     if score > 0.0 { score.min(f32::MAX) } else { 0.0 }
 }
 
+impl fmt::Display for ScoreFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.combine, &self.function)
+    }
+}
+
 impl fmt::Display for BoundScoreFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.combine {
-            Combine::Multiply => write!(f, "times {}", self.function),
-            Combine::Sum => write!(f, "plus {}", self.function),
-            Combine::Replace => write!(f, "replaced by {}", self.function),
-        }
+        write(f, self.combine, &self.function)
+    }
+}
+
+fn write(f: &mut fmt::Formatter<'_>, combine: Combine, function: &dyn fmt::Display) -> fmt::Result {
+    match combine {
+        Combine::Multiply => write!(f, "times {function}"),
+        Combine::Sum => write!(f, "plus {function}"),
+        Combine::Replace => write!(f, "replaced by {function}"),
     }
 }

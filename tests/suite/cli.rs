@@ -1131,7 +1131,7 @@ fn hits_come_in_the_order_of_fields_page_after_page() {
     let rows = dir.ok(&[&facets[..], &["--format", "tsv", "--limit", "0"]].concat());
     assert!(rows.contains("since\t2019-01-01T00:00:00Z..2019-02-01T00:00:00Z\t1\n"), "{rows}");
     let plan = dir.ok(&["explain", "t.tp", "*", "--sort", "price:desc", "--analyze"]);
-    assert!(plan.contains("Sort") && plan.contains("first 10 by price:desc"), "{plan}");
+    assert!(plan.contains("Sort") && plan.contains("first 10 by price descending"), "{plan}");
     let by_score =
         ["search", "t.tp", "jay OR magpie^3", "--sort", "_score,price", "--format", "jsonl"];
     let best: serde_json::Value =

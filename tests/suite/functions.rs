@@ -6,7 +6,8 @@ use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
 use treepie::query::{ParseOptions, parse};
 use treepie::{
-    Decay, DocId, ErrorKind, FieldValue, Function, Order, ScoreFunction, SearchBuilder, SortKey,
+    Collapse, Decay, DocId, ErrorKind, FieldValue, Function, Modifier, Order, ScoreFunction,
+    SearchBuilder, SortKey,
 };
 
 #[test]
@@ -117,4 +118,50 @@ fn functions_are_told_of_in_plans_and_refused_where_they_mean_nothing() {
     refused(decay(Decay::exp("_score", 1, 1.0)), "expected names of price, found '_score'");
     let value = FieldValue::new("price").factor(f64::NAN);
     refused(search(ScoreFunction::sum(value)), "a finite factor");
+}
+
+/// In words for people, and as it is written for programs.
+#[test]
+fn plans_say_what_hits_are_in_order_of_and_what_scores_are_made_of() {
+    let index = prices(300);
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("name:thing").unwrap();
+    let search = || {
+        searcher
+            .search(&query)
+            .score_function(ScoreFunction::multiply(
+                FieldValue::new("price").modifier(Modifier::Log1p),
+            ))
+            .score_function(ScoreFunction::sum(Decay::gauss("price", 10, 5.0)))
+    };
+    let expression = || SortKey::function(Function::expression("price / 2 + _score").unwrap());
+    let of_scores = "times log1p(price), plus gauss(price from 10, scale 5, offset 0, decay 0.5)";
+    let by_score = search().explain().unwrap();
+    assert!(by_score.plan.algorithm.contains(of_scores), "{by_score}");
+    let sorted = search().sort([expression().reversed(), SortKey::ascending("price")]);
+    let keys = ("(price / 2 + _score):desc, price:asc", None::<&str>);
+    let by_brand = search().collapse(Collapse::by("price")).sort([expression()]);
+    for (search, label, algorithm, (predicate, field)) in [
+        (
+            sorted,
+            "first 10 by (price / 2 + _score) descending, then price ascending",
+            "expression of every match; scores are BM25",
+            keys,
+        ),
+        (
+            by_brand,
+            "first 10 by (price / 2 + _score) ascending, one of each price",
+            "all matches in order, a batch at a time; scores are BM25",
+            ("(price / 2 + _score):asc", Some("price")),
+        ),
+    ] {
+        for tree in [search.clone().explain().unwrap(), search.analyze().unwrap()] {
+            assert_eq!(tree.plan.label, label, "{tree}");
+            assert_eq!(tree.plan.algorithm, format!("{algorithm} {of_scores}"), "{tree}");
+            assert!(tree.to_string().contains(label), "{tree}");
+            let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+            assert_eq!(json["plan"]["predicate"], predicate, "{tree}");
+            assert_eq!(json["plan"]["field"], serde_json::json!(field), "{tree}");
+        }
+    }
 }
