@@ -116,6 +116,7 @@ impl Json {
             if counts.ends_looked_up > 0 {
                 json.field("ends_looked_up").number(counts.ends_looked_up);
             }
+            json.deleted(counts.deleted_taken_away);
         });
     }
 
@@ -228,9 +229,17 @@ impl Json {
             json.field("terms_skipped").number(actual.terms_skipped);
             json.field("terms_from_document_frequency")
                 .number(actual.terms_from_document_frequency);
+            json.deleted(actual.deleted_taken_away);
             json.field("time_ns").number(actual.time_ns);
             json.field("bytes_read").number(actual.bytes_read);
         });
+    }
+
+    /// Deleted documents that had to be taken away, if any.
+    fn deleted(&mut self, taken_away: u64) {
+        if taken_away > 0 {
+            self.field("deleted_taken_away").number(taken_away);
+        }
     }
 
     /// The name of an algorithm; null where there is only one way.

@@ -216,6 +216,8 @@ pub struct ColumnCounts {
     pub blocks_skipped: u64,
     /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
     pub ends_looked_up: u64,
+    /// Deleted documents whose values were taken away from what these say.
+    pub deleted_taken_away: u64,
 }
 
 /// What finding the best by score looked at, and what bounds of scores spared it.
@@ -380,6 +382,8 @@ pub struct FacetActual {
     pub terms_skipped: u64,
     /// Terms whose count is their document frequency, because every document matches.
     pub terms_from_document_frequency: u64,
+    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
+    pub deleted_taken_away: u64,
     /// Time of the facet.
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
@@ -516,6 +520,7 @@ impl Actual {
                 blocks: a.blocks + b.blocks,
                 blocks_skipped: a.blocks_skipped + b.blocks_skipped,
                 ends_looked_up: a.ends_looked_up + b.ends_looked_up,
+                deleted_taken_away: a.deleted_taken_away + b.deleted_taken_away,
             }),
             (one, None) | (None, one) => one,
         };

@@ -174,7 +174,13 @@ fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
 /// What was looked at in a column, out of what there was.
 fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let ends = Count(counts.ends_looked_up, "end");
-    let ends = format!("document frequencies up to {ends} of ranges");
+    let ends = match counts.deleted_taken_away {
+        0 => format!("document frequencies up to {ends} of ranges"),
+        deleted => format!(
+            "document frequencies up to {ends} of ranges, less {}",
+            Count(deleted, "deleted document")
+        ),
+    };
     let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
     if counts.blocks == 0
         && counts.documents == 0
@@ -407,8 +413,12 @@ impl Page<'_> {
             self.detail(&inner, "looked at", in_column(counts));
             self.detail(&inner, "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
         } else if let Some(actual) = &facet.actual {
+            let less = match actual.deleted_taken_away {
+                0 => String::new(),
+                deleted => format!(" less {}", Count(deleted, "deleted document")),
+            };
             let text = format!(
-                "{} intersected, {} skipped, {} from document frequency, {}, {} read",
+                "{} intersected, {} skipped, {} from document frequency{less}, {}, {} read",
                 Count(actual.terms_intersected, "term"),
                 Grouped(actual.terms_skipped),
                 Grouped(actual.terms_from_document_frequency),

@@ -2,6 +2,7 @@
 
 mod address_ranges;
 mod codes;
+mod deleted;
 mod intersection;
 mod intervals;
 mod merged;
@@ -43,8 +44,8 @@ pub(crate) fn count_values(
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
     let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
-    let everything = matches.iter().all(|matches| matches!(matches, MatchSet::Everything));
-    let choice = plan.choose(counts.sum::<u64>() as f64, everything);
+    let all_but = deleted::n_where_others_match(segments, matches);
+    let choice = plan.choose(counts.sum::<u64>() as f64, all_but);
     let mut method = choice.method;
     let by_column = match method {
         FacetMethod::Column => {

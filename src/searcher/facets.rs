@@ -569,6 +569,7 @@ fn column_actual(profile: &ColumnProfile) -> FacetActual {
             blocks: profile.blocks,
             blocks_skipped: profile.blocks_skipped,
             ends_looked_up: profile.ends_looked_up,
+            deleted_taken_away: profile.deleted_taken_away,
         }),
         ..FacetActual::default()
     }

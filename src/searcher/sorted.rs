@@ -156,6 +156,7 @@ impl SearchBuilder<'_> {
                     blocks: profile.blocks,
                     blocks_skipped: profile.blocks_skipped,
                     ends_looked_up: 0,
+                    deleted_taken_away: 0,
                 }),
                 ..Actual::default()
             });

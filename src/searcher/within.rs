@@ -59,6 +59,7 @@ impl InnerRun {
                 self.terms.terms_intersected += profile.terms_intersected;
                 self.terms.terms_skipped += profile.terms_skipped;
                 self.terms.terms_from_document_frequency += profile.terms_from_document_frequency;
+                self.terms.deleted_taken_away += profile.deleted_taken_away;
                 self.terms.bytes_read += profile.bytes_read;
                 self.terms.time += profile.time;
                 if let Some(column) = &profile.column {
@@ -92,6 +93,7 @@ impl Inner {
             terms_intersected: terms.terms_intersected,
             terms_skipped: terms.terms_skipped,
             terms_from_document_frequency: terms.terms_from_document_frequency,
+            deleted_taken_away: terms.deleted_taken_away,
             time_ns: u64::try_from(terms.time.as_nanos()).unwrap_or(u64::MAX),
             bytes_read: terms.bytes_read,
             column: (column.documents > 0).then_some(ColumnCounts {
@@ -99,6 +101,7 @@ impl Inner {
                 blocks: column.blocks,
                 blocks_skipped: column.blocks_skipped,
                 ends_looked_up: column.ends_looked_up,
+                deleted_taken_away: column.deleted_taken_away,
             }),
         }
     }

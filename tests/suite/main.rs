@@ -19,6 +19,7 @@ mod events;
 mod expansions;
 mod facets;
 mod failing;
+mod few_deleted;
 mod fixtures;
 mod functions;
 #[path = "../heap/mod.rs"]
