@@ -4,10 +4,10 @@ use crate::orders::{Row, functions, id, scores};
 use crate::random::Random;
 use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
-use treepie::query::{ParseOptions, parse};
+use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Collapse, Decay, DocId, ErrorKind, FieldValue, Function, Modifier, Order, ScoreFunction,
-    SearchBuilder, SortKey,
+    Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function, Index,
+    Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
 };
 
 #[test]
@@ -164,4 +164,41 @@ fn plans_say_what_hits_are_in_order_of_and_what_scores_are_made_of() {
             assert_eq!(json["plan"]["field"], serde_json::json!(field), "{tree}");
         }
     }
+}
+
+#[test]
+fn a_field_of_a_given_name_is_meant_between_backquotes() {
+    let schema = Schema::builder()
+        .field(Field::new("now", FieldKind::I64))
+        .field(Field::new("since", FieldKind::Date))
+        .build()
+        .unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    let now: Timestamp = "2024-05-06T12:00Z".parse().unwrap();
+    for nth in 0..3 {
+        let since = Timestamp::from_micros(now.as_micros() - nth * 20_000_000).unwrap();
+        writer.add(Document::new().with("now", nth).with("since", since)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let seconds = now.as_micros() as f64 / 1e6;
+    let scores = |text: &str| -> Vec<f32> {
+        let function = Function::expression(text).unwrap().with("now", seconds);
+        let search = searcher.search(&Query::All).score_function(ScoreFunction::replace(function));
+        let mut hits = search.run().unwrap().hits;
+        hits.sort_by_key(|hit| hit.doc);
+        hits.iter().map(|hit| hit.score.unwrap()).collect()
+    };
+    assert_eq!(scores("`now`"), [0.0, 1.0, 2.0]);
+    assert_eq!(scores("now - since"), [0.0, 20.0, 40.0]);
+    assert_eq!(scores("now - since + `now`"), [0.0, 21.0, 42.0]);
+    // Of another name there is no field, and what was given is meant in any case.
+    let other = Function::expression("`two words` * `now`").unwrap().with("two words", 3.0);
+    let search = searcher.search(&Query::All).score_function(ScoreFunction::replace(other));
+    assert_eq!(search.run().unwrap().hits[0].score, Some(6.0));
+    // As the documentation of field values says of dates.
+    assert!(scores("since").windows(2).all(|two| two[0] == two[1]));
+    let [a, b, c] = scores("1 / (1 + (now - since) / 86400)")[..] else { unreachable!() };
+    assert!(a > b && b > c);
 }
