@@ -181,11 +181,11 @@ fn a_field_of_a_given_name_is_meant_between_backquotes() {
         writer.add(Document::new().with("now", nth).with("since", since)).unwrap();
     }
     writer.commit().unwrap();
-    let searcher = index.searcher().unwrap();
+    let (searcher, all) = (index.searcher().unwrap(), Query::All);
     let seconds = now.as_micros() as f64 / 1e6;
     let scores = |text: &str| -> Vec<f32> {
         let function = Function::expression(text).unwrap().with("now", seconds);
-        let search = searcher.search(&Query::All).score_function(ScoreFunction::replace(function));
+        let search = searcher.search(&all).score_function(ScoreFunction::replace(function));
         let mut hits = search.run().unwrap().hits;
         hits.sort_by_key(|hit| hit.doc);
         hits.iter().map(|hit| hit.score.unwrap()).collect()
@@ -195,7 +195,7 @@ fn a_field_of_a_given_name_is_meant_between_backquotes() {
     assert_eq!(scores("now - since + `now`"), [0.0, 21.0, 42.0]);
     // Of another name there is no field, and what was given is meant in any case.
     let other = Function::expression("`two words` * `now`").unwrap().with("two words", 3.0);
-    let search = searcher.search(&Query::All).score_function(ScoreFunction::replace(other));
+    let search = searcher.search(&all).score_function(ScoreFunction::replace(other));
     assert_eq!(search.run().unwrap().hits[0].score, Some(6.0));
     // As the documentation of field values says of dates.
     assert!(scores("since").windows(2).all(|two| two[0] == two[1]));
