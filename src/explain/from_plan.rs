@@ -363,6 +363,7 @@ impl Explaining<'_, '_> {
                     ranges: None,
                     options: None,
                     terms: facet.n_terms,
+                    estimate: None,
                     decisions: facet_decisions(facet, counted_by),
                     actual: actual.map(facet_actual),
                     within: vec![],
@@ -373,7 +374,7 @@ impl Explaining<'_, '_> {
 }
 
 /// How a facet is to be counted and why, what else was weighed, and how it was counted in the end.
-fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
+pub(crate) fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
     let choice = &facet.choice;
     let (rule, reason) = match choice.method {
         _ if choice.is_wanted => ("count as asked for", "the caller says how".to_owned()),
@@ -439,6 +440,7 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
             ends_looked_up: column.ends_looked_up,
             deleted_taken_away: column.deleted_taken_away,
         }),
+        within: None,
     }
 }
 

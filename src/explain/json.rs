@@ -3,8 +3,8 @@
 
 use super::{
     Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts,
-    SCHEMA_VERSION, TermCounts, Threshold,
+    ExplainSegment, ExplainTree, FacetActual, InBuckets, NodeSegment, PositionCounts,
+    RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
 
@@ -208,6 +208,9 @@ impl Json {
             }
             json.field("algorithm").algorithm(&facet.algorithm);
             json.field("terms").number(facet.terms);
+            if let Some(estimate) = facet.estimate {
+                json.field("estimate").in_buckets(estimate);
+            }
             if let Some(actual) = &facet.actual {
                 json.field("actual").facet_actual(actual);
             }
@@ -218,8 +221,18 @@ impl Json {
         });
     }
 
+    fn in_buckets(&mut self, within: InBuckets) {
+        self.object(|json| {
+            json.field("buckets").number(within.buckets);
+            json.field("documents").number(within.documents);
+        });
+    }
+
     fn facet_actual(&mut self, actual: &FacetActual) {
         self.object(|json| {
+            if let Some(within) = actual.within {
+                json.field("within").in_buckets(within);
+            }
             if let Some(column) = actual.column {
                 json.field("time_ns").number(actual.time_ns);
                 json.field("column").column(column);

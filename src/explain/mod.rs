@@ -63,7 +63,7 @@ mod from_plan;
 mod json;
 mod text;
 
-pub(crate) use from_plan::{Run, explain};
+pub(crate) use from_plan::{Run, explain, facet_decisions};
 pub use text::TextOptions;
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
@@ -355,7 +355,9 @@ pub struct ExplainFacet {
     pub options: Option<String>,
     /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
-    /// What the planner considered here.
+    /// Of a facet within another, in how many buckets of that it is expected to be counted.
+    pub estimate: Option<InBuckets>,
+    /// What the planner considered here. Within another facet costs are those of all buckets together.
     pub decisions: Vec<Decision>,
     /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
     pub actual: Option<FacetActual>,
@@ -368,6 +370,16 @@ impl ExplainFacet {
     pub(crate) fn of(field: &str) -> Self {
         ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
     }
+}
+
+/// The buckets that a facet is counted in, which lies within another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InBuckets {
+    /// How many there are.
+    pub buckets: u64,
+    /// The documents of all of them together.
+    pub documents: u64,
 }
 
 /// What counting one facet took. A term that several segments have is a term of each, so that all
@@ -390,6 +402,8 @@ pub struct FacetActual {
     pub bytes_read: u64,
     /// What was looked at in a column, where it is counted by one.
     pub column: Option<ColumnCounts>,
+    /// Within another facet, in which of its buckets it was counted.
+    pub within: Option<InBuckets>,
 }
 
 impl ExplainTree {
@@ -678,6 +692,7 @@ pub(crate) mod sample {
             ranges: None,
             options: None,
             terms: 300,
+            estimate: None,
             decisions: vec![Decision::accepted("stop early", "no other term can enter the top 10")],
             actual: Some(FacetActual {
                 terms_intersected: 12,

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{
-    Actual, ColumnCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment,
-    RankingCounts, StreamCounts, Threshold,
+    Actual, ColumnCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, InBuckets,
+    NodeSegment, RankingCounts, StreamCounts, Threshold,
 };
 use crate::terminal;
 
@@ -192,6 +192,12 @@ fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let values = format!("values of {}", Count(counts.documents, "document"));
     let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
     listed(ends.into_iter().chain([plain(values), plain(blocks)]).collect())
+}
+
+/// The buckets of the facet around one.
+fn in_buckets(within: InBuckets) -> String {
+    let documents = Count(within.documents, "document");
+    format!("in {} with {documents}", Count(within.buckets, "bucket"))
 }
 
 /// What lists were read in the order of a field.
@@ -406,6 +412,12 @@ impl Page<'_> {
         self.cut(prefix, vec![strong("Facet"), plain(what)]);
         if !facet.algorithm.is_empty() {
             self.detail(&inner, "algorithm", vec![plain(&*facet.algorithm)]);
+        }
+        if let Some(estimate) = facet.estimate {
+            self.detail(&inner, "estimate ", vec![plain(format!("≈ {}", in_buckets(estimate)))]);
+        }
+        if let Some(within) = facet.actual.and_then(|actual| actual.within) {
+            self.detail(&inner, "counted  ", vec![plain(in_buckets(within))]);
         }
         if let Some((counts, actual)) =
             facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))

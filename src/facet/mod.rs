@@ -23,7 +23,7 @@ pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_r
 pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};
-pub(crate) use ranges::{ColumnProfile, count_ranges};
+pub(crate) use ranges::{ColumnProfile, count_ranges, wider};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};

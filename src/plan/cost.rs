@@ -483,7 +483,7 @@ impl FacetSizes {
     }
 
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
-    fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
+    pub(super) fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
         let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
         let n_blocks = f64::from(self.n_docs_by_block) / f64::from(COLUMN_BLOCK);
         // Those that are not missed by any of the matches, as if these lay anywhere.

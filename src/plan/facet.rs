@@ -93,6 +93,23 @@ impl FacetPlan {
         Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?))
     }
 
+    /// What part of the documents have a value.
+    pub(crate) fn share_with_value(&self) -> f64 {
+        self.sizes.n_with as f64 / f64::from(self.sizes.n_docs.max(1))
+    }
+
+    /// Terms of which a bucket may come, as far as that is known.
+    pub(crate) fn n_wanted(&self) -> u64 {
+        self.sizes.n_wanted
+    }
+
+    /// What comparing the values of so many documents with ranges costs, and going through all posting lists instead.
+    pub(crate) fn ranges_ns(&self, matches: f64) -> (Option<f32>, f32) {
+        let FacetSizes { n_terms, n_with, column_codes, .. } = self.sizes;
+        let by_column = column_codes.map(|_| self.sizes.column_ns(0, matches));
+        (by_column, cost::expand_ns(n_terms, n_with))
+    }
+
     /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
     pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
         let by_value = self.values.order != FacetOrder::Count;
