@@ -61,7 +61,9 @@
 
 mod from_plan;
 mod json;
+mod pieces;
 mod text;
+mod units;
 
 pub(crate) use from_plan::{Run, explain, facet_decisions};
 pub use text::TextOptions;

@@ -17,6 +17,7 @@ mod disk_full;
 mod errors;
 mod events;
 mod expansions;
+mod facet_ranges;
 mod facets;
 mod failing;
 mod few_deleted;
