@@ -145,7 +145,7 @@ fn plans_say_what_hits_are_in_order_of_and_what_scores_are_made_of() {
         (
             sorted,
             "first 10 by (price / 2 + _score) descending, then price ascending",
-            "expression of every match; scores are BM25",
+            "function of every match; scores are BM25",
             keys,
         ),
         (
