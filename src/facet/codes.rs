@@ -161,14 +161,13 @@ pub(super) fn count_by_term(
     let mut tally = Tally::new(least, n_codes, n_matches)?;
     Counting::default().add_segment(&column, matches, &mut tally)?;
     tally.finish()?;
-    let mut held = Held::default();
     tally.for_each(|(code, count)| {
         let mut term = vec![];
         match &terms {
             Some(terms) => drop(term_of(terms, code, &mut term)?),
             None => term.extend_from_slice(&value::term_of_code(code)),
         }
-        held.more((size_of::<(Vec<u8>, u64)>() + term.len()) as u64)?;
+        budget::hold((size_of::<(Vec<u8>, u64)>() + term.len()) as u64)?;
         by_term.insert(term, count.into());
         Ok(())
     })?;

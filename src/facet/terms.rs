@@ -142,7 +142,7 @@ enum Matching<'c> {
     Everything,
     /// These.
     Documents(&'c MatchWindows),
-    /// All but these, which are deleted and fewer.
+    /// All but these, which are deleted.
     AllBut(MatchWindows),
     /// All but deleted ones, of which so many have a term.
     AllButTerms(HashMap<Vec<u8>, u64>),
@@ -194,9 +194,10 @@ impl<'c, 's> Counting<'c, 's> {
         let statistics = field.statistics()?;
         let present = statistics.n_docs_with_value;
         let n_deleted = deleted::n_of(segment.segment, matches);
+        let is_by_frequency = method == FacetMethod::DocumentFrequency;
         let matching = match (matches, n_deleted) {
             (MatchSet::Everything, _) => Matching::Everything,
-            (MatchSet::Some(_), Some(n)) if n < matches.len(n_docs) => {
+            (MatchSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
                 Matching::AllBut(deleted::documents(segment.segment)?)
             }
             (MatchSet::Some(windows), _) => Matching::Documents(windows),
@@ -212,7 +213,7 @@ impl<'c, 's> Counting<'c, 's> {
             }
         };
         let matching = match matching {
-            Matching::AllBut(documents) if method == FacetMethod::DocumentFrequency => {
+            Matching::AllBut(documents) if is_by_frequency => {
                 let documents = MatchSet::Some(documents);
                 let of_deleted = count_by_term(segment.segment, plan.field, &documents)?;
                 Matching::AllButTerms(of_deleted)
