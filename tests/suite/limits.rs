@@ -12,8 +12,8 @@ use crate::heap::{during, peak_of};
 /// The memory that nothing here may take more of.
 const PEAK_MAX: u64 = 64 << 20;
 /// How often anything here may allocate, and how many bytes one after the other: what is done over and over again does that, too.
-const ALLOCATIONS_MAX: u64 = 8_000_000;
-const ALLOCATED_MAX: u64 = 2 << 30;
+const ALLOCATIONS_MAX: u64 = 500_000;
+const ALLOCATED_MAX: u64 = 64 << 20;
 
 /// An index whose terms all begin with `a`.
 fn with_terms(n: u32, limits: Limits) -> Index {
