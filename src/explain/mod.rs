@@ -57,6 +57,11 @@
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
+//! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
+//! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`. Of what counts
+//! everything by a dictionary, less what some deleted documents have, `actual` and `column` say as `deleted_taken_away` how many those are;
+//! `column` says as `ends_looked_up` for how many ends of ranges.
+//!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
 mod from_plan;

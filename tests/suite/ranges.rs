@@ -21,12 +21,8 @@ struct Item {
 
 fn items(random: &mut Random) -> Vec<Item> {
     let item = |at: usize| {
-        let mut marks = vec!["every"];
-        for (mark, one_in) in [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 5_000)] {
-            if random.below(one_in) == 0 {
-                marks.push(mark);
-            }
-        }
+        let of = [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 5_000)];
+        let marks = random.marks(&of);
         Item {
             number: random.below(1 << 20) as i64 - 1_000,
             // Some thousand documents in a row have one in twenty, or all.
