@@ -43,11 +43,12 @@ impl SearchBuilder<'_> {
         run: Option<&Found>,
     ) -> Result<()> {
         let documents = plan.node(plan.root()).estimate.documents as f64;
-        let all = Expected { buckets: 1.0, documents };
         let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         let mut inner = run.map(|found| &found.inner[..]).unwrap_or_default().iter();
         for request in &self.facets {
+            let more = self.expected_ratio(&self.left_out(&[&request.field]), &[])?;
+            let all = Expected { buckets: 1.0, documents: documents * more };
             let options = self.described(request, &[&request.field]);
             let shown = match &request.what {
                 FacetWhat::Values(_) => {
@@ -89,8 +90,9 @@ impl SearchBuilder<'_> {
         if outer.within.facets.is_empty() {
             return Ok(shown);
         }
-        let of_outer = self.facet_plan(segments, outer)?;
-        let expected = self.buckets_of(segments, outer, &of_outer, around)?;
+        let of_field = self.facet_plan(segments, outer)?;
+        let of_buckets = self.buckets_of(segments, outer, &of_field, around)?;
+        let of_outer = self.left_out(path);
         let reason = match outer.what {
             FacetWhat::Values(_) => "posting lists of its values, intersected with what matches",
             _ => "one pass over its column parts what matches",
@@ -98,6 +100,9 @@ impl SearchBuilder<'_> {
         for (nth, request) in outer.within.facets.iter().enumerate() {
             path.push(&request.field);
             let run = run.and_then(|run| run.get(nth));
+            let more = self.expected_ratio(&self.left_out(path), &of_outer)?;
+            let documents = of_buckets.documents * more;
+            let expected = Expected { documents, ..of_buckets };
             let rule = format!("look into each bucket of {}", outer.field);
             let mut facet = ExplainFacet {
                 limit: request.what.n_ranges() as u64,
