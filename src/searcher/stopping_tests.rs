@@ -7,6 +7,7 @@ use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
 use crate::function::{Function, ScoreFunction};
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
@@ -267,10 +268,10 @@ fn groups_that_were_found_until_then_come() {
 #[test]
 fn hits_that_were_found_in_the_order_of_a_field_come() {
     let schema = Schema::builder().field(Field::new("price", FieldKind::I64)).build().unwrap();
-    let index = crate::Index::in_memory(schema);
+    let index = Index::in_memory(schema);
     let mut writer = index.writer().unwrap();
     for nth in 0..200_000 {
-        writer.add(Document::new().with("price", nth * 7_919 % 20_000)).unwrap();
+        writer.add(Document::new().with("price", nth * 7_919 % 66_667)).unwrap();
     }
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
@@ -293,7 +294,8 @@ fn hits_that_were_found_in_the_order_of_a_field_come() {
         }
         assert!(lens.is_sorted(), "{lens:?}");
         lens.dedup();
-        assert!(lens.len() >= 5 && lens.last() == Some(&50), "{lens:?}");
+        // Of each price three, and of what is fetched after that ten at the most.
+        assert!(lens.starts_with(&[0, 3, 6, 9]), "{lens:?}");
     }
 }
 

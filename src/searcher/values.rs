@@ -298,8 +298,10 @@ impl ValueOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Document;
     use crate::expansion::n_compiled;
-    use crate::{Document, Index, Schema};
+    use crate::index::Index;
+    use crate::schema::Schema;
 
     /// However many buckets, segments and ways ask for them.
     #[test]
