@@ -704,7 +704,7 @@ impl SchemaBuilder {
                 return Err(wrong(format!("declaring the field '{name}'"))
                     .expected("another name")
                     .found("that of what says which fields are null or empty")
-                    .hint("SchemaBuilder::nulls, or `nulls = true` in a schema file, makes it"));
+                    .hint("SchemaBuilder::nulls, or `nulls = true` under [index] in a schema file, makes it"));
             }
             let own = Field::new(name, FieldKind::Keyword).many(true);
             if self.nulls && field != Some(&own) {

@@ -5,9 +5,9 @@
 //! go through their inputs from the smallest container to the largest, ending when nothing is left.
 
 use super::WINDOW_NS;
-use super::column;
 use super::lists::{Fetched, Lists};
 use super::profile::SegmentProfile;
+use super::{column, less_deleted};
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget;
 use crate::error::{Error, Result};
@@ -173,6 +173,11 @@ impl<'e, 's> Evaluation<'e, 's> {
     /// Records that the number of documents of an operator was known.
     pub(super) fn answered(&mut self, id: NodeId, documents: u64) {
         self.profile.answered(id, documents);
+    }
+
+    /// How many documents the root has where the dictionary counts them with the deleted ones.
+    pub(super) fn count_less_deleted(&mut self) -> Result<Option<u64>> {
+        less_deleted::count(self.plan, self.part, self.lows, &mut self.profile)
     }
 
     /// The first window from `from` on where the root may have documents.

@@ -13,6 +13,7 @@
 mod blocks;
 mod boolean;
 mod column;
+mod less_deleted;
 mod lists;
 mod numbers;
 mod pair;
@@ -254,6 +255,12 @@ impl<'s> Execution<'s> {
             *total += known;
             return Ok(());
         }
+        let (plan, lows) = (&self.plan, &mut self.lows);
+        let mut profile = self.profile.segment_mut(at);
+        if let Some(live) = less_deleted::count(plan, &plan.segments[at], lows, &mut profile)? {
+            *total += live;
+            return Ok(());
+        }
         if !self.profile.timed()
             && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
         {
@@ -302,6 +309,10 @@ impl<'s> Execution<'s> {
         let mut key = 0;
         loop {
             if !collect && page.is_full() {
+                let known = match known {
+                    None if page.total == Total::Exact => run.count_less_deleted()?,
+                    known => known,
+                };
                 if let Some(known) = known {
                     page.counted = before + known;
                     run.answered(root, known);

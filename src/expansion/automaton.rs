@@ -18,6 +18,18 @@ pub const REGEX_BYTES_MAX: usize = Limits::DEFAULT.regex_bytes;
 /// Brackets and repetitions inside each other in a regular expression.
 pub const REGEX_NEST_MAX: u32 = 50;
 
+#[cfg(test)]
+thread_local! {
+    /// Regular expressions that this thread has made automata of.
+    static N_COMPILED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How many regular expressions this thread has made automata of: for tests that they are not made again.
+#[cfg(test)]
+pub(crate) fn n_compiled() -> u64 {
+    N_COMPILED.get()
+}
+
 /// Takes a fixed beginning, then what another automaton takes.
 pub(super) struct AfterPrefix<A> {
     prefix: Vec<u8>,
@@ -118,6 +130,8 @@ pub(super) struct RegexAutomaton {
 
 impl RegexAutomaton {
     pub(super) fn new(pattern: &str) -> Result<Self> {
+        #[cfg(test)]
+        N_COMPILED.set(N_COMPILED.get() + 1);
         let bytes = Some(limits::current().regex_bytes);
         let dfa = dense::Builder::new()
             .configure(

@@ -36,6 +36,8 @@ use automaton::{AfterPrefix, RegexAutomaton};
 use levenshtein::LevenshteinAutomaton;
 use wildcard::WildcardAutomaton;
 
+#[cfg(test)]
+pub(crate) use automaton::n_compiled;
 pub use automaton::{REGEX_BYTES_MAX, REGEX_NEST_MAX};
 pub(crate) use documents::DocSet;
 pub(crate) use filter::{TermFilter, WantedTerms};

@@ -234,6 +234,9 @@ impl Explaining<'_, '_> {
             _ if part.estimate(id).is_empty() => "known to be empty".into(),
             Operator::TermScan(_) if counts && known => "document frequency".into(),
             _ if counts && known => "known from bounds".into(),
+            _ if counts && part.less_deleted.is_some() => {
+                "document frequencies less deleted documents".into()
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
@@ -326,6 +329,10 @@ impl Explaining<'_, '_> {
                 let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
                 (reason, "unite the lists of its terms")
             }
+            Rule::LessDeleted { documents } => {
+                let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
+                (reason, "find the documents of the range, without deleted ones")
+            }
             Rule::SmallestOfTerms { documents } => {
                 let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
                 (reason, "unite the lists")
@@ -356,6 +363,7 @@ impl Explaining<'_, '_> {
                     ranges: None,
                     options: None,
                     terms: facet.n_terms,
+                    estimate: None,
                     decisions: facet_decisions(facet, counted_by),
                     actual: actual.map(facet_actual),
                     within: vec![],
@@ -366,13 +374,18 @@ impl Explaining<'_, '_> {
 }
 
 /// How a facet is to be counted and why, what else was weighed, and how it was counted in the end.
-fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
+pub(crate) fn facet_decisions(facet: &FacetPlan, counted_by: Option<FacetMethod>) -> Vec<Decision> {
     let choice = &facet.choice;
     let (rule, reason) = match choice.method {
         _ if choice.is_wanted => ("count as asked for", "the caller says how".to_owned()),
         FacetMethod::DocumentFrequency => (
             "count by document frequency",
-            "every document matches, so the dictionary holds the counts".to_owned(),
+            match choice.n_deleted {
+                0 => "every document matches, so the dictionary holds the counts".to_owned(),
+                n => format!(
+                    "everything matches but {n} deleted documents, and what these have is taken away from what the dictionary says"
+                ),
+            },
         ),
         FacetMethod::MostFrequentFirst => (
             "most frequent terms first",
@@ -417,6 +430,7 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
         terms_intersected: profile.terms_intersected,
         terms_skipped: profile.terms_skipped,
         terms_from_document_frequency: profile.terms_from_document_frequency,
+        deleted_taken_away: profile.deleted_taken_away,
         time_ns: u64::try_from(profile.time.as_nanos()).unwrap_or(u64::MAX),
         bytes_read: profile.bytes_read,
         column: profile.column.map(|column| ColumnCounts {
@@ -424,7 +438,9 @@ fn facet_actual(profile: &FacetProfile) -> FacetActual {
             blocks: column.blocks,
             blocks_skipped: column.blocks_skipped,
             ends_looked_up: column.ends_looked_up,
+            deleted_taken_away: column.deleted_taken_away,
         }),
+        within: None,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::{
     Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, RankingCounts,
-    SCHEMA_VERSION, TermCounts, Threshold,
+    ExplainSegment, ExplainTree, FacetActual, InBuckets, NodeSegment, PositionCounts,
+    RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
 
@@ -116,6 +116,7 @@ impl Json {
             if counts.ends_looked_up > 0 {
                 json.field("ends_looked_up").number(counts.ends_looked_up);
             }
+            json.deleted(counts.deleted_taken_away);
         });
     }
 
@@ -207,6 +208,9 @@ impl Json {
             }
             json.field("algorithm").algorithm(&facet.algorithm);
             json.field("terms").number(facet.terms);
+            if let Some(estimate) = facet.estimate {
+                json.field("estimate").in_buckets(estimate);
+            }
             if let Some(actual) = &facet.actual {
                 json.field("actual").facet_actual(actual);
             }
@@ -217,8 +221,18 @@ impl Json {
         });
     }
 
+    fn in_buckets(&mut self, within: InBuckets) {
+        self.object(|json| {
+            json.field("buckets").number(within.buckets);
+            json.field("documents").number(within.documents);
+        });
+    }
+
     fn facet_actual(&mut self, actual: &FacetActual) {
         self.object(|json| {
+            if let Some(within) = actual.within {
+                json.field("within").in_buckets(within);
+            }
             if let Some(column) = actual.column {
                 json.field("time_ns").number(actual.time_ns);
                 json.field("column").column(column);
@@ -228,9 +242,17 @@ impl Json {
             json.field("terms_skipped").number(actual.terms_skipped);
             json.field("terms_from_document_frequency")
                 .number(actual.terms_from_document_frequency);
+            json.deleted(actual.deleted_taken_away);
             json.field("time_ns").number(actual.time_ns);
             json.field("bytes_read").number(actual.bytes_read);
         });
+    }
+
+    /// Deleted documents that had to be taken away, if any.
+    fn deleted(&mut self, taken_away: u64) {
+        if taken_away > 0 {
+            self.field("deleted_taken_away").number(taken_away);
+        }
     }
 
     /// The name of an algorithm; null where there is only one way.

@@ -57,13 +57,20 @@
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null.
 //!
+//! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
+//! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`. Of what counts
+//! everything by a dictionary, less what some deleted documents have, `actual` and `column` say as `deleted_taken_away` how many those are;
+//! `column` says as `ends_looked_up` for how many ends of ranges.
+//!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
 mod from_plan;
 mod json;
+mod pieces;
 mod text;
+mod units;
 
-pub(crate) use from_plan::{Run, explain};
+pub(crate) use from_plan::{Run, explain, facet_decisions};
 pub use text::TextOptions;
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
@@ -216,6 +223,8 @@ pub struct ColumnCounts {
     pub blocks_skipped: u64,
     /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
     pub ends_looked_up: u64,
+    /// Deleted documents whose values were taken away from what these say.
+    pub deleted_taken_away: u64,
 }
 
 /// What finding the best by score looked at, and what bounds of scores spared it.
@@ -353,7 +362,9 @@ pub struct ExplainFacet {
     pub options: Option<String>,
     /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
     pub terms: u64,
-    /// What the planner considered here.
+    /// Of a facet within another, in how many buckets of that it is expected to be counted.
+    pub estimate: Option<InBuckets>,
+    /// What the planner considered here. Within another facet costs are those of all buckets together.
     pub decisions: Vec<Decision>,
     /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
     pub actual: Option<FacetActual>,
@@ -368,6 +379,16 @@ impl ExplainFacet {
     }
 }
 
+/// The buckets that a facet is counted in, which lies within another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InBuckets {
+    /// How many there are.
+    pub buckets: u64,
+    /// The documents of all of them together.
+    pub documents: u64,
+}
+
 /// What counting one facet took. A term that several segments have is a term of each, so that all
 /// three numbers of terms add up to [`ExplainFacet::terms`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -380,12 +401,16 @@ pub struct FacetActual {
     pub terms_skipped: u64,
     /// Terms whose count is their document frequency, because every document matches.
     pub terms_from_document_frequency: u64,
+    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
+    pub deleted_taken_away: u64,
     /// Time of the facet.
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
     pub bytes_read: u64,
     /// What was looked at in a column, where it is counted by one.
     pub column: Option<ColumnCounts>,
+    /// Within another facet, in which of its buckets it was counted.
+    pub within: Option<InBuckets>,
 }
 
 impl ExplainTree {
@@ -516,6 +541,7 @@ impl Actual {
                 blocks: a.blocks + b.blocks,
                 blocks_skipped: a.blocks_skipped + b.blocks_skipped,
                 ends_looked_up: a.ends_looked_up + b.ends_looked_up,
+                deleted_taken_away: a.deleted_taken_away + b.deleted_taken_away,
             }),
             (one, None) | (None, one) => one,
         };
@@ -673,6 +699,7 @@ pub(crate) mod sample {
             ranges: None,
             options: None,
             terms: 300,
+            estimate: None,
             decisions: vec![Decision::accepted("stop early", "no other term can enter the top 10")],
             actual: Some(FacetActual {
                 terms_intersected: 12,

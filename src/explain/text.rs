@@ -6,18 +6,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{
-    Actual, ColumnCounts, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment,
-    RankingCounts, StreamCounts, Threshold,
+use super::pieces::{
+    Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
+    thresholds,
 };
+use super::units::{Bytes, Count, Grouped, Time};
+use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
 const WIDTH_DEFAULT: usize = 100;
 /// Columns left for text however deep the tree is.
 const ROOM_MIN: usize = 24;
-/// Thresholds listed with a node at the most: the first, the last, and some between.
-const THRESHOLDS_SHOWN: usize = 5;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
@@ -97,129 +97,6 @@ struct Page<'a> {
     out: String,
     /// The sum of all nodes' own times.
     total_ns: u64,
-}
-
-/// Text of one style, without blanks around it.
-struct Piece {
-    style: Style,
-    text: String,
-    /// Whether it moves to the next line rather than being broken, if it fits there.
-    whole: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
-    Plain,
-    Strong,
-    Faint,
-    Good,
-    Bad,
-}
-
-fn plain(text: impl Into<String>) -> Piece {
-    piece(Style::Plain, text)
-}
-
-fn strong(text: impl Into<String>) -> Piece {
-    piece(Style::Strong, text)
-}
-
-fn faint(text: impl Into<String>) -> Piece {
-    piece(Style::Faint, text).whole()
-}
-
-fn piece(style: Style, text: impl Into<String>) -> Piece {
-    Piece { style, text: text.into(), whole: false }
-}
-
-/// Pieces that stay whole, with commas between them.
-fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    let last = pieces.len().saturating_sub(1);
-    pieces[..last].iter_mut().for_each(|piece| piece.text.push(','));
-    pieces.into_iter().map(Piece::whole).collect()
-}
-
-/// What finding the best looked at, out of what there was.
-fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
-    let of = |skipped: u64, all: u64, what: &'static str| {
-        (all > 0).then(|| format!("{} of {}", Grouped(all - skipped.min(all)), Count(all, what)))
-    };
-    let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
-    let windows = of(ranking.windows_skipped, ranking.windows, "window");
-    let (looked_up, candidates) = match ranking.candidates {
-        None => (None, None),
-        Some(counts) => {
-            let by_blocks = Grouped(counts.skipped_by_blocks);
-            let by_frequencies = Grouped(counts.skipped_by_frequencies);
-            let found = Count(counts.found, "candidate");
-            let left =
-                format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies");
-            let looked_up = format!("{} looked up", Count(counts.looked_up, "document"));
-            ((counts.looked_up > 0).then_some(looked_up), Some(left))
-        }
-    };
-    let scored = match ranking.postings {
-        Some(postings) => format!(
-            "{} scored by {}",
-            Count(ranking.documents_scored, "document"),
-            Count(postings, "posting")
-        ),
-        None => format!("{} scored", Count(ranking.documents_scored, "document")),
-    };
-    let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
-    let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
-    listed(all.into_iter().flatten().map(plain).collect())
-}
-
-/// What was looked at in a column, out of what there was.
-fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
-    let ends = Count(counts.ends_looked_up, "end");
-    let ends = format!("document frequencies up to {ends} of ranges");
-    let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
-    if counts.blocks == 0
-        && counts.documents == 0
-        && let Some(ends) = ends
-    {
-        return vec![ends];
-    }
-    let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
-    let values = format!("values of {}", Count(counts.documents, "document"));
-    let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
-    listed(ends.into_iter().chain([plain(values), plain(blocks)]).collect())
-}
-
-/// What lists were read in the order of a field.
-fn in_order(counts: &StreamCounts) -> Vec<Piece> {
-    let read = format!(
-        "{} read with {}",
-        Count(counts.terms, "list"),
-        Count(counts.documents, "document")
-    );
-    let found = format!("{} of these match", Grouped(counts.candidates));
-    let given_up = format!("given up in {}", Count(counts.given_up, "segment"));
-    let given_up = (counts.given_up > 0).then_some(given_up);
-    listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
-}
-
-/// How the threshold rose.
-fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
-    let last = rises.len() - 1;
-    let shown = rises.len().min(THRESHOLDS_SHOWN);
-    let places = (0..shown).map(|nth| nth * last / (shown - 1).max(1));
-    let rise = |place: usize| {
-        let Threshold { documents, score } = rises[place];
-        plain(match place {
-            0 => format!("{} after {}", Score(score), Count(documents, "document")),
-            _ => format!("{} after {}", Score(score), Grouped(documents)),
-        })
-    };
-    listed(places.map(rise).collect())
-}
-
-impl Piece {
-    fn whole(self) -> Self {
-        Piece { whole: true, ..self }
-    }
 }
 
 impl Page<'_> {
@@ -401,14 +278,24 @@ impl Page<'_> {
         if !facet.algorithm.is_empty() {
             self.detail(&inner, "algorithm", vec![plain(&*facet.algorithm)]);
         }
+        if let Some(estimate) = facet.estimate {
+            self.detail(&inner, "estimate ", vec![plain(format!("≈ {}", in_buckets(estimate)))]);
+        }
+        if let Some(within) = facet.actual.and_then(|actual| actual.within) {
+            self.detail(&inner, "counted  ", vec![plain(in_buckets(within))]);
+        }
         if let Some((counts, actual)) =
             facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
         {
             self.detail(&inner, "looked at", in_column(counts));
             self.detail(&inner, "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
         } else if let Some(actual) = &facet.actual {
+            let less = match actual.deleted_taken_away {
+                0 => String::new(),
+                deleted => format!(" less {}", Count(deleted, "deleted document")),
+            };
             let text = format!(
-                "{} intersected, {} skipped, {} from document frequency, {}, {} read",
+                "{} intersected, {} skipped, {} from document frequency{less}, {}, {} read",
                 Count(actual.terms_intersected, "term"),
                 Grouped(actual.terms_skipped),
                 Grouped(actual.terms_from_document_frequency),
@@ -573,88 +460,6 @@ fn q_error(node: &ExplainNode) -> Option<Piece> {
     Some(piece(style, format!("q-error {q_error:.2}{direction},")).whole())
 }
 
-/// A number with its thousands grouped.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (at, digit) in digits.char_indices() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                f.write_str(",")?;
-            }
-            write!(f, "{digit}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A number of things.
-struct Count(u64, &'static str);
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.0 == 1 { "" } else { "s" };
-        write!(f, "{} {}{plural}", Grouped(self.0), self.1)
-    }
-}
-
-/// A score with three decimals, or as a power of ten where these say little.
-struct Score(f32);
-
-impl fmt::Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0.001..1e6 => write!(f, "{:.3}", self.0),
-            0.0 => f.write_str("0"),
-            _ => write!(f, "{:.3e}", self.0),
-        }
-    }
-}
-
-/// Nanoseconds with three digits and the unit that fits.
-struct Time(u64);
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.0 as f64;
-        match self.0 {
-            0..1_000 => write!(f, "{} ns", self.0),
-            1_000..1_000_000 => write!(f, "{} µs", Digits(ns / 1e3)),
-            1_000_000..1_000_000_000 => write!(f, "{} ms", Digits(ns / 1e6)),
-            _ => write!(f, "{} s", Digits(ns / 1e9)),
-        }
-    }
-}
-
-/// Bytes with three digits and the unit that fits.
-struct Bytes(u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0 as f64;
-        match self.0 {
-            0..1_024 => write!(f, "{} B", self.0),
-            1_024..1_048_576 => write!(f, "{} KiB", Digits(bytes / 1024.0)),
-            1_048_576..1_073_741_824 => write!(f, "{} MiB", Digits(bytes / 1_048_576.0)),
-            _ => write!(f, "{} GiB", Digits(bytes / 1_073_741_824.0)),
-        }
-    }
-}
-
-/// A number of at least 1 with about three digits.
-struct Digits(f64);
-
-impl fmt::Display for Digits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ..10.0 => write!(f, "{:.2}", self.0),
-            10.0..100.0 => write!(f, "{:.1}", self.0),
-            _ => write!(f, "{:.0}", self.0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -816,23 +621,6 @@ Total 42.0 us
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!text.contains(bad), "{text:?}");
         assert!(text.starts_with("query     a\\u{1b}[2J\\r\\n\\u{202e}b\\u{9b}\n"), "{text}");
-    }
-
-    #[test]
-    fn units_fit_their_numbers() {
-        let time = |ns| Time(ns).to_string();
-        assert_eq!(
-            [time(0), time(999), time(1_000), time(42_000)],
-            ["0 ns", "999 ns", "1.00 µs", "42.0 µs"]
-        );
-        assert_eq!([time(812_345_000), time(3_100_000_000)], ["812 ms", "3.10 s"]);
-        let bytes = |n| Bytes(n).to_string();
-        assert_eq!(
-            [bytes(812), bytes(2_048), bytes(641_728_512)],
-            ["812 B", "2.00 KiB", "612 MiB"]
-        );
-        assert_eq!(Grouped(13_755_095).to_string(), "13,755,095");
-        assert_eq!(Grouped(100).to_string(), "100");
     }
 
     proptest! {

@@ -25,9 +25,10 @@ use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::ids::FieldId;
 use crate::plan::{FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
 use crate::value;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::time::Instant;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
@@ -142,6 +143,37 @@ pub(super) fn count_by_column(
     })
 }
 
+/// How many of `matches` in a segment have each term of a field that keeps a column, by these.
+pub(super) fn count_by_term(
+    segment: SegmentReader<'_>,
+    field: FieldId,
+    matches: &MatchSet,
+) -> Result<HashMap<Vec<u8>, u64>> {
+    let (reader, mut by_term) = (segment.field(field), HashMap::new());
+    let Some(column) = reader.column()? else { return Ok(by_term) };
+    let n_matches = matches.len(segment.n_docs());
+    let terms = segment.schema().get(field).has_ordinals().then(|| reader.terms()).transpose()?;
+    let (least, n_codes) = match (&terms, column.range()) {
+        (Some(terms), _) => (0, u64::from(terms.n_terms())),
+        (None, Some((least, greatest))) => (least, (greatest - least).saturating_add(1)),
+        (None, None) => return Ok(by_term),
+    };
+    let mut tally = Tally::new(least, n_codes, n_matches)?;
+    Counting::default().add_segment(&column, matches, &mut tally)?;
+    tally.finish()?;
+    tally.for_each(|(code, count)| {
+        let mut term = vec![];
+        match &terms {
+            Some(terms) => drop(term_of(terms, code, &mut term)?),
+            None => term.extend_from_slice(&value::term_of_code(code)),
+        }
+        budget::hold((size_of::<(Vec<u8>, u64)>() + term.len()) as u64)?;
+        by_term.insert(term, count.into());
+        Ok(())
+    })?;
+    Ok(by_term)
+}
+
 /// How many different values there are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DistinctCounts {
@@ -177,7 +209,7 @@ pub(crate) fn count_distinct(
     };
     if segments.first().is_some_and(has_ordinals) {
         let mut of_parts = vec![];
-        for OfSegment { field, column, matches } in columns {
+        for OfSegment { field, column, matches, .. } in columns {
             let terms = field.terms()?;
             let n_terms = u64::from(terms.n_terms());
             let mut tally = Tally::of(0, n_terms, n_terms <= cost::counters_max(n_matches))?;

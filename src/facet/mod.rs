@@ -2,6 +2,7 @@
 
 mod address_ranges;
 mod codes;
+mod deleted;
 mod intersection;
 mod intervals;
 mod merged;
@@ -23,7 +24,7 @@ pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_r
 pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use parts::{in_ranges, with_term, without_value};
-pub(crate) use ranges::{ColumnProfile, count_ranges};
+pub(crate) use ranges::{ColumnProfile, count_ranges, wider};
 pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
@@ -44,8 +45,8 @@ pub(crate) fn count_values(
     to_test: &mut Option<Vec<MatchSet>>,
 ) -> Result<TermCounts> {
     let counts = segments.iter().zip(matches).map(|(segment, matches)| matches.len(segment.n_docs));
-    let everything = matches.iter().all(|matches| matches!(matches, MatchSet::Everything));
-    let choice = plan.choose(counts.sum::<u64>() as f64, everything);
+    let all_but = deleted::n_where_others_match(segments, matches);
+    let choice = plan.choose(counts.sum::<u64>() as f64, all_but);
     let mut method = choice.method;
     let by_column = match method {
         FacetMethod::Column => {

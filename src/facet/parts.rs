@@ -95,7 +95,7 @@ fn push_sorted(docs: &[u32], part: &mut MatchWindows) -> Result<()> {
     Ok(())
 }
 
-fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
+pub(super) fn push_all(list: &LongList<'_, Section<'_>>, part: &mut MatchWindows) -> Result<()> {
     for nth in 0..list.n_containers() {
         budget::work(CONTAINER_NS)?;
         let (payload, cardinality) = (list.payload(nth)?, list.container_cardinality(nth));

@@ -1,10 +1,11 @@
 //! Codes cut into pieces, and how many of the documents that match have one in each.
 
+use super::deleted;
 use super::ranges::{ColumnProfile, OfSegment};
 use crate::budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
-use crate::format::column::{BLOCK_DOCS, Few, Heads, Plain};
+use crate::format::column::{BLOCK_DOCS, Column, Few, Heads, Plain};
 use crate::segment::file::Section;
 use crate::simd::numbers::{count_codes_from, count_from};
 use crate::value::term_of_code;
@@ -123,12 +124,47 @@ impl PieceCounts {
     pub(super) fn add_segment(
         &mut self,
         part: &OfSegment<'_, '_>,
+        add_many: impl FnMut(&[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let &OfSegment { segment, column, matches, .. } = part;
+        if let Some(n_deleted) = deleted::n_of(segment, matches)
+            && self.add_everything(part, n_deleted)?
+        {
+            return match n_deleted {
+                0 => Ok(()),
+                _ => self.take_deleted_away(part, n_deleted),
+            };
+        }
+        self.add_by_column(&column, matches, add_many)
+    }
+
+    /// Takes away what the deleted documents of a segment have of which all were counted.
+    fn take_deleted_away(&mut self, part: &OfSegment<'_, '_>, n_deleted: u64) -> Result<()> {
+        let damage = || {
+            Error::corrupt("counting deleted documents by their values")
+                .expected("one value each at the most, which all documents have been counted by")
+                .found("others")
+                .in_file(part.segment.file().path())
+        };
+        let documents = MatchSet::Some(deleted::documents(part.segment)?);
+        let mut of_deleted = PieceCounts::new(self.ends.clone(), self.range);
+        of_deleted.add_by_column(&part.column, &documents, |_| Err(damage()))?;
+        let taken = of_deleted.by_ends.iter().chain([&of_deleted.n_with]);
+        for (count, taken) in self.by_ends.iter_mut().chain([&mut self.n_with]).zip(taken) {
+            *count = count.checked_sub(*taken).ok_or_else(damage)?;
+        }
+        self.profile.add(&of_deleted.profile);
+        self.profile.deleted_taken_away += n_deleted;
+        Ok(())
+    }
+
+    /// Counts what matches by the values of a column.
+    fn add_by_column(
+        &mut self,
+        column: &Column<Section<'_>>,
+        matches: &MatchSet,
         mut add_many: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
-        let &OfSegment { column, matches, .. } = part;
-        if matches!(matches, MatchSet::Everything) && self.add_everything(part)? {
-            return Ok(());
-        }
         if let Some(plain) = column.plain() {
             return self.add_plain(&plain, matches);
         }
@@ -154,7 +190,7 @@ impl PieceCounts {
         };
         for_each_few_or_block(
             matches,
-            &mut Heads::of(column),
+            &mut Heads::of(*column),
             &mut &mut *self,
             few,
             |counts, heads, nth, places| {
@@ -165,10 +201,12 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// The same where every document matches, by the sums of the dictionary; `false` where these are not kept, or cost more.
-    fn add_everything(&mut self, part: &OfSegment<'_, '_>) -> Result<bool> {
+    /// Counts all documents by the sums of the dictionary; `false` where these are not kept, or cost more with what is deleted and
+    /// will have to be taken away.
+    fn add_everything(&mut self, part: &OfSegment<'_, '_>, n_deleted: u64) -> Result<bool> {
         let n_ends = self.ends.len() as u64;
-        if n_ends * END_NS > u64::from(part.column.n_docs()) || !part.field.has_codes() {
+        let cost_ns = n_ends * END_NS + n_deleted * FEW_NS;
+        if cost_ns > u64::from(part.column.n_docs()) || !part.field.has_codes() {
             return Ok(false);
         }
         let dictionary = part.field.terms()?;

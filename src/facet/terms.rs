@@ -3,7 +3,8 @@
 //! The count of a term is the size of what its posting list shares with the result. What makes that fast is that most
 //! terms are never looked at:
 //!
-//! - Where every document matches, the document frequency *is* the count.
+//! - Where every document matches, the document frequency *is* the count; where all but deleted ones do, the document frequency less
+//!   those of these that have the term.
 //! - A term can never count more than its document frequency, nor more in a window of 65,536
 //!   documents than the result has there. Once N counts are known, a term that cannot beat the
 //!   N-th is skipped, at first by its dictionary entry, then by the header of its list.
@@ -25,20 +26,22 @@
 //! Memory: the N best, and where the most frequent come first as many as
 //! [`cost::frequent_terms`] says.
 
+use super::codes::count_by_term;
+use super::deleted;
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
 use super::ranges::ColumnProfile;
 use super::top::Top;
 use crate::budget;
 use crate::error::Result;
-use crate::execution::MatchSet;
+use crate::execution::{MatchSet, MatchWindows};
 use crate::format::postings::{LongList, PostingList};
 use crate::format::terms::PostingsAt;
 use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted, cost};
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::time::{Duration, Instant};
 
 /// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
@@ -65,6 +68,8 @@ pub(crate) struct FacetProfile {
     /// All others.
     pub(crate) terms_skipped: u64,
     pub(crate) terms_from_document_frequency: u64,
+    /// Deleted documents, what has a term of which was taken away from its document frequency.
+    pub(crate) deleted_taken_away: u64,
     pub(crate) bytes_read: u64,
     pub(crate) time: Duration,
     /// How they were counted in the end.
@@ -92,7 +97,7 @@ pub(super) fn count_terms(
         profile: FacetProfile::default(),
     };
     for (segment, matches) in segments.iter().zip(matches) {
-        counting.add_segment(segment, plan, matches, &mut counts)?;
+        counting.add_segment(segment, plan, method, matches, &mut counts)?;
     }
     if plan.values.limit > 0 && counting.left > 0 {
         match method {
@@ -125,11 +130,46 @@ struct Counting<'c, 's> {
 /// What is counted in one segment.
 struct Part<'c, 's> {
     field: FieldReader<'s>,
-    matches: &'c MatchSet,
+    matching: Matching<'c>,
     /// In how many matching documents a term that has not been counted can be.
     left: u64,
     /// Whether no document has two terms, so that each that is counted is one less.
     single_valued: bool,
+}
+
+/// What is known of the documents that match in a segment, and what a term is tested with.
+enum Matching<'c> {
+    Everything,
+    /// These.
+    Documents(&'c MatchWindows),
+    /// All but these, which are deleted.
+    AllBut(MatchWindows),
+    /// All but deleted ones, of which so many have a term.
+    AllButTerms(HashMap<Vec<u8>, u64>),
+}
+
+impl Matching<'_> {
+    /// What posting lists are intersected with; `None` where document frequencies say enough.
+    fn tested(&self) -> Option<&MatchWindows> {
+        match self {
+            Matching::Everything | Matching::AllButTerms(_) => None,
+            Matching::Documents(windows) => Some(windows),
+            Matching::AllBut(windows) => Some(windows),
+        }
+    }
+
+    /// How many documents of a term match, of which so many are among those that it is tested with.
+    fn count(&self, term: &[u8], frequency: u64, tested: u64) -> u64 {
+        // What crafted lists say of themselves may be anything.
+        match self {
+            Matching::Everything => frequency,
+            Matching::Documents(_) => tested,
+            Matching::AllBut(_) => frequency.saturating_sub(tested),
+            Matching::AllButTerms(deleted) => {
+                frequency.saturating_sub(deleted.get(term).copied().unwrap_or(0))
+            }
+        }
+    }
 }
 
 /// A term to be counted before others; greater is better: the more frequent, then the smaller.
@@ -145,6 +185,7 @@ impl<'c, 's> Counting<'c, 's> {
         &mut self,
         segment: &SegmentPlan<'s>,
         plan: &FacetPlan,
+        method: FacetMethod,
         matches: &'c MatchSet,
         counts: &mut TermCounts,
     ) -> Result<()> {
@@ -152,14 +193,36 @@ impl<'c, 's> Counting<'c, 's> {
         let field = segment.segment.field(plan.field);
         let statistics = field.statistics()?;
         let present = statistics.n_docs_with_value;
-        let with_value = match matches {
-            MatchSet::Everything => u64::from(present),
-            MatchSet::Some(_) if present == n_docs => matches.len(n_docs),
-            MatchSet::Some(_) if present == 0 => 0,
-            MatchSet::Some(windows) => {
-                count_list(&field.presence()?, windows, &mut self.profile.bytes_read)?
+        let n_deleted = deleted::n_of(segment.segment, matches);
+        let is_by_frequency = method == FacetMethod::DocumentFrequency;
+        let matching = match (matches, n_deleted) {
+            (MatchSet::Everything, _) => Matching::Everything,
+            (MatchSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
+                Matching::AllBut(deleted::documents(segment.segment)?)
+            }
+            (MatchSet::Some(windows), _) => Matching::Documents(windows),
+        };
+        let with_value = match matching.tested() {
+            None => u64::from(present),
+            Some(_) if present == n_docs => matches.len(n_docs),
+            Some(_) if present == 0 => 0,
+            Some(windows) => {
+                let presence = field.presence()?;
+                let tested = count_list(&presence, windows, &mut self.profile.bytes_read)?;
+                matching.count(&[], present.into(), tested)
             }
         };
+        let matching = match matching {
+            Matching::AllBut(documents) if is_by_frequency => {
+                let documents = MatchSet::Some(documents);
+                let of_deleted = count_by_term(segment.segment, plan.field, &documents)?;
+                Matching::AllButTerms(of_deleted)
+            }
+            other => other,
+        };
+        if let Matching::AllBut(_) | Matching::AllButTerms(_) = matching {
+            self.profile.deleted_taken_away += n_deleted.unwrap_or(0);
+        }
         let single_valued = statistics.n_tokens == u64::from(present);
         counts.single_valued &= single_valued;
         counts.with_value += with_value;
@@ -168,7 +231,7 @@ impl<'c, 's> Counting<'c, 's> {
             // A text may have no term at all, so that another may have two.
             let kind = segment.segment.schema().get(plan.field).kind;
             let single_valued = single_valued && !kind.is_text();
-            self.parts.push(Part { field, matches, left: with_value, single_valued });
+            self.parts.push(Part { field, matching, left: with_value, single_valued });
             self.left += with_value;
         }
         Ok(())
@@ -257,9 +320,10 @@ impl<'c, 's> Counting<'c, 's> {
         let mut count = 0;
         for (at, info) in occurrences {
             let part = &self.parts[*at];
-            let MatchSet::Some(windows) = part.matches else {
+            let Some(windows) = part.matching.tested() else {
+                let found = part.matching.count(term, info.df.into(), 0);
                 self.profile.terms_from_document_frequency += 1;
-                count += self.take(*at, u64::from(info.df));
+                count += self.take(*at, found);
                 continue;
             };
             let found = match info.postings {
@@ -274,6 +338,7 @@ impl<'c, 's> Counting<'c, 's> {
                     }
                 },
             };
+            let found = part.matching.count(term, info.df.into(), found);
             self.profile.terms_intersected += 1;
             count += self.take(*at, found);
         }
@@ -290,12 +355,12 @@ impl<'c, 's> Counting<'c, 's> {
         if !lists.is_empty() && self.top.is_choosy() {
             let mut most = count;
             for (at, list) in &lists {
-                most += match self.parts[*at].matches {
-                    MatchSet::Everything => list.cardinality(),
-                    MatchSet::Some(windows) => {
-                        most_in_common(list, windows)?.min(self.parts[*at].left)
-                    }
-                };
+                let part = &self.parts[*at];
+                most += match part.matching {
+                    Matching::Documents(windows) => most_in_common(list, windows)?,
+                    _ => list.cardinality(),
+                }
+                .min(part.left);
             }
             if !self.top.admits(most, term) {
                 lists.clear();
@@ -305,8 +370,10 @@ impl<'c, 's> Counting<'c, 's> {
         }
         let mut more = 0;
         for (at, list) in lists.drain(..) {
-            if let MatchSet::Some(windows) = self.parts[at].matches {
+            let matching = &self.parts[at].matching;
+            if let Some(windows) = matching.tested() {
                 let found = count_list(&list, windows, &mut self.profile.bytes_read)?;
+                let found = matching.count(term, list.cardinality(), found);
                 self.profile.terms_intersected += 1;
                 more += self.take(at, found);
             }

@@ -9,8 +9,16 @@ use std::hash::{Hash, Hasher};
 #[derive(Debug)]
 pub(super) struct Expression {
     text: String,
-    names: Vec<String>,
+    names: Vec<Name>,
     steps: Vec<Step>,
+}
+
+/// A name in an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) text: String,
+    /// Whether it stands between backquotes.
+    pub(super) is_quoted: bool,
 }
 
 /// Functions of one number, and of two.
@@ -38,7 +46,7 @@ pub(super) enum Many {
 }
 
 impl Expression {
-    pub(super) fn new(text: &str, names: Vec<String>, steps: Vec<Step>) -> Self {
+    pub(super) fn new(text: &str, names: Vec<Name>, steps: Vec<Step>) -> Self {
         Expression { text: text.to_owned(), names, steps }
     }
 
@@ -46,7 +54,7 @@ impl Expression {
         &self.text
     }
 
-    pub(super) fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &[Name] {
         &self.names
     }
 
@@ -56,7 +64,8 @@ impl Expression {
     }
 
     pub(super) fn n_bytes(&self) -> usize {
-        let names = self.names.iter().map(|name| name.len() + 24).sum::<usize>();
+        let names =
+            self.names.iter().map(|name| name.text.len() + size_of::<Name>()).sum::<usize>();
         self.text.len() + names + size_of_val(&self.steps[..])
     }
 

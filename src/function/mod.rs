@@ -91,7 +91,8 @@ impl Function {
     /// | `if(c, x, y)` | x where c is not 0, else y |
     /// | `coalesce(x, …)` | the first that is not missing |
     ///
-    /// A name that is not of letters, digits, `_` and `.` is written between backquotes. Whatever is made of something missing is
+    /// A name that is not of letters, digits, `_` and `.` is written between backquotes; so is that of a field which is also a name
+    /// [that was given](Self::with) or `_score`: `` `now` `` is the field, `now` the time. Whatever is made of something missing is
     /// missing, but for `coalesce`; of `if` only the side that is taken counts.
     ///
     /// # Errors
@@ -112,7 +113,8 @@ impl Function {
         Function(Kind::Closure(Closure { name, inputs, function: Arc::new(function) }))
     }
 
-    /// Gives a number to a name in an expression, before fields are asked for it; nothing else has such names.
+    /// Gives a number to a name in an expression, before fields are asked for it; nothing else has such names. A field of the same
+    /// name is written between backquotes.
     ///
     /// ```
     /// use treepie::{Function, Timestamp};
@@ -143,12 +145,15 @@ impl Function {
         }
     }
 
-    fn names(&self) -> &[String] {
+    /// What it is made of, and whether a field is meant wherever there is one.
+    fn names(&self) -> Vec<(&str, bool)> {
         match &self.0 {
-            Kind::Expression(expression, _) => expression.names(),
-            Kind::Closure(closure) => &closure.inputs,
-            Kind::FieldValue(value) => std::slice::from_ref(&value.field),
-            Kind::Decay(decay) => std::slice::from_ref(&decay.field),
+            Kind::Expression(expression, _) => {
+                expression.names().iter().map(|name| (&*name.text, name.is_quoted)).collect()
+            }
+            Kind::Closure(closure) => closure.inputs.iter().map(|name| (&**name, false)).collect(),
+            Kind::FieldValue(value) => vec![(&value.field, true)],
+            Kind::Decay(decay) => vec![(&decay.field, true)],
         }
     }
 
@@ -176,13 +181,16 @@ impl Function {
                 .expected(format!("at most {NAMES_MAX} names"))
                 .found(names.len().to_string()));
         }
-        let input = |name: &String| match self.given(name) {
-            Some(number) => Ok(Input::Number(number)),
-            None if name == SCORE && self.may_be_score() => Ok(Input::Score),
-            None => field_of_numbers(name, schema, self)
-                .map(|(field, kind)| Input::Column { field, kind }),
+        let input = |(name, means_field): (&str, bool)| {
+            let means_field = means_field && schema.field_id(name).is_some();
+            match self.given(name) {
+                Some(number) if !means_field => Ok(Input::Number(number)),
+                None if name == SCORE && self.may_be_score() && !means_field => Ok(Input::Score),
+                _ => field_of_numbers(name, schema, self)
+                    .map(|(field, kind)| Input::Column { field, kind }),
+            }
         };
-        let inputs = names.iter().map(input).collect::<Result<Vec<_>>>()?;
+        let inputs = names.into_iter().map(input).collect::<Result<Vec<_>>>()?;
         let origin = match (&self.0, inputs.first()) {
             (Kind::FieldValue(own), _) => own.check(self).map(|()| 0.0)?,
             (Kind::Decay(own), Some(Input::Column { field, .. })) => {

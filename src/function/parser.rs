@@ -9,7 +9,7 @@
 //! atom       = number | name | function "(" comparison { "," comparison } ")" | "(" comparison ")"
 //! ```
 
-use super::expression::{Binary, Expression, Many, Step, Unary};
+use super::expression::{Binary, Expression, Many, Name, Step, Unary};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Levels of parentheses, signs and powers; and parts. Nobody writes so many by hand.
@@ -31,7 +31,7 @@ struct Parser<'t> {
     text: &'t str,
     at: usize,
     depth: u32,
-    names: Vec<String>,
+    names: Vec<Name>,
     steps: Vec<Step>,
 }
 
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
                     return Err(self.refused("a name between backquotes"));
                 };
                 self.at += end + 2;
-                self.name(rest.get(1..=end).unwrap_or_default())
+                self.name(rest.get(1..=end).unwrap_or_default(), true)
             }
             Some(first) if first.is_alphabetic() || first == '_' => {
                 let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -176,7 +176,7 @@ impl<'t> Parser<'t> {
                 self.at += name.len();
                 match self.takes("(") {
                     true => self.call(name, before),
-                    false => self.name(name),
+                    false => self.name(name, false),
                 }
             }
             _ => Err(self.refused("a number, a name or '('")),
@@ -208,10 +208,11 @@ impl<'t> Parser<'t> {
         self.push(Step::Number(number))
     }
 
-    fn name(&mut self, name: &str) -> Result<()> {
-        let known = self.names.iter().position(|other| other == name);
+    fn name(&mut self, text: &str, is_quoted: bool) -> Result<()> {
+        let name = Name { text: text.to_owned(), is_quoted };
+        let known = self.names.iter().position(|other| *other == name);
         let nth = known.unwrap_or_else(|| {
-            self.names.push(name.to_owned());
+            self.names.push(name);
             self.names.len() - 1
         });
         self.push(Step::Name(nth))
@@ -278,7 +279,7 @@ mod tests {
     /// With `a` = 2, `b` = 3, and everything else missing.
     fn value(text: &str) -> f64 {
         let expression = parse(text).unwrap();
-        let number = |name: &String| match &**name {
+        let number = |name: &Name| match &*name.text {
             "a" => 2.0,
             "b" | "x.y" | "a b" => 3.0,
             _ => f64::NAN,

@@ -8,7 +8,8 @@ use std::fmt;
 /// A function, and what a score becomes by it.
 ///
 /// Where the function of a document is missing, its score is multiplied by 1, or gets nothing added; in the place of a score it is 0.
-/// Several are applied one after the other, each to what the one before made. What is less than 0 in the end counts as 0.
+/// Several are applied one after the other, each to what the one before made, with 64 bits. What is less than 0 in the end counts as 0.
+/// Then it is a score, of 32 bits: of large numbers, as [dates](crate::FieldValue::new) are, those that are near each other score the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScoreFunction {
     function: Function,
@@ -84,12 +85,22 @@ pub(crate) fn as_score(score: f64) -> f32 {
     if score > 0.0 { score.min(f32::MAX) } else { 0.0 }
 }
 
+impl fmt::Display for ScoreFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.combine, &self.function)
+    }
+}
+
 impl fmt::Display for BoundScoreFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.combine {
-            Combine::Multiply => write!(f, "times {}", self.function),
-            Combine::Sum => write!(f, "plus {}", self.function),
-            Combine::Replace => write!(f, "replaced by {}", self.function),
-        }
+        write(f, self.combine, &self.function)
+    }
+}
+
+fn write(f: &mut fmt::Formatter<'_>, combine: Combine, function: &dyn fmt::Display) -> fmt::Result {
+    match combine {
+        Combine::Multiply => write!(f, "times {function}"),
+        Combine::Sum => write!(f, "plus {function}"),
+        Combine::Replace => write!(f, "replaced by {function}"),
     }
 }

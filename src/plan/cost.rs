@@ -474,8 +474,16 @@ impl FacetSizes {
         (matches * per_document * 32.0) as u64
     }
 
+    /// What it costs to take away from document frequencies what so many deleted documents have: their values are counted, and the
+    /// terms of these read. `None` without a column.
+    pub(crate) fn taken_away_ns(&self, deleted: f64) -> Option<f32> {
+        let n_codes = self.column_codes?;
+        let met = deleted.min(self.n_terms as f64) as f32;
+        Some(self.column_ns(n_codes, deleted) + met * MERGE_TERM_NS)
+    }
+
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
-    fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
+    pub(super) fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
         let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
         let n_blocks = f64::from(self.n_docs_by_block) / f64::from(COLUMN_BLOCK);
         // Those that are not missed by any of the matches, as if these lay anywhere.

@@ -45,6 +45,8 @@ pub(crate) enum Rule {
     UniteTerms { terms: u64 },
     /// The values of about so many documents are compared; no posting list is read.
     ByColumn { documents: u64 },
+    /// The dictionary counts a range, and the values of about so many deleted documents are looked up.
+    LessDeleted { documents: u64 },
     /// Of the documents of a pattern only the smallest are looked for.
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
@@ -69,6 +71,7 @@ impl Rule {
             Rule::DropFromUnion(_) => "no document has it",
             Rule::UniteTerms { .. } => "unite the terms",
             Rule::ByColumn { .. } => "compare by the column",
+            Rule::LessDeleted { .. } => "take deleted documents away",
             Rule::SmallestOfTerms { .. } => "smallest documents",
             Rule::PositionsLast => "positions last",
             Rule::StopAtPage { .. } => "stop at the page",

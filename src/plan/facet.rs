@@ -68,6 +68,8 @@ pub(crate) struct FacetChoice {
     pub(crate) alternative_ns: f32,
     /// Whether the caller wanted it so.
     pub(crate) is_wanted: bool,
+    /// Deleted documents that are taken away from document frequencies, where these are counted by.
+    pub(crate) n_deleted: u64,
 }
 
 impl FacetPlan {
@@ -79,6 +81,7 @@ impl FacetPlan {
             alternative: FacetMethod::Dictionary,
             alternative_ns: 0.0,
             is_wanted: false,
+            n_deleted: 0,
         };
         let FacetWanted { field, ref values, method, .. } = *wanted;
         let values = values.clone();
@@ -90,8 +93,25 @@ impl FacetPlan {
         Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?))
     }
 
-    /// The cheapest way, where so many documents match.
-    pub(crate) fn choose(&self, matches: f64, everything: bool) -> FacetChoice {
+    /// What part of the documents have a value.
+    pub(crate) fn share_with_value(&self) -> f64 {
+        self.sizes.n_with as f64 / f64::from(self.sizes.n_docs.max(1))
+    }
+
+    /// Terms of which a bucket may come, as far as that is known.
+    pub(crate) fn n_wanted(&self) -> u64 {
+        self.sizes.n_wanted
+    }
+
+    /// What comparing the values of so many documents with ranges costs, and going through all posting lists instead.
+    pub(crate) fn ranges_ns(&self, matches: f64) -> (Option<f32>, f32) {
+        let FacetSizes { n_terms, n_with, column_codes, .. } = self.sizes;
+        let by_column = column_codes.map(|_| self.sizes.column_ns(0, matches));
+        (by_column, cost::expand_ns(n_terms, n_with))
+    }
+
+    /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
+    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
         let by_value = self.values.order != FacetOrder::Count;
         let costs = FacetCosts::of(&self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
@@ -104,14 +124,25 @@ impl FacetPlan {
             && matches <= f64::from(u32::MAX)
             || self.wanted == Some(FacetMethod::Column);
         ways.extend(costs.column.filter(|_| is_affordable).map(|cost| (FacetMethod::Column, cost)));
+        let taken_away = all_but.and_then(|deleted| self.sizes.taken_away_ns(deleted as f64));
+        ways.extend(taken_away.map(|ns| (FacetMethod::DocumentFrequency, costs.listing + ns)));
         ways.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if everything {
+        if all_but == Some(0) {
+            // There is nothing that could cost less than to read what is to be shown.
+            ways.retain(|way| way.0 != FacetMethod::DocumentFrequency);
             ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
         }
         let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
         let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
         let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
-        FacetChoice { method, cost_ns, alternative, alternative_ns, is_wanted: wanted.is_some() }
+        FacetChoice {
+            method,
+            cost_ns,
+            alternative,
+            alternative_ns,
+            is_wanted: wanted.is_some(),
+            n_deleted: all_but.unwrap_or(0),
+        }
     }
 }
 
@@ -162,7 +193,8 @@ impl FacetSizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FacetMethod {
-    /// Every document matches, so that the document frequencies are the counts. Where not all do, this is not to be had.
+    /// Every document matches, so that the document frequencies are the counts. Where some are deleted and the field keeps a
+    /// [column](crate::Field::column), what these have there is taken away. Where not all others match, this is not to be had.
     DocumentFrequency,
     /// Posting lists of the most frequent values are intersected with what matches, then such others as may still be among
     /// the first. Not to be had where values come by [value](FacetOrder::Value).

@@ -219,11 +219,33 @@ impl<'s> Leaf<'s> {
         has_ordinals: bool,
     ) -> Result<()> {
         let Postings::Terms(_) = self.postings else { return Ok(()) };
-        let Some(column) = field.column()? else { return Ok(()) };
+        let Some((column, codes)) = self.values(expansion, field, has_ordinals)? else {
+            return Ok(());
+        };
+        if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
+            let terms = Some(terms);
+            self.postings = Postings::Column(Box::new(ColumnValues { column, codes, terms }));
+        }
+        Ok(())
+    }
+
+    /// The terms of a range as values of the column of their field, where it has one.
+    pub(crate) fn values(
+        &self,
+        expansion: &Expansion,
+        field: FieldReader<'s>,
+        has_ordinals: bool,
+    ) -> Result<Option<(Column<Section<'s>>, Codes)>> {
+        if let Postings::Column(values) = &self.postings {
+            return Ok(Some((values.column, values.codes.clone())));
+        }
+        let (Postings::Terms(_), Some(column)) = (&self.postings, field.column()?) else {
+            return Ok(None);
+        };
         let dictionary = field.terms()?;
         let Some(ordinals) = expansion.ordinals(&dictionary)?.filter(|terms| !terms.is_empty())
         else {
-            return Ok(());
+            return Ok(None);
         };
         let mut term = vec![];
         let mut code = |ordinal: u32| -> Result<Option<u64>> {
@@ -233,14 +255,8 @@ impl<'s> Leaf<'s> {
             dictionary.term(TermOrdinal(ordinal), &mut term)?;
             Ok(code_of_term(&term))
         };
-        let (Some(first), Some(last)) = (code(ordinals.start)?, code(ordinals.end - 1)?) else {
-            return Ok(());
-        };
-        if let Postings::Terms(terms) = std::mem::replace(&mut self.postings, Postings::Absent) {
-            let (codes, terms) = (Codes::Range(first..=last), Some(terms));
-            self.postings = Postings::Column(Box::new(ColumnValues { column, codes, terms }));
-        }
-        Ok(())
+        let codes = code(ordinals.start)?.zip(code(ordinals.end - 1)?);
+        Ok(codes.map(|(first, last)| (column, Codes::Range(first..=last))))
     }
 
     /// The terms of a pattern, where there are several.

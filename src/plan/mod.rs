@@ -17,6 +17,7 @@
 mod columns;
 pub(crate) mod cost;
 pub(crate) mod decision;
+mod deleted;
 pub(crate) mod estimate;
 mod facet;
 pub(crate) mod leaf;
@@ -30,6 +31,7 @@ use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use decision::Decision;
+pub(crate) use deleted::LessDeleted;
 use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
@@ -229,6 +231,8 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
+    /// Where what matches is counted so.
+    pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
 }
 
 impl Operator {

@@ -49,6 +49,7 @@ pub(crate) fn plan<'s>(
     plan.choose_columns(options.for_people)?;
     plan.check_expansions()?;
     plan.order_inputs();
+    plan.choose_less_deleted(options.for_people)?;
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
         // `explain` reads, and a third of the time of planning two words.
@@ -307,7 +308,8 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part = SegmentPlan { segment, base, n_docs, leaves, infos, estimates };
+        let mut part =
+            SegmentPlan { segment, base, n_docs, leaves, infos, estimates, less_deleted: None };
         self.estimate(&mut part, options)?;
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
@@ -710,21 +712,21 @@ impl<'s> Plan<'s> {
         self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
     }
 
-    /// Whether it is certain that every document of the snapshot matches and none is deleted.
-    fn matches_everything(&self) -> bool {
-        let estimate = self.node(self.root()).estimate;
-        estimate.lower == self.n_docs()
-            && self.segments.iter().all(|part| part.segment.deleted().is_none())
+    /// How many documents of the snapshot are deleted, where it is certain that all others match.
+    fn matches_all_but(&self) -> Option<u64> {
+        let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
+        let everything = self.node(self.root()).estimate.lower == n_live;
+        everything.then(|| self.n_docs() - n_live)
     }
 
     fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let everything = self.matches_everything();
+        let all_but = self.matches_all_but();
         let matches = self.node(self.root()).estimate.documents as f64;
         for wanted in &options.facets {
             let mut sizes = FacetSizes::of(&self.segments, wanted)?;
             sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
             let mut plan = FacetPlan::new(wanted, sizes);
-            plan.choice = plan.choose(matches, everything);
+            plan.choice = plan.choose(matches, all_but);
             self.facets.push(plan);
         }
         Ok(())

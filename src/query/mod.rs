@@ -34,8 +34,9 @@
 //! | written | matches |
 //! |---|---|
 //! | `*`, `field:*` | every document, every document that has a value in the field |
-//! | `_missing:field` | every document that says nothing of the field |
-//! | `_null:field`, `_empty:field` | those that say of it that it is null; that it is an empty text or an empty list: of a schema that [keeps](crate::SchemaBuilder::nulls) that |
+//! | `_missing:field` | every document that says nothing of the field; where the schema does not [keep](crate::SchemaBuilder::nulls) nulls, every document that has no value in it |
+//! | `_null:field` | those that say that it is null, `null` or `[null]`, and give it no value: of a schema that keeps nulls |
+//! | `_empty:field` | those that say that it is an empty text or an empty list: of a schema that keeps nulls. An empty text is a value, too |
 //! | `word` | the term that the field's analyzer makes of it; of several (`AC/DC`) a phrase |
 //! | `"of mice"` | the words one after the other; in a keyword field exactly this value, in a field without positions all of the words |
 //! | `"of mice"~2` | the words at most 2 moves away from that: a word between them is one, two neighbours that change places are two |

@@ -19,7 +19,19 @@ impl Query {
     }
 
     /// Documents that say nothing of a field: `_missing:field`. Where the schema does not [keep](crate::SchemaBuilder::nulls)
-    /// what is null or an empty list, these say nothing, either.
+    /// what is null or an empty list, these say nothing, either. Of a field of an object, as `author.name`, nothing is said where
+    /// that is not there, or is itself null or empty.
+    ///
+    /// | a document says | `tag:*` | `_null:tag` | `_empty:tag` | `_missing:tag` | the last without nulls |
+    /// |---|---|---|---|---|---|
+    /// | `{}` | | | | yes | yes |
+    /// | `{"tag": null}`, `{"tag": [null]}` | | yes | | | yes |
+    /// | `{"tag": []}` | | | yes | | yes |
+    /// | `{"tag": ""}`, `{"tag": ["", null]}` | yes | | yes | | |
+    /// | `{"tag": "a"}`, `{"tag": ["a", null]}` | yes | | | | |
+    ///
+    /// What counts documents without a value, as [`FacetCounts::missing`](crate::FacetCounts::missing), counts all of which `tag:*` is not
+    /// true.
     pub fn missing(field: impl Into<String>) -> Self {
         Query::word_in(MISSING_FIELD, field)
     }
@@ -52,7 +64,7 @@ impl Rewriter<'_> {
             let error = Error::new(ErrorKind::Query, "looking for what is null or empty")
                 .expected("an index that keeps nulls")
                 .found("one that does not")
-                .hint("SchemaBuilder::nulls, or `nulls = true` in the schema file, keeps them");
+                .hint("SchemaBuilder::nulls, or `nulls = true` under [index] in the schema file, keeps them");
             return Err(located(&place.field, error));
         }
         Ok(None)

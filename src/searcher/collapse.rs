@@ -18,6 +18,7 @@ use crate::format::column::BLOCK_DOCS;
 use crate::ids::{DocId, FieldId, TermOrdinal};
 use crate::plan::SegmentPlan;
 use crate::schema::{Field, FieldKind};
+use crate::sort::SortKey;
 use crate::value::{self, Value};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -171,11 +172,10 @@ impl SearchBuilder<'_> {
             // That of a plan which is asked for everything, and for no page.
             root = root.children.pop().unwrap_or_default();
         }
-        let keys: Vec<_> = self.sort.iter().map(ToString::to_string).collect();
-        let order = match (&keys[..], self.order) {
+        let order = match (&self.sort[..], self.order) {
             ([], super::Order::Score) => "by score".to_owned(),
             ([], super::Order::Document) => "in document order".to_owned(),
-            (keys, _) => format!("by {}", keys.join(", ")),
+            (keys, _) => format!("by {}", SortKey::described(keys)),
         };
         let (offset, limit) = (self.offset, self.limit);
         let label = match offset {
@@ -186,7 +186,10 @@ impl SearchBuilder<'_> {
         let e = &root.estimate;
         // Everything may be one group.
         node.estimate = Estimate::between(e.documents.min(limit), 0, e.upper.min(limit), "limit");
-        node.algorithm = "all matches in order, a batch at a time".into();
+        node.field = Some(collapse.field.clone());
+        node.predicate = (!self.sort.is_empty()).then(|| self.keys());
+        let scores = self.scores_in_words();
+        node.algorithm = format!("all matches in order, a batch at a time{scores}");
         let reason = "how far a page reaches is known when it is full or has all there are";
         node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
         if let Some(found) = run {

@@ -35,7 +35,7 @@ impl SearchBuilder<'_> {
             None if self.is_sorted() => self.put_sort(&mut tree, None)?,
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
-        self.put_facets(&mut tree, None)?;
+        self.put_facets(&mut tree, &plan, None)?;
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -98,7 +98,7 @@ impl SearchBuilder<'_> {
         } else if is_sorted {
             self.put_sort(&mut tree, Some(&found))?;
         }
-        self.put_facets(&mut tree, Some(&found))?;
+        self.put_facets(&mut tree, execution.plan(), Some(&found))?;
         Ok(self.worded(tree, rewritten, notes))
     }
 

@@ -11,6 +11,7 @@ mod collapse;
 mod etag;
 mod explained;
 mod facet;
+mod facet_plans;
 mod facets;
 mod hits;
 mod prepared;

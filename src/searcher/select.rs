@@ -9,6 +9,7 @@ use super::Searcher;
 use super::search::SearchBuilder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Matches};
+use crate::plan::PlanOptions;
 use crate::query::{self, Query};
 use crate::value::{Dates, Value};
 use std::borrow::Cow;
@@ -115,6 +116,24 @@ impl SearchBuilder<'_> {
         selected(self.query, self.selections.iter())
     }
 
+    /// How many times as many documents are expected to match without some selections as without others.
+    pub(super) fn expected_ratio(&self, without: &[usize], others: &[usize]) -> Result<f64> {
+        if without == others {
+            return Ok(1.0);
+        }
+        let expected = |left_out: &[usize]| -> Result<f64> {
+            let query = selected(self.query, self.selections_but(left_out));
+            let plan = self.searcher.plan(&query, &PlanOptions::default())?.0;
+            Ok(plan.node(plan.root()).estimate.documents as f64)
+        };
+        Ok(expected(without)? / expected(others)?.max(1.0))
+    }
+
+    fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {
+        let selections = self.selections.iter().enumerate();
+        selections.filter(move |(nth, _)| !left_out.contains(nth)).map(|(_, it)| it)
+    }
+
     /// Refuses selections of fields that there are not.
     pub(super) fn check_selections(&self) -> Result<()> {
         self.selections.iter().try_for_each(|Selection { field, .. }| {
@@ -173,8 +192,7 @@ impl<'m> Domain<'m> {
         if self.0.iter().any(|(of, _)| of == left_out) {
             return Ok(());
         }
-        let selections = search.selections.iter().enumerate();
-        let others = selections.filter(|(nth, _)| !left_out.contains(nth)).map(|(_, it)| it);
+        let others = search.selections_but(left_out);
         let matches = self::matches(search.searcher, &selected(search.query, others))?;
         self.add(left_out.clone(), matches);
         Ok(())

@@ -68,6 +68,22 @@ impl SearchBuilder<'_> {
         Ok(found)
     }
 
+    /// The order as it is written.
+    pub(super) fn keys(&self) -> String {
+        self.sort.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What functions make of scores, for people; nothing without any.
+    pub(super) fn scores_in_words(&self) -> String {
+        match &self.score_functions[..] {
+            [] => String::new(),
+            functions => {
+                let functions = functions.iter().map(ToString::to_string);
+                format!("; scores are BM25 {}", functions.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// Puts what sorts on top of a plan, which finds the matches, and what happened.
     pub(super) fn put_sort(&self, tree: &mut ExplainTree, run: Option<&Found>) -> Result<()> {
         let order = self.sort_order()?;
@@ -77,8 +93,7 @@ impl SearchBuilder<'_> {
             root = root.children.pop().unwrap_or_default();
         }
         let (offset, limit) = (self.offset, self.limit);
-        let keys: Vec<_> = self.sort.iter().map(ToString::to_string).collect();
-        let keys = keys.join(", ");
+        let keys = SortKey::described(&self.sort);
         let label = match offset {
             0 => format!("first {limit} by {keys}"),
             _ => format!("{limit} after the first {offset} by {keys}"),
@@ -89,9 +104,15 @@ impl SearchBuilder<'_> {
         let lower = if self.after_values.is_some() { 0 } else { page(e.lower) };
         let mut node = ExplainNode::new("Sort", label);
         node.estimate = Estimate::between(page(e.documents), lower, page(e.upper), "limit");
+        node.field = self.sort.first().and_then(SortKey::field).map(str::to_owned);
+        node.predicate = Some(self.keys());
+        let scores = if order.needs_scores() { self.scores_in_words() } else { String::new() };
         node.algorithm = match order.has_bounds() {
-            true => "columns, by bounds of blocks".into(),
-            false => format!("{} of every match", self.sort.first().map_or("", SortKey::what)),
+            true => format!("columns, by bounds of blocks{scores}"),
+            false => {
+                let what = self.sort.first().map_or("", SortKey::what);
+                format!("{what} of every match{scores}")
+            }
         };
         let (way, other) = ("keep the first, sort nothing else", "sort every match");
         let reason = match order.has_bounds() {
@@ -135,6 +156,7 @@ impl SearchBuilder<'_> {
                     blocks: profile.blocks,
                     blocks_skipped: profile.blocks_skipped,
                     ends_looked_up: 0,
+                    deleted_taken_away: 0,
                 }),
                 ..Actual::default()
             });

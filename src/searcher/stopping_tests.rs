@@ -7,6 +7,7 @@ use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
 use crate::function::{Function, ScoreFunction};
+use crate::index::Index;
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
@@ -260,6 +261,41 @@ fn groups_that_were_found_until_then_come() {
             n_with_hits += u32::from(!page.hits.is_empty());
         }
         assert!(n_with_hits > 2, "{way}: {n_with_hits} of {n} places");
+    }
+}
+
+/// What lists in the order of a field have given until then is the beginning of the page.
+#[test]
+fn hits_that_were_found_in_the_order_of_a_field_come() {
+    let schema = Schema::builder().field(Field::new("price", FieldKind::I64)).build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    for nth in 0..200_000 {
+        writer.add(Document::new().with("price", nth * 7_919 % 66_667)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = Query::All;
+    for key in [SortKey::ascending("price"), SortKey::descending("price")] {
+        let search = searcher.search(&query).sort([key]).limit(50);
+        let whole = search.clone().run().unwrap();
+        let plan = search.clone().analyze().unwrap();
+        let streamed = plan.plan.actual.as_ref().unwrap().streamed.unwrap();
+        assert!(streamed.terms >= 5 && streamed.given_up == 0, "{plan}");
+        let mut lens = vec![];
+        for place in 0..n_told(&search) {
+            let mut stopped = search.clone().partial();
+            stopped.budget = Budget::stopping_at(place);
+            let page = stopped.run().unwrap();
+            assert_eq!(page.stopped, Some(Stopped::Timeout));
+            let same = page.hits.iter().zip(&whole.hits).all(|(a, b)| a.doc == b.doc);
+            assert!(same, "the first {} are others", page.hits.len());
+            lens.push(page.hits.len());
+        }
+        assert!(lens.is_sorted(), "{lens:?}");
+        lens.dedup();
+        // Of each price three, and of what is fetched after that ten at the most.
+        assert!(lens.starts_with(&[0, 3, 6, 9]), "{lens:?}");
     }
 }
 

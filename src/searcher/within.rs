@@ -13,7 +13,7 @@ use super::select::{Domain, LeftOut};
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::MatchSet;
-use crate::explain::{ColumnCounts, FacetActual};
+use crate::explain::{ColumnCounts, FacetActual, InBuckets};
 use crate::facet::{self, ColumnProfile, FacetProfile};
 use crate::ids::DocId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
@@ -43,6 +43,8 @@ pub(super) struct Inner {
 #[derive(Clone, Debug, Default)]
 pub(super) struct InnerRun {
     pub(super) n_buckets: u64,
+    /// In all of these together.
+    pub(super) n_documents: u64,
     /// Of values; in how many buckets each way was taken.
     pub(super) terms: FacetProfile,
     pub(super) methods: Vec<(FacetMethod, u64)>,
@@ -51,14 +53,16 @@ pub(super) struct InnerRun {
 }
 
 impl InnerRun {
-    fn add(&mut self, by: &CountedBy) {
+    fn add(&mut self, by: &CountedBy, n_documents: u64) {
         self.n_buckets += 1;
+        self.n_documents += n_documents;
         match by {
             CountedBy::Column(profile) => self.column.add(profile),
             CountedBy::Terms(profile) => {
                 self.terms.terms_intersected += profile.terms_intersected;
                 self.terms.terms_skipped += profile.terms_skipped;
                 self.terms.terms_from_document_frequency += profile.terms_from_document_frequency;
+                self.terms.deleted_taken_away += profile.deleted_taken_away;
                 self.terms.bytes_read += profile.bytes_read;
                 self.terms.time += profile.time;
                 if let Some(column) = &profile.column {
@@ -72,6 +76,12 @@ impl InnerRun {
                 }
             }
         }
+    }
+}
+
+impl InnerRun {
+    pub(super) fn within(&self) -> InBuckets {
+        InBuckets { buckets: self.n_buckets, documents: self.n_documents }
     }
 }
 
@@ -92,6 +102,7 @@ impl Inner {
             terms_intersected: terms.terms_intersected,
             terms_skipped: terms.terms_skipped,
             terms_from_document_frequency: terms.terms_from_document_frequency,
+            deleted_taken_away: terms.deleted_taken_away,
             time_ns: u64::try_from(terms.time.as_nanos()).unwrap_or(u64::MAX),
             bytes_read: terms.bytes_read,
             column: (column.documents > 0).then_some(ColumnCounts {
@@ -99,7 +110,9 @@ impl Inner {
                 blocks: column.blocks,
                 blocks_skipped: column.blocks_skipped,
                 ends_looked_up: column.ends_looked_up,
+                deleted_taken_away: column.deleted_taken_away,
             }),
+            within: Some(self.run.within()),
         }
     }
 }
@@ -257,7 +270,9 @@ impl<'l> Looking<'l> {
             let plan = inner.plan.as_ref();
             let mut counted =
                 self.search.count_facet(self.segments, facet, plan, matches, &mut None)?;
-            inner.run.add(&counted.by);
+            let documents = self.segments.iter().zip(matches);
+            let documents = documents.map(|(part, matches)| matches.len(part.n_docs)).sum();
+            inner.run.add(&counted.by, documents);
             if !facet.within.is_empty() {
                 self.look_into(facet, &mut counted, domain, &inner.left_out, &mut inner.inner)?;
             }

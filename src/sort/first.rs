@@ -8,7 +8,7 @@ use super::key::Direction;
 use super::order::{OrderKey, Ranks, SortField, SortOrder};
 use super::place::{Place, TERM_BYTES};
 use super::ranks::{KEY_NS, SegmentRanks};
-use super::streaming::{StreamProfile, Wanted};
+use super::streaming::{StreamProfile, Streamed, Wanted};
 use crate::budget::{self, Held};
 use crate::error::Result;
 use crate::execution::{
@@ -21,7 +21,7 @@ use crate::plan::{Plan, SegmentPlan};
 use crate::ranking::prepared::Ranked;
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::time::Duration;
 
 /// What a look at the directory takes about, and at a document, in nanoseconds.
@@ -276,12 +276,24 @@ impl<'o> First<'o> {
             let (after, within) = (self.after.as_ref(), &self.within[..]);
             let wanted = Wanted { field: *field, matches, n, after, within, by_number };
             let left = budget::left();
-            let candidates = wanted.candidates(segment, &mut self.profile.streamed)?;
+            let streamed = wanted.candidates(segment, &mut self.profile.streamed)?;
             let held = left.saturating_sub(budget::left());
-            let matches = candidates.as_ref().unwrap_or(matches);
-            self.look_at_blocks(*field, column, &mut ranks, matches)?;
+            let done = match streamed {
+                None => self.look_at_blocks(*field, column, &mut ranks, matches),
+                Some(Streamed { documents, stopped }) => {
+                    let done = match stopped {
+                        Some(error) => Err(error),
+                        None => self.look_at_blocks(*field, column, &mut ranks, &documents),
+                    };
+                    // What was found is shown, where there was no time to look at it.
+                    if done.as_ref().is_err_and(budget::is_stop) {
+                        self.take_after_stop(&mut ranks, &documents)?;
+                    }
+                    done
+                }
+            };
             budget::release(held);
-            return Ok(());
+            return done;
         }
         for_each_block_of(matches, segment.n_docs, |nth, places| {
             self.profile.blocks += 1;
@@ -294,6 +306,28 @@ impl<'o> First<'o> {
             });
             done
         })
+    }
+
+    /// Takes documents that are known to match, of a search that is stopped: without asking for time, and so only a few.
+    fn take_after_stop(
+        &mut self,
+        ranks: &mut SegmentRanks<'_, '_>,
+        documents: &MatchSet,
+    ) -> Result<()> {
+        let MatchSet::Some(windows) = documents else { return Ok(()) };
+        let docs = windows.windows().iter().flat_map(|window| {
+            let high = window.key << 16;
+            windows.documents(window).iter().map(move |low| high | u32::from(low))
+        });
+        let before = self.after.as_ref().map_or(0, |after| after.first);
+        let taken: HashSet<DocId> = self.kept.iter().map(|place| place.doc).collect();
+        for doc in docs.take(AFTER_STOP) {
+            let (first, id) = (ranks.first(doc)?, ranks.id(doc));
+            if first >= before && !taken.contains(&id) && self.admits(first, id) {
+                self.put(ranks, doc, first)?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks at a document, where the first key has no bounds.
@@ -467,6 +501,11 @@ impl<'o> First<'o> {
     #[inline(never)]
     fn take(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
         budget::work(KEY_NS * self.order.keys().len() as u64)?;
+        self.put(ranks, doc, first)
+    }
+
+    /// The same without asking for time.
+    fn put(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
         let candidate = &mut self.candidate;
         (candidate.first, candidate.doc) = (first, ranks.id(doc));
         ranks.rest(doc, candidate)?;

@@ -199,6 +199,27 @@ impl SortKey {
         }
     }
 
+    /// Several of them for people: `price descending, then (a + b) ascending, missing first`.
+    pub(crate) fn described(keys: &[SortKey]) -> String {
+        keys.iter().map(SortKey::in_words).collect::<Vec<_>>().join(", then ")
+    }
+
+    fn in_words(&self) -> String {
+        let by = match &self.by {
+            SortBy::Field(name, TextSort::Bytes) => name.clone(),
+            SortBy::Field(name, TextSort::Natural) => format!("{name} in natural order"),
+            SortBy::Field(name, TextSort::Collated(locale)) => {
+                format!("{name} in the order of {locale}")
+            }
+            SortBy::Score => "score".to_owned(),
+            SortBy::Random(seed) => return format!("random order {seed}"),
+            SortBy::Function(function) => format!("({function})"),
+        };
+        let direction = if self.direction.descending { "descending" } else { "ascending" };
+        let missing = if self.direction.missing_first { ", missing first" } else { "" };
+        format!("{by} {direction}{missing}")
+    }
+
     /// Bytes of its text.
     pub(crate) fn n_bytes(&self) -> usize {
         match &self.by {
@@ -325,6 +346,22 @@ impl fmt::Display for SortKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_told_in_words() {
+        let told = |texts: &[&str]| {
+            let keys: Vec<SortKey> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            SortKey::described(&keys)
+        };
+        assert_eq!(
+            told(&["(a / `b c`):desc", "_score", "a:asc:missing_first"]),
+            "(a / `b c`) descending, then score descending, then a ascending, missing first"
+        );
+        assert_eq!(
+            told(&["a:natural", "b:collate=de:desc", "random:7"]),
+            "a in natural order ascending, then b in the order of de descending, then random order 7"
+        );
+    }
 
     #[test]
     fn keys_are_read_as_they_are_written() {

@@ -10,7 +10,7 @@
 use super::order::SortField;
 use super::place::Place;
 use crate::budget::{self, Held};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::{MatchSet, MatchWindows};
 use crate::expansion::Expansion;
 use crate::format::terms::{TermInfo, TermInfos, TermStream};
@@ -74,6 +74,13 @@ impl Lists<'_> {
     }
 }
 
+/// Documents that have the first of all that match among them.
+pub(super) struct Streamed {
+    pub(super) documents: MatchSet,
+    /// Why these are not as many as wanted, where there was no time to find more.
+    pub(super) stopped: Option<Error>,
+}
+
 impl Wanted<'_> {
     /// Documents that have the first of all that match among them; `None` where finding them so takes more, or what has no value
     /// comes before.
@@ -81,7 +88,7 @@ impl Wanted<'_> {
         &self,
         segment: &SegmentPlan<'_>,
         profile: &mut StreamProfile,
-    ) -> Result<Option<MatchSet>> {
+    ) -> Result<Option<Streamed>> {
         let reader = segment.segment.field(self.field.field);
         let Some(column) = reader.column()? else { return Ok(None) };
         // One with several values would be in several lists.
@@ -120,10 +127,11 @@ impl Wanted<'_> {
         }
         let found = self.read(reader, segment, ordinals, after, (of_column, doc_ns), profile)?;
         // Where there are too few, those without a value come next.
-        let found = found.filter(|found| found.n_counted >= self.n || !has_missing);
+        let found = found
+            .filter(|found| found.n_counted >= self.n || !has_missing || found.stopped.is_some());
         profile.segments += u64::from(found.is_some());
         profile.given_up += u64::from(found.is_none());
-        found.map(|found| found.into_set(segment.n_docs)).transpose()
+        found.map(|found| found.into_streamed(segment.n_docs)).transpose()
     }
 
     /// The term that a place of another page has; `None` where it has no value.
@@ -195,7 +203,10 @@ impl Wanted<'_> {
             if spent_ns > most_ns {
                 return Ok(None);
             }
-            budget::work(LIST_NS + doc_ns * u64::from(info.df))?;
+            if let Err(error) = budget::work(LIST_NS + doc_ns * u64::from(info.df)) {
+                found.stopped = Some(error);
+                break;
+            }
             docs.clear();
             reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
             let (behind, before) = (of_after.take(), found.docs.len());
@@ -229,12 +240,15 @@ struct Candidates {
     docs: Vec<u32>,
     /// How many of them are known to come behind what all must.
     n_counted: usize,
+    /// Why there are no more.
+    stopped: Option<Error>,
     held: Held,
 }
 
 impl Candidates {
-    fn into_set(mut self, n_docs: u32) -> Result<MatchSet> {
+    fn into_streamed(mut self, n_docs: u32) -> Result<Streamed> {
         self.docs.sort_unstable();
-        MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)
+        let documents = MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)?;
+        Ok(Streamed { documents, stopped: self.stopped })
     }
 }

@@ -1,9 +1,7 @@
-//! What a thread allocates and how long it computes: for tests of several binaries, each of which has this as its own.
+//! What a thread allocates: for tests of several binaries, each of which has this as its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 /// The system's allocator, counting for each thread.
 struct Counting;
@@ -94,15 +92,6 @@ pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     PEAK.set(before);
     let result = work();
     (result, (PEAK.get() - before).max(0) as u64)
-}
-
-/// Processor time of this thread; of a system that does not tell, the time that passes.
-pub(crate) fn thread_time() -> Duration {
-    let of_kernel = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = of_kernel.and_then(|text| text.split(' ').next()?.parse().ok());
-    static START: Mutex<Option<Instant>> = Mutex::new(None);
-    let passed = || START.lock().unwrap().get_or_insert_with(Instant::now).elapsed();
-    nanos.map_or_else(passed, Duration::from_nanos)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use treepie::explain::{ExplainFacet, InBuckets};
 use treepie::query::{ParseOptions, parse};
 use treepie::{
     Bucket, CancelToken, Document, ErrorKind, FACET_DEPTH_MAX, Facet, FacetCounts, FacetKind,
@@ -415,19 +416,50 @@ fn the_plan_shows_what_was_counted_within_what() {
     for line in [
         "Facet brand, top 2 of 21 terms, with the best document of each\n",
         "   Facet tags, top 3 of 18 terms, without the selections of it and what it lies within\n",
-        "      algorithm in each bucket what is cheapest there\n",
+        // Two brands and what has none; in each of these three of the tags, and what has none.
+        "      estimate  ≈ in 3 buckets with ",
+        "         estimate  ≈ in 12 buckets with ",
+        "instead of 'posting lists of all values' for ",
         "      Facet price, statistics, without the selections",
         "look into each bucket of brand",
     ] {
         assert!(text.contains(line), "{line} in {text}");
     }
     assert!(plan.facets[0].within[0].actual.is_none());
-    let tree = search.analyze().unwrap();
+    let has_costs = |facet: &ExplainFacet| {
+        let decision = &facet.decisions[1];
+        let other = decision.alternative.as_ref().and_then(|other| other.estimated_cost_ns);
+        decision.estimated_cost_ns.is_some_and(|ns| ns > 0) && other.is_some()
+    };
+    let way = &plan.facets[0].within[0].algorithm;
+    assert!(way.ends_with(", or in each bucket what is cheapest there"), "{way}");
+    assert!(has_costs(&plan.facets[0].within[0]), "{plan}");
+    assert!(has_costs(&plan.facets[0].within[0].within[0]), "{plan}");
+    let json: serde_json::Value = serde_json::from_str(&plan.to_json()).unwrap();
+    assert_eq!(json["facets"][0]["within"][0]["estimate"]["buckets"], 3);
+    assert!(json["facets"][0]["within"][0].get("actual").is_none());
+    let tree = search.clone().analyze().unwrap();
     let of_tags = &tree.facets[0].within[0];
     // Two brands, and documents without one.
     assert!(of_tags.algorithm.ends_with("in 3 buckets"), "{}", of_tags.algorithm);
     assert!(of_tags.actual.is_some_and(|actual| actual.time_ns > 0));
     let of_price = of_tags.within[0].actual.unwrap();
+    // What is counted is what the buckets have, whose documents are in several where they have several tags.
+    let counts = search.clone().run().unwrap();
+    let brands = &counts.facets[0];
+    let of_brands = brands.buckets.iter().chain(brands.missing_bucket.as_deref());
+    let (mut in_brands, mut in_tags) = (InBuckets::default(), InBuckets::default());
+    for brand in of_brands {
+        // Without the selection of a tag, so that as many documents match as have any tag or none.
+        in_brands.buckets += 1;
+        let tags = &brand.facets[0];
+        for tag in tags.buckets.iter().chain(tags.missing_bucket.as_deref()) {
+            in_tags.buckets += 1;
+            in_tags.documents += tag.count;
+        }
+    }
+    assert_eq!(of_tags.actual.unwrap().within.unwrap().buckets, in_brands.buckets, "{tree}");
+    assert_eq!(of_price.within, Some(in_tags), "{tree}");
     assert!(of_price.column.is_some_and(|column| column.documents > 0), "{of_price:?}");
 }
 

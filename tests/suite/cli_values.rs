@@ -194,6 +194,49 @@ fn null_empty_and_missing_are_three_things_where_they_are_kept() {
     assert!(ran.status == 2 && ran.stderr.contains("`nulls = true`"), "{}", ran.stderr);
 }
 
+/// As the table has it that documents `Query::missing`.
+#[test]
+fn what_a_record_says_of_a_field_is_one_of_three_things_or_a_value() {
+    let dir = Dir::new();
+    let lines = [
+        r#"{"id":"nothing"}"#,
+        r#"{"id":"null","tag":null}"#,
+        r#"{"id":"nulls","tag":[null]}"#,
+        r#"{"id":"list","tag":[]}"#,
+        r#"{"id":"text","tag":""}"#,
+        r#"{"id":"texts","tag":["",null]}"#,
+        r#"{"id":"value","tag":"a"}"#,
+        r#"{"id":"values","tag":["a",null]}"#,
+        r#"{"id":"object","of":{}}"#,
+        r#"{"id":"inner","of":{"tag":null}}"#,
+    ];
+    dir.write("said.jsonl", lines.join("\n"));
+    let fields = "[fields.id]\ntype = \"keyword\"\n[fields.tag]\ntype = \"keyword\"\nmany = true\n\
+                  [fields.\"of.tag\"]\ntype = \"keyword\"\n";
+    dir.write("schema.toml", format!("{fields}[index]\nnulls = true\n"));
+    dir.ok(&["index", "t.tp", "said.jsonl", "--schema", "schema.toml"]);
+    dir.write("schema.toml", fields);
+    dir.ok(&["index", "n.tp", "said.jsonl", "--schema", "schema.toml"]);
+    for (index, query, expected) in [
+        ("t.tp", "tag:*", "text texts value values"),
+        ("t.tp", "_null:tag", "null nulls"),
+        ("t.tp", "_empty:tag", "list text texts"),
+        ("t.tp", "_missing:tag", "nothing object inner"),
+        ("t.tp", "_null:of.tag", "inner"),
+        ("t.tp", "_missing:of.tag", "nothing null nulls list text texts value values object"),
+        ("n.tp", "tag:*", "text texts value values"),
+        ("n.tp", "_missing:tag", "nothing null nulls list object inner"),
+    ] {
+        let found = dir.ok(&["search", index, query, "--format", "jsonl", "--fields", "id"]);
+        let ids: Vec<String> = found
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|hit| hit["fields"]["id"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(ids.join(" "), expected, "{query} in {index}");
+    }
+}
+
 #[test]
 fn dates_are_told_from_now_and_in_a_time_zone() {
     let dir = Dir::new();

@@ -223,7 +223,7 @@ fn whatever_the_library_knows_has_a_case() {
     };
     let mut kinds = told(&|case| Some(format!("{:?}", case.kind)));
     for (kind, test) in OF_THE_TOOL {
-        assert!(include_str!("cli.rs").contains(test), "{kind} is not provoked any more");
+        assert!(include_str!("cli/index.rs").contains(test), "{kind} is not provoked any more");
         assert!(kinds.insert((*kind).to_owned()), "{kind} is not the tool's alone");
     }
     assert_eq!(kinds, variants(source, "ErrorKind"));

@@ -4,9 +4,10 @@ use crate::orders::{Row, functions, id, scores};
 use crate::random::Random;
 use crate::sorting::{WALKS, any_query, from_env, prices};
 use crate::typed;
-use treepie::query::{ParseOptions, parse};
+use treepie::query::{ParseOptions, Query, parse};
 use treepie::{
-    Decay, DocId, ErrorKind, FieldValue, Function, Order, ScoreFunction, SearchBuilder, SortKey,
+    Collapse, Decay, DocId, Document, ErrorKind, Field, FieldKind, FieldValue, Function, Index,
+    Modifier, Order, Schema, ScoreFunction, SearchBuilder, SortKey, Timestamp,
 };
 
 #[test]
@@ -117,4 +118,87 @@ fn functions_are_told_of_in_plans_and_refused_where_they_mean_nothing() {
     refused(decay(Decay::exp("_score", 1, 1.0)), "expected names of price, found '_score'");
     let value = FieldValue::new("price").factor(f64::NAN);
     refused(search(ScoreFunction::sum(value)), "a finite factor");
+}
+
+/// In words for people, and as it is written for programs.
+#[test]
+fn plans_say_what_hits_are_in_order_of_and_what_scores_are_made_of() {
+    let index = prices(300);
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("name:thing").unwrap();
+    let search = || {
+        searcher
+            .search(&query)
+            .score_function(ScoreFunction::multiply(
+                FieldValue::new("price").modifier(Modifier::Log1p),
+            ))
+            .score_function(ScoreFunction::sum(Decay::gauss("price", 10, 5.0)))
+    };
+    let expression = || SortKey::function(Function::expression("price / 2 + _score").unwrap());
+    let of_scores = "times log1p(price), plus gauss(price from 10, scale 5, offset 0, decay 0.5)";
+    let by_score = search().explain().unwrap();
+    assert!(by_score.plan.algorithm.contains(of_scores), "{by_score}");
+    let sorted = search().sort([expression().reversed(), SortKey::ascending("price")]);
+    let keys = ("(price / 2 + _score):desc, price:asc", None::<&str>);
+    let by_brand = search().collapse(Collapse::by("price")).sort([expression()]);
+    for (search, label, algorithm, (predicate, field)) in [
+        (
+            sorted,
+            "first 10 by (price / 2 + _score) descending, then price ascending",
+            "function of every match; scores are BM25",
+            keys,
+        ),
+        (
+            by_brand,
+            "first 10 by (price / 2 + _score) ascending, one of each price",
+            "all matches in order, a batch at a time; scores are BM25",
+            ("(price / 2 + _score):asc", Some("price")),
+        ),
+    ] {
+        for tree in [search.clone().explain().unwrap(), search.analyze().unwrap()] {
+            assert_eq!(tree.plan.label, label, "{tree}");
+            assert_eq!(tree.plan.algorithm, format!("{algorithm} {of_scores}"), "{tree}");
+            assert!(tree.to_string().contains(label), "{tree}");
+            let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+            assert_eq!(json["plan"]["predicate"], predicate, "{tree}");
+            assert_eq!(json["plan"]["field"], serde_json::json!(field), "{tree}");
+        }
+    }
+}
+
+#[test]
+fn a_field_of_a_given_name_is_meant_between_backquotes() {
+    let schema = Schema::builder()
+        .field(Field::new("now", FieldKind::I64))
+        .field(Field::new("since", FieldKind::Date))
+        .build()
+        .unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    let now: Timestamp = "2024-05-06T12:00Z".parse().unwrap();
+    for nth in 0..3 {
+        let since = Timestamp::from_micros(now.as_micros() - nth * 20_000_000).unwrap();
+        writer.add(Document::new().with("now", nth).with("since", since)).unwrap();
+    }
+    writer.commit().unwrap();
+    let (searcher, all) = (index.searcher().unwrap(), Query::All);
+    let seconds = now.as_micros() as f64 / 1e6;
+    let scores = |text: &str| -> Vec<f32> {
+        let function = Function::expression(text).unwrap().with("now", seconds);
+        let search = searcher.search(&all).score_function(ScoreFunction::replace(function));
+        let mut hits = search.run().unwrap().hits;
+        hits.sort_by_key(|hit| hit.doc);
+        hits.iter().map(|hit| hit.score.unwrap()).collect()
+    };
+    assert_eq!(scores("`now`"), [0.0, 1.0, 2.0]);
+    assert_eq!(scores("now - since"), [0.0, 20.0, 40.0]);
+    assert_eq!(scores("now - since + `now`"), [0.0, 21.0, 42.0]);
+    // Of another name there is no field, and what was given is meant in any case.
+    let other = Function::expression("`two words` * `now`").unwrap().with("two words", 3.0);
+    let search = searcher.search(&all).score_function(ScoreFunction::replace(other));
+    assert_eq!(search.run().unwrap().hits[0].score, Some(6.0));
+    // As the documentation of field values says of dates.
+    assert!(scores("since").windows(2).all(|two| two[0] == two[1]));
+    let [a, b, c] = scores("1 / (1 + (now - since) / 86400)")[..] else { unreachable!() };
+    assert!(a > b && b > c);
 }

@@ -17,8 +17,10 @@ mod disk_full;
 mod errors;
 mod events;
 mod expansions;
+mod facet_ranges;
 mod facets;
 mod failing;
+mod few_deleted;
 mod fixtures;
 mod functions;
 #[path = "../heap/mod.rs"]

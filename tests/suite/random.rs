@@ -11,4 +11,10 @@ impl Random {
         self.0 ^= self.0 << 17;
         (self.0 % n as u64) as usize
     }
+
+    /// The mark of every document, and of these such as one in so many has.
+    pub(crate) fn marks(&mut self, of: &[(&'static str, usize)]) -> Vec<&'static str> {
+        let some = of.iter().filter(|(_, one_in)| self.below(*one_in) == 0);
+        ["every"].into_iter().chain(some.map(|(mark, _)| *mark)).collect()
+    }
 }

@@ -384,8 +384,13 @@ fn blocks_that_have_none_of_the_first_are_not_read() {
         let search = searcher.search(query).sort([key.parse().unwrap()]).limit(2_000);
         let tree = search.analyze().unwrap();
         assert_eq!((&*tree.plan.operator, tree.plan.id.as_str()), ("Sort", "0"));
-        assert!(tree.to_string().contains(&format!("first 2000 by {key}")), "{tree}");
+        let in_words = key.replace(":asc", " ascending").replace(":desc", " descending");
+        assert!(tree.to_string().contains(&format!("first 2000 by {in_words}")), "{tree}");
         let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+        assert_eq!(
+            (&json["plan"]["field"], &json["plan"]["predicate"]),
+            (&"price".into(), &key.into())
+        );
         let sort = tree.plan.actual.unwrap().sort.unwrap();
         let told = &json["plan"]["actual"]["sort"];
         assert_eq!(told["blocks_skipped"], sort.blocks_skipped);

@@ -20,12 +20,8 @@ struct Item {
 fn items(random: &mut Random) -> Vec<Item> {
     let item = |at: usize| {
         let price = random.below(3_000) as i64 * random.below(30) as i64;
-        let mut marks = vec!["every"];
-        for (mark, one_in) in [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 4_000)] {
-            if random.below(one_in) == 0 {
-                marks.push(mark);
-            }
-        }
+        let of = [("half", 2), ("tenth", 10), ("hundredth", 100), ("rare", 4_000)];
+        let mut marks = random.marks(&of);
         // All of them at either end of the order.
         if (20_000..21_000).contains(&price) {
             marks.push("middle");

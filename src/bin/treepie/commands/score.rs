@@ -12,11 +12,12 @@ use crate::failure::{Outcome, usage};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scoring {
     /// Score by an expression of _score and fields of numbers, dates (seconds since 1970, as now is) and booleans:
-    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0.
+    /// '_score * log1p(coalesce(sales, 0))'. Where it is missing the score is 0. A field that is called now or _score stands
+    /// between backquotes. Scores keep seven digits: '1 / (1 + (now - since) / 86400)' tells dates apart that since does not.
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
     score: Option<String>,
     /// Multiply the score by a field: sales:log1p,factor=0.1,missing=1; by ln, log1p, sqrt, square or reciprocal of it; with
-    /// sum it is added; may be given several times.
+    /// sum it is added; may be given several times. Of dates, whose seconds are large, those within two minutes score the same.
     #[arg(long = "boost", value_name = "FIELD[:MODIFIER][,factor=N][,missing=N][,sum]")]
     boosts: Vec<String>,
     /// Multiply the score by how near a field is to a number, date or now: 1 there and up to offset, 0.5 (or decay) at SCALE beyond

@@ -2,6 +2,7 @@
 
 use std::{io, io::Write, path::PathBuf, time::Duration};
 
+use clap::builder::PossibleValue;
 use serde_json::{Value, json};
 use treepie::{
     Budget, Collapse, DocId, ErrorKind, Hits, Relation, Schema, SearchBuilder, Statistics,
@@ -71,32 +72,48 @@ pub(crate) struct Args {
 }
 
 /// How a page of results is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 enum PageFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON value.
-    Json,
-    /// One JSON object a line.
-    Jsonl,
-    /// Tab-separated values under a header; tab, newline and backslash are escaped with a backslash.
-    Tsv,
-    /// Comma-separated values under a header.
-    Csv,
-    /// A stream of record batches of Apache Arrow, to a file or a pipe; in builds with the feature `arrow`.
+    Text(Format),
+    /// As record batches.
     Arrow,
+}
+
+impl Default for PageFormat {
+    fn default() -> Self {
+        PageFormat::Text(Format::default())
+    }
+}
+
+impl clap::ValueEnum for PageFormat {
+    fn value_variants<'v>() -> &'v [Self] {
+        use PageFormat::{Arrow, Text};
+        &[
+            Text(Format::Text),
+            Text(Format::Json),
+            Text(Format::Jsonl),
+            Text(Format::Tsv),
+            Text(Format::Csv),
+            Arrow,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            PageFormat::Text(format) => format.to_possible_value(),
+            PageFormat::Arrow => {
+                let help = "A stream of record batches of Apache Arrow, to a file or a pipe; in builds with the feature `arrow`";
+                Some(PossibleValue::new("arrow").help(help))
+            }
+        }
+    }
 }
 
 impl PageFormat {
     /// The same for what is printed as text; `None` of record batches.
     fn of_text(self) -> Option<Format> {
         match self {
-            PageFormat::Text => Some(Format::Text),
-            PageFormat::Json => Some(Format::Json),
-            PageFormat::Jsonl => Some(Format::Jsonl),
-            PageFormat::Tsv => Some(Format::Tsv),
-            PageFormat::Csv => Some(Format::Csv),
+            PageFormat::Text(format) => Some(format),
             PageFormat::Arrow => None,
         }
     }
@@ -326,7 +343,8 @@ fn after_values(typed: &str) -> Outcome<(Vec<treepie::Value>, DocId)> {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let rows = !matches!(args.format, PageFormat::Text | PageFormat::Json);
+    let format = args.format.of_text();
+    let rows = !matches!(format, Some(Format::Text | Format::Json));
     if rows && args.explain {
         return Err(usage("--explain prints with --format text or json only").into());
     }
@@ -344,7 +362,6 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if rows && !args.shape.top_hits.is_empty() {
         return Err(usage("--top-hits prints with --format text or json only").into());
     }
-    let format = args.format.of_text();
     if format.is_none() {
         batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
     }

@@ -1,0 +1,142 @@
+//! What plans say of counts, in pieces that a page breaks into lines.
+
+use super::units::{Count, Grouped, Score};
+use super::{ColumnCounts, InBuckets, RankingCounts, StreamCounts, Threshold};
+
+/// Thresholds listed with a node at the most: the first, the last, and some between.
+const THRESHOLDS_SHOWN: usize = 5;
+
+/// Text of one style, without blanks around it.
+pub(super) struct Piece {
+    pub(super) style: Style,
+    pub(super) text: String,
+    /// Whether it moves to the next line rather than being broken, if it fits there.
+    pub(super) whole: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Bad,
+}
+
+pub(super) fn plain(text: impl Into<String>) -> Piece {
+    piece(Style::Plain, text)
+}
+
+pub(super) fn strong(text: impl Into<String>) -> Piece {
+    piece(Style::Strong, text)
+}
+
+pub(super) fn faint(text: impl Into<String>) -> Piece {
+    piece(Style::Faint, text).whole()
+}
+
+pub(super) fn piece(style: Style, text: impl Into<String>) -> Piece {
+    Piece { style, text: text.into(), whole: false }
+}
+
+/// Pieces that stay whole, with commas between them.
+pub(super) fn listed(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    let last = pieces.len().saturating_sub(1);
+    pieces[..last].iter_mut().for_each(|piece| piece.text.push(','));
+    pieces.into_iter().map(Piece::whole).collect()
+}
+
+/// What finding the best looked at, out of what there was.
+pub(super) fn looked_at(ranking: &RankingCounts) -> Vec<Piece> {
+    let of = |skipped: u64, all: u64, what: &'static str| {
+        (all > 0).then(|| format!("{} of {}", Grouped(all - skipped.min(all)), Count(all, what)))
+    };
+    let blocks = of(ranking.blocks_skipped, ranking.blocks, "block");
+    let windows = of(ranking.windows_skipped, ranking.windows, "window");
+    let (looked_up, candidates) = match ranking.candidates {
+        None => (None, None),
+        Some(counts) => {
+            let by_blocks = Grouped(counts.skipped_by_blocks);
+            let by_frequencies = Grouped(counts.skipped_by_frequencies);
+            let found = Count(counts.found, "candidate");
+            let left =
+                format!("{found} less {by_blocks} by blocks and {by_frequencies} by frequencies");
+            let looked_up = format!("{} looked up", Count(counts.looked_up, "document"));
+            ((counts.looked_up > 0).then_some(looked_up), Some(left))
+        }
+    };
+    let scored = match ranking.postings {
+        Some(postings) => format!(
+            "{} scored by {}",
+            Count(ranking.documents_scored, "document"),
+            Count(postings, "posting")
+        ),
+        None => format!("{} scored", Count(ranking.documents_scored, "document")),
+    };
+    let twice = ranking.searched_twice.then(|| "searched twice because of deletes".to_owned());
+    let all = [Some(scored), looked_up, candidates, blocks, windows, twice];
+    listed(all.into_iter().flatten().map(plain).collect())
+}
+
+/// What was looked at in a column, out of what there was.
+pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
+    let ends = Count(counts.ends_looked_up, "end");
+    let ends = match counts.deleted_taken_away {
+        0 => format!("document frequencies up to {ends} of ranges"),
+        deleted => format!(
+            "document frequencies up to {ends} of ranges, less {}",
+            Count(deleted, "deleted document")
+        ),
+    };
+    let ends = (counts.ends_looked_up > 0).then(|| plain(ends));
+    if counts.blocks == 0
+        && counts.documents == 0
+        && let Some(ends) = ends
+    {
+        return vec![ends];
+    }
+    let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
+    let values = format!("values of {}", Count(counts.documents, "document"));
+    let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
+    listed(ends.into_iter().chain([plain(values), plain(blocks)]).collect())
+}
+
+/// The buckets of the facet around one.
+pub(super) fn in_buckets(within: InBuckets) -> String {
+    let documents = Count(within.documents, "document");
+    format!("in {} with {documents}", Count(within.buckets, "bucket"))
+}
+
+/// What lists were read in the order of a field.
+pub(super) fn in_order(counts: &StreamCounts) -> Vec<Piece> {
+    let read = format!(
+        "{} read with {}",
+        Count(counts.terms, "list"),
+        Count(counts.documents, "document")
+    );
+    let found = format!("{} of these match", Grouped(counts.candidates));
+    let given_up = format!("given up in {}", Count(counts.given_up, "segment"));
+    let given_up = (counts.given_up > 0).then_some(given_up);
+    listed([Some(read), Some(found), given_up].into_iter().flatten().map(plain).collect())
+}
+
+/// How the threshold rose.
+pub(super) fn thresholds(rises: &[Threshold]) -> Vec<Piece> {
+    let last = rises.len() - 1;
+    let shown = rises.len().min(THRESHOLDS_SHOWN);
+    let places = (0..shown).map(|nth| nth * last / (shown - 1).max(1));
+    let rise = |place: usize| {
+        let Threshold { documents, score } = rises[place];
+        plain(match place {
+            0 => format!("{} after {}", Score(score), Count(documents, "document")),
+            _ => format!("{} after {}", Score(score), Grouped(documents)),
+        })
+    };
+    listed(places.map(rise).collect())
+}
+
+impl Piece {
+    pub(super) fn whole(self) -> Self {
+        Piece { whole: true, ..self }
+    }
+}

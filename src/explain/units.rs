@@ -1,0 +1,107 @@
+//! Numbers with their units, for people.
+
+use std::fmt;
+
+/// A number with its thousands grouped.
+pub(super) struct Grouped(pub(super) u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of things.
+pub(super) struct Count(pub(super) u64, pub(super) &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{plural}", Grouped(self.0), self.1)
+    }
+}
+
+/// A score with three decimals, or as a power of ten where these say little.
+pub(super) struct Score(pub(super) f32);
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0.001..1e6 => write!(f, "{:.3}", self.0),
+            0.0 => f.write_str("0"),
+            _ => write!(f, "{:.3e}", self.0),
+        }
+    }
+}
+
+/// Nanoseconds with three digits and the unit that fits.
+pub(super) struct Time(pub(super) u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        match self.0 {
+            0..1_000 => write!(f, "{} ns", self.0),
+            1_000..1_000_000 => write!(f, "{} µs", Digits(ns / 1e3)),
+            1_000_000..1_000_000_000 => write!(f, "{} ms", Digits(ns / 1e6)),
+            _ => write!(f, "{} s", Digits(ns / 1e9)),
+        }
+    }
+}
+
+/// Bytes with three digits and the unit that fits.
+pub(super) struct Bytes(pub(super) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        match self.0 {
+            0..1_024 => write!(f, "{} B", self.0),
+            1_024..1_048_576 => write!(f, "{} KiB", Digits(bytes / 1024.0)),
+            1_048_576..1_073_741_824 => write!(f, "{} MiB", Digits(bytes / 1_048_576.0)),
+            _ => write!(f, "{} GiB", Digits(bytes / 1_073_741_824.0)),
+        }
+    }
+}
+
+/// A number of at least 1 with about three digits.
+pub(super) struct Digits(pub(super) f64);
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ..10.0 => write!(f, "{:.2}", self.0),
+            10.0..100.0 => write!(f, "{:.1}", self.0),
+            _ => write!(f, "{:.0}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_fit_their_numbers() {
+        let time = |ns| Time(ns).to_string();
+        assert_eq!(
+            [time(0), time(999), time(1_000), time(42_000)],
+            ["0 ns", "999 ns", "1.00 µs", "42.0 µs"]
+        );
+        assert_eq!([time(812_345_000), time(3_100_000_000)], ["812 ms", "3.10 s"]);
+        let bytes = |n| Bytes(n).to_string();
+        assert_eq!(
+            [bytes(812), bytes(2_048), bytes(641_728_512)],
+            ["812 B", "2.00 KiB", "612 MiB"]
+        );
+        assert_eq!(Grouped(13_755_095).to_string(), "13,755,095");
+        assert_eq!(Grouped(100).to_string(), "100");
+    }
+}

@@ -1,0 +1,41 @@
+//! Segments of which everything matches but what is deleted.
+//!
+//! Deleted documents stay in the dictionary, the posting lists and the column of their segment until that is merged. So what
+//! all documents have, which the dictionary says, less what the deleted ones have is what matches: where little is deleted, that
+//! takes less time than looking at everything else.
+
+use super::parts::push_all;
+use crate::error::Result;
+use crate::execution::{MatchSet, MatchWindows};
+use crate::plan::SegmentPlan;
+use crate::segment::reader::SegmentReader;
+
+/// How many documents of some segments are deleted, where all others match; `None` where some do not.
+pub(super) fn n_where_others_match(
+    segments: &[SegmentPlan<'_>],
+    matches: &[MatchSet],
+) -> Option<u64> {
+    let of_segments = segments.iter().zip(matches);
+    of_segments.map(|(part, matches)| n_of(part.segment, matches)).sum()
+}
+
+/// The same of one segment.
+pub(super) fn n_of(segment: SegmentReader<'_>, matches: &MatchSet) -> Option<u64> {
+    // What is deleted never matches, so that as many are the same.
+    let n_live = u64::from(segment.n_live());
+    let all_match = matches.len(segment.n_docs()) == n_live;
+    all_match.then(|| u64::from(segment.n_docs()) - n_live)
+}
+
+/// The deleted documents of a segment.
+///
+/// # Errors
+///
+/// A limit error where a query may not take more memory: up to 8 KiB for 65,536 documents.
+pub(super) fn documents(segment: SegmentReader<'_>) -> Result<MatchWindows> {
+    let mut documents = MatchWindows::with_room(segment.n_docs());
+    if let Some(deleted) = segment.deleted() {
+        push_all(&deleted.list()?, &mut documents)?;
+    }
+    Ok(documents)
+}

@@ -1,0 +1,296 @@
+//! `index`, `delete`, `copy` and `merge`: what becomes of an index that is written.
+
+use super::{Dir, TITLES};
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn an_index_that_is_often_appended_to_has_few_segments() {
+    let dir = Dir::new();
+    for n in 0..20 {
+        dir.write("more.jsonl", format!("{{\"text\":\"number {n}\"}}\n"));
+        let append: &[&str] = if n > 0 { &["--append"] } else { &[] };
+        dir.ok(&[&["index", "t.tp", "more.jsonl", "--quiet"], append].concat());
+    }
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "jsonl"]);
+    assert!(segments.lines().count() < 8, "{segments}");
+    assert_eq!(dir.ok(&["search", "t.tp", "number", "--count"]), "20\n");
+    let exported: Vec<String> = (0..20).map(|n| format!("{{\"text\":\"number {n}\"}}\n")).collect();
+    assert_eq!(dir.ok(&["export", "t.tp"]), exported.concat());
+}
+
+#[test]
+fn documents_are_deleted_and_everything_knows() {
+    let dir = Dir::new();
+    // So many that a segment is not written anew for two of them.
+    let others = "{\"text\":\"three\"}\n".repeat(7);
+    dir.write("t.jsonl", format!("{{\"text\":\"one two\"}}\n{{\"text\":\"two\"}}\n{others}"));
+    dir.ok(&["index", "t.tp", "t.jsonl", "--quiet"]);
+    // Without a terminal nobody is asked.
+    assert_eq!(dir.ok(&["delete", "t.tp", "one two", "--and"]), "1\n");
+    assert_eq!(dir.ok(&["delete", "t.tp", "one"]), "0\n");
+    assert_eq!(
+        dir.ok(&["delete", "t.tp", "two", "--yes", "--format", "json"]),
+        "{\"deleted\":1}\n"
+    );
+    assert_eq!(dir.ok(&["export", "t.tp"]), others);
+    assert_eq!(dir.ok(&["search", "t.tp", "*", "--count"]), "7\n");
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":2"), "{segments}");
+    dir.ok(&["verify", "t.tp"]);
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":0"), "{segments}");
+    // Where it is more than a quarter it is.
+    assert_eq!(dir.ok(&["delete", "t.tp", "three"]), "7\n");
+    dir.write("t.jsonl", "{\"text\":\"a b\"}\n{\"text\":\"a\"}\n");
+    dir.ok(&["index", "t.tp", "t.jsonl", "--quiet", "--append"]);
+    assert_eq!(dir.ok(&["delete", "t.tp", "b"]), "1\n");
+    let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
+    assert!(segments.contains("\"deleted\":0"), "{segments}");
+    let refused = dir.run(&["delete", "t.tp", "nowhere:x"]);
+    assert!(refused.stderr.contains("nowhere") && refused.stdout.is_empty());
+    dir.run(&["delete", "none.tp", "x"]).fails_with(&["none.tp"]);
+}
+
+#[test]
+fn titles_are_indexed_found_counted_and_explained() {
+    let dir = Dir::with_titles();
+    assert_eq!(dir.count("paris"), 2);
+    assert_eq!(dir.count("history AND (france OR spain) -book"), 1);
+    assert_eq!(dir.count("qualifier:film"), 2);
+    assert_eq!(dir.count("page_title"), 0);
+    assert_eq!(dir.count("*"), 7);
+    let text = dir.ok(&["search", "t.tp", "paris", "--facet", "qualifier"]);
+    for words in ["2 documents", "Paris, Texas (film)", "qualifier", "1  film", "1  (none)"] {
+        assert!(text.contains(words), "no {words:?} in {text}");
+    }
+    let plan = dir.ok(&["explain", "t.tp", "paris -film", "--ascii"]);
+    assert!(plan.contains("document frequency") && plan.is_ascii(), "{plan}");
+    let plan = dir.ok(&["explain", "t.tp", "paris -film", "--analyze"]);
+    assert!(plan.contains("actual"), "{plan}");
+}
+
+#[test]
+fn what_is_announced_and_not_built_is_refused_by_name() {
+    let dir = Dir::with_titles();
+    for (arguments, name) in [
+        (&["calibrate"][..], "calibrate"),
+        (&["search", "t.tp", "paris", "--slow-ms", "9"], "--slow-ms"),
+        (&["explain", "t.tp", "paris", "--format", "dot"], "dot"),
+    ] {
+        dir.run(arguments).fails_with(&[name, "not built yet"]);
+    }
+    dir.write("schema.toml", "[fields.place]\ntype = \"geo\"\n");
+    dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]).fails_with(&[
+        "geo",
+        "not built yet",
+        "schema.toml",
+        "line 2",
+    ]);
+}
+
+#[test]
+fn indexes_are_copied_added_to_others_and_merged_to_a_few_segments() {
+    let dir = Dir::with_titles();
+    let n_docs = dir.count("*");
+    let copied = dir.run(&["copy", "t.tp", "c.tp"]);
+    assert_eq!((copied.status, &*copied.stdout), (0, ""));
+    assert!(copied.stderr.contains("commit 1 is in c.tp"), "{}", copied.stderr);
+    dir.run(&["copy", "t.tp", "c.tp"]).fails_with(&["c.tp", "an index"]);
+    dir.run(&["copy", "none.tp", "d.tp"]).fails_with(&["none.tp"]);
+
+    let merged = dir.run(&["merge", "t.tp", "c.tp", "--segments", "2"]);
+    assert_eq!(merged.status, 0, "{}", merged.stderr);
+    assert!(merged.stderr.contains("1 segment before, 2 now"), "{}", merged.stderr);
+    assert_eq!(dir.count("*"), 2 * n_docs);
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    assert_eq!(dir.count("*"), 2 * n_docs);
+    dir.ok(&["verify", "t.tp"]);
+
+    dir.write("words.txt", "one line\n");
+    dir.ok(&["index", "w.tp", "words.txt", "--quiet"]);
+    dir.run(&["merge", "t.tp", "w.tp"]).fails_with(&["w.tp", "schema"]);
+    dir.run(&["merge", "t.tp", "--segments", "0"]).fails_with(&["--segments"]);
+    assert_eq!(dir.count("*"), 2 * n_docs);
+}
+
+#[test]
+fn a_closed_pipe_does_not_stop_a_build() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"title\":\"one\"}\n".repeat(1_000));
+    let mut child = dir.command(&["index", "t.tp", "a.jsonl"]).spawn().unwrap();
+    drop(child.stdout.take());
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(dir.count("one"), 1_000);
+}
+
+#[test]
+fn an_index_that_exists_is_refused_appended_to_or_replaced() {
+    let dir = Dir::with_titles();
+    let preset = ["--preset", "wikipedia-titles", "--quiet"];
+    let index =
+        |more: &[&str]| dir.run(&[&["index", "t.tp", "titles.txt"], &preset[..], more].concat());
+    index(&[]).fails_with(&["t.tp", "an index", "append"]);
+    assert_eq!(index(&["--append"]).status, 0);
+    assert_eq!((dir.count("*"), dir.count("paris")), (14, 4));
+    dir.ok(&["merge", "t.tp", "--quiet"]);
+    assert_eq!((dir.count("*"), dir.count("paris")), (14, 4));
+    assert_eq!(index(&["--overwrite"]).status, 0);
+    assert_eq!(dir.count("*"), 7);
+    dir.run(&["index", "new.tp", "titles.txt", "--append"]).fails_with(&["new.tp"]);
+    dir.run(&["index", "t.tp", "titles.txt", "--append", "--overwrite"])
+        .fails_with(&["--append", "--overwrite"]);
+}
+
+#[test]
+fn an_index_of_an_older_format_is_refused_or_replaced() {
+    let dir = Dir::with_titles();
+    let age = |change: fn(u8) -> u8| {
+        for entry in fs::read_dir(dir.0.join("t.tp")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if !name.starts_with("manifest-") && !name.starts_with("seg-") {
+                continue;
+            }
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[10] = change(bytes[10]);
+            let crc = crc32c::crc32c(&bytes[..60]).to_le_bytes();
+            bytes[60..64].copy_from_slice(&crc);
+            if name.starts_with("manifest-") {
+                let end = bytes.len() - 4;
+                let crc = crc32c::crc32c(&bytes[..end]).to_le_bytes();
+                bytes[end..].copy_from_slice(&crc);
+            }
+            fs::write(&path, bytes).unwrap();
+        }
+    };
+    let index = |more: &[&str]| {
+        let preset = ["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--quiet"];
+        dir.run(&[&preset, more].concat())
+    };
+    age(|major| major - 1);
+    let refusal = ["format version", "older treepie", "--overwrite"];
+    dir.run(&["search", "t.tp", "paris"]).fails_with(&refusal);
+    index(&["--append"]).fails_with(&refusal);
+    index(&[]).fails_with(&["t.tp", "an index"]);
+    assert_eq!(index(&["--overwrite"]).status, 0);
+    assert_eq!((dir.count("*"), dir.count("paris")), (7, 2));
+    dir.ok(&["verify", "t.tp"]);
+    let names = fs::read_dir(dir.0.join("t.tp")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    let n_of = |prefix: &str| {
+        names.iter().filter(|name| name.to_str().unwrap().starts_with(prefix)).count()
+    };
+    assert_eq!((n_of("manifest-"), n_of("seg-")), (1, 1), "{names:?}");
+    age(|major| major + 1);
+    index(&["--overwrite"]).fails_with(&["newer treepie"]);
+}
+
+#[test]
+fn a_build_that_fails_leaves_what_was_there() {
+    let dir = Dir::with_titles();
+    dir.write("bad.txt", b"fine\nb\xFFd\n");
+    dir.run(&["index", "t.tp", "bad.txt", "--preset", "wikipedia-titles", "--overwrite"])
+        .fails_with(&["line 2"]);
+    assert_eq!(dir.count("*"), 7);
+    dir.run(&["index", "new.tp", "bad.txt"]).fails_with(&["line 2"]);
+    dir.run(&["search", "new.tp", "*"]).fails_with(&["new.tp"]);
+    dir.write("bad.txt", "fine\ngood\n");
+    dir.ok(&["index", "new.tp", "bad.txt", "--quiet"]);
+}
+
+#[test]
+fn a_killed_build_leaves_the_old_index_and_no_litter_for_long() {
+    let dir = Dir::with_titles();
+    let mut child = dir
+        .command(&["index", "t.tp", "-", "--preset", "wikipedia-titles", "--overwrite"])
+        .args(["--memory", "16MiB"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for number in 0..300_000 {
+        writeln!(stdin, "Another_title_{number}_(word{number})").unwrap();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((dir.count("paris"), dir.count("another")), (2, 0));
+    dir.ok(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append", "--quiet"]);
+    assert_eq!(dir.count("paris"), 4);
+    let names = fs::read_dir(dir.0.join("t.tp")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let litter: Vec<_> = names.filter(|name| name.starts_with('.')).collect();
+    assert!(litter.is_empty(), "{litter:?}");
+    assert_eq!(dir.run(&["verify", "t.tp"]).status, 0);
+}
+
+#[test]
+fn there_is_one_writer_at_a_time() {
+    let dir = Dir::with_titles();
+    let mut first = dir
+        .command(&["index", "t.tp", "-", "--preset", "wikipedia-titles", "--append", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = first.stdin.take().unwrap();
+    writeln!(stdin, "A_title_long_enough_to_be_looked_at").unwrap();
+    // Trying would take the lock away from the first: its holder is named in the file.
+    let holder = || fs::read_to_string(dir.0.join("t.tp/write.lock")).unwrap();
+    while holder().trim() != first.id().to_string() {
+        assert!(first.try_wait().unwrap().is_none(), "the first writer ended without the lock");
+        thread::sleep(Duration::from_millis(5));
+    }
+    dir.run(&["merge", "t.tp", "--quiet"]).fails_with(&["t.tp", "another writer"]);
+    let preset = ["--preset", "wikipedia-titles"];
+    dir.run(&[&["index", "t.tp", "titles.txt", "--overwrite"], &preset[..]].concat())
+        .fails_with(&["t.tp", "another writer"]);
+    // Readers do not care.
+    assert_eq!(dir.count("*"), 7);
+    drop(stdin);
+    assert!(first.wait().unwrap().success());
+    assert_eq!(dir.count("*"), 8);
+}
+
+#[test]
+fn a_directory_that_is_something_else_is_left_alone() {
+    let dir = Dir::new();
+    dir.write("titles.txt", TITLES);
+    fs::create_dir(dir.0.join("photos")).unwrap();
+    dir.write("photos/holiday.jpg", "not an index");
+    for mode in [&[][..], &["--overwrite"], &["--append"]] {
+        dir.run(&[&["index", "photos", "titles.txt"], mode].concat()).fails_with(&["photos"]);
+    }
+    dir.run(&["search", "photos", "*"]).fails_with(&["photos"]);
+    dir.run(&["index", "titles.txt", "titles.txt"]).fails_with(&["titles.txt"]);
+    dir.run(&["search", "titles.txt", "*"]).fails_with(&["titles.txt"]);
+    let names: Vec<_> = fs::read_dir(dir.0.join("photos")).unwrap().collect();
+    assert_eq!(names.len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_permission_the_file_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::with_titles();
+    let set = |name: &str, mode| {
+        fs::set_permissions(dir.0.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("titles.txt", 0o000);
+    if fs::read(dir.0.join("titles.txt")).is_ok() {
+        eprintln!("!!! SKIPPED: permissions mean nothing to root");
+        return;
+    }
+    dir.run(&["index", "new.tp", "titles.txt"]).fails_with(&["titles.txt", "ermission denied"]);
+    set("titles.txt", 0o644);
+    set("t.tp", 0o555);
+    let append =
+        dir.run(&["index", "t.tp", "titles.txt", "--preset", "wikipedia-titles", "--append"]);
+    append.fails_with(&["t.tp", "ermission denied"]);
+    assert_eq!(dir.count("*"), 7);
+    set("t.tp", 0o755);
+}
