@@ -7,7 +7,6 @@ use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
 use crate::function::{Function, ScoreFunction};
-use crate::index::Index;
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
@@ -60,6 +59,11 @@ fn build() -> Searcher {
         .field(Field::new("day", FieldKind::Date).many(true))
         .build()
         .unwrap();
+    filled(schema, fill)
+}
+
+/// What is in an index that something is written to.
+pub(super) fn filled(schema: Schema, fill: impl FnOnce(&mut IndexWriter)) -> Searcher {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let options = WriterOptions::new().threads(1);
     let (schema, store) = (Some(schema), Arc::clone(&storage));
@@ -68,6 +72,12 @@ fn build() -> Searcher {
     let mut writer =
         IndexWriter::open(store, schema, Arc::clone(&analyzers), existing, published, options)
             .unwrap();
+    fill(&mut writer);
+    writer.commit().unwrap();
+    Searcher::open(storage, Setting { analyzers, ..Setting::default() }).unwrap()
+}
+
+fn fill(writer: &mut IndexWriter) {
     for segment in 0..2 {
         for nth in 0..N_DOCS {
             let mut text = String::from("common");
@@ -89,8 +99,6 @@ fn build() -> Searcher {
     for kind in (1..100).step_by(2) {
         writer.delete_value("kind", format!("k{kind}")).unwrap();
     }
-    writer.commit().unwrap();
-    Searcher::open(storage, Setting { analyzers, ..Setting::default() }).unwrap()
 }
 
 fn query(text: &str) -> Query {
@@ -268,13 +276,11 @@ fn groups_that_were_found_until_then_come() {
 #[test]
 fn hits_that_were_found_in_the_order_of_a_field_come() {
     let schema = Schema::builder().field(Field::new("price", FieldKind::I64)).build().unwrap();
-    let index = Index::in_memory(schema);
-    let mut writer = index.writer().unwrap();
-    for nth in 0..200_000 {
-        writer.add(Document::new().with("price", nth * 7_919 % 66_667)).unwrap();
-    }
-    writer.commit().unwrap();
-    let searcher = index.searcher().unwrap();
+    let searcher = filled(schema, |writer| {
+        for nth in 0..200_000 {
+            writer.add(Document::new().with("price", nth * 7_919 % 66_667)).unwrap();
+        }
+    });
     let query = Query::All;
     for key in [SortKey::ascending("price"), SortKey::descending("price")] {
         let search = searcher.search(&query).sort([key]).limit(50);

@@ -300,8 +300,8 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::expansion::n_compiled;
-    use crate::index::Index;
     use crate::schema::Schema;
+    use crate::searcher::stopping_tests::filled;
 
     /// However many buckets, segments and ways ask for them.
     #[test]
@@ -311,16 +311,15 @@ mod tests {
             .field(Field::new("color", FieldKind::Keyword).column(true))
             .build()
             .unwrap();
-        let index = Index::in_memory(schema);
-        let mut writer = index.writer().unwrap();
-        for nth in 0..60 {
-            let document = Document::new().with("brand", format!("b{}", nth % 7));
-            writer.add(document.with("color", format!("c{}", nth % 3))).unwrap();
-            if nth % 20 == 19 {
-                writer.commit().unwrap();
+        let searcher = filled(schema, |writer| {
+            for nth in 0..60 {
+                let document = Document::new().with("brand", format!("b{}", nth % 7));
+                writer.add(document.with("color", format!("c{}", nth % 3))).unwrap();
+                if nth % 20 == 19 {
+                    writer.commit().unwrap();
+                }
             }
-        }
-        let searcher = index.searcher().unwrap();
+        });
         let query = searcher.parse("*").unwrap();
         let within = Facet::values("color").matching("c[01]");
         let brands = Facet::values("brand").matching("b.*").containing("B").with_facet(within);

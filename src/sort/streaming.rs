@@ -195,40 +195,47 @@ impl Wanted<'_> {
             true => Lists::Descending(dictionary.terms(ordinals)),
         };
         let (mut found, mut docs, mut spent_ns) = (Candidates::default(), vec![], 0);
-        while found.n_counted < self.n {
-            let Some(info) = lists.next()? else { break };
-            spent_ns += LIST_NS + doc_ns * u64::from(info.df);
-            profile.terms += 1;
-            profile.documents += u64::from(info.df);
-            if spent_ns > most_ns {
-                return Ok(None);
-            }
-            if let Err(error) = budget::work(LIST_NS + doc_ns * u64::from(info.df)) {
-                found.stopped = Some(error);
-                break;
-            }
-            docs.clear();
-            reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
-            let (behind, before) = (of_after.take(), found.docs.len());
-            for doc in &docs {
-                let id = DocId(segment.base + u64::from(*doc));
-                let is_behind = behind.is_none_or(|after| self.by_number && id > after);
-                let matches = match self.matches {
-                    MatchSet::Everything => true,
-                    MatchSet::Some(windows) => windows.contains(*doc),
-                };
-                if !matches || self.by_number && !is_behind {
-                    continue;
+        let mut read = || -> Result<bool> {
+            while found.n_counted < self.n {
+                let Some(info) = lists.next()? else { break };
+                spent_ns += LIST_NS + doc_ns * u64::from(info.df);
+                profile.terms += 1;
+                profile.documents += u64::from(info.df);
+                if spent_ns > most_ns {
+                    return Ok(false);
                 }
-                found.docs.push(*doc);
-                found.n_counted += usize::from(is_behind);
-                if self.by_number && found.n_counted == self.n {
-                    break;
+                budget::work(LIST_NS + doc_ns * u64::from(info.df))?;
+                docs.clear();
+                reader.postings(&info)?.decode_into(segment.n_docs, &mut docs)?;
+                let (behind, before) = (of_after.take(), found.docs.len());
+                for doc in &docs {
+                    let id = DocId(segment.base + u64::from(*doc));
+                    let is_behind = behind.is_none_or(|after| self.by_number && id > after);
+                    let matches = match self.matches {
+                        MatchSet::Everything => true,
+                        MatchSet::Some(windows) => windows.contains(*doc),
+                    };
+                    if !matches || self.by_number && !is_behind {
+                        continue;
+                    }
+                    found.docs.push(*doc);
+                    found.n_counted += usize::from(is_behind);
+                    if self.by_number && found.n_counted == self.n {
+                        break;
+                    }
                 }
+                let n_added = (found.docs.len() - before) as u64;
+                profile.candidates += n_added;
+                found.held.more(n_added * size_of::<u32>() as u64)?;
             }
-            let n_added = (found.docs.len() - before) as u64;
-            profile.candidates += n_added;
-            found.held.more(n_added * size_of::<u32>() as u64)?;
+            Ok(true)
+        };
+        match read() {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            // What was found until then is shown.
+            Err(error) if budget::is_stop(&error) => found.stopped = Some(error),
+            Err(error) => return Err(error),
         }
         Ok(Some(found))
     }
