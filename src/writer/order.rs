@@ -114,3 +114,92 @@ fn merged_ordinals(segments: &[SegmentReader<'_>], field: FieldId) -> Result<Vec
     }
     Ok(ordinals)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::error::ErrorKind;
+    use crate::schema::{Field, FieldKind};
+    use crate::segment::order::first_out_of_order;
+    use crate::segment::snapshot::Snapshot;
+    use crate::segment::verify;
+    use crate::storage::{MemoryStorage, Storage};
+    use crate::writer::{Existing, IndexWriter, WriterOptions};
+    use std::sync::Arc;
+
+    /// Segments of documents with these numbers and words, as they are.
+    fn segments(of: &[&[(Option<i64>, &str)]]) -> (Snapshot, Schema) {
+        let number = Field::new("number", FieldKind::I64);
+        let word = Field::new("word", FieldKind::Keyword).column(true);
+        let schema = Schema::builder().field(number).field(word).build().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        let (analyzers, published) = (Arc::default(), Arc::default());
+        let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
+        let store = Arc::clone(&storage);
+        let schema = Some(schema);
+        let mut writer =
+            IndexWriter::open(store, schema, analyzers, existing, published, options).unwrap();
+        for documents in of {
+            for (number, word) in *documents {
+                writer.add(Document::new().with("number", *number).with("word", *word)).unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        let snapshot = Snapshot::open(&*storage).unwrap();
+        let schema = snapshot.manifest.schema.clone();
+        (snapshot, schema)
+    }
+
+    #[test]
+    fn documents_get_the_numbers_of_their_order_across_segments() {
+        // The terms of the two have other numbers there.
+        let first = [(Some(5), "b"), (None, "a"), (Some(-3), "x")];
+        let second = [(Some(5), "a"), (Some(-3), "x"), (Some(7), "k"), (None, "c")];
+        let (snapshot, schema) = segments(&[&first, &second]);
+        let numbers = |order: &[&str]| -> (Vec<Vec<u32>>, bool) {
+            let schema = schema.ordered_by(order.iter().copied()).unwrap();
+            let of =
+                |nth: usize, n_docs| SegmentReader::new(&snapshot.segments[nth], &schema, n_docs);
+            let numbering = number(&[of(0, 3), of(1, 4)], &schema).unwrap();
+            let of_segment = |numbers: &Renumbering| {
+                let n_docs = numbers.n_live();
+                (0..n_docs).map(|doc| numbers.get(doc).unwrap()).collect()
+            };
+            (numbering.of_segments.iter().map(of_segment).collect(), numbering.reorders)
+        };
+        assert_eq!(numbers(&[]), (vec![vec![0, 1, 2], vec![3, 4, 5, 6]], false));
+        assert_eq!(numbers(&["number"]), (vec![vec![2, 5, 0], vec![3, 1, 4, 6]], true));
+        assert_eq!(numbers(&["number", "word"]), (vec![vec![3, 5, 0], vec![2, 1, 4, 6]], true));
+        assert_eq!(numbers(&["-number", "-word"]), (vec![vec![1, 6, 3], vec![2, 4, 0, 5]], true));
+        assert_eq!(numbers(&["word"]), (vec![vec![2, 0, 5], vec![1, 6, 4, 3]], true));
+    }
+
+    #[test]
+    fn a_segment_in_another_order_is_told_by_its_first_document_out_of_order() {
+        let documents = [(Some(1), "b"), (Some(1), "b"), (Some(2), "a"), (None, "d"), (None, "c")];
+        let (snapshot, schema) = segments(&[&documents]);
+        let found = |order: &[&str]| {
+            let schema = schema.ordered_by(order.iter().copied()).unwrap();
+            let segment = SegmentReader::new(&snapshot.segments[0], &schema, 5);
+            let mut errors = vec![];
+            let n_damaged = verify::verify(segment, |error| errors.push(error));
+            assert_eq!(n_damaged, errors.len() as u64);
+            let reorders = number(&[segment], &schema).unwrap().reorders;
+            assert_eq!(first_out_of_order(segment).unwrap().is_some(), reorders);
+            errors.pop().inspect(|error| assert_eq!(error.kind(), ErrorKind::Corrupt))
+        };
+        assert!(found(&[]).is_none());
+        assert!(found(&["number"]).is_none());
+        let cases: [(&[&str], &str); 4] = [
+            (&["-number"], "that of -number, found document 2 behind one"),
+            (&["number", "word"], "that of number, word, found document 4 behind"),
+            (&["word"], "found document 2 behind"),
+            (&["-word"], "found document 3 behind"),
+        ];
+        for (order, words) in cases {
+            let error = found(order).unwrap().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -40,6 +40,22 @@ fn check(rows: &Rows) {
     );
     visited.unwrap();
     assert_eq!(next as usize, rows.len());
+    // Those of some documents alone, with few others beside them.
+    for wanted in [0, rows.len() as u32 / 3, rows.len().saturating_sub(1) as u32] {
+        let (mut n, mut found) = (0, None);
+        let visited = reader.for_each(
+            |docs| docs.contains(&wanted),
+            |doc, row| {
+                assert_eq!(row, rows[doc as usize].as_deref());
+                n += 1;
+                found = found.or((doc == wanted).then_some(doc));
+                Ok(())
+            },
+        );
+        visited.unwrap();
+        assert!(n <= GROUP_ROWS, "{n} rows for one");
+        assert_eq!(found, rows.get(wanted as usize).map(|_| wanted));
+    }
 }
 
 #[test]
