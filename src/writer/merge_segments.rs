@@ -314,9 +314,8 @@ fn totals(all: &Parts<'_>, field: FieldId) -> Result<FieldTotals> {
             (reader.presence()?, &mut totals.presence, &mut present),
             (reader.empty()?, &mut totals.empty, &mut empty),
         ] {
-            let from = numbers.len();
-            list.decode_into(part.reader.n_docs(), numbers)?;
-            let docs = numbers.split_off(from);
+            let mut docs = vec![];
+            list.decode_into(part.reader.n_docs(), &mut docs)?;
             numbers.extend(docs.into_iter().filter_map(|doc| part.numbers.get(doc)));
             if !all.reorders {
                 add_to(ranges, numbers);

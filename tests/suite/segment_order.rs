@@ -253,7 +253,11 @@ fn told(searcher: &Searcher) -> Vec<String> {
                 .with_facet(Facet::auto_ranges("weight", 5))
                 .run()
                 .unwrap();
-            told.push(format!("{text} by {keys}: {:?} {:?}", page.total, page.facets));
+            let mut facets = page.facets;
+            // Which depends on how the values come.
+            let numbers = facets.iter_mut().filter_map(|facet| facet.statistics.as_mut());
+            numbers.for_each(|numbers| numbers.variance = None);
+            told.push(format!("{text} by {keys}: {:?} {facets:?}", page.total));
             // All pages.
             let (mut hits, mut n) = (page.hits, 0);
             let highlighter = searcher.highlighter(&query).unwrap();
@@ -300,7 +304,16 @@ fn assert_same(twins: &Twins, order: &[&str], what: &str) {
     let [ours, expected] = [&searchers[0], &searchers[1]].map(told);
     assert_eq!(ours.len(), expected.len(), "{what}");
     for (ours, expected) in ours.iter().zip(&expected) {
-        assert_eq!(ours, expected, "{what}");
+        let same = ours.bytes().zip(expected.bytes()).take_while(|(a, b)| a == b).count();
+        let from =
+            |text: &str| text[same.saturating_sub(80)..].chars().take(200).collect::<String>();
+        assert!(
+            ours == expected,
+            "{what}: {} … {}, not {}",
+            &ours[..40],
+            from(ours),
+            from(expected)
+        );
     }
     let index = Index::options().open_storage(twins.storages[0].clone()).unwrap();
     let report = index.inspect().unwrap();
