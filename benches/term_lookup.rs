@@ -35,7 +35,7 @@ mod format {
 mod ids;
 #[path = "../src/limits.rs"]
 mod limits;
-#[path = "../src/schema.rs"]
+#[path = "../src/schema/mod.rs"]
 mod schema;
 #[cfg(test)]
 #[path = "../src/test_sizes.rs"]

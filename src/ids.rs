@@ -7,7 +7,8 @@ use std::{
     time::SystemTime,
 };
 
-/// The number of a document in one snapshot: segments in order, documents in insertion order.
+/// The number of a document in one snapshot: segments in order, documents in insertion order or in that of the
+/// [schema](crate::SchemaBuilder::order_by).
 ///
 /// It is valid for the [`Searcher`](crate::Searcher) that gave it, and changes when segments merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -260,7 +260,8 @@ pub enum What {
         /// was told to have written.
         bytes: u64,
     },
-    /// Segments became one; a commit that follows makes it part of the index.
+    /// Segments became one, or the documents of a new one were put [in order](crate::SchemaBuilder::order_by); a commit that follows
+    /// makes it part of the index.
     #[non_exhaustive]
     Merge {
         /// Documents of the new segment; 0 where it failed.

@@ -99,6 +99,15 @@ impl MatchSet {
         Ok(MatchSet::Some(tested))
     }
 
+    /// Those of a segment's `n_docs` documents that match, from one of them on, ascending.
+    pub(crate) fn documents_from(&self, start: u32, n_docs: u32) -> impl Iterator<Item = u32> {
+        let (all, windows) = match self {
+            MatchSet::Everything => (start..n_docs, None),
+            MatchSet::Some(windows) => (0..0, Some(windows)),
+        };
+        all.chain(windows.into_iter().flat_map(move |windows| windows.documents_from(start)))
+    }
+
     /// How many of a segment's `n_docs` documents match.
     pub(crate) fn len(&self, n_docs: u32) -> u64 {
         match self {
@@ -180,6 +189,16 @@ impl MatchWindows {
                 None => Container::Array(&[]),
             },
         }
+    }
+
+    fn documents_from(&self, start: u32) -> impl Iterator<Item = u32> {
+        let before = self.windows.partition_point(|window| window.key < start / WINDOW);
+        let windows = self.windows.get(before..).unwrap_or_default().iter();
+        windows.flat_map(move |window| {
+            let base = window.key * WINDOW;
+            let lows = self.documents(window).iter_from(start.saturating_sub(base) as u16);
+            lows.map(move |low| base | u32::from(low))
+        })
     }
 
     /// The window with this number; `None` where nothing of it matches.

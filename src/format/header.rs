@@ -81,6 +81,8 @@ pub(super) const NULLS: u32 = 256;
 pub(super) const ZONES: u32 = 512;
 /// That of manifests with a segment that was made before a field was added to the schema.
 pub(super) const ADDED_FIELDS: u32 = 1024;
+/// That of manifests of a schema that says in what order the documents of a segment lie.
+pub(super) const ORDER: u32 = 2048;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -99,7 +101,7 @@ impl FileKind {
         match self {
             FileKind::Manifest => {
                 let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
-                of_schema | DELETES | ADDED_FIELDS
+                of_schema | DELETES | ADDED_FIELDS | ORDER
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,

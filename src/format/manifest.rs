@@ -65,7 +65,8 @@
 //! each; with feature bit 4, u16 the position of the key; with feature bit 32, u16 number of fields that keep a column (the
 //! module `column`), at least 1, and u16 the position of each, ascending; with feature bit 512, u16 number of fields with a time
 //! zone, at least 1, and of each u16 its position, ascending, u8 length of the zone's name, its name; with feature
-//! bit 256, u16 the positions of the fields `_null` and `_empty`.
+//! bit 256, u16 the positions of the fields `_null` and `_empty`; with feature bit 2048, u8 number of fields that the documents of each
+//! segment lie in the order of (1 to 4), and of each u16 its position, u8 1 where the greatest value comes first, else 0.
 //!
 //! The versions at 96 to 115 are those of the build that made the terms of the first segment; they stay while
 //! there is one.
@@ -110,7 +111,8 @@
 //!
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
-//! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index.
+//! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index; 2048: segments in the
+//! order of fields.
 //!
 //! # Why
 //!
@@ -126,12 +128,12 @@ use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
     ADDED_FIELDS, ADDRESSES, COLUMNS, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS, OFFSETS,
-    PATHS, TYPED, ZONES, checksum_differs,
+    ORDER, PATHS, TYPED, ZONES, checksum_differs,
 };
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{
-    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, PATH_SEPARATOR_DEFAULT,
-    POSITION_GAP_DEFAULT, Schema,
+    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, OrderField,
+    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder,
 };
 use std::collections::HashSet;
 
@@ -327,6 +329,7 @@ impl Manifest {
             (self.schema.keeps_nulls(), NULLS),
             (self.schema.fields().iter().any(|it| it.zone.is_some()), ZONES),
             (self.has_added_fields(), ADDED_FIELDS),
+            (!self.schema.order_fields().is_empty(), ORDER),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })
@@ -527,22 +530,27 @@ fn encode_schema(schema: &Schema) -> Vec<u8> {
         let positions = [NULL_FIELD, EMPTY_FIELD].map(|name| schema.field_id(name));
         out.extend(positions.into_iter().flatten().flat_map(|FieldId(at)| at.to_le_bytes()));
     }
+    let order = schema.order_fields();
+    if !order.is_empty() {
+        out.push(order.len() as u8);
+        for OrderField { field: FieldId(at), descending } in order {
+            out.extend(at.to_le_bytes());
+            out.push((*descending).into());
+        }
+    }
     out
 }
 
 fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     let mut reader = ByteReader::new(bytes);
-    let parts = decode_schema_parts(&mut reader, features);
-    let Some((fields, default_fields, key)) = parts.filter(|_| reader.remaining().is_empty())
-    else {
+    let builder = decode_schema_parts(&mut reader, features);
+    let Some(builder) = builder.filter(|_| reader.remaining().is_empty()) else {
         return Err(Error::corrupt("reading the schema of an index")
-            .expected("fields, default fields, a key and columns, as far as there are any")
+            .expected(
+                "fields, default fields, a key, columns and an order, as far as there are any",
+            )
             .found(format!("something else in byte {} of {}", reader.position(), bytes.len())));
     };
-    let builder = fields.into_iter().fold(Schema::builder(), |builder, field| builder.field(field));
-    let builder = builder.default_fields(default_fields);
-    let builder = key.into_iter().fold(builder, |builder, key| builder.key(key));
-    let builder = if features & NULLS != 0 { builder.nulls() } else { builder };
     builder.build().map_err(|error| {
         Error::corrupt("reading the schema of an index")
             .expected("a schema without contradictions")
@@ -550,9 +558,8 @@ fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     })
 }
 
-type SchemaParts = (Vec<Field>, Vec<String>, Option<String>);
-
-fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<SchemaParts> {
+/// What the bytes say, to be checked.
+fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<SchemaBuilder> {
     let n_fields = usize::from(reader.u16()?);
     if n_fields > FIELDS_MAX {
         return None;
@@ -639,7 +646,21 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             fields.get(usize::from(reader.u16()?)).filter(|field| field.name == name)?;
         }
     }
-    Some((fields, default_fields, key))
+    let mut order = vec![];
+    if features & ORDER != 0 {
+        for _ in 0..reader.u8()? {
+            let name = &fields.get(usize::from(reader.u16()?))?.name;
+            order.push(match reader.u8()? {
+                0 => name.clone(),
+                1 => format!("-{name}"),
+                _ => return None,
+            });
+        }
+    }
+    let builder = fields.into_iter().fold(Schema::builder(), SchemaBuilder::field);
+    let builder = builder.default_fields(default_fields).order_by(order);
+    let builder = key.into_iter().fold(builder, SchemaBuilder::key);
+    Some(if features & NULLS != 0 { builder.nulls() } else { builder })
 }
 
 #[cfg(test)]
@@ -729,7 +750,11 @@ mod tests {
             fields.into_iter().fold(Schema::builder(), |b, f| b.field(f)).build().unwrap()
         }];
         let keyed = Schema::builder().text("t").key("größe").build().unwrap();
-        let schemas = schemas.into_iter().chain([keyed]);
+        let brand = Field::new("brand", FieldKind::Keyword).column(true);
+        let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+        let ordered = Schema::builder().text("t").field(brand).field(price);
+        let ordered = ordered.order_by(["-price", "brand"]).build().unwrap();
+        let schemas = schemas.into_iter().chain([keyed, ordered]);
         for schema in schemas {
             let deletes = DeletesMeta {
                 number: 3,
@@ -808,6 +833,21 @@ mod tests {
         let others: [&[u8]; 3] = [&[2, 0, 0, 0, 0, 0], &[1, 0, 1, 0], &[2, 0, 0, 0]];
         for other in others {
             refused(&[&columns[..columns.len() - 4], other].concat(), COLUMNS);
+        }
+        // Another direction than there is, a field that there is not, the same twice, and fewer than are told of.
+        let price = Field::new("price", FieldKind::I64);
+        let ordered = Schema::builder().text("t").field(price).order_by(["-price"]);
+        let ordered = encode_schema(&ordered.build().unwrap());
+        decode_schema(&ordered, COLUMNS | ORDER).unwrap();
+        let others: [&[u8]; 4] = [&[1, 1, 0, 2], &[1, 2, 0, 0], &[2, 1, 0, 0], &[1, 1, 0]];
+        for other in others {
+            refused(&[&ordered[..ordered.len() - 4], other].concat(), COLUMNS | ORDER);
+        }
+        let contradictions: [&[u8]; 2] = [&[1, 0, 0, 0], &[2, 1, 0, 0, 1, 0, 1]];
+        for other in contradictions {
+            let bytes = [&ordered[..ordered.len() - 4], other].concat();
+            let error = decode_schema(&bytes, COLUMNS | ORDER).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         }
         // One field, named twice among the defaults; one field too many.
         let field = &plain[2..][..4];
@@ -924,6 +964,8 @@ mod tests {
         let path = Schema::builder().field(path).build().unwrap();
         let deletes = DeletesMeta { number: 3, n_docs: 4, seal: example().segments[0].seal };
         let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
+        let ordered = Schema::builder().field(Field::new("n", FieldKind::I64)).order_by(["n"]);
+        let ordered = ordered.build().unwrap();
         let wider = Schema::builder().text("t").text("u").build().unwrap();
         let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
         let cases = [
@@ -938,6 +980,7 @@ mod tests {
             (Manifest { schema: nulls, ..example() }, NULLS),
             (Manifest { schema: zones, ..example() }, TYPED | ZONES),
             (Manifest { schema: wider, segments: vec![narrow], ..example() }, ADDED_FIELDS),
+            (Manifest { schema: ordered, ..example() }, TYPED | COLUMNS | ORDER),
         ];
         for (manifest, needed) in cases {
             let bytes = manifest.encode().unwrap();
@@ -946,7 +989,7 @@ mod tests {
             assert_eq!(stated(&bytes), needed);
             assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
             let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
-            for others in bits.into_iter().chain([ADDED_FIELDS]) {
+            for others in bits.into_iter().chain([ADDED_FIELDS, ORDER]) {
                 let mut other = bytes.clone();
                 let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
                 other[..HEADER_LEN].copy_from_slice(&header);

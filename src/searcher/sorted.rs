@@ -114,8 +114,15 @@ impl SearchBuilder<'_> {
                 format!("{what} of every match{scores}")
             }
         };
+        let is_in_order = order.n_in_index_order(self.searcher.schema()) > 0;
+        if is_in_order {
+            node.algorithm = "what matches, in the order of the index".into();
+        }
         let (way, other) = ("keep the first, sort nothing else", "sort every match");
         let reason = match order.has_bounds() {
+            _ if is_in_order => {
+                "documents of each segment lie in this order: none is read behind the first"
+            }
             true => "a block of a column of which no value can be among the first is left out",
             false => {
                 "only the first are kept; blocks have no bounds for the first key, so none is left out"

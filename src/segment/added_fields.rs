@@ -62,8 +62,22 @@ impl AddedFields {
         self.fields.len()
     }
 
-    /// What to read a field from that was added; `None` for one that the segment has.
-    pub(crate) fn file_of(&self, field: FieldId) -> Result<Option<&SegmentFile>> {
+    /// Fields that the segment was made with.
+    pub(crate) fn n_own(&self) -> usize {
+        self.n_own
+    }
+
+    /// Documents of the segment, as the manifest has it.
+    pub(crate) fn n_docs(&self) -> u32 {
+        self.n_docs
+    }
+
+    /// What to read a field from that was added; `None` for one that the segment has. Before one is made `check` is asked.
+    pub(crate) fn file_of(
+        &self,
+        field: FieldId,
+        check: impl FnOnce() -> Result<()>,
+    ) -> Result<Option<&SegmentFile>> {
         let nth = field.index().checked_sub(self.n_own);
         let Some(added) = nth.and_then(|nth| self.fields.get(nth)) else { return Ok(None) };
         if let Some(file) = added.file.get() {
@@ -73,6 +87,7 @@ impl AddedFields {
         if let Some(file) = added.file.get() {
             return Ok(Some(file));
         }
+        check()?;
         let made = without_values(field, &added.field, self.segment, self.n_docs)?;
         Ok(Some(added.file.get_or_init(|| made)))
     }

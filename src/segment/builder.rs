@@ -1,7 +1,7 @@
 //! A segment written in one pass: stored rows, then field by field postings and dictionary, then
 //! counts and tables.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::FileName;
 use crate::format::column::{ColumnWriter, Frame, FrameFinder};
 use crate::format::cumulative;
@@ -207,13 +207,7 @@ impl ColumnSection<'_> {
             Some(ordinals) => {
                 self.mapped.clear();
                 for &code in codes {
-                    let number = u32::try_from(code).ok().and_then(|code| ordinals.get(code));
-                    let number = number.ok_or_else(|| {
-                        Error::corrupt("mapping the numbers of terms in a column")
-                            .expected("one of the field's terms")
-                            .found(format!("number {code}"))
-                    })?;
-                    self.mapped.push(number.into());
+                    self.mapped.push(ordinals.of_code(code)?.into());
                 }
                 &self.mapped
             }

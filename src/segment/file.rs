@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
 use crate::format::header::{FileKind, checksum_differs};
+use crate::format::statistics::SegmentStatistics;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
 use crate::simd::prefetch::prefetch;
@@ -154,8 +155,21 @@ impl SegmentFile {
 
     /// Where a field is to be read: here, or in memory where it came to the schema later.
     pub(crate) fn of_field(&self, field: FieldId) -> Result<&SegmentFile> {
-        let added = self.added.as_ref().map(|added| added.file_of(field)).transpose()?;
-        Ok(added.flatten().unwrap_or(self))
+        let Some(added) = &self.added else { return Ok(self) };
+        Ok(added.file_of(field, || self.expect_n_docs(added))?.unwrap_or(self))
+    }
+
+    /// Refuses to make anything for more documents than there are, whatever a manifest says.
+    fn expect_n_docs(&self, added: &AddedFields) -> Result<()> {
+        let section = self.require(None, SectionKind::STATISTICS)?;
+        let n_docs = SegmentStatistics::read(section, added.n_own())?.n_docs;
+        match added.n_docs() == n_docs {
+            true => Ok(()),
+            false => Err(Error::corrupt("reading a field that was added to an index")
+                .expected(format!("{} documents, as in the manifest", added.n_docs()))
+                .found(n_docs.to_string())
+                .in_file(self.path())),
+        }
     }
 
     pub(crate) fn id(&self) -> SegmentId {

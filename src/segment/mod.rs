@@ -6,6 +6,7 @@ pub(crate) mod disk_usage;
 pub(crate) mod deletes;
 pub(crate) mod doc_ranges;
 pub(crate) mod file;
+pub(crate) mod order;
 pub(crate) mod ordinals;
 pub(crate) mod published;
 pub(crate) mod reader;

@@ -1,6 +1,7 @@
 //! The numbers that terms get when several dictionaries become one.
 
 use crate::bytes::{ByteReader, write_varint};
+use crate::error::{Error, Result};
 
 /// Terms between two places where reading can begin.
 const INTERVAL: usize = 32;
@@ -40,6 +41,20 @@ impl OrdinalMap {
             number = number.checked_add(gaps.varint_u32()?)?;
         }
         Some(number)
+    }
+
+    /// The same of the code that a column has of the term.
+    ///
+    /// # Errors
+    ///
+    /// A corrupt one where there is no such term.
+    pub(crate) fn of_code(&self, code: u64) -> Result<u32> {
+        let number = u32::try_from(code).ok().and_then(|code| self.get(code));
+        number.ok_or_else(|| {
+            Error::corrupt("mapping the numbers of terms in a column")
+                .expected("one of the field's terms")
+                .found(format!("number {code}"))
+        })
     }
 }
 

@@ -145,22 +145,24 @@ impl<'s> SegmentReader<'s> {
     pub(crate) fn verify_stored(self) -> Result<()> {
         let is_typed =
             self.schema.fields().iter().any(|field| field.stored && field.kind.is_typed());
-        self.for_each_stored_row(|doc, row| match row {
+        let all = |_| true;
+        self.for_each_stored_row(all, |doc, row| match row {
             Some(row) if is_typed && self.read_row(row).is_none() => Err(self.other_row(doc)),
             _ => Ok(()),
         })
     }
 
     /// Calls `visit` with the stored row of every document as a segment with all fields of the schema has it, for copying
-    /// into one.
+    /// into one. Of some documents side by side of which none is `wanted` rows may be left out.
     pub(crate) fn for_each_row_to_copy(
         self,
+        wanted: impl FnMut(Range<u32>) -> bool,
         mut visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
         let added = self.schema.fields().iter().skip(self.n_own_fields());
         let n_added = added.filter(|field| field.stored).count();
         let mut wider = vec![];
-        self.for_each_stored_row(|doc, row| match row {
+        self.for_each_stored_row(wanted, |doc, row| match row {
             Some(row) if n_added > 0 => {
                 self.widen(row, n_added, &mut wider).ok_or_else(|| self.other_row(doc))?;
                 visit(doc, Some(&wider))
@@ -193,6 +195,7 @@ impl<'s> SegmentReader<'s> {
     /// Calls `visit` with the stored row of every document as it is.
     fn for_each_stored_row(
         self,
+        wanted: impl FnMut(Range<u32>) -> bool,
         visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
         let reader = self.stored_reader()?;
@@ -201,7 +204,7 @@ impl<'s> SegmentReader<'s> {
                 .expected(self.n_docs.to_string())
                 .found(reader.n_docs().to_string()));
         }
-        reader.for_each(visit)
+        reader.for_each(wanted, visit)
     }
 
     fn read_row(self, row: &[u8]) -> Option<Vec<(FieldId, Value)>> {

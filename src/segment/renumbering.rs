@@ -1,15 +1,23 @@
-//! New numbers for the documents of a segment that moves into another, where deleted ones leave gaps.
+//! New numbers for the documents of a segment that moves into another, where deleted ones leave gaps and others may stand between.
 
 use crate::error::{Error, Result};
 use crate::segment::reader::SegmentReader;
 
-/// The new number of each document that is not deleted: behind those of segments before, and as many less as were
-/// deleted before it. Takes 1.5 bits a document where any is deleted, else nothing.
+/// The new number of each document that is not deleted.
 #[derive(Debug)]
 pub(crate) struct Renumbering {
-    base: u32,
     n_live: u32,
-    gaps: Option<Gaps>,
+    keeps_all: bool,
+    numbers: Numbers,
+}
+
+#[derive(Debug)]
+enum Numbers {
+    /// Behind those of segments before, from `base` on, and as many less as were deleted before it. Takes 1.5 bits a document
+    /// where any is deleted, else nothing.
+    InTurn { base: u32, gaps: Option<Gaps> },
+    /// Anything: 4 bytes a document.
+    Each(Vec<u32>),
 }
 
 #[derive(Debug)]
@@ -20,8 +28,11 @@ struct Gaps {
     before: Vec<u32>,
 }
 
+/// The number of a document that is deleted. No segment has as many documents.
+const DELETED: u32 = u32::MAX;
+
 impl Renumbering {
-    /// The numbers of a segment whose first document becomes `base`.
+    /// The numbers of a segment whose documents stay as they stand, where the first becomes `base`.
     pub(crate) fn of(segment: SegmentReader<'_>, base: u32) -> Result<Self> {
         let n_docs = segment.n_docs();
         let gaps = match segment.deleted() {
@@ -46,7 +57,15 @@ impl Renumbering {
                 Some(Gaps { before: before.collect(), bits })
             }
         };
-        Ok(Renumbering { base, n_live: segment.n_live(), gaps })
+        let (n_live, keeps_all) = (segment.n_live(), gaps.is_none());
+        Ok(Renumbering { n_live, keeps_all, numbers: Numbers::InTurn { base, gaps } })
+    }
+
+    /// The same documents of a segment of `n_docs` with the numbers that `number` makes of theirs.
+    pub(crate) fn mapped(&self, n_docs: u32, number: impl Fn(u32) -> u32) -> Self {
+        let each = (0..n_docs).map(|doc| self.get(doc).map_or(DELETED, &number));
+        let (n_live, keeps_all) = (self.n_live, self.keeps_all);
+        Renumbering { n_live, keeps_all, numbers: Numbers::Each(each.collect()) }
     }
 
     /// Documents that get a new number.
@@ -56,16 +75,21 @@ impl Renumbering {
 
     /// Whether all documents do.
     pub(crate) fn keeps_all(&self) -> bool {
-        self.gaps.is_none()
+        self.keeps_all
     }
 
     /// The new number of a document of the segment; `None` where it is deleted.
     #[inline]
     pub(crate) fn get(&self, doc: u32) -> Option<u32> {
-        let Some(Gaps { bits, before }) = &self.gaps else { return Some(self.base + doc) };
-        let (word, bit) = ((doc / 64) as usize, doc % 64);
-        let (bits, before) = (bits[word], before[word]);
-        let earlier = before + (bits & ((1 << bit) - 1)).count_ones();
-        (bits >> bit & 1 == 0).then(|| self.base + doc - earlier)
+        match &self.numbers {
+            Numbers::InTurn { base, gaps: None } => Some(base + doc),
+            Numbers::InTurn { base, gaps: Some(Gaps { bits, before }) } => {
+                let (word, bit) = ((doc / 64) as usize, doc % 64);
+                let (bits, before) = (bits[word], before[word]);
+                let earlier = before + (bits & ((1 << bit) - 1)).count_ones();
+                (bits >> bit & 1 == 0).then(|| base + doc - earlier)
+            }
+            Numbers::Each(numbers) => Some(numbers[doc as usize]).filter(|it| *it != DELETED),
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::format::terms::TermDictionary;
 use crate::ids::FieldId;
 use crate::schema::FieldKind;
 use crate::segment::file::Section;
+use crate::segment::order::first_out_of_order;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::value;
 
@@ -45,6 +46,7 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
     };
     check(counts(segment));
     check(segment.verify_stored());
+    check(order(segment));
     // What was added since is in no file.
     for field in segment.schema().field_ids().take(segment.n_own_fields()) {
         check(terms(segment, field));
@@ -56,6 +58,19 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
 fn counts(segment: SegmentReader<'_>) -> Result<()> {
     let n_docs = segment.statistics()?.n_docs;
     expect("the documents of a segment", segment.n_docs().into(), n_docs.into())
+}
+
+/// Whether documents lie in the order that the schema says.
+fn order(segment: SegmentReader<'_>) -> Result<()> {
+    match first_out_of_order(segment)? {
+        None => Ok(()),
+        Some(doc) => Err(Error::corrupt("checking the order of the documents of a segment")
+            .expected(format!(
+                "that of {}",
+                segment.schema().order().collect::<Vec<_>>().join(", ")
+            ))
+            .found(format!("document {doc} behind one that it comes before"))),
+    }
 }
 
 /// The dictionary, and every list it knows of.

@@ -44,28 +44,30 @@ pub(crate) struct SortProfile {
     pub(crate) blocks: u64,
     pub(crate) blocks_skipped: u64,
     pub(crate) streamed: StreamProfile,
+    /// Segments that had what matches in this order.
+    pub(crate) in_order: u64,
     pub(crate) time: Duration,
 }
 
 /// Keeps the first documents of all that it looks at.
 #[derive(Debug)]
 pub(crate) struct First<'o> {
-    order: &'o SortOrder,
+    pub(super) order: &'o SortOrder,
     n: usize,
     /// Whether rank and number tell of two documents which comes first.
     is_told_by_first: bool,
     /// The last of them on top.
     kept: BinaryHeap<Place>,
     /// What all must come behind, on a later page.
-    after: Option<Place>,
+    pub(super) after: Option<Place>,
     /// Ranges of the first key's field of which all that match have a value.
     within: Vec<Expansion>,
-    profile: SortProfile,
+    pub(super) profile: SortProfile,
     /// Room for what matches in a block, and for its numbers.
     places: Vec<u32>,
     numbers: Vec<u32>,
     /// The document that is looked at.
-    candidate: Place,
+    pub(super) candidate: Place,
 }
 
 /// What matches of a block, with the ranks that it can have by the first key.
@@ -245,13 +247,13 @@ impl<'o> First<'o> {
 
     /// The last of the documents that are kept, where there are as many as wanted.
     #[inline]
-    fn last(&self) -> Option<&Place> {
+    pub(super) fn last(&self) -> Option<&Place> {
         self.kept.peek().filter(|_| self.kept.len() == self.n)
     }
 
     /// Whether a document with this rank by the first key, and this number or a greater one, may be one of the first.
     #[inline]
-    fn admits(&self, first: u128, doc: DocId) -> bool {
+    pub(super) fn admits(&self, first: u128, doc: DocId) -> bool {
         self.last().is_none_or(|last| match self.is_told_by_first {
             true => (first, doc) < (last.first, last.doc),
             false => first <= last.first,
@@ -269,6 +271,10 @@ impl<'o> First<'o> {
         mut ranks: SegmentRanks<'_, 's>,
         matches: &MatchSet,
     ) -> Result<()> {
+        let n_in_order = self.order.n_in_index_order(segment.segment.schema());
+        if n_in_order > 0 {
+            return self.look_at_in_order(segment, n_in_order, &mut ranks, matches);
+        }
         if let Some(OrderKey::Field(field)) = self.order.keys().first()
             && let Some(column) = segment.segment.field(field.field).column()?
         {
@@ -499,7 +505,12 @@ impl<'o> First<'o> {
 
     /// Takes a document if it is one of the first so far.
     #[inline(never)]
-    fn take(&mut self, ranks: &mut SegmentRanks<'_, '_>, doc: u32, first: u128) -> Result<()> {
+    pub(super) fn take(
+        &mut self,
+        ranks: &mut SegmentRanks<'_, '_>,
+        doc: u32,
+        first: u128,
+    ) -> Result<()> {
         budget::work(KEY_NS * self.order.keys().len() as u64)?;
         self.put(ranks, doc, first)
     }

@@ -1,6 +1,7 @@
 //! Hits in an order of their values: the first of all that match, by columns and without sorting what is not shown.
 
 mod first;
+mod in_order;
 mod key;
 mod order;
 mod place;

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Block;
 use crate::function::BoundFunction;
 use crate::ids::FieldId;
-use crate::schema::{FieldKind, Schema};
+use crate::schema::{FieldKind, OrderField, Schema};
 use crate::value::{self, Value};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -191,6 +191,15 @@ fn refused() -> Error {
 }
 
 impl OrderKey {
+    /// Whether it is one of the fields that documents of each segment lie in the order of.
+    pub(super) fn is_in_order_of(&self, of_index: &OrderField) -> bool {
+        let direction = Direction { descending: of_index.descending, missing_first: false };
+        match self {
+            OrderKey::Field(field) => field.field == of_index.field && field.direction == direction,
+            _ => false,
+        }
+    }
+
     pub(super) fn direction(&self) -> Direction {
         match self {
             OrderKey::Field(field) | OrderKey::Text(field, _) => field.direction,

@@ -110,7 +110,11 @@ impl IndexWriter {
             self.staging.add(built);
         }
         self.recent_keys.clear();
-        self.carry_out_deletions(n_old)
+        let new = self.staging.segments().get(n_old).map(|segment| segment.id);
+        self.carry_out_deletions(n_old)?;
+        // Only now: what a document replaces, and what was deleted before it came, is told by when it was added.
+        let place = self.staging.segments().iter().position(|segment| Some(segment.id) == new);
+        place.map_or(Ok(()), |at| self.put_in_order(at..at + 1))
     }
 
     /// Makes what was told to delete part of the segments, of which the first `n_old` were there when it was asked for.

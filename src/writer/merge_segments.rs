@@ -1,30 +1,36 @@
 //! Several segments into one.
 //!
-//! Documents keep their order: those of the first segment, then those of the second, and so on. Rows
+//! Documents keep their order: those of the first segment, then those of the second, and so on; or, where the schema
+//! [has one](crate::schema::SchemaBuilder::order_by), they are put in that. Rows
 //! are copied as they are, but for the counts of fields that were added since; every term's documents get the numbers that follow from the documents before
 //! them, its occurrences follow each other, and what ranking needs is computed anew, because the average
 //! length has changed. Deleted documents are left out, and terms that only they had: the result is what would have been
 //! built without them. One pass, and one more over the terms of fields with frequencies where documents are deleted,
 //! to count their words. Memory for one term's documents and occurrences, a byte a document for the lengths, a byte for
 //! each term of each segment where a keyword field keeps a column, and one chunk of rows.
+//!
+//! Where documents come to stand otherwise to each other, rows, offsets and columns are [kept](super::reorder) until it is their turn, in
+//! as many passes as their room asks for, and a term takes 16 bytes more for each of its documents while it is merged.
 
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::occurrences::OccurrenceReader;
-use crate::format::postings;
-use crate::format::ranked::{RankedWriter, Ranking};
 use crate::format::stored::ChunkWriter;
-use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm, TermInfo};
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::Schema;
 use crate::segment::builder::{
-    BuiltSegment, ColumnSection, FieldTotals, FieldWriter, OffsetsSection, SegmentBuilder,
+    BuiltSegment, ColumnSection, FieldTotals, OffsetsSection, SegmentBuilder,
 };
+use crate::segment::doc_ranges::DocRanges;
 use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
+use crate::writer::merge_terms::{ends_early, merge_terms};
+use crate::writer::order::{self, Numbering};
 use crate::writer::pipeline::{Progress, SEGMENT_DOCS_MAX};
+use crate::writer::reorder::{ReorderBuffer, reorder};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What reading a row takes about; terms are told of by their stream.
@@ -32,14 +38,24 @@ const ROW_NS: u64 = 200;
 /// And the same of a document's values in a column.
 const CODES_NS: u64 = 20;
 
-/// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed.
+/// What a merge made.
+#[derive(Debug)]
+pub(crate) struct Merged {
+    pub(crate) built: BuiltSegment,
+    /// The numbers that the documents of each segment have there.
+    pub(crate) numbers: Vec<Renumbering>,
+}
+
+/// Writes the documents of `segments`, in order, as the segment `id`; durable, not yet committed. What is put in another order
+/// may take `room` bytes of memory while it waits.
 pub(crate) fn merge(
     segments: &[SegmentReader<'_>],
     schema: &Schema,
     storage: Arc<dyn Storage>,
     id: SegmentId,
+    room: usize,
     mut on_progress: impl FnMut(Progress),
-) -> Result<BuiltSegment> {
+) -> Result<Merged> {
     let total: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
     if total > u64::from(SEGMENT_DOCS_MAX) {
         return Err(Error::new(ErrorKind::LimitExceeded, "merging segments")
@@ -47,37 +63,34 @@ pub(crate) fn merge(
             .found(total.to_string()));
     }
     let n_docs = total as u32;
-    let mut base = 0;
-    let mut parts = Vec::with_capacity(segments.len());
-    for &reader in segments {
-        let numbers = Renumbering::of(reader, base)?;
-        base += numbers.n_live();
-        parts.push(Part { reader, numbers });
-    }
-    let parts = &parts[..];
+    let Numbering { of_segments, reorders } = order::number(segments, schema)?;
+    let parts = segments.iter().zip(of_segments);
+    let parts = parts.map(|(&reader, numbers)| Part { reader, numbers }).collect();
+    let all = Parts { parts, n_docs, reorders, room };
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
     let bytes = segments.iter().map(|segment| live_bytes(*segment)).sum();
     let mut builder = SegmentBuilder::create_sized(storage, id, bytes)?;
-    copy_rows(parts, &mut builder)?;
+    copy_rows(&all, &mut builder)?;
     builder.end_stored()?;
     for (nth, field) in schema.field_ids().enumerate() {
         on_progress(Progress::Merging { done: nth as u64 + 1, total: steps });
-        let totals = totals(parts, field)?;
-        let ranking = totals.ranking(schema.get(field).detail, lengths(parts, field)?);
+        let totals = totals(&all, field)?;
+        let ranking = totals.ranking(schema.get(field).detail, lengths(&all, field)?);
         let mut writer = builder.start_field(field, n_docs, schema.get(field))?;
-        let ordinals = merge_terms(parts, field, &ranking, &mut writer)?;
+        let ordinals = merge_terms(&all, field, &ranking, &mut writer)?;
         let frame = writer.finish(&totals, &ranking)?;
         if schema.get(field).offsets {
-            copy_offsets(parts, field, builder.start_offsets(field, n_docs)?)?;
+            copy_offsets(&all, field, builder.start_offsets(field, n_docs)?)?;
         }
         if schema.get(field).column {
             let ordinals = schema.get(field).has_ordinals().then_some(&ordinals[..]);
-            copy_column(parts, ordinals, field, builder.start_column(field, frame)?)?;
+            copy_column(&all, ordinals, field, builder.start_column(field, frame)?)?;
         }
     }
     on_progress(Progress::Committing);
-    builder.finish(n_docs, schema.fields().len())
+    let built = builder.finish(n_docs, schema.fields().len())?;
+    Ok(Merged { built, numbers: all.parts.into_iter().map(|part| part.numbers).collect() })
 }
 
 /// About how much of a file is left without what is deleted: no room is asked for that a merge does not need.
@@ -86,56 +99,126 @@ fn live_bytes(segment: SegmentReader<'_>) -> u64 {
     (len * u128::from(segment.n_live()) / n_docs) as u64
 }
 
+/// What is merged.
+pub(super) struct Parts<'s> {
+    pub(super) parts: Vec<Part<'s>>,
+    /// Documents of the result.
+    n_docs: u32,
+    /// Whether documents come to stand otherwise to each other than those of the parts, one behind the other, do.
+    pub(super) reorders: bool,
+    /// Bytes of memory for what waits for its turn then.
+    room: usize,
+}
+
 /// A segment, and the numbers that its documents get.
-struct Part<'s> {
-    reader: SegmentReader<'s>,
-    numbers: Renumbering,
+pub(super) struct Part<'s> {
+    pub(super) reader: SegmentReader<'s>,
+    pub(super) numbers: Renumbering,
 }
 
 impl Part<'_> {
-    /// The documents that are not deleted, by their old numbers.
-    fn docs(&self) -> impl Iterator<Item = u32> {
-        (0..self.reader.n_docs()).filter(|doc| self.numbers.get(*doc).is_some())
+    /// The documents that are not deleted, by their old numbers, each with its new one.
+    fn docs(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..self.reader.n_docs()).filter_map(|doc| Some((doc, self.numbers.get(doc)?)))
+    }
+
+    /// Whether any of these documents, by their old numbers, is wanted.
+    fn has_any_for(&self, buffer: &ReorderBuffer, mut docs: Range<u32>) -> bool {
+        docs.any(|doc| self.numbers.get(doc).is_some_and(|number| buffer.wants(number)))
     }
 }
 
-fn copy_rows(parts: &[Part<'_>], builder: &mut SegmentBuilder) -> Result<()> {
-    let (mut chunk, mut bytes) = (ChunkWriter::default(), vec![]);
-    let (mut next_doc, mut row_bytes) = (0u32, 0);
-    let mut end_chunk = |chunk: &mut ChunkWriter| {
-        let n_docs = chunk.n_docs();
-        bytes.clear();
-        chunk.finish(&mut bytes);
-        if n_docs > 0 {
-            builder.add_stored(&bytes, &[(n_docs, bytes.len() as u64)])
-        } else {
-            Ok(())
+/// Writes rows in chunks.
+struct RowWriter<'b> {
+    builder: &'b mut SegmentBuilder,
+    chunk: ChunkWriter,
+    bytes: Vec<u8>,
+    n_docs: u32,
+    /// Of the rows of the chunk.
+    row_bytes: usize,
+}
+
+impl RowWriter<'_> {
+    fn add(&mut self, row: Option<&[u8]>) -> Result<()> {
+        self.chunk.add(row);
+        self.n_docs += 1;
+        self.row_bytes += row.map_or(0, <[u8]>::len);
+        match ChunkWriter::ends_chunk(self.n_docs, self.row_bytes) {
+            true => self.end_chunk(),
+            false => Ok(()),
         }
-    };
-    for part in parts {
-        part.reader.for_each_row_to_copy(|doc, row| {
-            budget::work(ROW_NS)?;
-            if part.numbers.get(doc).is_none() {
-                return Ok(());
-            }
-            chunk.add(row);
-            next_doc += 1;
-            row_bytes += row.map_or(0, <[u8]>::len);
-            if ChunkWriter::ends_chunk(next_doc, row_bytes) {
-                end_chunk(&mut chunk)?;
-                row_bytes = 0;
-            }
-            Ok(())
-        })?;
     }
-    end_chunk(&mut chunk)
+
+    fn end_chunk(&mut self) -> Result<()> {
+        let n_docs = self.chunk.n_docs();
+        self.row_bytes = 0;
+        self.bytes.clear();
+        self.chunk.finish(&mut self.bytes);
+        match n_docs {
+            0 => Ok(()),
+            _ => self.builder.add_stored(&self.bytes, &[(n_docs, self.bytes.len() as u64)]),
+        }
+    }
+}
+
+fn copy_rows(all: &Parts<'_>, builder: &mut SegmentBuilder) -> Result<()> {
+    let (chunk, bytes) = (ChunkWriter::default(), vec![]);
+    let mut writer = RowWriter { builder, chunk, bytes, n_docs: 0, row_bytes: 0 };
+    if all.reorders {
+        let gather = |buffer: &mut ReorderBuffer| gather_rows(&all.parts, buffer);
+        reorder(all.n_docs, all.room, gather, |row| writer.add(row))?;
+        return writer.end_chunk();
+    }
+    for part in &all.parts {
+        part.reader.for_each_row_to_copy(
+            |_| true,
+            |doc, row| {
+                budget::work(ROW_NS)?;
+                part.numbers.get(doc).map_or(Ok(()), |_| writer.add(row))
+            },
+        )?;
+    }
+    writer.end_chunk()
+}
+
+fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
+    for part in parts {
+        // Both look at what is wanted, which becomes less as the buffer fills.
+        let buffer = std::cell::RefCell::new(&mut *buffer);
+        part.reader.for_each_row_to_copy(
+            |docs| part.has_any_for(&buffer.borrow(), docs),
+            |doc, row| {
+                budget::work(ROW_NS)?;
+                if let Some(number) = part.numbers.get(doc) {
+                    buffer.borrow_mut().add(number, row);
+                }
+                Ok(())
+            },
+        )?;
+    }
+    Ok(())
 }
 
 /// What is kept of where words are does not depend on other documents.
-fn copy_offsets(parts: &[Part<'_>], field: FieldId, mut writer: OffsetsSection<'_>) -> Result<()> {
-    for part in parts {
+fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>) -> Result<()> {
+    let gather = |buffer: &mut ReorderBuffer| {
+        for part in &all.parts {
+            let Some(offsets) = part.reader.field(field).offsets()? else { continue };
+            for (doc, number) in part.docs() {
+                if buffer.wants(number) {
+                    buffer.add(number, Some(&offsets.part(doc)?));
+                }
+            }
+        }
+        Ok(())
+    };
+    if all.reorders {
+        reorder(all.n_docs, all.room, gather, |part| writer.add(part.unwrap_or_default()))?;
+        return writer.finish();
+    }
+    for part in &all.parts {
         let Some(offsets) = part.reader.field(field).offsets()? else { continue };
-        for doc in part.docs() {
+        for (doc, _) in part.docs() {
             writer.add(&offsets.part(doc)?)?;
         }
     }
@@ -144,18 +227,29 @@ fn copy_offsets(parts: &[Part<'_>], field: FieldId, mut writer: OffsetsSection<'
 
 /// The codes of typed fields are the same in every segment, those of keywords are numbers of their terms.
 fn copy_column(
-    parts: &[Part<'_>],
+    all: &Parts<'_>,
     ordinals: Option<&[OrdinalMap]>,
     field: FieldId,
     mut writer: ColumnSection<'_>,
 ) -> Result<()> {
-    for (nth, part) in parts.iter().enumerate() {
+    let of_part = |nth: usize| ordinals.and_then(|of_parts| of_parts.get(nth));
+    if all.reorders {
+        let gather = |buffer: &mut ReorderBuffer| gather_codes(&all.parts, of_part, field, buffer);
+        let mut codes = vec![];
+        reorder(all.n_docs, all.room, gather, |bytes| {
+            let (of_doc, _) = bytes.unwrap_or_default().as_chunks();
+            codes.clear();
+            codes.extend(of_doc.iter().map(|code| u64::from_le_bytes(*code)));
+            writer.add(&codes, None)
+        })?;
+        return writer.finish();
+    }
+    for (nth, part) in all.parts.iter().enumerate() {
         let Some(column) = part.reader.field(field).column()? else { continue };
-        let ordinals = ordinals.and_then(|of_parts| of_parts.get(nth));
         column.for_each(|doc, codes| {
             budget::work(CODES_NS)?;
             match part.numbers.get(doc) {
-                Some(_) => writer.add(codes, ordinals),
+                Some(_) => writer.add(codes, of_part(nth)),
                 None => Ok(()),
             }
         })?;
@@ -163,172 +257,82 @@ fn copy_column(
     writer.finish()
 }
 
-/// One segment's next term.
-struct Head<'s, T> {
-    stream: T,
-    term: Option<(Vec<u8>, TermInfo)>,
-    field: FieldReader<'s>,
-    part: &'s Part<'s>,
-}
-
-/// Merges the terms; with the numbers that those of each part get, where the field keeps a column of them.
-fn merge_terms(
+/// Keeps the codes of what is wanted, 8 bytes each, as they will be.
+fn gather_codes<'o>(
     parts: &[Part<'_>],
+    ordinals: impl Fn(usize) -> Option<&'o OrdinalMap>,
     field: FieldId,
-    ranking: &Ranking,
-    writer: &mut FieldWriter<'_>,
-) -> Result<Vec<OrdinalMap>> {
-    let has_ordinals =
-        parts.first().is_some_and(|part| part.reader.schema().get(field).has_ordinals());
-    let mut ordinals = vec![OrdinalMap::default(); if has_ordinals { parts.len() } else { 0 }];
-    let mut n_terms = 0;
-    let mut heads = vec![];
-    for part in parts {
-        let field = part.reader.field(field);
-        let stream = field.terms()?.iter();
-        heads.push(Head { stream, term: None, field, part });
-    }
-    for head in &mut heads {
-        head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
-    }
-    let mut merger = TermMerger {
-        ranking,
-        docs: vec![],
-        occurrences: vec![],
-        of_part: vec![],
-        bytes: vec![],
-        ranked: RankedWriter::default(),
-    };
-    while let Some(term) =
-        heads.iter().filter_map(|head| head.term.as_ref()).map(|term| &term.0).min().cloned()
-    {
-        merger.clear();
-        for (nth, head) in heads.iter_mut().enumerate() {
-            let Some((_, info)) = head.term.as_ref().filter(|(other, _)| *other == term) else {
-                continue;
+    buffer: &mut ReorderBuffer,
+) -> Result<()> {
+    let mut bytes = vec![];
+    for (nth, part) in parts.iter().enumerate() {
+        let Some(column) = part.reader.field(field).column()? else { continue };
+        let ordinals = ordinals(nth);
+        column.for_each(|doc, codes| {
+            budget::work(CODES_NS)?;
+            let Some(number) = part.numbers.get(doc).filter(|number| buffer.wants(*number)) else {
+                return Ok(());
             };
-            merger.add(head.field, info, head.part)?;
-            // Where the term goes with its documents, none is left that would ask for its number.
-            if let Some(of_part) = ordinals.get_mut(nth) {
-                of_part.push(n_terms);
+            bytes.clear();
+            for &code in codes {
+                let code = match ordinals {
+                    None => code,
+                    Some(ordinals) => ordinals.of_code(code)?.into(),
+                };
+                bytes.extend_from_slice(&code.to_le_bytes());
             }
-            head.term = head.stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
-        }
-        if !merger.docs.is_empty() {
-            merger.write(&term, writer)?;
-            n_terms += 1;
-        }
+            buffer.add(number, Some(&bytes));
+            Ok(())
+        })?;
     }
-    Ok(ordinals)
-}
-
-/// One term of all segments.
-struct TermMerger<'a> {
-    ranking: &'a Ranking,
-    docs: Vec<u32>,
-    occurrences: Vec<u8>,
-    /// Occurrences in a segment where some are left out.
-    of_part: Vec<u8>,
-    bytes: Vec<u8>,
-    ranked: RankedWriter,
-}
-
-impl TermMerger<'_> {
-    fn clear(&mut self) {
-        self.docs.clear();
-        self.occurrences.clear();
-        self.bytes.clear();
-    }
-
-    fn add(&mut self, field: FieldReader<'_>, info: &TermInfo, part: &Part<'_>) -> Result<()> {
-        let from = self.docs.len();
-        field.postings(info)?.decode_into(part.reader.n_docs(), &mut self.docs)?;
-        if !self.docs[from..].is_sorted_by(|a, b| a < b) {
-            return Err(Error::corrupt("merging the documents of a term")
-                .expected("ascending numbers")
-                .found("others")
-                .in_file(part.reader.file().path()));
-        }
-        let (numbers, detail) = (&part.numbers, self.ranking.detail);
-        if !numbers.keeps_all() && detail.has_frequencies() {
-            self.of_part.clear();
-            field.append_occurrences(info, &mut self.of_part)?;
-            let mut reader = OccurrenceReader::new(&self.of_part, detail);
-            for doc in &self.docs[from..] {
-                let start = reader.position_in_bytes();
-                reader.skip(1).ok_or_else(ends_early)?;
-                if numbers.get(*doc).is_some() {
-                    let of_doc = &self.of_part[start..reader.position_in_bytes()];
-                    self.occurrences.extend_from_slice(of_doc);
-                }
-            }
-        } else if detail.has_frequencies() {
-            field.append_occurrences(info, &mut self.occurrences)?;
-        }
-        let mut left = from;
-        for at in from..self.docs.len() {
-            if let Some(number) = numbers.get(self.docs[at]) {
-                self.docs[left] = number;
-                left += 1;
-            }
-        }
-        self.docs.truncate(left);
-        Ok(())
-    }
-
-    fn write(&mut self, term: &[u8], writer: &mut FieldWriter<'_>) -> Result<()> {
-        let (docs, occurrences) = (&self.docs, &self.occurrences);
-        if docs.len() <= INLINE_DOCS_MAX as usize && occurrences.len() <= INLINE_OCCURRENCES_MAX {
-            return writer.add_term(term, NewTerm::Inline { docs, occurrences });
-        }
-        let df = docs.len() as u32;
-        postings::encode(docs, &mut self.bytes);
-        let is_long = docs.len() > postings::SHORT_DOCS_MAX;
-        if !is_long {
-            self.bytes.extend_from_slice(occurrences);
-        }
-        let len = postings::checked_len(self.bytes.len())?;
-        if is_long && self.ranking.detail.has_frequencies() {
-            let all = std::iter::once((&occurrences[..], df));
-            self.ranked.write(docs, all, self.ranking, &mut self.bytes)?;
-        }
-        writer.write_postings(&self.bytes)?;
-        let ranked_len = self.bytes.len() as u64 - u64::from(len);
-        writer.add_term(term, NewTerm::Stored { df, len, ranked_len })
-    }
+    Ok(())
 }
 
 /// The codes of all documents' lengths.
-fn lengths(parts: &[Part<'_>], field: FieldId) -> Result<Vec<u8>> {
+fn lengths(all: &Parts<'_>, field: FieldId) -> Result<Vec<u8>> {
     let mut codes = vec![];
-    for part in parts {
+    for part in &all.parts {
         if let Some(lengths) = part.reader.field(field).lengths()? {
+            codes.resize(all.n_docs as usize, 0);
             let of_part = lengths.codes(0..lengths.n_docs())?;
-            let kept =
-                (0..).zip(of_part.iter()).filter(|(doc, _)| part.numbers.get(*doc).is_some());
-            codes.extend(kept.map(|(_, code)| *code));
+            for (doc, number) in part.docs() {
+                codes[number as usize] = of_part[doc as usize];
+            }
         }
     }
     Ok(codes)
 }
 
-fn totals(parts: &[Part<'_>], field: FieldId) -> Result<FieldTotals> {
+fn totals(all: &Parts<'_>, field: FieldId) -> Result<FieldTotals> {
     let mut totals = FieldTotals::default();
-    for part in parts {
+    let (mut present, mut empty) = (vec![], vec![]);
+    for part in &all.parts {
         let reader = part.reader.field(field);
         let of_deleted = n_tokens_of_deleted(part, reader)?;
         totals.n_tokens += reader.statistics()?.n_tokens.saturating_sub(of_deleted);
-        for (list, ranges) in
-            [(reader.presence()?, &mut totals.presence), (reader.empty()?, &mut totals.empty)]
-        {
+        for (list, ranges, numbers) in [
+            (reader.presence()?, &mut totals.presence, &mut present),
+            (reader.empty()?, &mut totals.empty, &mut empty),
+        ] {
             let mut docs = vec![];
             list.decode_into(part.reader.n_docs(), &mut docs)?;
-            for number in docs.iter().filter_map(|doc| part.numbers.get(*doc)) {
-                ranges.add(number, number + 1);
+            numbers.extend(docs.into_iter().filter_map(|doc| part.numbers.get(doc)));
+            if !all.reorders {
+                add_to(ranges, numbers);
             }
         }
     }
+    for (ranges, numbers) in [(&mut totals.presence, &mut present), (&mut totals.empty, &mut empty)]
+    {
+        numbers.sort();
+        add_to(ranges, numbers);
+    }
     Ok(totals)
+}
+
+/// Moves documents, which ascend, to the end of a set.
+fn add_to(ranges: &mut DocRanges, numbers: &mut Vec<u32>) {
+    numbers.drain(..).for_each(|number| ranges.add(number, number + 1));
 }
 
 /// How many words the deleted documents of a segment have: lengths are kept as codes, which do not tell.
@@ -358,11 +362,6 @@ fn n_tokens_of_deleted(part: &Part<'_>, field: FieldReader<'_>) -> Result<u64> {
         }
     }
     Ok(sum)
-}
-
-#[cold]
-fn ends_early() -> Error {
-    Error::corrupt("reading the occurrences of a term").expected("those of all its documents")
 }
 
 #[cfg(test)]
@@ -415,11 +414,11 @@ mod tests {
         mostly_deleted(&storage).commit().unwrap();
         let snapshot = Snapshot::open(&*storage).unwrap();
         let readers: Vec<_> = snapshot.readers().collect();
+        let schema = &snapshot.manifest.schema;
         let stopped_at = |n| {
             let target = Arc::new(MemoryStorage::new());
-            let merge =
-                || merge(&readers, &snapshot.manifest.schema, target, SegmentId([7; 16]), |_| ());
-            budget::Budget::stopping_at(n).run(merge).map(|built| built.n_docs)
+            let merge = || merge(&readers, schema, target, SegmentId([7; 16]), 1 << 20, |_| ());
+            budget::Budget::stopping_at(n).run(merge).map(|merged| merged.built.n_docs)
         };
         // By the thousand rows, and the blocks of terms after them.
         for n in [0, 500, 999, 1_050] {

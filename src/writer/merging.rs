@@ -16,13 +16,14 @@ use crate::schema::Schema;
 use crate::segment::builder::BuiltSegment;
 use crate::segment::deletes::{self, DeletedDocs};
 use crate::segment::file::SegmentFile;
+use crate::segment::order::first_out_of_order;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::{IoPriority, Pace, Paced, Storage};
 use crate::writer::CommitInfo;
 use crate::writer::clear_away;
-use crate::writer::merge_segments;
+use crate::writer::merge_segments::{self, Merged};
 use crate::writer::pipeline::Progress;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -73,6 +74,7 @@ pub struct MergeJob {
     priority: IoPriority,
     sources: Arc<Sources>,
     observer: Arc<Observer>,
+    room: usize,
 }
 
 /// What a [job](MergeJob) made, durable and unknown to anybody until [`IndexWriter::finish_merge`]. Dropping it deletes it.
@@ -80,8 +82,8 @@ pub struct MergeJob {
 #[must_use = "it is part of nothing until the writer takes it in"]
 pub struct MergedSegment {
     built: Option<BuiltSegment>,
-    input: Input,
-    schema: Arc<Schema>,
+    /// The numbers that the documents of each segment have in it.
+    numbers: Vec<Renumbering>,
     storage: Arc<dyn Storage>,
     sources: Arc<Sources>,
     /// The process that made it: a fork of it must not delete what that has committed.
@@ -115,24 +117,34 @@ impl Input {
     }
 }
 
-/// Writes one segment of some, durable where it `waits` for the disk. What an error leaves of its file is deleted.
+/// A segment that is to be written of others.
+struct Output<'o> {
+    storage: Arc<dyn Storage>,
+    id: SegmentId,
+    /// Bytes that what is put in order may take while it waits for its turn.
+    room: usize,
+    /// Whether it is to be durable at once.
+    waits: bool,
+    observer: &'o Observer,
+}
+
+/// Writes one segment of some. What an error leaves of its file is deleted.
 fn write(
     readers: &[SegmentReader<'_>],
     schema: &Schema,
-    storage: Arc<dyn Storage>,
-    id: SegmentId,
-    waits: bool,
-    observer: &Observer,
+    output: Output<'_>,
     on_progress: impl FnMut(Progress),
-) -> Result<BuiltSegment> {
+) -> Result<Merged> {
+    let Output { storage, id, room, waits, observer } = output;
     let watch = observer.begin(Operation::Merge);
     let mut unfinished = Unfinished(Some((&*storage, id)));
-    let merged = merge_segments::merge(readers, schema, Arc::clone(&storage), id, on_progress);
-    let written = merged.and_then(|mut built| {
+    let merged =
+        merge_segments::merge(readers, schema, Arc::clone(&storage), id, room, on_progress);
+    let written = merged.and_then(|mut merged| {
         if waits {
-            built.file.sync()?;
+            merged.built.file.sync()?;
         }
-        Ok(built)
+        Ok(merged)
     });
     told::merge(observer, watch, readers, written.as_ref().err());
     if written.is_ok() {
@@ -171,20 +183,21 @@ impl MergeJob {
     /// [`ErrorKind::Cancelled`], [`ErrorKind::Timeout`] where it runs under a [`Budget`] of the host's, and those of reading
     /// and writing files. Nothing is left of it then, and the index is as it was.
     pub fn run(self, cancel: &CancelToken) -> Result<MergedSegment> {
-        let MergeJob { input, schema, id, storage, pace, priority, sources, observer } = self;
+        let MergeJob { input, schema, id, storage, pace, priority, sources, observer, room } = self;
         let paced: Arc<dyn Storage> =
             Arc::new(Paced::new(Arc::clone(&storage), pace, cancel.clone()));
         let _lowered = priority.lower();
         // What reads much and writes little, as where most is deleted, is stopped by the budget.
-        let built = Budget::new()
+        let output = Output { storage: paced, id, room, waits: true, observer: &observer };
+        let merged = Budget::new()
             .cancel(cancel)
-            .run(|| write(&input.readers(&schema), &schema, paced, id, true, &observer, |_| ()));
-        let built = built.map_err(|error| match error.kind() {
+            .run(|| write(&input.readers(&schema), &schema, output, |_| ()));
+        let Merged { built, numbers } = merged.map_err(|error| match error.kind() {
             ErrorKind::Cancelled => Error::new(ErrorKind::Cancelled, "merging segments"),
             _ => error,
         })?;
         let process = std::process::id();
-        Ok(MergedSegment { built: Some(built), input, schema, storage, sources, process })
+        Ok(MergedSegment { built: Some(built), numbers, storage, sources, process })
     }
 }
 
@@ -202,9 +215,7 @@ impl MergedSegment {
     /// as they are by now.
     fn deleted_since(&self, now: &[SegmentMeta]) -> Result<DeletedSet> {
         let mut set = DeletedSet::default();
-        let mut base = 0;
-        for (reader, segment) in self.input.readers(&self.schema).into_iter().zip(now) {
-            let numbers = Renumbering::of(reader, base)?;
+        for (numbers, segment) in self.numbers.iter().zip(now) {
             if let Some(deletes) = Snapshot::open_deletes_of(&*self.storage, segment, None)? {
                 deletes.for_each(segment.n_docs, |doc| {
                     if let Some(new) = numbers.get(doc) {
@@ -212,7 +223,6 @@ impl MergedSegment {
                     }
                 })?;
             }
-            base += numbers.n_live();
         }
         Ok(set)
     }
@@ -343,8 +353,9 @@ impl IndexWriter {
         let Merges { pace, priority, .. } = &self.merges;
         let (pace, priority) = (Arc::clone(pace), *priority);
         let (schema, id) = (Arc::clone(&self.rules.schema), self.ids.next());
-        let observer = Arc::clone(&self.resources.observer);
-        Ok(Some(MergeJob { input, schema, id, storage, pace, priority, sources, observer }))
+        let (observer, room) =
+            (Arc::clone(&self.resources.observer), self.resources.reorder_bytes());
+        Ok(Some(MergeJob { input, schema, id, storage, pace, priority, sources, observer, room }))
     }
 
     /// Puts what a job merged in the place of its segments, without what was deleted meanwhile, by a commit of its own, or with
@@ -429,11 +440,29 @@ impl IndexWriter {
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
         let on_progress = |progress| report(on_progress, progress);
-        let (readers, observer) = (input.readers(schema), &self.resources.observer);
-        let built = write(&readers, schema, storage, id, waits, observer, on_progress)?;
-        drop(readers);
+        let (room, observer) = (self.resources.reorder_bytes(), &*self.resources.observer);
+        let output = Output { storage, id, room, waits, observer };
+        let Merged { built, .. } = write(&input.readers(schema), schema, output, on_progress)?;
         drop(input);
         self.staging.replace(range, built);
+        Ok(())
+    }
+
+    /// Puts the documents of segments that were written as they were added in the order of the schema, if it has one, each without
+    /// what is deleted. Those that lie in it stay.
+    pub(super) fn put_in_order(&mut self, range: Range<usize>) -> Result<()> {
+        if self.rules.schema.order_fields().is_empty() {
+            return Ok(());
+        }
+        for at in range {
+            let (storage, schema) = (self.committer.storage(), &self.rules.schema);
+            let input = Input::open(&**storage, schema, &self.staging.segments()[at..=at])?;
+            let mut readers = input.readers(schema).into_iter();
+            let out_of_order = readers.find_map(|reader| first_out_of_order(reader).transpose());
+            if out_of_order.transpose()?.is_some() {
+                self.merge_range(at..at + 1, false)?;
+            }
+        }
         Ok(())
     }
 
@@ -458,8 +487,9 @@ impl IndexWriter {
         let (id, schema) = (self.ids.next(), &self.rules.schema);
         let on_progress = &mut self.on_progress;
         let on_progress = |progress| report(on_progress, progress);
-        let observer = &self.resources.observer;
-        let built = write(readers, schema, storage, id, false, observer, on_progress)?;
+        let (room, observer) = (self.resources.reorder_bytes(), &*self.resources.observer);
+        let output = Output { storage, id, room, waits: false, observer };
+        let Merged { built, .. } = write(readers, schema, output, on_progress)?;
         let n_docs = u64::from(built.n_docs);
         self.staging.counts.added += n_docs;
         self.staging.add(built);

@@ -12,13 +12,16 @@ mod lines;
 mod merge_policy;
 mod merge_runs;
 mod merge_segments;
+mod merge_terms;
 mod merging;
 #[cfg(test)]
 mod occurrence_tests;
 mod options;
+mod order;
 mod pipeline;
 mod prepared;
 pub(crate) mod recover;
+mod reorder;
 mod run;
 mod rules;
 pub(crate) mod salvage;

@@ -184,7 +184,8 @@ fn built_and_merged_segments_say_where_every_word_stands() {
             .map(|(file, part)| SegmentReader::new(file, &schema, part.n_docs))
             .collect();
         let id = SegmentId([9; 16]);
-        let merged = merge_segments::merge(&readers, &schema, storage.clone(), id, |_| ()).unwrap();
+        let merged = merge_segments::merge(&readers, &schema, storage.clone(), id, 1 << 20, |_| ());
+        let merged = merged.unwrap().built;
         let merged_file = open(&*storage, &merged);
         check(SegmentReader::new(&merged_file, &schema, merged.n_docs), detail, &texts);
 

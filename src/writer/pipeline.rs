@@ -70,6 +70,11 @@ impl Resources {
         self.memory_bytes / 4
     }
 
+    /// Bytes of rows, or of what else documents have, that wait for their turn where a merge puts them in order.
+    pub(super) fn reorder_bytes(&self) -> usize {
+        self.memory_bytes / 4
+    }
+
     /// Bytes of buffers at which a worker ends its run early.
     fn worker_bytes(&self) -> usize {
         self.memory_bytes * 3 / 4 / (self.tasks() + 1)

@@ -148,6 +148,8 @@ pub(crate) fn salvage(
             segment.revived = segment.revived.saturating_sub(replaced);
         }
     }
+    // Only now, as which of two documents is the later one is told by where they stand.
+    writer.put_in_order(0..writer.staging.segments().len())?;
     writer.staging.sync()?;
     let committed = writer.committer.commit(Draft {
         schema: manifest.schema.clone(),

@@ -89,7 +89,7 @@ const OLD_DELETED: [Step; 5] = [
 impl Scene {
     fn new(bug: Option<Bug>, steps: &'static [Step]) -> Scene {
         let without_key = bug == Some(Bug::IgnoredShortWrite);
-        let sound = System { bug: None, fixed_ids: true, without_key };
+        let sound = System { fixed_ids: true, without_key, ..System::default() };
         let (disk, mut history) = (Disk::default(), History::new());
         let before = [Step::Commit { docs: 2, payload: 40 }; 2];
         sound.run(&disk, &mut history, &before).unwrap();

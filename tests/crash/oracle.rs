@@ -5,7 +5,7 @@ use crate::states::CrashState;
 use crate::workload::{History, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use treepie::{ErrorKind, Index, Searcher};
+use treepie::{DocId, ErrorKind, Index, Searcher};
 
 /// What is wrong, in words.
 pub(crate) type Verdict<T> = Result<T, String>;
@@ -32,7 +32,8 @@ impl System {
         let Some(titles) = history.commits.get(found as usize) else {
             return Err(format!("found commit {found}, which nobody began"));
         };
-        compare(&searcher, titles).map_err(|what| format!("commit {found}: {what}"))?;
+        compare(&searcher, titles, self.ordered)
+            .map_err(|what| format!("commit {found}: {what}"))?;
         Ok(found)
     }
 
@@ -110,7 +111,8 @@ impl System {
     }
 }
 
-fn compare(searcher: &Searcher, titles: &[Arc<str>]) -> Verdict<()> {
+/// Compares all documents, in the order in which they were added, or whatever it is.
+fn compare(searcher: &Searcher, titles: &[Arc<str>], in_another_order: bool) -> Verdict<()> {
     let failed = |error: treepie::Error| error.to_string();
     let expect = |what: &str, expected: u64, found: u64| match expected == found {
         true => Ok(()),
@@ -127,10 +129,15 @@ fn compare(searcher: &Searcher, titles: &[Arc<str>]) -> Verdict<()> {
     }
     let docs: Vec<_> = searcher.documents().collect::<Result<_, _>>().map_err(failed)?;
     expect("documents one by one", titles.len() as u64, docs.len() as u64)?;
-    for (doc, title) in docs.into_iter().zip(titles) {
-        let fields = searcher.document(doc).map_err(failed)?;
-        let found = fields["title"].to_string();
-        if found != **title {
+    let title = |doc: &DocId| Ok(searcher.document(*doc)?["title"].to_string());
+    let mut found = docs.iter().map(title).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let mut titles = titles.to_vec();
+    if in_another_order {
+        found.sort();
+        titles.sort();
+    }
+    for ((doc, found), title) in docs.iter().zip(found).zip(titles) {
+        if found != *title {
             return Err(format!("document {doc}: expected {title:?}, found {found:?}"));
         }
     }

@@ -105,6 +105,8 @@ pub(crate) struct System {
     pub(crate) fixed_ids: bool,
     /// Documents do not replace each other. Whoever compares keys reads what was written just now, and notices some bugs.
     pub(crate) without_key: bool,
+    /// Segments lie in the order of keys, the greatest first, so that what a commit adds is written twice.
+    pub(crate) ordered: bool,
 }
 
 /// One thing that a session does.
@@ -151,8 +153,12 @@ impl System {
                 let schema = Schema::builder().text("title").field(kind);
                 let schema = match self.without_key {
                     true => schema.keyword("id"),
-                    false => schema.key("id"),
+                    false => {
+                        let id = Field::new("id", FieldKind::Keyword).column(self.ordered);
+                        schema.field(id).key("id")
+                    }
                 };
+                let schema = if self.ordered { schema.order_by(["-id"]) } else { schema };
                 Ok(Index::options().create_in(storage, schema.build()?))
             }
             _ => Index::options().open_storage(storage),

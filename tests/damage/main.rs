@@ -21,6 +21,7 @@ mod guard;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod hostile;
+mod ordered;
 mod questions;
 mod recovery;
 mod replay;

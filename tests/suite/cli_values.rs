@@ -360,3 +360,39 @@ fn rows_of_sorted_hits_have_a_column_for_each_key() {
         "{rows}"
     );
 }
+
+#[test]
+fn an_order_of_documents_is_given_on_the_command_line_or_in_a_schema_file() {
+    let dir = Dir::new();
+    dir.write(
+        "a.csv",
+        "name,price,since\njay,3,2020-05-01\nrook,12,2019-01-31\npie,3,2021-01-01\n",
+    );
+    let order_of = |index: &str, args: &[&str]| {
+        dir.ok(&[&["index", index, "a.csv", "--quiet"], args].concat());
+        dir.ok(&["verify", index]);
+        let hits = dir.ok(&["search", index, "*", "--format", "jsonl"]);
+        let name = |line: &str| -> String {
+            let hit: serde_json::Value = serde_json::from_str(line).unwrap();
+            hit["fields"]["name"].as_str().unwrap().to_owned()
+        };
+        (hits.lines().map(name).collect::<Vec<_>>(), dir.ok(&["inspect", index, "schema"]))
+    };
+    let (names, schema) = order_of("a.tp", &["--order-by", "price,-since"]);
+    assert_eq!(names, ["pie", "jay", "rook"]);
+    assert!(schema.ends_with("[index]\norder = [\"price\", \"-since\"]\n"), "{schema}");
+    // As the schema that was printed says, and another order instead of that.
+    dir.write("schema.toml", &schema);
+    assert_eq!(order_of("b.tp", &["--schema", "schema.toml"]), (names, schema));
+    let (names, _) = order_of("c.tp", &["--schema", "schema.toml", "--order-by", "-price"]);
+    assert_eq!(names, ["rook", "jay", "pie"]);
+    let plan = dir.ok(&["explain", "a.tp", "*", "--sort", "price", "--analyze"]);
+    assert!(plan.contains("what matches, in the order of the index"), "{plan}");
+    let with = |order: &str| dir.run(&["index", "d.tp", "a.csv", "--order-by", order]);
+    with("prize").fails_with(&["one of price, since", "found 'prize'"]);
+    with("name").fails_with(&["field 'name'"]);
+    with("").fails_with(&["found ''"]);
+    with("price,price").fails_with(&["each field once", "'price' twice"]);
+    let appended = dir.run(&["index", "a.tp", "a.csv", "--append", "--order-by", "price"]);
+    appended.fails_with(&["--order-by", "--append"]);
+}

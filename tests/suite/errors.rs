@@ -182,6 +182,13 @@ const CASES: &[Case] = &[
         provoke: many_fields,
         says: &["building a schema: expected at most 1024 fields, found 1025"],
     },
+    Case {
+        kind: ErrorKind::Schema,
+        limit: Some("ORDER_FIELDS_MAX"),
+        outcome: None,
+        provoke: || Schema::builder().text("a").order_by(["a"; 5]).build().unwrap_err(),
+        says: &["ordering the documents of an index: expected at most 4 fields, found 5"],
+    },
     of_document("VALUE_BYTES_MAX", || adding("text", 17 << 20), &["field 'text'"]),
     of_document("DOCUMENT_BYTES_MAX", a_large_document, &["the values of a document"]),
     of_document("MAX_TERM_LEN", || adding("kind", 40_000), &["field 'kind'"]),

@@ -44,6 +44,7 @@ mod ranges;
 mod ranking;
 mod recount;
 mod result_cache;
+mod segment_order;
 mod selections;
 mod shared;
 mod sorting;

@@ -353,10 +353,11 @@ impl<'s, S: Source<'s>> StoredReader<S> {
         header.row(doc - first).map_err(|error| error.unwrap_or_else(damaged))
     }
 
-    /// Calls `visit` with every row in document order, group by group: each is decoded once. Checks that chunks and
-    /// groups follow each other (S1).
+    /// Calls `visit` with every row in document order, group by group: each is decoded once, but for groups of which no
+    /// document is `wanted`, whose rows are left out. Checks that chunks and groups follow each other (S1).
     pub(crate) fn for_each(
         &self,
+        mut wanted: impl FnMut(Range<u32>) -> bool,
         mut visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
         let (mut rows, mut next) = (Rows::default(), (0, 0));
@@ -388,6 +389,12 @@ impl<'s, S: Source<'s>> StoredReader<S> {
             let table = chunk.table().map_err(locate)?;
             let mut doc = first;
             for nth in 0..chunk.n_groups {
+                let docs = chunk.docs_of(nth).map_err(locate)?;
+                let docs = first.saturating_add(docs.start)..first.saturating_add(docs.end);
+                if docs.start == doc && docs.end <= end && !wanted(docs.clone()) {
+                    doc = docs.end;
+                    continue;
+                }
                 let begins_at = chunk.rows_of(nth, &table, &mut rows).map_err(locate)?;
                 let is_inside = rows.ends.len() <= (end - doc) as usize;
                 if begins_at.checked_add(first) != Some(doc) || !is_inside {
@@ -524,6 +531,13 @@ impl<'s, S: Source<'s>> ChunkView<S> {
                 Ok(row_in(&plain, nth, n_rows).ok_or(None)?.map(<[u8]>::to_vec))
             }
         }
+    }
+
+    /// The documents of a group, counted from the first of the chunk.
+    fn docs_of(&self, nth: u32) -> ChunkResult<Range<u32>> {
+        let (first, _) = self.group(nth)?;
+        let end = if nth + 1 < self.n_groups { self.group(nth + 1)?.0 } else { self.n_docs };
+        if first <= end { Ok(first..end) } else { Err(None) }
     }
 
     /// The first document of a group, how many it has, and its bytes.

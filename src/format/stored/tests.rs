@@ -30,13 +30,32 @@ fn check(rows: &Rows) {
     }
     assert!(reader.row(rows.len() as u32).is_err());
     let mut next = 0;
-    let visited = reader.for_each(|doc, row| {
-        assert_eq!((doc, row), (next, rows[doc as usize].as_deref()));
-        next += 1;
-        Ok(())
-    });
+    let visited = reader.for_each(
+        |_| true,
+        |doc, row| {
+            assert_eq!((doc, row), (next, rows[doc as usize].as_deref()));
+            next += 1;
+            Ok(())
+        },
+    );
     visited.unwrap();
     assert_eq!(next as usize, rows.len());
+    // Those of some documents alone, with few others beside them.
+    for wanted in [0, rows.len() as u32 / 3, rows.len().saturating_sub(1) as u32] {
+        let (mut n, mut found) = (0, None);
+        let visited = reader.for_each(
+            |docs| docs.contains(&wanted),
+            |doc, row| {
+                assert_eq!(row, rows[doc as usize].as_deref());
+                n += 1;
+                found = found.or((doc == wanted).then_some(doc));
+                Ok(())
+            },
+        );
+        visited.unwrap();
+        assert!(n <= GROUP_ROWS, "{n} rows for one");
+        assert_eq!(found, rows.get(wanted as usize).map(|_| wanted));
+    }
 }
 
 #[test]
@@ -114,10 +133,13 @@ fn damage_is_an_error_or_a_row_never_a_panic() {
                 bad[at] ^= flip;
                 let reader = StoredReader::open(&bad[..], &index[..]).unwrap();
                 // Whoever visits may count on that: it has room for so many.
-                let _ = reader.for_each(|doc, _| {
-                    assert!(doc < 130, "byte {at}: document {doc}");
-                    Ok(())
-                });
+                let _ = reader.for_each(
+                    |_| true,
+                    |doc, _| {
+                        assert!(doc < 130, "byte {at}: document {doc}");
+                        Ok(())
+                    },
+                );
                 for doc in [0, 64, 129] {
                     let _ = reader.row(doc).map_err(|error| assert!(!error.to_string().is_empty()));
                 }
@@ -131,7 +153,7 @@ fn damage_is_an_error_or_a_row_never_a_panic() {
             bad[at] ^= 0xFF;
             if let Ok(reader) = StoredReader::open(&stored[..], &bad[..]) {
                 let _ = reader.row(64);
-                assert!(reader.for_each(|_, _| Ok(())).is_err(), "byte {at}");
+                assert!(reader.for_each(|_| true, |_, _| Ok(())).is_err(), "byte {at}");
             }
         }
     }
@@ -164,8 +186,9 @@ fn index(entries: &[(u32, u64)], n_docs: u32) -> Vec<u8> {
 fn an_index_that_contradicts_itself_or_its_chunks_is_refused() {
     let rows: Rows = (0..5).map(|n| Some(vec![b'a' + n; 9])).collect();
     let (stored, entries) = chunks(&[rows[..3].to_vec(), rows[3..].to_vec()]);
-    let read =
-        |stored: &[u8], index: &[u8]| StoredReader::open(stored, index)?.for_each(|_, _| Ok(()));
+    let read = |stored: &[u8], index: &[u8]| {
+        StoredReader::open(stored, index)?.for_each(|_| true, |_, _| Ok(()))
+    };
     read(&stored, &index(&entries, 5)).unwrap();
     let longer = [&index(&entries, 5)[..], &[0; 12]].concat();
     assert!(read(&stored, &longer).is_err(), "an entry that is not counted");
@@ -190,7 +213,10 @@ fn chunks_of_an_unknown_codec_are_refused() {
     for codec in [0, 3, 0xFF] {
         stored[0] = codec;
         let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
-        assert!(reader.row(0).is_err() && reader.for_each(|_, _| Ok(())).is_err(), "{codec}");
+        assert!(
+            reader.row(0).is_err() && reader.for_each(|_| true, |_, _| Ok(())).is_err(),
+            "{codec}"
+        );
     }
 }
 
@@ -232,11 +258,14 @@ fn chunks_and_groups_have_no_more_rows_than_the_index_says() {
         let index = index.finish();
         let mut n_visited = 0;
         let reader = StoredReader::open(&chunk[..], &index[..]).unwrap();
-        let visited = reader.for_each(|doc, row| {
-            assert!(doc < n_docs && row.is_none(), "document {doc} of {n_docs}");
-            n_visited += 1;
-            Ok(())
-        });
+        let visited = reader.for_each(
+            |_| true,
+            |doc, row| {
+                assert!(doc < n_docs && row.is_none(), "document {doc} of {n_docs}");
+                n_visited += 1;
+                Ok(())
+            },
+        );
         visited.map(|()| n_visited)
     };
     assert_eq!(visit(100, chunk_of(100, &[(0, 60), (60, 40)])).unwrap(), 100);

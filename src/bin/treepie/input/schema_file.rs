@@ -25,6 +25,7 @@
 //! default_fields = ["title"]
 //! nulls = true         # which fields are null or empty is kept; default false
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
+//! order = ["price", "-since"]   # documents of a segment lie in the order of these, "-": the greatest first; default as they are added
 //! ```
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
@@ -93,8 +94,9 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                 for (key, span, value) in in_order(file.table(value, &span, "index")?) {
                     match key {
                         "default_fields" => {
-                            builder = builder.default_fields(file.names(value, &span)?);
+                            builder = builder.default_fields(file.names(value, &span, key)?);
                         }
+                        "order" => builder = builder.order_by(file.names(value, &span, key)?),
                         "key" => {
                             let wrong =
                                 || file.kind_of(span.clone(), key, "the name of a field", value);
@@ -105,8 +107,10 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                                 builder = builder.nulls();
                             }
                         }
-                        "sort" => return Err(file.not_yet(format!("index.{key}"), span)),
-                        _ => return Err(file.unknown(span, key, "default_fields, key or nulls")),
+                        _ => {
+                            let known = "default_fields, key, nulls or order";
+                            return Err(file.unknown(span, key, known));
+                        }
                     }
                 }
             }
@@ -164,7 +168,8 @@ pub(crate) fn print(schema: &Schema) -> String {
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     let has_own = !schema.default_fields().eq(texts);
-    if has_own || schema.key().is_some() || schema.keeps_nulls() {
+    let order: Vec<_> = schema.order().map(|field| format!("\"{field}\"")).collect();
+    if has_own || schema.key().is_some() || schema.keeps_nulls() || !order.is_empty() {
         text.push_str("[index]\n");
     }
     if has_own {
@@ -177,6 +182,9 @@ pub(crate) fn print(schema: &Schema) -> String {
     }
     if schema.keeps_nulls() {
         text.push_str("nulls = true\n");
+    }
+    if !order.is_empty() {
+        let _ = writeln!(text, "order = [{}]", order.join(", "));
     }
     text
 }
@@ -434,8 +442,13 @@ impl File<'_> {
         Ok(spec.to_owned())
     }
 
-    fn names(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Vec<String>, Error> {
-        let wrong = || self.kind_of(span.clone(), "default_fields", "a list of names", value);
+    fn names(
+        &self,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+        key: &str,
+    ) -> Result<Vec<String>, Error> {
+        let wrong = || self.kind_of(span.clone(), key, "a list of names", value);
         let values = value.as_array().ok_or_else(wrong)?;
         let name = |value: &DeValue<'_>| value.as_str().map(str::to_owned).ok_or_else(wrong);
         values.iter().map(|value| name(value.get_ref())).collect()
@@ -519,9 +532,11 @@ mod tests {
             .field(Field::new("quoted", FieldKind::Path { separator: '"' }))
             .field(Field::new("p", FieldKind::Decimal { scale: 2 }))
             .default_fields(["tag"])
+            .order_by(["-p", "k"])
             .build()
             .unwrap();
         assert_eq!(parse(&print(&schema)).unwrap(), schema);
+        assert!(print(&schema).ends_with("order = [\"-p\", \"k\"]\n"));
         let nulls = Schema::builder().keyword("k").nulls().build().unwrap();
         assert_eq!(
             print(&nulls),
@@ -591,6 +606,12 @@ mod tests {
                 "[fields.a]\ntype = \"keyword\"\nstored = false\n[index]\nkey = \"a\"",
                 "found one that is not stored",
             ),
+            (
+                "[fields.a]\ntype = \"text\"\n[index]\nsort = [\"a\"]",
+                "default_fields, key, nulls or order, found 'sort' (line 4)",
+            ),
+            ("[fields.a]\ntype = \"i64\"\n[index]\norder = \"a\"", "a list of names for 'order'"),
+            ("[fields.a]\ntype = \"text\"\n[index]\norder = [\"-a\"]", "the text field 'a'"),
             ("[feilds.a]\ntype = \"text\"", "expected fields or index, found 'feilds' (line 1)"),
             ("fields = 3", "expected a table for 'fields'"),
             ("[fields.a", "reading the schema file: found"),

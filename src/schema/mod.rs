@@ -8,6 +8,11 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 
+mod order;
+
+pub use order::ORDER_FIELDS_MAX;
+pub(crate) use order::OrderField;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 
@@ -45,6 +50,7 @@ pub struct Schema {
     default_fields: Vec<FieldId>,
     key: Option<FieldId>,
     nulls: bool,
+    order: Vec<OrderField>,
 }
 
 /// One field: its name, its kind, and what is kept of it.
@@ -359,6 +365,7 @@ impl Schema {
             default_fields: vec![FieldId(0)],
             key: None,
             nulls: false,
+            order: vec![],
         }
     }
 
@@ -385,6 +392,16 @@ impl Schema {
     /// Whether it is kept which fields a document says to be null or empty; see [`SchemaBuilder::nulls`].
     pub fn keeps_nulls(&self) -> bool {
         self.nulls
+    }
+
+    /// The fields that the documents of each segment lie in the order of, as [`SchemaBuilder::order_by`] takes them; none where they
+    /// lie as they were added.
+    pub fn order(&self) -> impl Iterator<Item = String> {
+        self.order.iter().map(|key| key.text(&self.fields))
+    }
+
+    pub(crate) fn order_fields(&self) -> &[OrderField] {
+        &self.order
     }
 
     pub(crate) fn key_id(&self) -> Option<FieldId> {
@@ -430,18 +447,7 @@ impl Schema {
     /// [`SchemaBuilder::build`] refuses.
     pub fn with_fields(&self, fields: impl IntoIterator<Item = Field>) -> Result<Schema> {
         let wrong = |what: String| Err(Error::new(ErrorKind::Schema, what));
-        let Schema { fields: own, nulls, .. } = self;
-        let names = |schema: &Self| schema.default_fields().map(|it| it.name.clone()).collect();
-        // In whatever order they were named.
-        let texts = || own.iter().filter(|it| it.kind.is_text());
-        let is_default = |text: &Field| self.default_fields().any(|it| it.name == text.name);
-        let has_own = texts().count() != self.default_fields().count() || !texts().all(is_default);
-        let mut builder = SchemaBuilder {
-            fields: own.clone(),
-            default_fields: has_own.then(|| names(self)),
-            key: self.key().map(|key| key.name.clone()),
-            nulls: *nulls,
-        };
+        let mut builder = self.to_builder();
         for field in fields {
             if let Some(there) = self.field(&field.name) {
                 return wrong(format!("adding the field '{}'", field.name)).map_err(|error| {
@@ -453,11 +459,40 @@ impl Schema {
             }
             builder.fields.push(field);
         }
-        if builder.fields.len() == own.len() {
+        if builder.fields.len() == self.fields.len() {
             return wrong("adding fields".into())
                 .map_err(|error| error.expected("at least one").found("none"));
         }
         builder.build()
+    }
+
+    /// The same schema with the documents of each segment in this order, or in none; see [`SchemaBuilder::order_by`].
+    ///
+    /// # Errors
+    ///
+    /// As [`SchemaBuilder::build`].
+    pub fn ordered_by<S: Into<String>>(
+        &self,
+        order: impl IntoIterator<Item = S>,
+    ) -> Result<Schema> {
+        self.to_builder().order_by(order).build()
+    }
+
+    /// What builds it. Where its default fields are all of its text fields, none are named.
+    fn to_builder(&self) -> SchemaBuilder {
+        let Schema { fields: own, nulls, .. } = self;
+        let names = |schema: &Self| schema.default_fields().map(|it| it.name.clone()).collect();
+        // In whatever order they were named.
+        let texts = || own.iter().filter(|it| it.kind.is_text());
+        let is_default = |text: &Field| self.default_fields().any(|it| it.name == text.name);
+        let has_own = texts().count() != self.default_fields().count() || !texts().all(is_default);
+        SchemaBuilder {
+            fields: own.clone(),
+            default_fields: has_own.then(|| names(self)),
+            key: self.key().map(|key| key.name.clone()),
+            nulls: *nulls,
+            order: self.order().collect(),
+        }
     }
 
     /// Whether it is what [`with_fields`](Self::with_fields) makes of another, or the same.
@@ -476,6 +511,7 @@ impl Schema {
             }
             Some((_, other)) => format!("one whose field '{}' is another", other.name),
             None if self.nulls != other.nulls => "one that keeps nulls, or does not".to_owned(),
+            None if self.order != other.order => "one of documents in another order".to_owned(),
             None => "one of other fields, default fields or another key".to_owned(),
         }
     }
@@ -492,6 +528,7 @@ pub struct SchemaBuilder {
     default_fields: Option<Vec<String>>,
     key: Option<String>,
     nulls: bool,
+    order: Vec<String>,
 }
 
 impl SchemaBuilder {
@@ -584,6 +621,48 @@ impl SchemaBuilder {
         self
     }
 
+    /// Puts the documents of each segment in the order of up to four fields instead of that in which they are added: the least value
+    /// first, or the greatest where `-` stands before the name. Documents without a value come last, and those with the same values as they were
+    /// added. A field needs a column and at most one value a document, be it a number, a date, a boolean, an address, or a keyword,
+    /// which is compared by its bytes.
+    ///
+    /// What is looked for, counted and sorted stays the same, but for what the order of documents decides: hits of the
+    /// same score or of the same values of a [sort](crate::SearchBuilder::sort) come in the order of their segments' documents. It is chosen when the index
+    /// is created, and stays.
+    ///
+    /// # Cost
+    ///
+    /// Pays where most questions are about ranges of the first field, or sort or count by it: what they look for lies side by side
+    /// then. Four million products in the order of their price take a fifth less room, facets of prices are six
+    /// times as fast, and ranges of them many times.
+    ///
+    /// Each commit or flush writes what was added twice, once as it comes and once in order, which is told of as a
+    /// [merge](crate::events::What::Merge) of one segment; merges keep the order. Both take memory of up to 24 bytes a document for the first field
+    /// and 16 for each other, 16 for each document with the most frequent word of a field, and of rows, columns and offsets
+    /// a quarter of [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes): what is more takes more passes over what there is.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let price = Field::new("price", FieldKind::Decimal { scale: 2 });
+    /// let index = Index::in_memory(Schema::builder().text("name").field(price).order_by(["-price"]).build()?);
+    /// let mut writer = index.writer()?;
+    /// for (name, price) in [("lamp", "12.50"), ("table", "99.00"), ("shade", "7.95")] {
+    ///     writer.add(Document::new().with("name", name).with("price", price))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let page = searcher.search(&searcher.parse("*")?).run()?;
+    /// let names: Vec<_> = page.hits.iter().map(|hit| hit.fields["name"].to_string()).collect();
+    /// assert_eq!(names, ["table", "lamp", "shade"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn order_by<S: Into<String>>(mut self, order: impl IntoIterator<Item = S>) -> Self {
+        self.order = order.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Checks names and counts.
     ///
     /// # Errors
@@ -591,7 +670,7 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
-    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, or other fields of the names that
+    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, an [order](Self::order_by) of what has not one value in a column, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -713,7 +792,8 @@ impl SchemaBuilder {
                     .found("another one"));
             }
         }
-        Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls })
+        let order = order::resolve(&self.order, &self.fields)?;
+        Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls, order })
     }
 }
 
