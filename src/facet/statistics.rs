@@ -269,7 +269,7 @@ impl<'s> Sources<'s> {
                     range = wider(range, column.range());
                     n_values += u128::from(column.n_values());
                     n_docs += u128::from(column.n_docs());
-                    columns.push(OfSegment { field, column, matches });
+                    columns.push(OfSegment { segment: segment.segment, field, column, matches });
                 }
                 None => readers.push((field, matches, segment.n_docs)),
             }
