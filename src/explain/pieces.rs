@@ -97,8 +97,10 @@ pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     }
     let read = counts.blocks - counts.blocks_skipped.min(counts.blocks);
     let values = format!("values of {}", Count(counts.documents, "document"));
-    let blocks = format!("{} of {}", Grouped(read), Count(counts.blocks, "block"));
-    listed(ends.into_iter().chain([plain(values), plain(blocks)]).collect())
+    // Columns whose documents lie where their numbers say are not read by blocks.
+    let blocks = (counts.blocks > 0)
+        .then(|| plain(format!("{} of {}", Grouped(read), Count(counts.blocks, "block"))));
+    listed(ends.into_iter().chain([plain(values)]).chain(blocks).collect())
 }
 
 /// The buckets of the facet around one.
