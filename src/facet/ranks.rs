@@ -1,16 +1,16 @@
-//! What stands at some ranks of codes, without counting each: first how many lie in each of some thousand equal parts of their
-//! range, then the codes of the parts that ranks lie in, of which the ones at the ranks are selected.
+//! What stands at some ranks of codes, without counting each: how many lie in each of some thousand equal parts of their range,
+//! and of the parts that ranks lie in once more, until these have few codes, which are written down and sorted.
 //!
 //! Beside that a bit for each code says how many different ones there are, where that is asked for.
 //!
-//! Cost: a nanosecond a code in the first round, half of one in the second where they are numbers of a column. Memory: 16 KiB, the
-//! bits, and eight bytes for each code of the parts in question, which are all codes where one far away leaves one part to the others.
+//! Cost: two nanoseconds a code in each round, of which there are two in most cases, and never more than seven. Memory: 16 KiB for
+//! each part that is divided, a megabyte for the codes at the end, and the bits.
 //!
 //! Source: Munro and Paterson, *Selection and sorting with limited storage*, 1980, with parts of equal width instead of equal ranks.
 
 use super::ranges::{ColumnProfile, OfSegment};
 use crate::budget::{self, Held};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::cumulative::Cumulative;
 use crate::format::terms::TermDictionary;
 use crate::segment::file::Section;
@@ -19,10 +19,18 @@ use crate::value::term_of_code;
 
 /// Parts of a range: their counters leave half of the nearest cache to what is counted.
 const PARTS: u64 = 1 << 12;
-/// What selecting one code takes about for each that it is selected from, in nanoseconds.
-const SELECT_NS: u64 = 6;
+/// Codes that are written down and sorted in the end: some two milliseconds of it.
+const SORTED_MAX: u64 = 1 << 17;
+/// Ranges that numbers are compared with one after the other, with all of some hundred at once.
+const COMPARED_MAX: usize = 4;
+/// What sorting a code takes about, looking for the range of one, and going through the bits of 64, in nanoseconds.
+const SORT_NS: u64 = 20;
+const RANGE_NS: u64 = 1;
+const WORD_NS: u64 = 1;
 /// And looking a code up in a dictionary.
 const LOOKUP_NS: u64 = 1_000;
+/// Words of bits that are gone through before the clock is asked.
+const AT_ONCE: usize = 1 << 16;
 
 /// How many codes lie in each part of a range.
 #[derive(Debug)]
@@ -47,7 +55,9 @@ impl Parts {
         let met = match told_apart {
             true => {
                 held.more(Self::bytes_of_bits((least, greatest)))?;
-                Some(vec![0; (span / u64::from(u64::BITS)) as usize + 1])
+                let n_words = span / u64::from(u64::BITS) + 1;
+                budget::work(n_words * WORD_NS)?;
+                Some(vec![0; n_words as usize])
             }
             false => None,
         };
@@ -113,127 +123,186 @@ impl Parts {
     }
 
     /// How many different codes there were, where they were told apart.
-    pub(super) fn n_different(&self) -> Option<u64> {
-        let met = self.met.as_ref()?;
-        Some(met.iter().map(|word| u64::from(word.count_ones())).sum())
+    pub(super) fn n_different(&self) -> Result<Option<u64>> {
+        let Some(met) = &self.met else { return Ok(None) };
+        let mut n = 0;
+        for words in met.chunks(AT_ONCE) {
+            budget::work(words.len() as u64 * WORD_NS)?;
+            n += words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        }
+        Ok(Some(n))
     }
 
-    /// Those in which the codes at these ranks lie, counted from 1; refused where they have more than `n_max` codes.
-    pub(super) fn choose(&self, ranks: &[u64], n_max: u64) -> Result<Chosen> {
-        let mut wanted: Vec<_> = ranks.iter().copied().enumerate().collect();
-        wanted.sort_unstable_by_key(|(_, rank)| *rank);
-        let (mut before, mut of_chosen) = (0, 0u64);
-        let (mut ranges, mut targets) = (vec![], vec![]);
-        let mut next = wanted.into_iter().peekable();
-        for (part, &count) in (0u64..).zip(&self.counts) {
+    /// The parts in which the codes at these ranks lie, counted from 1 and ascending, with what each rank is for.
+    fn parts_of(&self, ranks: &[(usize, u64)]) -> Result<Vec<Part>> {
+        let (mut before, mut parts) = (0, vec![]);
+        let mut rest = ranks;
+        for (part, &count) in (0u64..).zip(&self.counts).filter(|(_, count)| **count > 0) {
             let up_to = before + u64::from(count);
-            let is_here = |(_, rank): &(usize, u64)| *rank <= up_to;
-            if count > 0 && next.peek().is_some_and(is_here) {
+            let (here, later) = rest.split_at(rest.partition_point(|(_, rank)| *rank <= up_to));
+            if !here.is_empty() {
                 let first = self.least + (part << self.shift);
                 let last = first.saturating_add((1u64 << self.shift) - 1).min(self.greatest);
-                while let Some((nth, rank)) = next.next_if(is_here) {
-                    // Ranks begin with 1, and are above those of the parts before.
-                    targets.push((nth, of_chosen + rank.max(before + 1) - before - 1));
-                }
-                ranges.push((first, last));
-                of_chosen += u64::from(count);
+                let ranks = here.iter().map(|(nth, rank)| (*nth, rank - before)).collect();
+                parts.push(Part { first, last, n_codes: u64::from(count), ranks });
             }
-            before = up_to;
+            (rest, before) = (later, up_to);
         }
-        let mut held = Held::default();
-        if of_chosen > n_max {
-            return Err(Error::new(ErrorKind::LimitExceeded, "looking for what stands at a rank")
-                .expected(format!("at most {n_max} values near it"))
-                .found(of_chosen.to_string()));
+        match rest.first() {
+            None => Ok(parts),
+            Some((_, rank)) => Err(differs(*rank, before)),
         }
-        held.more(of_chosen * size_of::<u64>() as u64)?;
-        let codes = Vec::with_capacity(of_chosen as usize);
-        Ok(Chosen { ranges, targets, n_expected: of_chosen, codes, _held: held })
     }
 }
 
-/// The codes of some parts, and the ranks among them that are wanted.
+/// Codes that lie from one to another, and the ranks among them that are looked for.
+#[derive(Clone, Debug)]
+struct Part {
+    first: u64,
+    last: u64,
+    n_codes: u64,
+    /// What each is for, and the rank, counted from 1; ascending.
+    ranks: Vec<(usize, u64)>,
+}
+
+/// A search for what stands at some ranks, in rounds, each of which looks at all codes.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct RankSearch {
+    found: Vec<u64>,
+    /// What is not found yet; ascending.
+    parts: Vec<Part>,
+}
+
+impl RankSearch {
+    /// For these ranks, counted from 1, after a first round.
+    pub(super) fn new(ranks: &[u64], all: &Parts) -> Result<Self> {
+        let mut wanted: Vec<_> = ranks.iter().copied().enumerate().collect();
+        wanted.sort_unstable_by_key(|(_, rank)| *rank);
+        let mut search = RankSearch { found: vec![0; ranks.len()], parts: vec![] };
+        search.add(all.parts_of(&wanted)?);
+        Ok(search)
+    }
+
+    fn add(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            if part.first == part.last {
+                part.ranks.iter().for_each(|(nth, _)| self.found[*nth] = part.first);
+            } else {
+                self.parts.push(part);
+            }
+        }
+    }
+
+    /// What the next round is for; `None` where all is found.
+    pub(super) fn round(&self) -> Result<Option<Round>> {
+        if self.parts.is_empty() {
+            return Ok(None);
+        }
+        let ends = self.parts.iter().map(|part| (part.first, part.last)).collect();
+        let n_codes = self.parts.iter().map(|part| part.n_codes).sum();
+        let (mut held, mut divided, mut codes) = (Held::default(), vec![], vec![]);
+        if n_codes <= SORTED_MAX {
+            held.more(n_codes * size_of::<u64>() as u64)?;
+            codes.reserve_exact(n_codes as usize);
+        } else {
+            let parts = self.parts.iter().map(|part| Parts::new((part.first, part.last), false));
+            divided = parts.collect::<Result<_>>()?;
+        }
+        Ok(Some(Round { ends, n_codes, n_met: 0, divided, codes, _held: held }))
+    }
+
+    /// Takes what a round has found.
+    pub(super) fn end(&mut self, mut round: Round) -> Result<()> {
+        if round.n_met != round.n_codes {
+            return Err(differs(round.n_codes, round.n_met));
+        }
+        let before = std::mem::take(&mut self.parts);
+        if !round.divided.is_empty() {
+            for (part, divided) in before.iter().zip(&round.divided) {
+                self.add(divided.parts_of(&part.ranks)?);
+            }
+            return Ok(());
+        }
+        budget::work(SORT_NS * round.n_codes)?;
+        round.codes.sort_unstable();
+        let mut rest = &round.codes[..];
+        for part in before {
+            let n = rest.partition_point(|code| *code <= part.last);
+            let (of_part, later) = rest.split_at(n);
+            for (nth, rank) in part.ranks {
+                let code = of_part.get((rank - 1) as usize);
+                self.found[nth] = *code.ok_or_else(|| differs(part.n_codes, n as u64))?;
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// The codes at the ranks, in the order of asking.
+    pub(super) fn found(self) -> Vec<u64> {
+        self.found
+    }
+}
+
+/// The codes of some ranges: counted by parts of these, or written down where they are few.
+#[derive(Debug)]
+pub(super) struct Round {
     /// First and last codes, ascending.
-    ranges: Vec<(u64, u64)>,
-    /// Which rank of those that were asked for, and how many of these codes come before it; ascending by the latter.
-    targets: Vec<(usize, u64)>,
-    n_expected: u64,
+    ends: Vec<(u64, u64)>,
+    n_codes: u64,
+    n_met: u64,
+    /// Of each range; none where codes are written down.
+    divided: Vec<Parts>,
     codes: Vec<u64>,
     _held: Held,
 }
 
-impl Chosen {
-    /// Keeps a code that comes so many times, if it lies in one of the parts.
+impl Round {
+    /// Adds a code that comes so many times, if it lies in one of the ranges.
     #[inline]
     pub(super) fn add(&mut self, code: u64, times: u64) -> Result<()> {
-        let nth = self.ranges.partition_point(|(_, last)| *last < code);
-        if self.ranges.get(nth).is_some_and(|(first, _)| *first <= code) {
-            self.check(times)?;
-            self.codes.extend(std::iter::repeat_n(code, times as usize));
+        let nth = self.ends.partition_point(|(_, last)| *last < code);
+        if self.ends.get(nth).is_none_or(|(first, _)| code < *first) {
+            return Ok(());
         }
+        self.n_met += times;
+        if let Some(parts) = self.divided.get_mut(nth) {
+            return parts.add(code, times);
+        }
+        if self.n_met > self.n_codes {
+            // Memory was asked for as many as were counted.
+            return Err(differs(self.n_codes, self.n_met));
+        }
+        self.codes.extend(std::iter::repeat_n(code, times as usize));
         Ok(())
     }
 
     /// The same of the codes that numbers stand for; of most stretches of them none does, which takes no look at each.
     pub(super) fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
-        for nth in 0..self.ranges.len() {
-            let (first, last) = self.ranges[nth];
+        let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
+        if self.ends.len() <= COMPARED_MAX {
             // The first number whose code is not below another; none where all numbers are below.
             let first_of =
                 |code: u64| u32::try_from(code.saturating_sub(base).div_ceil(unit.max(1))).ok();
-            let Some(from) = first_of(first) else { continue };
-            let behind = last.checked_add(1).and_then(first_of);
-            let n_behind = behind.map_or(0, |behind| count_from(numbers, behind));
-            let n = count_from(numbers, from) - n_behind;
-            if n == 0 {
-                continue;
+            let n_from = |code| first_of(code).map_or(0, |first| count_from(numbers, first));
+            let n_in =
+                |(first, last): &(u64, u64)| n_from(*first) - last.checked_add(1).map_or(0, n_from);
+            if self.ends.iter().all(|ends| n_in(ends) == 0) {
+                return Ok(());
             }
-            self.check(n.into())?;
-            let is_inside =
-                |number: &&u32| **number >= from && behind.is_none_or(|behind| **number < behind);
-            let code = |number: &u32| base.wrapping_add(unit.wrapping_mul((*number).into()));
-            self.codes.extend(numbers.iter().filter(is_inside).map(code));
+        } else {
+            let n_steps = u64::from(self.ends.len().ilog2());
+            budget::work(RANGE_NS * n_steps * numbers.len() as u64)?;
         }
-        Ok(())
+        numbers.iter().try_for_each(|number| self.add(code(*number), 1))
     }
+}
 
-    /// Memory was asked for as many as were counted.
-    #[inline]
-    fn check(&self, n: u64) -> Result<()> {
-        let n_codes = self.codes.len() as u64 + n;
-        if n_codes <= self.n_expected { Ok(()) } else { Err(self.differs(n_codes)) }
-    }
-
-    #[cold]
-    fn differs(&self, n_codes: u64) -> Error {
-        Error::corrupt("reading the values of a column twice")
-            .expected(format!("{} of some ranges, as counted before", self.n_expected))
-            .found(n_codes.to_string())
-    }
-
-    /// The codes at the ranks that were asked for, in the order of asking.
-    pub(super) fn finish(mut self) -> Result<Vec<u64>> {
-        if self.codes.len() as u64 != self.n_expected {
-            return Err(self.differs(self.codes.len() as u64));
-        }
-        let mut found = vec![0; self.targets.len()];
-        let (mut rest, mut before, mut last) = (&mut self.codes[..], 0, None);
-        for &(nth, target) in &self.targets {
-            // Those before are out of the question; the same again needs no selection.
-            if last.is_none_or(|(at, _)| at < target) {
-                budget::work(SELECT_NS * rest.len() as u64)?;
-                let (_, code, behind) = rest.select_nth_unstable((target - before) as usize);
-                last = Some((target, *code));
-                (rest, before) = (behind, target + 1);
-            }
-            if let (Some(slot), Some((_, code))) = (found.get_mut(nth), last) {
-                *slot = code;
-            }
-        }
-        Ok(found)
-    }
+#[cold]
+fn differs(expected: u64, found: u64) -> Error {
+    Error::corrupt("reading the values of a column more than once")
+        .expected(format!("{expected} of some ranges, as counted before"))
+        .found(found.to_string())
 }
 
 #[cold]
@@ -320,26 +389,61 @@ mod tests {
         ]
     }
 
+    /// Looks at `codes` as often as it takes; with how many rounds followed the first.
+    fn search(
+        codes: &[u64],
+        ranks: &[u64],
+        add: impl Fn(&mut Round) -> Result<()>,
+    ) -> Result<(Vec<u64>, usize)> {
+        let (least, greatest) = (codes.iter().min().unwrap(), codes.iter().max().unwrap());
+        let mut parts = Parts::new((*least, *greatest), false)?;
+        codes.iter().try_for_each(|code| parts.add(*code, 1))?;
+        let (mut search, mut n_rounds) = (RankSearch::new(ranks, &parts)?, 0);
+        while let Some(mut round) = search.round()? {
+            add(&mut round)?;
+            search.end(round)?;
+            n_rounds += 1;
+        }
+        Ok((search.found(), n_rounds))
+    }
+
     #[test]
-    fn what_is_selected_stands_where_sorting_puts_it() {
+    fn what_is_found_stands_where_sorting_puts_it() {
         for codes in samples() {
             let mut sorted = codes.clone();
             sorted.sort_unstable();
             let n = codes.len() as u64;
-            let range = (sorted[0], sorted[sorted.len() - 1]);
-            let mut parts = Parts::new(range, false).unwrap();
-            codes.iter().for_each(|code| parts.add(*code, 1).unwrap());
             let ranks = [n, 1, n.div_ceil(2), n.div_ceil(2), n / 3 + 1, n.div_ceil(1_000)];
-            let mut chosen = parts.choose(&ranks, n).unwrap();
-            codes.iter().for_each(|code| chosen.add(*code, 1).unwrap());
+            let add_all = |round: &mut Round| codes.iter().try_for_each(|it| round.add(*it, 1));
             let expected = ranks.map(|rank| sorted[rank as usize - 1]);
-            assert_eq!(chosen.finish().unwrap(), expected, "{range:?}");
-            // One less than there are near the ranks: then they were not the same as before.
-            let mut chosen = parts.choose(&ranks, n).unwrap();
-            let all_but = |code: &&u64| **code != expected[1];
-            codes.iter().filter(all_but).for_each(|code| chosen.add(*code, 1).unwrap());
-            assert!(chosen.finish().is_err(), "{range:?}");
+            let (found, n_rounds) = search(&codes, &ranks, add_all).unwrap();
+            assert_eq!(found, expected);
+            if n_rounds > 0 {
+                // One less than were counted before.
+                let all_but = |round: &mut Round| {
+                    let others = codes.iter().filter(|code| **code != sorted[0]);
+                    others.copied().try_for_each(|code| round.add(code, 1))
+                };
+                assert!(search(&codes, &ranks, all_but).is_err());
+            }
+            assert!(search(&codes, &[n + 1], add_all).is_err());
         }
+    }
+
+    /// One far away leaves one part to all others, which are too many to be written down.
+    #[test]
+    fn parts_of_many_codes_are_divided_again() {
+        let near = |nth: u64| 1_000 + nth.wrapping_mul(0x9E37_79B9) % 500_000;
+        let mut codes: Vec<u64> = (0..2 * SORTED_MAX).map(near).collect();
+        codes.push(1 << 62);
+        let mut sorted = codes.clone();
+        sorted.sort_unstable();
+        let ranks: Vec<u64> = (1..=20).map(|nth| nth * 13_000).collect();
+        let add_all = |round: &mut Round| codes.iter().try_for_each(|code| round.add(*code, 1));
+        let (found, n_rounds) = search(&codes, &ranks, add_all).unwrap();
+        let expected: Vec<u64> = ranks.iter().map(|rank| sorted[*rank as usize - 1]).collect();
+        assert_eq!(found, expected);
+        assert!((3..=6).contains(&n_rounds), "{n_rounds}");
     }
 
     #[test]
@@ -348,37 +452,42 @@ mod tests {
             let numbers: Vec<u32> =
                 (0..3_000u32).map(|nth| nth.wrapping_mul(40_503) % 100_000).collect();
             let code = |number: &u32| base + unit * u64::from(*number);
+            let codes: Vec<u64> = numbers.iter().map(code).collect();
             let range = (base, base + unit * 99_999);
             let told_apart = unit < 1_000;
             let mut by_numbers = Parts::new(range, told_apart).unwrap();
             let mut by_codes = Parts::new(range, told_apart).unwrap();
             by_numbers.add_numbers(&numbers, (base, unit)).unwrap();
-            numbers.iter().for_each(|number| by_codes.add(code(number), 1).unwrap());
+            codes.iter().for_each(|code| by_codes.add(*code, 1).unwrap());
             assert_eq!(by_numbers.counts, by_codes.counts);
-            assert_eq!(by_numbers.n_different(), by_codes.n_different());
-            assert_eq!(by_codes.n_different(), told_apart.then_some(3_000));
-            let ranks = [1, 1_500, 2_999];
-            let mut chosen = by_codes.choose(&ranks, 3_000).unwrap();
-            let mut of_codes = by_codes.choose(&ranks, 3_000).unwrap();
-            numbers.chunks(512).for_each(|some| chosen.add_numbers(some, (base, unit)).unwrap());
-            numbers.iter().for_each(|number| of_codes.add(code(number), 1).unwrap());
-            assert_eq!(chosen.finish().unwrap(), of_codes.finish().unwrap());
+            let n_different = by_codes.n_different().unwrap();
+            assert_eq!(by_numbers.n_different().unwrap(), n_different);
+            assert_eq!(n_different, told_apart.then_some(3_000));
+            for n_ranks in [1, 3, 40] {
+                let ranks: Vec<u64> = (1..=n_ranks).map(|nth| nth * 2_999 / n_ranks).collect();
+                let by_numbers = search(&codes, &ranks, |round| {
+                    let mut stretches = numbers.chunks(512);
+                    stretches.try_for_each(|some| round.add_numbers(some, (base, unit)))
+                });
+                let by_codes = search(&codes, &ranks, |round| {
+                    codes.iter().try_for_each(|code| round.add(*code, 1))
+                });
+                assert_eq!(by_numbers.unwrap(), by_codes.unwrap());
+            }
             let behind = [100_000 + (1 << 20)];
             assert!(base > 1 << 50 || by_codes.add_numbers(&behind, (base, unit)).is_err());
         }
     }
 
     #[test]
-    fn codes_outside_of_the_range_and_too_many_near_a_rank_are_refused() {
+    fn codes_outside_of_the_range_are_refused() {
         let mut parts = Parts::new((10, 20), true).unwrap();
         assert!(parts.add(9, 1).is_err() && parts.add(30 + (1 << 14), 1).is_err());
         parts.add(15, 5).unwrap();
-        assert_eq!(parts.n_different(), Some(1));
-        assert_eq!(parts.choose(&[1], 4).unwrap_err().kind(), ErrorKind::LimitExceeded);
-        let mut chosen = parts.choose(&[1, 5], 5).unwrap();
-        assert!(chosen.add(15, 6).is_err());
-        chosen.add(15, 5).unwrap();
-        chosen.add(16, 5).unwrap();
-        assert_eq!(chosen.finish().unwrap(), [15, 15]);
+        assert_eq!(parts.n_different().unwrap(), Some(1));
+        // Each part is one code.
+        let search = RankSearch::new(&[1, 5], &parts).unwrap();
+        assert!(search.round().unwrap().is_none());
+        assert_eq!(search.found(), [15, 15]);
     }
 }

@@ -16,7 +16,7 @@
 use super::intersection::{count_documents, count_list};
 use super::moments::Moments;
 use super::ranges::{ColumnProfile, OfSegment, wider};
-use super::ranks::{Chosen, Parts, RankedTerms};
+use super::ranks::{Parts, RankSearch, RankedTerms, Round};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
@@ -135,7 +135,7 @@ pub(crate) fn equal_parts(
     let mut starts = match &looking.values {
         Values::Counted(tally) => starts_of_parts(tally, n_values, n as u64)?,
         Values::Sketched(sketch) => sketch.starts_of_parts(n),
-        Values::Passed | Values::Parted(_) | Values::Chosen(_) => vec![],
+        Values::Passed | Values::Parted(_) | Values::InRound(_) => vec![],
     };
     starts.dedup();
     // Before the least there is nothing.
@@ -180,8 +180,8 @@ enum Values {
     Counted(Tally),
     /// How many lie in each part of their range.
     Parted(Parts),
-    /// Those of some parts.
-    Chosen(Chosen),
+    /// Those of some parts, in a further round.
+    InRound(Round),
     Sketched(Box<Sketch>),
 }
 
@@ -193,7 +193,7 @@ impl Values {
             // Of one segment.
             Values::Counted(tally) => tally.add(code, u32::try_from(times).unwrap_or(u32::MAX)),
             Values::Parted(parts) => parts.add(code, times),
-            Values::Chosen(chosen) => chosen.add(code, times),
+            Values::InRound(round) => round.add(code, times),
             Values::Sketched(sketch) => sketch.add(code, times),
         }
     }
@@ -245,6 +245,8 @@ struct Sources<'s> {
     n_matches: u64,
     /// About how many values the matches have, the least and the greatest, and the segments with a column.
     n_values: u64,
+    /// How many all documents of these segments have.
+    n_values_of_all: u64,
     range: Option<(u64, u64)>,
     columns: Vec<OfSegment<'s, 's>>,
     /// Those without one, what matches there, and how many documents there are.
@@ -275,9 +277,10 @@ impl<'s> Sources<'s> {
             }
         }
         // As many as other documents have.
-        let n_values = (n_values * u128::from(n_matches)).div_ceil(n_docs.max(1));
-        let n_values = u64::try_from(n_values).unwrap_or(u64::MAX);
-        Ok(Sources { kind, n_matches, n_values, range, columns, readers })
+        let of_matches = (n_values * u128::from(n_matches)).div_ceil(n_docs.max(1));
+        let [n_values, n_values_of_all] =
+            [of_matches, n_values].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
+        Ok(Sources { kind, n_matches, n_values, n_values_of_all, range, columns, readers })
     }
 
     /// Codes between the least and the greatest of the columns.
@@ -344,7 +347,7 @@ impl<'s> Sources<'s> {
         let Some(range) = self.range.filter(|_| self.readers.is_empty()) else { return Ok(None) };
         let bytes_of_bits = if wanted.distinct { Parts::bytes_of_bits(range) } else { 0 };
         if self.n_codes() <= COUNTERS_NEAR
-            || self.n_values > u64::from(u32::MAX)
+            || self.n_values_of_all > u64::from(u32::MAX)
             || bytes_of_bits > self.n_values.saturating_mul(LISTED_BYTES)
             || !is_affordable(bytes_of_bits)
         {
@@ -355,18 +358,22 @@ impl<'s> Sources<'s> {
         let Values::Parted(parts) = std::mem::replace(&mut looking.values, Values::Passed) else {
             return Ok(None);
         };
-        let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
+        let distinct = parts.n_different()?;
         let mut percentiles = vec![];
-        if looking.moments.n() > 0 && !ranks.is_empty() {
-            let n_max = budget::left() / TALLY_SHARE / size_of::<u64>() as u64;
-            let again = Looking::over(self, Values::Chosen(parts.choose(&ranks, n_max)?))?;
-            looking.profile.add(&again.profile);
-            if let Values::Chosen(chosen) = again.values {
-                percentiles = chosen.finish()?;
+        if looking.moments.n() > 0 && !wanted.percentiles.is_empty() {
+            let ranks: Vec<_> = ranks(wanted.percentiles, looking.moments.n()).collect();
+            let mut search = RankSearch::new(&ranks, &parts)?;
+            drop(parts);
+            while let Some(round) = search.round()? {
+                let again = Looking::over(self, Values::InRound(round))?;
+                looking.profile.add(&again.profile);
+                if let Values::InRound(round) = again.values {
+                    search.end(round)?;
+                }
             }
+            percentiles = search.found();
         }
-        let spread = Spread { is_exact: true, distinct: parts.n_different(), percentiles };
-        Ok(Some((looking, spread)))
+        Ok(Some((looking, Spread { is_exact: true, distinct, percentiles })))
     }
 
     /// Looks at all values, and counts each, or has a sketch of them where that takes too much memory.
@@ -537,9 +544,9 @@ impl Looking {
 
     /// Adds documents with one number each, as these stand for whole numbers.
     fn add_numbers(&mut self, numbers: &[u32], (base, unit): (u64, u64)) -> Result<()> {
-        if let Values::Chosen(chosen) = &mut self.values {
+        if let Values::InRound(round) = &mut self.values {
             // Looked at once more, for nothing else.
-            return chosen.add_numbers(numbers, (base, unit));
+            return round.add_numbers(numbers, (base, unit));
         }
         let (n, totals) = (numbers.len() as u64, totals(numbers));
         let code = |number: u32| base.wrapping_add(unit.wrapping_mul(number.into()));
@@ -550,7 +557,7 @@ impl Looking {
         self.moments.add_totals(n, &totals, (base, unit));
         self.n_with += n;
         match &mut self.values {
-            Values::Passed | Values::Chosen(_) => Ok(()),
+            Values::Passed | Values::InRound(_) => Ok(()),
             Values::Parted(parts) => parts.add_numbers(numbers, (base, unit)),
             Values::Counted(tally) => tally.add_numbers_from(0, numbers, (base, unit)),
             Values::Sketched(sketch) => {
@@ -560,9 +567,9 @@ impl Looking {
     }
 
     fn add_codes(&mut self, codes: &[u64]) -> Result<()> {
-        if let Values::Chosen(chosen) = &mut self.values {
+        if let Values::InRound(round) = &mut self.values {
             budget::work(DOC_NS * codes.len() as u64)?;
-            return codes.iter().try_for_each(|code| chosen.add(*code, 1));
+            return codes.iter().try_for_each(|code| round.add(*code, 1));
         }
         let ends = codes.iter().min().zip(codes.iter().max());
         self.range = wider(self.range, ends.map(|(least, greatest)| (*least, *greatest)));
