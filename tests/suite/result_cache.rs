@@ -161,7 +161,9 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
     let ask = |query: Query, limit| {
         searcher.search(&query).limit(limit).facet("kind", 7).run().unwrap();
     };
-    ask(searcher.parse("all").unwrap(), 10); // what a searcher keeps for the next search
+    // What a searcher keeps for the next search, of the widest query.
+    ask(searcher.parse("all").unwrap(), 10);
+    ask(many(1_000), 10);
     type Make<'m> = &'m dyn Fn(usize) -> (Query, u64);
     let queries: [(&str, Make<'_>); 4] = [
         ("long", &|n| (Query::phrase(long(n)), 10)),
@@ -180,7 +182,7 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
         live += heap.live;
         let stats = index.result_cache();
         assert!(stats.entries > 10 && stats.bytes > bytes / 2, "{what}: {stats:?}");
-        assert!(live < bytes as i64 * 3 / 2, "{what}: {live} bytes for {stats:?}");
+        assert!(live < bytes as i64 * 5 / 4, "{what}: {live} bytes for {stats:?}");
     }
     // What would drive out all others is not kept.
     let entries = index.result_cache();
