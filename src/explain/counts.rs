@@ -1,0 +1,302 @@
+//! What happened while a plan ran: what came out of its operators, what they looked at, and how long that took.
+
+/// What one node did while the plan ran.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Actual {
+    /// Documents that came out.
+    pub documents: u64,
+    /// Documents that went in from all inputs, where the node has any.
+    pub documents_in: Option<u64>,
+    /// The node's own time without its children's.
+    pub time_ns: u64,
+    /// Bytes of postings and dictionary that the node read.
+    pub bytes_read: u64,
+    /// Roaring containers by kind, and those that did not need to be read.
+    pub containers: ContainerCounts,
+    /// Terms of the dictionary, where the node stands for those of a pattern.
+    pub terms: Option<TermCounts>,
+    /// What was read to place words, where the node looks for a phrase.
+    pub positions: Option<PositionCounts>,
+    /// What was looked at for scores, where the node finds the best. Their reads are counted here, not as bytes.
+    pub ranking: Option<RankingCounts>,
+    /// What was looked at to find the first in the order of fields.
+    pub sort: Option<ColumnCounts>,
+    /// The lists that were read in the order of a field to find its first documents, before a column was looked at for these.
+    pub streamed: Option<StreamCounts>,
+    /// False where a limit, a timeout or an early end stopped the node before it had seen everything.
+    pub complete: bool,
+    /// Whether the search was stopped while the node was at work, by a deadline or because it was cancelled.
+    pub stopped: bool,
+}
+
+/// Terms that a node which stands for those of a pattern went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TermCounts {
+    /// Terms looked at, whether they match the pattern or not.
+    pub visited: u64,
+    /// Terms that match it.
+    pub expanded: u64,
+    /// Whether the node stopped before the last of them, because no more were needed or allowed.
+    pub cut: bool,
+}
+
+/// What a node that looks for a phrase has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PositionCounts {
+    /// Documents with all of the words, in which these were placed.
+    pub candidates: u64,
+    /// Positions of the words in these documents, as far as they had to be read.
+    pub positions: u64,
+}
+
+/// Lists of a dictionary that were read in the order of their terms, or in the opposite one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamCounts {
+    /// Segments whose first documents were found so.
+    pub segments: u64,
+    /// Segments of which this was given up, as the values of what matches are too far from the first.
+    pub given_up: u64,
+    /// Terms whose lists were read.
+    pub terms: u64,
+    /// Documents in these lists.
+    pub documents: u64,
+    /// Those of them that match.
+    pub candidates: u64,
+}
+
+/// What was looked at in a column, and what bounds of blocks spared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnCounts {
+    /// Documents whose values were read.
+    pub documents: u64,
+    /// Blocks of 1,024 documents whose least and greatest value was looked at; one in which matches come in several runs
+    /// counts for each. None where the column is read without its directory; where the first key of an order has no bounds, those in
+    /// which anything matches.
+    pub blocks: u64,
+    /// Of these, the ones that were not read because their bounds say enough: none of their values can be among the first of an
+    /// order, or all of them lie in one range.
+    pub blocks_skipped: u64,
+    /// Ends of ranges that were looked up in dictionaries, whose cumulative document frequencies counted whole segments.
+    pub ends_looked_up: u64,
+    /// Deleted documents whose values were taken away from what these say.
+    pub deleted_taken_away: u64,
+}
+
+/// What finding the best by score looked at, and what bounds of scores spared it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RankingCounts {
+    /// Documents whose score was computed.
+    pub documents_scored: u64,
+    /// Postings whose part of a score was computed for that; none where that is not counted: of phrases positions
+    /// are, and where every match is scored one by one every word is asked for every match.
+    pub postings: Option<u64>,
+    /// Blocks of 64 documents whose best possible score was looked at.
+    pub blocks: u64,
+    /// Of these, the ones that were not decoded because that is too low.
+    pub blocks_skipped: u64,
+    /// Windows of 65,536 documents in which something may match.
+    pub windows: u64,
+    /// Of these, the ones of which not even blocks were looked at.
+    pub windows_skipped: u64,
+    /// Whether everything was searched twice, and is counted so here: a first threshold was taken from documents of which
+    /// too many were deleted.
+    pub searched_twice: bool,
+    /// What became of the documents that have all words of a phrase.
+    pub candidates: Option<CandidateCounts>,
+    /// How the score rose that a document must reach to be among the best, ascending in both numbers; at most
+    /// 32 points: the first, the last, and evenly spread ones between. Empty where fewer documents match than
+    /// are wanted.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// Documents that have all words of a phrase, before these are placed; see [`PositionCounts`] for the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CandidateCounts {
+    /// Documents of a rare word that were looked up one by one in the lists of the others, where that is how
+    /// candidates were found.
+    pub looked_up: u64,
+    /// How many were found.
+    pub found: u64,
+    /// Of these, the ones whose block of 64 documents has no score that is good enough.
+    pub skipped_by_blocks: u64,
+    /// Of these, the ones in which a word is too rare, or which are too long.
+    pub skipped_by_frequencies: u64,
+}
+
+/// A moment in a search for the best.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Threshold {
+    /// Documents that were scored by then.
+    pub documents: u64,
+    /// The score that a document must reach from then on.
+    pub score: f32,
+}
+
+/// Roaring containers that a node touched, by kind, and those it could leave alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContainerCounts {
+    /// Sorted arrays of up to 4,096 values.
+    pub array: u64,
+    /// Bitmaps of 8 KiB.
+    pub bitmap: u64,
+    /// Runs.
+    pub run: u64,
+    /// Containers of any kind that were not read at all.
+    pub skipped: u64,
+}
+
+/// The buckets that a facet is counted in, which lies within another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InBuckets {
+    /// How many there are.
+    pub buckets: u64,
+    /// The documents of all of them together.
+    pub documents: u64,
+}
+
+/// What counting one facet took. A term that several segments have is a term of each, so that all
+/// three numbers of terms add up to [`ExplainFacet::terms`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetActual {
+    /// Terms whose postings were intersected with the result.
+    pub terms_intersected: u64,
+    /// Terms whose postings were not read: they could not enter the top by their document frequency,
+    /// or every document was accounted for before their turn came.
+    pub terms_skipped: u64,
+    /// Terms whose count is their document frequency, because every document matches.
+    pub terms_from_document_frequency: u64,
+    /// Deleted documents whose terms were taken away from document frequencies, where all others match.
+    pub deleted_taken_away: u64,
+    /// Time of the facet.
+    pub time_ns: u64,
+    /// Bytes of postings and dictionary that it read.
+    pub bytes_read: u64,
+    /// What was looked at in a column, where it is counted by one.
+    pub column: Option<ColumnCounts>,
+    /// Within another facet, in which of its buckets it was counted.
+    pub within: Option<InBuckets>,
+}
+
+impl Default for Actual {
+    fn default() -> Self {
+        Actual {
+            documents: 0,
+            documents_in: None,
+            time_ns: 0,
+            bytes_read: 0,
+            containers: ContainerCounts::default(),
+            terms: None,
+            positions: None,
+            ranking: None,
+            sort: None,
+            streamed: None,
+            complete: true,
+            stopped: false,
+        }
+    }
+}
+
+impl Actual {
+    /// Adds what happened in another segment.
+    pub fn add(&mut self, other: &Actual) {
+        self.documents = self.documents.saturating_add(other.documents);
+        self.documents_in = match (self.documents_in, other.documents_in) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, None) | (None, one) => one,
+        };
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
+        self.containers.add(&other.containers);
+        self.terms = match (self.terms, other.terms) {
+            (Some(a), Some(b)) => Some(TermCounts {
+                visited: a.visited + b.visited,
+                expanded: a.expanded + b.expanded,
+                cut: a.cut || b.cut,
+            }),
+            (one, None) | (None, one) => one,
+        };
+        self.positions = match (self.positions, other.positions) {
+            (Some(a), Some(b)) => Some(PositionCounts {
+                candidates: a.candidates + b.candidates,
+                positions: a.positions + b.positions,
+            }),
+            (one, None) | (None, one) => one,
+        };
+        if let Some(other) = &other.ranking {
+            self.ranking.get_or_insert_default().add(other);
+        }
+        self.sort = match (self.sort, other.sort) {
+            (Some(a), Some(b)) => Some(ColumnCounts {
+                documents: a.documents + b.documents,
+                blocks: a.blocks + b.blocks,
+                blocks_skipped: a.blocks_skipped + b.blocks_skipped,
+                ends_looked_up: a.ends_looked_up + b.ends_looked_up,
+                deleted_taken_away: a.deleted_taken_away + b.deleted_taken_away,
+            }),
+            (one, None) | (None, one) => one,
+        };
+        if let Some(other) = other.streamed {
+            let streamed = self.streamed.get_or_insert_default();
+            streamed.segments += other.segments;
+            streamed.given_up += other.given_up;
+            streamed.terms += other.terms;
+            streamed.documents += other.documents;
+            streamed.candidates += other.candidates;
+        }
+        self.complete &= other.complete;
+        self.stopped |= other.stopped;
+    }
+}
+
+impl RankingCounts {
+    /// Adds what was looked at in another segment, after what was looked at so far.
+    pub fn add(&mut self, other: &RankingCounts) {
+        let before = self.documents_scored;
+        self.thresholds.extend(
+            other
+                .thresholds
+                .iter()
+                .map(|rise| Threshold { documents: before + rise.documents, ..*rise }),
+        );
+        self.documents_scored += other.documents_scored;
+        self.postings = match (self.postings, other.postings) {
+            (Some(a), Some(b)) => Some(a + b),
+            (one, None) | (None, one) => one,
+        };
+        self.blocks += other.blocks;
+        self.blocks_skipped += other.blocks_skipped;
+        self.windows += other.windows;
+        self.windows_skipped += other.windows_skipped;
+        self.searched_twice |= other.searched_twice;
+        self.candidates = match (self.candidates, other.candidates) {
+            (Some(a), Some(b)) => Some(CandidateCounts {
+                looked_up: a.looked_up + b.looked_up,
+                found: a.found + b.found,
+                skipped_by_blocks: a.skipped_by_blocks + b.skipped_by_blocks,
+                skipped_by_frequencies: a.skipped_by_frequencies + b.skipped_by_frequencies,
+            }),
+            (one, None) | (None, one) => one,
+        };
+    }
+}
+
+impl ContainerCounts {
+    /// Adds what another node or segment touched.
+    pub fn add(&mut self, other: &ContainerCounts) {
+        self.array += other.array;
+        self.bitmap += other.bitmap;
+        self.run += other.run;
+        self.skipped += other.skipped;
+    }
+}

@@ -1,0 +1,308 @@
+//! The tree that people and programs read: operators, what was expected of them, and what was decided.
+
+use super::counts::{Actual, FacetActual, InBuckets};
+
+/// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExplainTree {
+    /// The text as it was asked.
+    pub query: String,
+    /// The text as the parser understood it, every binding spelled out.
+    pub parsed: String,
+    /// The text after the rewriter simplified it.
+    pub rewritten: String,
+    /// What the rewriter dropped or replaced, and why, one sentence each.
+    pub notes: Vec<String>,
+    /// The root of the plan.
+    pub plan: ExplainNode,
+    /// The segments of the snapshot the plan was made for, in order.
+    pub segments: Vec<ExplainSegment>,
+    /// How each facet is counted, in the order they were asked for.
+    pub facets: Vec<ExplainFacet>,
+    /// Time of the whole query from plan to answer; `None` where it was not run.
+    pub total_ns: Option<u64>,
+}
+
+/// One operator of a plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExplainNode {
+    /// The path from the root: `0`, `0.1`, `0.1.0`; see [`number`](Self::number).
+    pub id: String,
+    /// What the node does: `Intersect`, `Union`, `Term`, …
+    pub operator: String,
+    /// What it does it to, for people; printed behind the operator.
+    pub label: String,
+    /// The field the node reads, where it reads one.
+    pub field: Option<String>,
+    /// The part of the query that the node answers, in query syntax.
+    pub predicate: Option<String>,
+    /// How it does it; empty where there is only one way.
+    pub algorithm: String,
+    /// What the planner expects.
+    pub estimate: Estimate,
+    /// What happened, summed over the segments; `None` where the plan was not run.
+    pub actual: Option<Actual>,
+    /// The same by segment, where there is more than the sum to tell.
+    pub segments: Vec<NodeSegment>,
+    /// What the planner considered here.
+    pub decisions: Vec<Decision>,
+    /// The inputs.
+    pub children: Vec<ExplainNode>,
+}
+
+/// A number of documents with the bounds that hold whatever the data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The planner's guess.
+    pub documents: u64,
+    /// There are never fewer, if the node runs to its end.
+    pub lower: u64,
+    /// There are never more.
+    pub upper: u64,
+    /// Where the numbers come from: `document frequency`, `independence`, …
+    pub source: String,
+}
+
+/// What a node does, or did, in one segment.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct NodeSegment {
+    /// The segment's id in hexadecimal.
+    pub id: String,
+    /// The algorithm chosen for this segment; empty where there is only one way.
+    pub algorithm: String,
+    /// What the planner expects of this segment.
+    pub estimate: Estimate,
+    /// What happened; `None` where the plan was not run.
+    pub actual: Option<Actual>,
+}
+
+/// One thing the planner weighed: what it chose, why, and what it would have cost otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The rule that was considered.
+    pub rule: String,
+    /// Whether it was applied.
+    pub accepted: bool,
+    /// Why, or why not.
+    pub reason: String,
+    /// What the node is expected to cost after the decision, where the rule is about cost.
+    pub estimated_cost_ns: Option<u64>,
+    /// The best way that was not taken, where there was one.
+    pub alternative: Option<Alternative>,
+}
+
+/// The way that a decision did not take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Alternative {
+    /// What it would have been.
+    pub name: String,
+    /// What it would have cost, where the rule is about cost.
+    pub estimated_cost_ns: Option<u64>,
+}
+
+/// One segment of the snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainSegment {
+    /// The segment's id in hexadecimal.
+    pub id: String,
+    /// Documents in it.
+    pub documents: u64,
+    /// Bytes of its file.
+    pub bytes: u64,
+}
+
+/// How one facet is counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExplainFacet {
+    /// The field whose terms are counted.
+    pub field: String,
+    /// How many values were asked for.
+    pub limit: u64,
+    /// How they are counted.
+    pub algorithm: String,
+    /// By which ranges values are counted, for people; `None` where each value counts by itself.
+    pub ranges: Option<String>,
+    /// Which values are wanted and in what order, for people; `None` where the most frequent ones are.
+    pub options: Option<String>,
+    /// Distinct terms of the field, summed over the segments; 0 where ranges are counted.
+    pub terms: u64,
+    /// Of a facet within another, in how many buckets of that it is expected to be counted.
+    pub estimate: Option<InBuckets>,
+    /// What the planner considered here. Within another facet costs are those of all buckets together.
+    pub decisions: Vec<Decision>,
+    /// What happened; `None` where the plan was not run. Within another facet that is the sum over its buckets.
+    pub actual: Option<FacetActual>,
+    /// Those that are counted in each of its buckets.
+    pub within: Vec<ExplainFacet>,
+}
+
+impl ExplainFacet {
+    /// Of a field, of which nothing else is known.
+    pub(crate) fn of(field: &str) -> Self {
+        ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
+    }
+}
+
+impl ExplainTree {
+    /// A tree of one query text and the root of its plan; `parsed` and `rewritten` start as the text.
+    pub fn new(query: impl Into<String>, plan: ExplainNode) -> Self {
+        let query = query.into();
+        let mut plan = plan;
+        plan.number();
+        ExplainTree {
+            parsed: query.clone(),
+            rewritten: query.clone(),
+            query,
+            notes: vec![],
+            plan,
+            segments: vec![],
+            facets: vec![],
+            total_ns: None,
+        }
+    }
+}
+
+impl ExplainNode {
+    /// A node without inputs; set the public fields that apply.
+    pub fn new(operator: impl Into<String>, label: impl Into<String>) -> Self {
+        ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
+    }
+
+    /// Gives this node the id `0` and every node below the path that leads to it.
+    pub fn number(&mut self) {
+        fn number(node: &mut ExplainNode, id: String) {
+            for (at, child) in node.children.iter_mut().enumerate() {
+                number(child, format!("{id}.{at}"));
+            }
+            node.id = id;
+        }
+        number(self, "0".into());
+    }
+
+    /// This node and all below it, parents first.
+    pub fn iter(&self) -> impl Iterator<Item = &ExplainNode> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            let node = todo.pop()?;
+            todo.extend(node.children.iter().rev());
+            Some(node)
+        })
+    }
+
+    /// How far the estimate was off as a factor of at least 1, both sides counted as at least one
+    /// document; `None` where the node did not run to its end.
+    pub fn q_error(&self) -> Option<f64> {
+        let actual = self.actual.as_ref().filter(|actual| actual.complete)?;
+        let estimated = self.estimate.documents.max(1) as f64;
+        let counted = actual.documents.max(1) as f64;
+        Some((estimated / counted).max(counted / estimated))
+    }
+}
+
+impl Estimate {
+    /// A number that is known.
+    pub fn exact(documents: u64, source: impl Into<String>) -> Self {
+        Estimate { documents, lower: documents, upper: documents, source: source.into() }
+    }
+
+    /// A guess between two bounds; it is moved to the nearer bound where it lies outside.
+    pub fn between(documents: u64, lower: u64, upper: u64, source: impl Into<String>) -> Self {
+        let upper = upper.max(lower);
+        Estimate { documents: documents.clamp(lower, upper), lower, upper, source: source.into() }
+    }
+
+    /// Whether the bounds leave no doubt.
+    pub fn is_exact(&self) -> bool {
+        self.lower == self.upper
+    }
+}
+
+impl Decision {
+    /// A rule that was applied.
+    pub fn accepted(rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        Decision { rule: rule.into(), accepted: true, reason: reason.into(), ..Self::default() }
+    }
+
+    /// A rule that was considered and left.
+    pub fn rejected(rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        Decision { accepted: false, ..Self::accepted(rule, reason) }
+    }
+
+    /// Sets what the node is expected to cost after the decision.
+    #[must_use]
+    pub fn costing(mut self, estimated_cost_ns: u64) -> Self {
+        self.estimated_cost_ns = Some(estimated_cost_ns);
+        self
+    }
+
+    /// Sets the way that was not taken and what it would have cost.
+    #[must_use]
+    pub fn instead_of(mut self, name: impl Into<String>, estimated_cost_ns: Option<u64>) -> Self {
+        self.alternative = Some(Alternative { name: name.into(), estimated_cost_ns });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_numbered_by_their_path_and_listed_parents_first() {
+        let mut inner = ExplainNode::new("Union", "a OR b");
+        inner.children = vec![ExplainNode::new("Term", "a"), ExplainNode::new("Term", "b")];
+        let mut root = ExplainNode::new("Intersect", "c AND (a OR b)");
+        root.children = vec![ExplainNode::new("Term", "c"), inner];
+        let tree = ExplainTree::new("c (a OR b)", root);
+        let ids: Vec<_> = tree.plan.iter().map(|node| (&*node.id, &*node.label)).collect();
+        assert_eq!(
+            ids,
+            [
+                ("0", "c AND (a OR b)"),
+                ("0.0", "c"),
+                ("0.1", "a OR b"),
+                ("0.1.0", "a"),
+                ("0.1.1", "b")
+            ]
+        );
+    }
+
+    #[test]
+    fn q_error_is_symmetric_at_least_one_and_unknown_for_what_did_not_finish() {
+        let node = |estimated, documents, complete| ExplainNode {
+            estimate: Estimate::exact(estimated, "test"),
+            actual: Some(Actual { documents, complete, ..Actual::default() }),
+            ..ExplainNode::default()
+        };
+        assert_eq!(node(10, 40, true).q_error(), Some(4.0));
+        assert_eq!(node(40, 10, true).q_error(), Some(4.0));
+        assert_eq!(node(0, 0, true).q_error(), Some(1.0));
+        assert_eq!(node(10, 40, false).q_error(), None);
+        assert_eq!(ExplainNode::default().q_error(), None);
+    }
+
+    #[test]
+    fn sums_of_segments_keep_what_is_unknown_and_what_was_cut_short() {
+        let mut sum = Actual::default();
+        sum.add(&Actual { documents: 3, documents_in: Some(7), ..Actual::default() });
+        sum.add(&Actual { documents: 1, complete: false, ..Actual::default() });
+        let expected =
+            Actual { documents: 4, documents_in: Some(7), complete: false, ..Actual::default() };
+        assert_eq!(sum, expected);
+    }
+
+    #[test]
+    fn a_guess_outside_its_bounds_is_moved_inside() {
+        assert_eq!(Estimate::between(9, 2, 5, "x").documents, 5);
+        assert_eq!(Estimate::between(1, 2, 5, "x").documents, 2);
+        assert!(Estimate::between(7, 3, 3, "x").is_exact());
+    }
+}
