@@ -36,6 +36,12 @@ struct Entry {
 /// Takes memory of up to 24 bytes for each document for the first field of an order and 16 for each other, of which 4 are kept;
 /// where a field of keywords is among them a byte for each of its terms in each segment, too.
 pub(super) fn number(segments: &[SegmentReader<'_>], schema: &Schema) -> Result<Numbering> {
+    // Before any memory is taken for as many documents as a manifest says: columns have bytes for each of theirs.
+    for segment in segments {
+        for key in schema.order_fields() {
+            OrderRanks::open(*segment, *key)?;
+        }
+    }
     let (mut base, mut in_turn) = (0, Vec::with_capacity(segments.len()));
     for &segment in segments {
         let numbers = Renumbering::of(segment, base)?;
@@ -173,6 +179,20 @@ mod tests {
         assert_eq!(numbers(&["number", "word"]), (vec![vec![3, 5, 0], vec![2, 1, 4, 6]], true));
         assert_eq!(numbers(&["-number", "-word"]), (vec![vec![1, 6, 3], vec![2, 4, 0, 5]], true));
         assert_eq!(numbers(&["word"]), (vec![vec![2, 0, 5], vec![1, 6, 4, 3]], true));
+    }
+
+    /// Memory is taken for as many documents as there are, which a manifest may say wrongly.
+    #[test]
+    fn segments_of_other_numbers_of_documents_than_their_columns_are_refused() {
+        let documents = [(Some(1), "b"), (Some(0), "a")];
+        let (snapshot, schema) = segments(&[&documents, &documents]);
+        let schema = schema.ordered_by(["number"]).unwrap();
+        let of = |nth: usize, n_docs| SegmentReader::new(&snapshot.segments[nth], &schema, n_docs);
+        number(&[of(0, 2), of(1, 2)], &schema).unwrap();
+        for (first, second) in [(2, u32::MAX - 2), (u32::MAX, 2), (1, 2), (2, 3)] {
+            let error = number(&[of(0, first), of(1, second)], &schema).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+        }
     }
 
     #[test]
