@@ -648,7 +648,8 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
     }
     let mut order = vec![];
     if features & ORDER != 0 {
-        for _ in 0..reader.u8()? {
+        let n_order = reader.u8().filter(|n| *n > 0)?;
+        for _ in 0..n_order {
             let name = &fields.get(usize::from(reader.u16()?))?.name;
             order.push(match reader.u8()? {
                 0 => name.clone(),
@@ -834,12 +835,12 @@ mod tests {
         for other in others {
             refused(&[&columns[..columns.len() - 4], other].concat(), COLUMNS);
         }
-        // Another direction than there is, a field that there is not, the same twice, and fewer than are told of.
+        // Another direction than there is, a field that there is not, the same twice, fewer than are told of, and none.
         let price = Field::new("price", FieldKind::I64);
         let ordered = Schema::builder().text("t").field(price).order_by(["-price"]);
         let ordered = encode_schema(&ordered.build().unwrap());
         decode_schema(&ordered, COLUMNS | ORDER).unwrap();
-        let others: [&[u8]; 4] = [&[1, 1, 0, 2], &[1, 2, 0, 0], &[2, 1, 0, 0], &[1, 1, 0]];
+        let others: [&[u8]; 5] = [&[1, 1, 0, 2], &[1, 2, 0, 0], &[2, 1, 0, 0], &[1, 1, 0], &[0]];
         for other in others {
             refused(&[&ordered[..ordered.len() - 4], other].concat(), COLUMNS | ORDER);
         }

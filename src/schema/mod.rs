@@ -637,9 +637,11 @@ impl SchemaBuilder {
     /// times as fast, and ranges of them many times.
     ///
     /// Each commit or flush writes what was added twice, once as it comes and once in order, which is told of as a
-    /// [merge](crate::events::What::Merge) of one segment; merges keep the order. Both take memory of up to 24 bytes a document for the first field
+    /// [merge](crate::events::What::Merge) of one segment; merges keep the order. Both take memory of up to 20 bytes a document for the first field
     /// and 16 for each other, 16 for each document with the most frequent word of a field, and of rows, columns and offsets
     /// a quarter of [`WriterOptions::memory_bytes`](crate::WriterOptions::memory_bytes): what is more takes more passes over what there is.
+    /// So that these stay few, what is added becomes a segment as soon as its values, and 40 bytes a document, are twice that
+    /// memory; merges of such segments, which are in order, take little more than one pass.
     ///
     /// ```
     /// use treepie::{Document, Field, FieldKind, Index, Schema};

@@ -127,6 +127,11 @@ impl<'s> SegmentReader<'s> {
         )
     }
 
+    /// Documents of which there may be rows: as many as there are, or fewer where the chunks of rows cannot have so many.
+    pub(crate) fn n_rows_max(self) -> Result<u32> {
+        Ok(self.stored_reader()?.n_docs_max().min(self.n_docs))
+    }
+
     /// The stored values of `doc` by field in schema order.
     pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
         let Some(row) = self.stored_reader()?.row(doc)? else { return Ok(vec![]) };

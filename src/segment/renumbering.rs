@@ -78,18 +78,20 @@ impl Renumbering {
         self.keeps_all
     }
 
-    /// The new number of a document of the segment; `None` where it is deleted.
+    /// The new number of a document of the segment; `None` where it is deleted or none of its documents.
     #[inline]
     pub(crate) fn get(&self, doc: u32) -> Option<u32> {
         match &self.numbers {
             Numbers::InTurn { base, gaps: None } => Some(base + doc),
             Numbers::InTurn { base, gaps: Some(Gaps { bits, before }) } => {
                 let (word, bit) = ((doc / 64) as usize, doc % 64);
-                let (bits, before) = (bits[word], before[word]);
+                let (bits, before) = (*bits.get(word)?, *before.get(word)?);
                 let earlier = before + (bits & ((1 << bit) - 1)).count_ones();
                 (bits >> bit & 1 == 0).then(|| base + doc - earlier)
             }
-            Numbers::Each(numbers) => Some(numbers[doc as usize]).filter(|it| *it != DELETED),
+            Numbers::Each(numbers) => {
+                numbers.get(doc as usize).copied().filter(|number| *number != DELETED)
+            }
         }
     }
 }

@@ -30,6 +30,14 @@ impl Batch {
             Batch::Documents(documents) => documents.n_docs,
         }
     }
+
+    /// Bytes of all values, about.
+    pub(crate) fn value_bytes(&self) -> usize {
+        match self {
+            Batch::Lines(lines) => lines.len,
+            Batch::Documents(documents) => documents.text.len(),
+        }
+    }
 }
 
 /// Lines that are one document each.

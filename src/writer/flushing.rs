@@ -10,6 +10,7 @@ use crate::format::manifest::Manifest;
 use crate::segment::deletes;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
+use crate::writer::pipeline::Pipeline;
 use std::sync::Arc;
 
 /// Segments that were flushed are made one where they have so many documents together: a flush is to be soon over. With
@@ -42,7 +43,8 @@ impl IndexWriter {
     /// # Cost
     ///
     /// Writes a segment and does not wait for the disk. Small ones are merged as they come together, on this thread: up to
-    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit.
+    /// 65,536 documents at once, or more where there are more than 64 segments since the last commit. Where the schema has an
+    /// [order](crate::schema::SchemaBuilder::order_by), what was added is written once more, in that, on this thread too.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
@@ -94,6 +96,18 @@ impl IndexWriter {
             }
         }
         Ok(())
+    }
+
+    /// Makes what was added so far a segment where the schema has an order and it is as much as is put in order at once; whether
+    /// it did. The [policy](crate::WriterOptions::merge_policy) says when such segments become one: they are in order then, and
+    /// are read once for that.
+    pub(super) fn end_large_segment(&mut self) -> Result<bool> {
+        let has_order = !self.rules.schema.order_fields().is_empty();
+        let is_large = self.pipeline.as_ref().is_some_and(Pipeline::is_large_to_reorder);
+        if has_order && is_large {
+            self.attempt(Self::stage_and_merge)?;
+        }
+        Ok(has_order && is_large)
     }
 
     /// Everything so far as segments: what was added is a new one, and what was deleted is told by all.

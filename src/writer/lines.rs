@@ -147,6 +147,11 @@ impl<R: Read> LineReader<R> {
         self
     }
 
+    /// What was cut so far is in a segment: the next document is the first of another.
+    pub(crate) fn begin_segment(&mut self) {
+        self.next_doc = self.batch.n_lines;
+    }
+
     /// The next batch of at least `target_bytes` where the input has them; `None` at its end.
     pub(crate) fn next_batch(&mut self, target_bytes: usize) -> Result<Option<LineBatch>> {
         loop {
@@ -459,5 +464,21 @@ mod tests {
         }
         assert_eq!(ends[0].len(), 4);
         assert!(ends[0] == ends[1] && ends[1] == ends[2]);
+    }
+
+    #[test]
+    fn batches_of_another_segment_end_where_its_chunks_end() {
+        // The first chunk ends by its bytes.
+        let long = format!("{}\n", "x".repeat(60_000)).repeat(100);
+        let input = [long, "short\n".repeat(70_000)].concat();
+        let mut reader = LineReader::new(input.as_bytes(), PLAIN, BadLines::Refuse, 7);
+        let mut n_lines = vec![];
+        while let Some(batch) = reader.next_batch(1).unwrap() {
+            n_lines.push(batch.n_lines);
+            if n_lines.len() == 1 {
+                reader.begin_segment();
+            }
+        }
+        assert_eq!(n_lines, [70, 65_536, 4_494]);
     }
 }

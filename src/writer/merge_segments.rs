@@ -30,6 +30,7 @@ use crate::writer::merge_terms::{ends_early, merge_terms};
 use crate::writer::order::{self, Numbering};
 use crate::writer::pipeline::{Progress, SEGMENT_DOCS_MAX};
 use crate::writer::reorder::{ReorderBuffer, reorder};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ use std::sync::Arc;
 const ROW_NS: u64 = 200;
 /// And the same of a document's values in a column.
 const CODES_NS: u64 = 20;
+/// And the same of where its words are.
+const OFFSETS_NS: u64 = 50;
 
 /// What a merge made.
 #[derive(Debug)]
@@ -184,7 +187,7 @@ fn copy_rows(all: &Parts<'_>, builder: &mut SegmentBuilder) -> Result<()> {
 fn gather_rows(parts: &[Part<'_>], buffer: &mut ReorderBuffer) -> Result<()> {
     for part in parts {
         // Both look at what is wanted, which becomes less as the buffer fills.
-        let buffer = std::cell::RefCell::new(&mut *buffer);
+        let buffer = RefCell::new(&mut *buffer);
         part.reader.for_each_row_to_copy(
             |docs| part.has_any_for(&buffer.borrow(), docs),
             |doc, row| {
@@ -205,6 +208,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
         for part in &all.parts {
             let Some(offsets) = part.reader.field(field).offsets()? else { continue };
             for (doc, number) in part.docs() {
+                budget::work(OFFSETS_NS)?;
                 if buffer.wants(number) {
                     buffer.add(number, Some(&offsets.part(doc)?));
                 }
@@ -219,6 +223,7 @@ fn copy_offsets(all: &Parts<'_>, field: FieldId, mut writer: OffsetsSection<'_>)
     for part in &all.parts {
         let Some(offsets) = part.reader.field(field).offsets()? else { continue };
         for (doc, _) in part.docs() {
+            budget::work(OFFSETS_NS)?;
             writer.add(&offsets.part(doc)?)?;
         }
     }
@@ -246,7 +251,8 @@ fn copy_column(
     }
     for (nth, part) in all.parts.iter().enumerate() {
         let Some(column) = part.reader.field(field).column()? else { continue };
-        column.for_each(|doc, codes| {
+        let all = |_| true;
+        column.for_each(all, |doc, codes| {
             budget::work(CODES_NS)?;
             match part.numbers.get(doc) {
                 Some(_) => writer.add(codes, of_part(nth)),
@@ -268,22 +274,27 @@ fn gather_codes<'o>(
     for (nth, part) in parts.iter().enumerate() {
         let Some(column) = part.reader.field(field).column()? else { continue };
         let ordinals = ordinals(nth);
-        column.for_each(|doc, codes| {
-            budget::work(CODES_NS)?;
-            let Some(number) = part.numbers.get(doc).filter(|number| buffer.wants(*number)) else {
-                return Ok(());
-            };
-            bytes.clear();
-            for &code in codes {
-                let code = match ordinals {
-                    None => code,
-                    Some(ordinals) => ordinals.of_code(code)?.into(),
+        let buffer = RefCell::new(&mut *buffer);
+        column.for_each(
+            |docs| part.has_any_for(&buffer.borrow(), docs),
+            |doc, codes| {
+                budget::work(CODES_NS)?;
+                let number = part.numbers.get(doc);
+                let Some(number) = number.filter(|number| buffer.borrow().wants(*number)) else {
+                    return Ok(());
                 };
-                bytes.extend_from_slice(&code.to_le_bytes());
-            }
-            buffer.add(number, Some(&bytes));
-            Ok(())
-        })?;
+                bytes.clear();
+                for &code in codes {
+                    let code = match ordinals {
+                        None => code,
+                        Some(ordinals) => ordinals.of_code(code)?.into(),
+                    };
+                    bytes.extend_from_slice(&code.to_le_bytes());
+                }
+                buffer.borrow_mut().add(number, Some(&bytes));
+                Ok(())
+            },
+        )?;
     }
     Ok(())
 }

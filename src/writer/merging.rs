@@ -459,7 +459,11 @@ impl IndexWriter {
             let input = Input::open(&**storage, schema, &self.staging.segments()[at..=at])?;
             let mut readers = input.readers(schema).into_iter();
             let out_of_order = readers.find_map(|reader| first_out_of_order(reader).transpose());
-            if out_of_order.transpose()?.is_some() {
+            let is_out_of_order = out_of_order.transpose()?.is_some();
+            drop(input);
+            if is_out_of_order {
+                // The file that is merged goes, and takes room on disk for as long as it is open.
+                self.open = None;
                 self.merge_range(at..at + 1, false)?;
             }
         }

@@ -41,7 +41,9 @@ impl WriterOptions {
     ///
     /// What does not fit is spilled into the index directory. Each 16 MiB are enough for one thread to read documents
     /// with; others wait until merging. A single document may take more, and so may
-    /// [what merging holds](crate::IndexWriter#cost).
+    /// [what merging holds](crate::IndexWriter#cost), and what is put in an [order](crate::schema::SchemaBuilder::order_by).
+    /// That is in as few passes as a quarter of this memory makes possible, and at most about twice this at once: what is
+    /// added beyond becomes further segments.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Self {
         self.memory_bytes = Some(bytes);

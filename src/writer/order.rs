@@ -9,9 +9,14 @@ use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
 use crate::writer::merge_terms::MergedTerms;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// What comparing two documents takes about, in nanoseconds.
 const COMPARED_NS: u64 = 5;
+/// Documents that are sorted in one step, between which the budget is asked.
+const SORTED_AT_ONCE: usize = 1 << 20;
 
 /// New numbers for the documents of some segments.
 #[derive(Debug)]
@@ -30,12 +35,31 @@ struct Entry {
     code: u64,
 }
 
+impl Entry {
+    /// Which of two documents comes first, given the ranks of all by the other fields. Those of the same values stay as they
+    /// are to each other.
+    fn compare(&self, other: &Self, ranks: &[Vec<OrderRank>]) -> Ordering {
+        let by_first = (self.is_missing, self.code).cmp(&(other.is_missing, other.code));
+        let (a, b) = (self.place, other.place);
+        by_first.then_with(|| {
+            let mut by_others = ranks.iter().map(|of| of[a as usize].cmp(&of[b as usize]));
+            by_others.find(|order| order.is_ne()).unwrap_or(a.cmp(&b))
+        })
+    }
+}
+
 /// Numbers the documents that are not deleted: those of the first segment, then those of the second and so on, and where the
 /// schema has an order, in that. Documents of the same values stay as they are to each other.
 ///
-/// Takes memory of up to 24 bytes for each document for the first field of an order and 16 for each other, of which 4 are kept;
+/// Takes memory of up to 20 bytes for each document for the first field of an order and 16 for each other, of which 4 are kept;
 /// where a field of keywords is among them a byte for each of its terms in each segment, too.
 pub(super) fn number(segments: &[SegmentReader<'_>], schema: &Schema) -> Result<Numbering> {
+    // Before any memory is taken for as many documents as a manifest says: columns have bytes for each of theirs.
+    for segment in segments {
+        for key in schema.order_fields() {
+            OrderRanks::open(*segment, *key)?;
+        }
+    }
     let (mut base, mut in_turn) = (0, Vec::with_capacity(segments.len()));
     for &segment in segments {
         let numbers = Renumbering::of(segment, base)?;
@@ -55,30 +79,88 @@ pub(super) fn number(segments: &[SegmentReader<'_>], schema: &Schema) -> Result<
         for_each_rank(segments, &in_turn, *key, |rank| of_key.push(rank))?;
         ranks.push(of_key);
     }
-    let by_others = |a: &Entry, b: &Entry| {
-        let pairs = ranks.iter().map(|of_key| (of_key[a.place as usize], of_key[b.place as usize]));
-        pairs.map(|(a, b)| a.cmp(&b)).find(|order| order.is_ne())
-    };
-    let compare = |a: &Entry, b: &Entry| {
-        let by_first = (a.is_missing, a.code).cmp(&(b.is_missing, b.code));
-        by_first.then_with(|| by_others(a, b).unwrap_or(std::cmp::Ordering::Equal))
-    };
-    if entries.is_sorted_by(|a, b| compare(a, b).is_le()) {
+    let Some(numbers) = sorted(&mut entries, &ranks, SORTED_AT_ONCE)? else {
         return Ok(Numbering { of_segments: in_turn, reorders: false });
-    }
-    budget::work(COMPARED_NS * u64::from(base) * u64::from(base.ilog2()))?;
-    // One that keeps the order of what is equal, and is fast where segments that are in order stand behind each other.
-    entries.sort_by(compare);
-    drop(ranks);
-    let mut numbers = vec![0; entries.len()];
-    (0..).zip(&entries).for_each(|(number, entry)| numbers[entry.place as usize] = number);
+    };
     drop(entries);
+    drop(ranks);
     let mapped = |(numbering, segment): (&Renumbering, &SegmentReader<'_>)| {
         numbering.mapped(segment.n_docs(), |place| numbers[place as usize])
     };
     let of_segments = in_turn.iter().zip(segments).map(mapped).collect();
     Ok(Numbering { of_segments, reorders: true })
 }
+
+/// The numbers of documents by their places, where they are not those; `None` where they stand in order. So many are sorted in
+/// one step.
+fn sorted(
+    entries: &mut [Entry],
+    ranks: &[Vec<OrderRank>],
+    at_once: usize,
+) -> Result<Option<Vec<u32>>> {
+    let mut are_sorted = true;
+    for some in entries.chunks_mut(at_once) {
+        let n = some.len() as u64;
+        budget::work(COMPARED_NS * n)?;
+        if !some.is_sorted_by(|a, b| a.compare(b, ranks).is_le()) {
+            are_sorted = false;
+            budget::work(COMPARED_NS * n * u64::from(n.ilog2()))?;
+            // One that is fast where segments that are in order stand behind each other.
+            some.sort_by(|a, b| a.compare(b, ranks));
+        }
+    }
+    // For the same reason there may be few runs of many steps each.
+    let steps = (at_once..entries.len()).step_by(at_once);
+    let ends = steps.filter(|end| entries[end - 1].compare(&entries[*end], ranks).is_gt());
+    let (mut runs, mut start) = (BinaryHeap::new(), 0);
+    for end in ends.chain([entries.len()]) {
+        let Some((first, rest)) = entries[start..end].split_first() else { break };
+        runs.push(SortedRun { first: *first, rest, ranks });
+        start = end;
+    }
+    if are_sorted && runs.len() <= 1 {
+        return Ok(None);
+    }
+    let (mut numbers, mut number) = (vec![0; entries.len()], 0);
+    let merged_ns = COMPARED_NS * u64::from(1 + runs.len().ilog2());
+    while let Some(mut run) = runs.peek_mut() {
+        budget::work(merged_ns)?;
+        numbers[run.first.place as usize] = number;
+        number += 1;
+        match run.rest.split_first() {
+            Some((first, rest)) => (run.first, run.rest) = (*first, rest),
+            None => drop(PeekMut::pop(run)),
+        }
+    }
+    Ok(Some(numbers))
+}
+
+/// Documents in order, to be merged with others: that is the greatest whose first one comes first.
+struct SortedRun<'e> {
+    first: Entry,
+    rest: &'e [Entry],
+    ranks: &'e [Vec<OrderRank>],
+}
+
+impl Ord for SortedRun<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.first.compare(&self.first, self.ranks)
+    }
+}
+
+impl PartialOrd for SortedRun<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SortedRun<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for SortedRun<'_> {}
 
 /// Calls `visit` with the rank of each document that is not deleted, as they stand behind each other.
 fn for_each_rank(
@@ -173,6 +255,48 @@ mod tests {
         assert_eq!(numbers(&["number", "word"]), (vec![vec![3, 5, 0], vec![2, 1, 4, 6]], true));
         assert_eq!(numbers(&["-number", "-word"]), (vec![vec![1, 6, 3], vec![2, 4, 0, 5]], true));
         assert_eq!(numbers(&["word"]), (vec![vec![2, 0, 5], vec![1, 6, 4, 3]], true));
+    }
+
+    #[test]
+    fn documents_are_sorted_a_few_at_a_time_as_they_are_all_at_once() {
+        let rank = |code: u32| OrderRank { is_missing: code == 3, code: code.into() };
+        let orders: [&dyn Fn(u32) -> u32; 4] =
+            [&|place| place * 7_919 % 11, &|place| place % 50, &|place| 100 - place, &|_| 2];
+        for (nth, of) in orders.iter().enumerate() {
+            for n in [0, 1, 99, 100, 101] {
+                let entries: Vec<_> = (0..n)
+                    .map(|place| {
+                        let OrderRank { is_missing, code } = rank(of(place));
+                        Entry { is_missing, place, code }
+                    })
+                    .collect();
+                let ranks = [(0..n).map(|place| rank(place / 7 % 4)).collect::<Vec<_>>()];
+                let mut places: Vec<u32> = (0..n).collect();
+                places.sort_by_key(|place| (rank(of(*place)), ranks[0][*place as usize]));
+                let stands = places.is_sorted();
+                let mut expected = vec![0; n as usize];
+                (0..).zip(places).for_each(|(number, place)| expected[place as usize] = number);
+                for at_once in [1, 2, 10, 100, 1_000] {
+                    let numbers = sorted(&mut entries.clone(), &ranks, at_once).unwrap();
+                    let case = format!("order {nth} of {n}, {at_once} at once");
+                    assert_eq!(numbers, (!stands).then(|| expected.clone()), "{case}");
+                }
+            }
+        }
+    }
+
+    /// Memory is taken for as many documents as there are, which a manifest may say wrongly.
+    #[test]
+    fn segments_of_other_numbers_of_documents_than_their_columns_are_refused() {
+        let documents = [(Some(1), "b"), (Some(0), "a")];
+        let (snapshot, schema) = segments(&[&documents, &documents]);
+        let schema = schema.ordered_by(["number"]).unwrap();
+        let of = |nth: usize, n_docs| SegmentReader::new(&snapshot.segments[nth], &schema, n_docs);
+        number(&[of(0, 2), of(1, 2)], &schema).unwrap();
+        for (first, second) in [(2, u32::MAX - 2), (u32::MAX, 2), (1, 2), (2, 3)] {
+            let error = number(&[of(0, first), of(1, second)], &schema).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+        }
     }
 
     #[test]

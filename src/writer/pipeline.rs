@@ -34,6 +34,12 @@ pub(crate) const SEGMENT_DOCS_MAX: u32 = (1 << 31) - 1 - 128;
 /// divided, and with its terms, its runs and its rows it has been seen to take 20 MiB.
 const TASK_BYTES: usize = 16 << 20;
 
+/// About how often a new segment is read to put its documents in order, at most twice as often: a larger one would be read more
+/// often, each time in all of its length.
+const REORDER_PASSES: u64 = 8;
+/// What a document takes meanwhile, beside its values: 20 bytes for its number, and as much for where they wait.
+const REORDERED_DOC_BYTES: u64 = 40;
+
 /// How much a build may hold, how many do the work, and who hears of it.
 #[derive(Clone)]
 pub(crate) struct Resources {
@@ -129,6 +135,8 @@ pub(crate) struct Pipeline {
     shared: Arc<Shared>,
     resources: Resources,
     n_docs: u32,
+    /// Of all documents.
+    value_bytes: u64,
     n_tasks: u64,
     /// Whose threads and files these are.
     process: u32,
@@ -213,12 +221,19 @@ impl Pipeline {
             }),
         };
         let process = std::process::id();
-        Ok(Pipeline { shared: Arc::new(shared), resources, n_docs: 0, n_tasks: 0, process })
+        let (shared, n_docs, value_bytes, n_tasks) = (Arc::new(shared), 0, 0, 0);
+        Ok(Pipeline { shared, resources, n_docs, value_bytes, n_tasks, process })
     }
 
     /// Documents handed in so far.
     pub(crate) fn n_docs(&self) -> u32 {
         self.n_docs
+    }
+
+    /// Whether putting the documents in another order would take many passes over them, or more memory than there is.
+    pub(crate) fn is_large_to_reorder(&self) -> bool {
+        let of_docs = u64::from(self.n_docs) * REORDERED_DOC_BYTES;
+        self.value_bytes + of_docs >= REORDER_PASSES * self.resources.reorder_bytes() as u64
     }
 
     pub(crate) fn runs_spilled(&self) -> u64 {
@@ -242,6 +257,7 @@ impl Pipeline {
                     .expected(format!("at most {SEGMENT_DOCS_MAX} documents between two commits"))
                     .found(format!("{} more than {}", batch.n_docs(), self.n_docs))
             })?;
+        self.value_bytes += batch.value_bytes() as u64;
         let task = Task { number: self.n_tasks, batch, first_doc: self.n_docs };
         (self.n_tasks, self.n_docs) = (self.n_tasks + 1, n_docs);
         let Some(pool) = self.resources.pool() else {

@@ -171,6 +171,16 @@ fn n_in(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
+/// Notes that documents of a segment are lost, the first of which has this number.
+fn lose(lost: &mut Vec<Range<u64>>, first: u64, docs: Range<u32>) {
+    let numbers = first + u64::from(docs.start)..first + u64::from(docs.end);
+    match lost.last_mut() {
+        _ if docs.is_empty() => {}
+        Some(last) if last.end == numbers.start => last.end = numbers.end,
+        _ => lost.push(numbers),
+    }
+}
+
 /// Passes on what does not lie in the file that is read.
 fn only_lost(error: Error) -> Result<Error> {
     match error.kind() {
@@ -307,7 +317,12 @@ impl IndexWriter {
         lost: &mut Vec<Range<u64>>,
     ) -> Result<u64> {
         let mut n_added = 0;
-        for doc in 0..reader.n_docs() {
+        // Nobody tries one by one what a manifest alone says that there is.
+        let n_rows = match reader.n_rows_max() {
+            Ok(n_rows) => n_rows,
+            Err(error) => only_lost(error).map(|_| 0)?,
+        };
+        for doc in 0..n_rows {
             if reader.is_deleted(doc)? {
                 continue;
             }
@@ -315,12 +330,19 @@ impl IndexWriter {
                 n_added += 1;
                 continue;
             }
-            let number = first + u64::from(doc);
-            match lost.last_mut() {
-                Some(range) if range.end == number => range.end += 1,
-                _ => lost.push(number..number + 1),
-            }
+            lose(lost, first, doc..doc + 1);
         }
+        let mut rest = n_rows..reader.n_docs();
+        if let Some(deleted) = reader.deleted() {
+            // Those of more documents than the manifest says are no reason to stop.
+            deleted.for_each(u32::MAX, |doc| {
+                if rest.contains(&doc) {
+                    lose(lost, first, rest.start..doc);
+                    rest.start = doc + 1;
+                }
+            })?;
+        }
+        lose(lost, first, rest);
         Ok(n_added)
     }
 

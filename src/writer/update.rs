@@ -52,7 +52,8 @@ impl IndexWriter {
     /// # Cost
     ///
     /// Looks the key up in every segment and reads one row. Where the document was added since the last commit, flush
-    /// or update of its kind, what was added so far becomes a segment first.
+    /// or update of its kind, what was added so far becomes a segment first, which is put in the
+    /// [order](crate::schema::SchemaBuilder::order_by) of the schema, if it has one, on this thread.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};

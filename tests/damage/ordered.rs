@@ -51,6 +51,8 @@ fn newest() -> &'static str {
 /// Asks and writes what depends on the order.
 fn survive(files: Files) {
     let storage = writable(&files);
+    let to = Arc::new(MemoryStorage::new());
+    let _ = Index::options().salvage_storage(&*Parts::mapped(files.clone()), to);
     let Ok(index) = Index::options().open_storage(Parts::mapped(files)) else { return };
     if let (Ok(searcher), Ok(inspector)) = (index.searcher(), index.inspect()) {
         for keys in ["rank", "rank,kind:desc", "rank,stock", "kind", "stock"] {
@@ -96,7 +98,7 @@ fn no_changed_byte_of_its_manifest_is_believed() {
 fn no_crafted_byte_of_it_does_harm() {
     let files = of_newest();
     survive(files.clone());
-    // Not the numbers of documents: some of what reads a segment goes over as many as the manifest says.
+    // The numbers of documents are where memory would be taken for more than there are.
     let n_docs = [128 + 28, 128 + 40 + 28].map(|at| at..at + 4);
     let is_number = |case: &Case<'_>| match case.change {
         Change::Byte { at, .. } => n_docs.iter().any(|bytes| bytes.contains(&at)),
@@ -104,8 +106,9 @@ fn no_crafted_byte_of_it_does_harm() {
     };
     let (of_manifest, others): (Vec<_>, Vec<_>) =
         changes::bytes(&files).into_iter().partition(|case| case.file == newest());
-    let of_manifest: Vec<_> = of_manifest.into_iter().filter(|case| !is_number(case)).collect();
-    let mut cases = sample(&of_manifest, mutations(SHORT) / 2, seed());
+    let numbers: Vec<_> = of_manifest.iter().copied().filter(is_number).collect();
+    let mut cases = sample(&numbers, mutations(SHORT) / 4, seed());
+    cases.extend(sample(&of_manifest, mutations(SHORT) / 2, seed()));
     cases.extend(sample(&others, mutations(SHORT) / 2, seed()));
     for_each(&cases, |case| {
         let mut crafted = case.apply(&files);

@@ -8,8 +8,9 @@ use treepie::highlight::{Highlighter, Marked, PassageOptions};
 use treepie::query::Query;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    CancelToken, Detail, DocId, Document, ErrorKind, Facet, Field, FieldKind, Index, IndexWriter,
-    Interval, MergePolicy, Schema, SchemaBuilder, Searcher, SortKey, Value, WriterOptions,
+    BadLines, CancelToken, Detail, DocId, Document, ErrorKind, Facet, Field, FieldKind, Index,
+    IndexWriter, Interval, LineFormat, MergePolicy, Schema, SchemaBuilder, Searcher, SortKey,
+    Value, WriterOptions,
 };
 
 const ORDERS: [&[&str]; 10] = [
@@ -536,4 +537,59 @@ fn rows_of_more_than_there_is_room_for_come_in_order() {
         assert!(hit.fields["body"].to_string() == text(rank), "{rank}");
     }
     assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
+}
+
+/// The ranks that a text begins with of all documents, as they stand.
+fn ranks(index: &Index, field: &str) -> Vec<u64> {
+    let searcher = index.searcher().unwrap();
+    let page = searcher.search(&Query::All).limit(5_000).run().unwrap();
+    let rank = |text: &str| text.split(' ').next().unwrap().parse().unwrap();
+    page.hits.iter().map(|hit| rank(&hit.fields[field].to_string())).collect()
+}
+
+/// What is added at once goes into segments that are soon in order each, and a merge goes over them once.
+#[test]
+fn more_than_is_put_in_order_at_once_becomes_several_segments() {
+    // More than a commit makes one segment whatever there are.
+    let n = 4_200;
+    let (ranks_added, spaces) = ((0..n).map(|nth| nth * 7_919 % n), " ".repeat(12_000));
+    let text = |rank: u64| format!("{rank:04} {spaces}");
+    let title = Field::new("title", FieldKind::Text);
+    let qualifier = Field::new("qualifier", FieldKind::Keyword).column(true);
+    let fields = Schema::builder().field(title).field(qualifier);
+    for is_ordered in [false, true] {
+        for of_lines in [false, true] {
+            let fields = fields.clone();
+            let fields = if is_ordered { fields.order_by(["qualifier"]) } else { fields };
+            let index = Index::in_memory(fields.build().unwrap());
+            let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
+            let mut writer = index.writer_with(options).unwrap();
+            if of_lines {
+                let line = |rank| format!("{} ({rank:04})\n", text(rank)).replace(' ', "_");
+                let lines: String = ranks_added.clone().map(line).collect();
+                let format = LineFormat::wikipedia_titles();
+                writer.add_lines(lines.as_bytes(), &format, BadLines::Refuse).unwrap();
+            } else {
+                for rank in ranks_added.clone() {
+                    let document = Document::new().with("title", text(rank));
+                    writer.add(document.with("qualifier", format!("{rank:04}"))).unwrap();
+                }
+            }
+            // Of 50 MB of values, of which 32 MiB are put in order at once.
+            let committed = writer.commit().unwrap();
+            let what = format!("of lines: {of_lines}, in order: {is_ordered}");
+            assert_eq!((committed.added, committed.documents), (n, n), "{what}");
+            assert_eq!(committed.segments, if is_ordered { 2 } else { 1 }, "{what}");
+            let found = ranks(&index, "title");
+            let n_runs = found.chunk_by(|a, b| a < b).count();
+            assert!(n_runs == 2 || !is_ordered, "{what}: {n_runs}");
+            assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
+            if is_ordered {
+                assert_eq!(writer.merge().unwrap().segments, 1);
+                assert!(ranks(&index, "title").into_iter().eq(0..n), "{what}");
+            } else {
+                assert!(found.into_iter().eq(ranks_added.clone()), "{what}");
+            }
+        }
+    }
 }

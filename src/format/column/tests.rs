@@ -19,12 +19,33 @@ fn section_in(frame: Frame, docs: &[Vec<u64>]) -> Vec<u8> {
 
 fn read(bytes: &[u8]) -> Result<Vec<Vec<u64>>> {
     let mut docs = vec![];
-    Column::open(bytes)?.for_each(|doc, codes| {
+    let all = |_| true;
+    Column::open(bytes)?.for_each(all, |doc, codes| {
         assert_eq!(doc as usize, docs.len());
         docs.push(codes.to_vec());
         Ok(())
     })?;
     Ok(docs)
+}
+
+/// Whoever goes over a column many times, for a few documents each, reads their blocks alone.
+#[test]
+fn blocks_of_which_nothing_is_wanted_are_left_out() {
+    let n_docs = 3 * u64::from(BLOCK_DOCS) + 5;
+    let bytes = section(&(0..n_docs).map(|doc| vec![doc * 3]).collect::<Vec<_>>());
+    let column = Column::open(&bytes[..]).unwrap();
+    for wanted in [0, BLOCK_DOCS - 1, BLOCK_DOCS, 3 * BLOCK_DOCS + 4] {
+        let mut docs = vec![];
+        let visit = |doc, codes: &[u64]| {
+            assert_eq!(codes, [u64::from(doc) * 3]);
+            docs.push(doc);
+            Ok(())
+        };
+        column.for_each(|docs| docs.contains(&wanted), visit).unwrap();
+        let first = wanted / BLOCK_DOCS * BLOCK_DOCS;
+        let end = (first + BLOCK_DOCS).min(n_docs as u32);
+        assert!(docs.into_iter().eq(first..end), "{wanted}");
+    }
 }
 
 fn encodings(bytes: &[u8]) -> Vec<Encoding> {
@@ -299,7 +320,7 @@ fn read_all(bytes: &[u8]) -> Result<()> {
     if column.n_docs() > 0 {
         heads.few([0, column.n_docs() - 1].into_iter(), &mut Few::new())?;
     }
-    column.for_each(|_, _| Ok(())).and_then(|()| column.verify())
+    column.for_each(|_| true, |_, _| Ok(())).and_then(|()| column.verify())
 }
 
 /// Changes the bytes of a sound section one by one; how often that was found, and how often tried.

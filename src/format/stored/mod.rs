@@ -78,6 +78,7 @@
 
 mod symbols;
 
+use crate::budget;
 use crate::bytes::{ByteReader, Bytes, Source, array_at, put_at, write_varint};
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -92,6 +93,8 @@ const GROUP_DOCS: usize = 64;
 /// Bytes of rows that end a group under LZ4, and rows: a row is found by the lengths of those before it.
 const GROUP_ROW_BYTES: usize = 16 << 10;
 const GROUP_ROWS: usize = 256;
+/// What asking for each document of a group whether it is wanted takes about, in nanoseconds.
+const GROUP_NS: u64 = 500;
 /// Mean row length from which LZ4 is the codec.
 const LONG_ROW_BYTES: usize = 256;
 /// Bytes of values below which LZ4 is the codec: a table of symbols takes more than it saves. Of titles it does up to some
@@ -337,6 +340,11 @@ impl<'s, S: Source<'s>> StoredReader<S> {
         self.n_docs
     }
 
+    /// Documents that the chunks hold at most, whatever the index says.
+    pub(crate) fn n_docs_max(&self) -> u32 {
+        self.n_docs.min(self.n_chunks.saturating_mul(CHUNK_DOCS_MAX))
+    }
+
     /// The row of `doc`; `None` where it stores nothing.
     pub(crate) fn row(&self, doc: u32) -> Result<Option<Vec<u8>>> {
         let nth = self.chunk_of(doc)?;
@@ -364,11 +372,11 @@ impl<'s, S: Source<'s>> StoredReader<S> {
         for nth in 0..self.n_chunks {
             let (first, range) = self.chunk(nth)?;
             let end = if nth + 1 < self.n_chunks { self.entry(nth + 1)?.0 } else { self.n_docs };
-            if (first, range.start) != next || end <= first {
+            if (first, range.start) != next || end <= first || end > self.n_docs {
                 let error = Error::corrupt("reading the index of stored fields")
                     .expected(format!(
-                        "chunk {nth} to begin at document {} and byte {}",
-                        next.0, next.1
+                        "chunk {nth} to begin at document {} and byte {}, and to end by {}",
+                        next.0, next.1, self.n_docs
                     ))
                     .found(format!("documents {first} to {end} and byte {}", range.start));
                 return Err(self.index.locate(0, error));
@@ -391,6 +399,7 @@ impl<'s, S: Source<'s>> StoredReader<S> {
             for nth in 0..chunk.n_groups {
                 let docs = chunk.docs_of(nth).map_err(locate)?;
                 let docs = first.saturating_add(docs.start)..first.saturating_add(docs.end);
+                budget::work(GROUP_NS)?;
                 if docs.start == doc && docs.end <= end && !wanted(docs.clone()) {
                     doc = docs.end;
                     continue;

@@ -279,6 +279,13 @@ fn chunks_and_groups_have_no_more_rows_than_the_index_says() {
     ] {
         assert_eq!(visit(n_docs, chunk).unwrap_err().kind(), crate::error::ErrorKind::Corrupt);
     }
+    // A chunk in front of another is as long as that says, whatever there are in all.
+    let (first, second) = (chunk_of(200, &[(0, 200)]), chunk_of(1, &[(0, 1)]));
+    let index = index(&[(0, 0), (200, first.len() as u64)], 100);
+    let stored = [first, second].concat();
+    let reader = StoredReader::open(&stored[..], &index[..]).unwrap();
+    let visited = reader.for_each(|_| true, |doc, _| panic!("document {doc} of 100"));
+    assert_eq!(visited.unwrap_err().kind(), crate::error::ErrorKind::Corrupt);
 }
 
 /// A single document is found on another way than all of them, by checks of its own.
