@@ -6,6 +6,7 @@ use super::{
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
+use crate::explain::ExplainTree;
 use crate::function::{Function, ScoreFunction};
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
@@ -391,6 +392,37 @@ fn the_plan_shows_what_was_stopped() {
             n_shown += 1;
         }
         assert!(n_shown > 0, "{text}: shown nowhere");
+    }
+}
+
+/// A search of any kind that is stopped after it was planned is shown.
+#[test]
+fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
+    let searcher = searcher();
+    for text in ["half third", "w1* AND common", "kind:IN [k1 k2 k3]"] {
+        let query = query(text);
+        for (way, search) in searches(&searcher, &query) {
+            let analyzed = |place: u64| {
+                let mut search = search.clone();
+                search.budget = Budget::stopping_at(place);
+                search.analyze()
+            };
+            // Until here it is planned, with what is only for people.
+            let first = (0..).find(|place| analyzed(*place).is_ok()).unwrap();
+            let is_stopped =
+                |tree: &ExplainTree| tree.notes.iter().any(|note| note.contains("stopped"));
+            let mut n_shown = 0;
+            each_place(&format!("{text}, {way}"), |place| {
+                let tree = match analyzed(first + place) {
+                    Ok(tree) => tree,
+                    Err(error) => panic!("{text}, {way}: {place} behind {first}: {error}"),
+                };
+                assert_eq!(tree.facets.len(), search.facets.len(), "{text}, {way}: {tree}");
+                n_shown += u32::from(is_stopped(&tree));
+                is_stopped(&tree)
+            });
+            assert!(n_shown > 0, "{text}, {way}: shown nowhere");
+        }
     }
 }
 
