@@ -306,6 +306,38 @@ fn hits_that_were_found_in_the_order_of_a_field_come() {
     }
 }
 
+/// And documents that are the same by it come by their scores, also where they are not all looked at.
+#[test]
+fn hits_that_were_found_in_the_order_of_a_field_come_by_their_other_keys() {
+    let price = Field::new("price", FieldKind::I64);
+    let schema = Schema::builder().text("text").field(price).build().unwrap();
+    let searcher = filled(schema, |writer| {
+        for nth in 0..200_000 {
+            // So that the last documents of each price come first.
+            let text = "common ".repeat(1 + nth / 25_000);
+            writer.add(Document::new().with("text", text).with("price", nth as i64 % 333)).unwrap();
+        }
+    });
+    let query = query("common");
+    let keys = [SortKey::ascending("price"), SortKey::score()];
+    let search = searcher.search(&query).sort(keys).limit(700);
+    let whole = search.clone().run().unwrap();
+    let plan = search.clone().analyze().unwrap();
+    let streamed = plan.plan.actual.as_ref().unwrap().streamed.unwrap();
+    assert!(streamed.candidates > 1_100 && streamed.given_up == 0, "{plan}");
+    let (n, mut n_with_hits) = (n_told(&search), 0);
+    for place in (0..n).step_by((n / 40).max(1) as usize) {
+        let mut stopped = search.clone().partial();
+        stopped.budget = Budget::stopping_at(place);
+        let page = stopped.run().unwrap();
+        assert_eq!(page.stopped, Some(Stopped::Timeout));
+        let same = page.hits.iter().zip(&whole.hits).all(|(a, b)| a.doc == b.doc);
+        assert!(same, "at {place} of {n} the first {} are others", page.hits.len());
+        n_with_hits += u32::from(!page.hits.is_empty());
+    }
+    assert!(n_with_hits > 20, "{n_with_hits} of {n} places");
+}
+
 #[test]
 fn a_prepared_search_that_was_stopped_answers_the_next_time() {
     let searcher = searcher();
