@@ -232,6 +232,16 @@ fn totals_of_ranges_are_those_of_the_dictionary_less_deleted_documents() {
                 let all = items.iter().filter(is_inside).count() as u64;
                 assert_eq!(actual.documents_in, Some(all), "{plan}");
                 assert_eq!(plan.plan.children[1].actual.as_ref().unwrap().documents, n_deleted);
+                // Past a page, too, but not where facets need all that matches.
+                let page = searcher.search(&query).limit(3);
+                let is_told = |plan: &ExplainTree| {
+                    let mut decisions = plan.plan.children[0].decisions.iter();
+                    let is_so = decisions.any(|decision| decision.rule == rule);
+                    assert_eq!(plan.plan.algorithm.contains("less deleted"), is_so, "{plan}");
+                    is_so
+                };
+                assert!(is_told(&page.clone().analyze().unwrap()));
+                assert!(!is_told(&page.with_facet(Facet::steps("price", 100)).analyze().unwrap()));
             }
         }
     }
