@@ -470,6 +470,7 @@ mod tests {
         Budget::new().timeout(Duration::ZERO).run(|| {
             assert_eq!(worked(1_000_000), 0);
             assert_eq!(in_grace(50_000, || worked(1_000_000)), 50_000);
+            in_grace(50_000, || work(1).unwrap());
             assert_eq!(worked(1_000_000), 0, "it is stopped as before");
         });
         assert_eq!(in_grace(50_000, || worked(1_000_000)), 1_000_000, "nothing stops it");

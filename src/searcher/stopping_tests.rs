@@ -433,14 +433,18 @@ fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
     let searcher = searcher();
     for text in ["half third", "w1* AND common", "kind:IN [k1 k2 k3]"] {
         let query = query(text);
-        for (way, search) in searches(&searcher, &query) {
+        // Planned for people with the query once more, without what is selected.
+        let by_days = Facet::intervals("day", Interval::Month).with_facet(Facet::values("kind"));
+        let selected = searcher.search(&query).select("day", ["1970-01-05"]).with_facet(by_days);
+        let selected = ("by days that are selected", selected);
+        for (way, search) in searches(&searcher, &query).into_iter().chain([selected]) {
             let analyzed = |place: u64| {
                 let mut search = search.clone();
                 search.budget = Budget::stopping_at(place);
                 search.analyze()
             };
             // Until here it is planned, with what is only for people.
-            let first = (0..).find(|place| analyzed(*place).is_ok()).unwrap();
+            let first = (0..1_000).find(|place| analyzed(*place).is_ok()).expect("a plan");
             let is_stopped =
                 |tree: &ExplainTree| tree.notes.iter().any(|note| note.contains("stopped"));
             let mut n_shown = 0;
