@@ -1,5 +1,6 @@
 //! Counting a range by the dictionary and its deleted documents by the column.
 
+use super::blocks::check_inside;
 use super::column;
 use super::profile::SegmentProfile;
 use crate::error::{Error, Result};
@@ -20,8 +21,11 @@ pub(super) fn count(
     let mut gone = 0;
     for nth in 0..deleted.n_containers() {
         let payload = deleted.payload(nth)?;
+        let container = deleted.container(nth, &payload)?;
+        check_inside(deleted.key(nth).into(), container, part.n_docs)
+            .map_err(|error| error.in_file(part.segment.file().path()))?;
         lows.clear();
-        lows.extend(deleted.container(nth, &payload)?.iter());
+        lows.extend(container.iter());
         column::retain(&range.values, deleted.key(nth).into(), lows)?;
         gone += lows.len() as u64;
     }

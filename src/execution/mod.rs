@@ -249,16 +249,8 @@ impl<'s> Execution<'s> {
 
     /// Adds what matches in a segment to `total`.
     fn count_segment(&mut self, at: usize, total: &mut u64) -> Result<()> {
-        let root = self.plan.root();
-        if let Some(known) = self.root_estimate(at).known() {
-            self.profile.answered(at, root, known);
-            *total += known;
-            return Ok(());
-        }
-        let (plan, lows) = (&self.plan, &mut self.lows);
-        let mut profile = self.profile.segment_mut(at);
-        if let Some(live) = less_deleted::count(plan, &plan.segments[at], lows, &mut profile)? {
-            *total += live;
+        if let Some(n) = self.count_at_once(at)? {
+            *total += n;
             return Ok(());
         }
         if !self.profile.timed()
@@ -281,6 +273,17 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
+    /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
+    /// opened.
+    fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
+        if let Some(known) = self.root_estimate(at).known() {
+            self.profile.answered(at, self.plan.root(), known);
+            return Ok(Some(known));
+        }
+        let (plan, lows) = (&self.plan, &mut self.lows);
+        less_deleted::count(plan, &plan.segments[at], lows, &mut self.profile.segment_mut(at))
+    }
+
     /// Reads one segment window by window until the page is full and the count is known; with
     /// `keep` until its end.
     fn page_segment(
@@ -296,6 +299,13 @@ impl<'s> Execution<'s> {
         if known == Some(0) {
             self.profile.answered(at, root, 0);
             return Ok(keep.then(MatchSet::nothing));
+        }
+        if !keep
+            && page.is_full()
+            && let Some(n) = self.count_at_once(at)?
+        {
+            page.counted += n;
+            return Ok(None);
         }
         let everything = known == Some(u64::from(n_docs));
         let mut set = match keep {

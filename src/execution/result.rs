@@ -1,5 +1,6 @@
 //! Everything that matches, kept for what is counted over it.
 
+use super::blocks::check_inside;
 use crate::bitmap::{Container, ContainerBuf, ContainerKind};
 use crate::budget;
 use crate::error::Result;
@@ -100,12 +101,23 @@ impl MatchSet {
     }
 
     /// Those of a segment's `n_docs` documents that match, from one of them on, ascending.
-    pub(crate) fn documents_from(&self, start: u32, n_docs: u32) -> impl Iterator<Item = u32> {
+    ///
+    /// # Errors
+    ///
+    /// A corrupt error where the segment does not have all of them.
+    pub(crate) fn documents_from(
+        &self,
+        start: u32,
+        n_docs: u32,
+    ) -> Result<impl Iterator<Item = u32>> {
         let (all, windows) = match self {
             MatchSet::Everything => (start..n_docs, None),
             MatchSet::Some(windows) => (0..0, Some(windows)),
         };
-        all.chain(windows.into_iter().flat_map(move |windows| windows.documents_from(start)))
+        if let Some((windows, last)) = windows.and_then(|it| Some((it, it.windows.last()?))) {
+            check_inside(last.key, windows.documents(last), n_docs)?;
+        }
+        Ok(all.chain(windows.into_iter().flat_map(move |windows| windows.documents_from(start))))
     }
 
     /// How many of a segment's `n_docs` documents match.
@@ -250,6 +262,10 @@ mod tests {
         let some = MatchWindows::of_documents(5 * WINDOW, &docs).unwrap();
         assert_eq!((some.len, some.windows().len()), (5, 3));
         assert!(docs.iter().all(|doc| some.contains(*doc) && !some.contains(doc - 2)));
+        let some = MatchSet::Some(some);
+        assert!(some.documents_from(65_536, 5 * WINDOW).unwrap().eq(docs[2..].iter().copied()));
+        let error = some.documents_from(0, 5 * WINDOW - 1).err().expect("one is too large");
+        assert_eq!(error.kind(), crate::error::ErrorKind::Corrupt);
         assert!(kept.contains(2 * WINDOW + 64) && !kept.contains(2 * WINDOW + 63));
         assert!(!kept.contains(WINDOW + 5) && !kept.contains(9 * WINDOW));
         // Two bitmaps at least, and less than one more.

@@ -278,7 +278,11 @@ impl Explaining<'_, '_> {
         };
         let page = |documents: u64| documents.saturating_sub(offset).min(limit);
         let mut node = ExplainNode::new("Limit", label);
+        let is_less_deleted = self.plan.segments.iter().any(|part| part.less_deleted.is_some());
         node.algorithm = match total {
+            Total::Exact if is_less_deleted => {
+                "document order; past the page document frequencies less deleted documents".into()
+            }
             Total::Exact => "document order; count what is past the page".into(),
             Total::UpTo(most) => format!("document order; count up to {most}"),
             Total::Unknown => "document order; stop at the page".into(),

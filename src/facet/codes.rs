@@ -143,13 +143,30 @@ pub(super) fn count_by_column(
     })
 }
 
-/// How many of `matches` in a segment have each term of a field that keeps a column, by these.
+/// How many of some documents have each term that any of them has.
+#[derive(Debug, Default)]
+pub(super) struct CountsByTerm {
+    counts: HashMap<Vec<u8>, u64>,
+    held: Held,
+}
+
+impl CountsByTerm {
+    pub(super) fn of(&self, term: &[u8]) -> u64 {
+        self.counts.get(term).copied().unwrap_or(0)
+    }
+}
+
+/// How many of `matches` in a segment have each term of a field that keeps a column.
+///
+/// # Errors
+///
+/// What reading the column and the dictionary says; a limit error where a query may not take more memory.
 pub(super) fn count_by_term(
     segment: SegmentReader<'_>,
     field: FieldId,
     matches: &MatchSet,
-) -> Result<HashMap<Vec<u8>, u64>> {
-    let (reader, mut by_term) = (segment.field(field), HashMap::new());
+) -> Result<CountsByTerm> {
+    let (reader, mut by_term) = (segment.field(field), CountsByTerm::default());
     let Some(column) = reader.column()? else { return Ok(by_term) };
     let n_matches = matches.len(segment.n_docs());
     let terms = segment.schema().get(field).has_ordinals().then(|| reader.terms()).transpose()?;
@@ -167,8 +184,8 @@ pub(super) fn count_by_term(
             Some(terms) => drop(term_of(terms, code, &mut term)?),
             None => term.extend_from_slice(&value::term_of_code(code)),
         }
-        budget::hold((size_of::<(Vec<u8>, u64)>() + term.len()) as u64)?;
-        by_term.insert(term, count.into());
+        by_term.held.more(cost::MET_TERM_BYTES + term.len() as u64)?;
+        by_term.counts.insert(term, count.into());
         Ok(())
     })?;
     Ok(by_term)

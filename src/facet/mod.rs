@@ -48,32 +48,31 @@ pub(crate) fn count_values(
     let all_but = deleted::n_where_others_match(segments, matches);
     let choice = plan.choose(counts.sum::<u64>() as f64, all_but);
     let mut method = choice.method;
-    let by_column = match method {
-        FacetMethod::Column => {
-            let before = budget::left();
-            match codes::count_by_column(segments, plan, matches) {
-                // What was thought to be affordable was not, and posting lists take next to nothing.
-                Err(error) if is_too_much(&error) && !choice.is_wanted => {
-                    budget::release(before.saturating_sub(budget::left()));
-                    method = choice.alternative;
-                    None
-                }
-                counts => Some(counts?),
+    let mut counts = loop {
+        let before = budget::left();
+        let counts = match (method, &mut *to_test) {
+            (FacetMethod::Column, _) => codes::count_by_column(segments, plan, matches),
+            // No list is read.
+            (FacetMethod::DocumentFrequency, _) => {
+                terms::count_terms(segments, plan, method, matches)
             }
-        }
-        _ => None,
-    };
-    let mut counts = match by_column {
-        Some(counts) => counts,
-        None => {
-            let to_test = match to_test {
-                Some(matches) => matches,
-                None => {
-                    let matches = matches.iter().map(MatchSet::to_test);
-                    to_test.insert(matches.collect::<Result<_>>()?)
-                }
-            };
-            terms::count_terms(segments, plan, method, to_test)?
+            (_, Some(to_test)) => terms::count_terms(segments, plan, method, to_test),
+            (_, to_test) => {
+                let matches = matches.iter().map(MatchSet::to_test);
+                let to_test = to_test.insert(matches.collect::<Result<_>>()?);
+                terms::count_terms(segments, plan, method, to_test)
+            }
+        };
+        match counts {
+            // What was thought to be affordable was not, and posting lists take next to nothing.
+            Err(error) if is_too_much(&error) && method.takes_memory() && !choice.is_wanted => {
+                budget::release(before.saturating_sub(budget::left()));
+                method = match method == choice.method {
+                    true => choice.alternative,
+                    false => FacetMethod::Dictionary,
+                };
+            }
+            counts => break counts?,
         }
     };
     if plan.values.minimum == 0 {

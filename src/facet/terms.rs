@@ -26,7 +26,7 @@
 //! Memory: the N best, and where the most frequent come first as many as
 //! [`cost::frequent_terms`] says.
 
-use super::codes::count_by_term;
+use super::codes::{CountsByTerm, count_by_term};
 use super::deleted;
 use super::intersection::{count_documents, count_list, most_in_common};
 use super::merged::{MergedTerms, Occurrence};
@@ -41,7 +41,7 @@ use crate::plan::{FacetMethod, FacetOrder, FacetPlan, SegmentPlan, ValuesWanted,
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
 /// What counting a term takes about in a segment, but for the containers of a long list, in nanoseconds.
@@ -94,6 +94,7 @@ pub(super) fn count_terms(
         left: 0,
         top: Top::new(&plan.values),
         long_lists: vec![],
+        held: 0,
         profile: FacetProfile::default(),
     };
     for (segment, matches) in segments.iter().zip(matches) {
@@ -107,6 +108,8 @@ pub(super) fn count_terms(
             _ => counting.count_in_order(None)?,
         }
     }
+    counting.parts.clear();
+    budget::release(counting.held);
     counts.profile = counting.profile;
     let looked_at = counts.profile.terms_intersected + counts.profile.terms_from_document_frequency;
     counts.profile.terms_skipped = plan.n_terms.saturating_sub(looked_at);
@@ -124,6 +127,8 @@ struct Counting<'c, 's> {
     top: Top,
     /// Lists of the term being counted, whose headers have been read; kept for its room.
     long_lists: Vec<(usize, LongList<'s, Section<'s>>)>,
+    /// Bytes that the deleted documents of the parts take.
+    held: u64,
     profile: FacetProfile,
 }
 
@@ -145,7 +150,7 @@ enum Matching<'c> {
     /// All but these, which are deleted.
     AllBut(MatchWindows),
     /// All but deleted ones, of which so many have a term.
-    AllButTerms(HashMap<Vec<u8>, u64>),
+    AllButTerms(CountsByTerm),
 }
 
 impl Matching<'_> {
@@ -165,9 +170,7 @@ impl Matching<'_> {
             Matching::Everything => frequency,
             Matching::Documents(_) => tested,
             Matching::AllBut(_) => frequency.saturating_sub(tested),
-            Matching::AllButTerms(deleted) => {
-                frequency.saturating_sub(deleted.get(term).copied().unwrap_or(0))
-            }
+            Matching::AllButTerms(deleted) => frequency.saturating_sub(deleted.of(term)),
         }
     }
 }
@@ -195,6 +198,7 @@ impl<'c, 's> Counting<'c, 's> {
         let present = statistics.n_docs_with_value;
         let n_deleted = deleted::n_of(segment.segment, matches);
         let is_by_frequency = method == FacetMethod::DocumentFrequency;
+        let before = budget::left();
         let matching = match (matches, n_deleted) {
             (MatchSet::Everything, _) => Matching::Everything,
             (MatchSet::Some(_), Some(n)) if is_by_frequency || n < matches.len(n_docs) => {
@@ -202,6 +206,7 @@ impl<'c, 's> Counting<'c, 's> {
             }
             (MatchSet::Some(windows), _) => Matching::Documents(windows),
         };
+        let held = before.saturating_sub(budget::left());
         let with_value = match matching.tested() {
             None => u64::from(present),
             Some(_) if present == n_docs => matches.len(n_docs),
@@ -216,9 +221,14 @@ impl<'c, 's> Counting<'c, 's> {
             Matching::AllBut(documents) if is_by_frequency => {
                 let documents = MatchSet::Some(documents);
                 let of_deleted = count_by_term(segment.segment, plan.field, &documents)?;
+                drop(documents);
+                budget::release(held);
                 Matching::AllButTerms(of_deleted)
             }
-            other => other,
+            other => {
+                self.held += held;
+                other
+            }
         };
         if let Matching::AllBut(_) | Matching::AllButTerms(_) = matching {
             self.profile.deleted_taken_away += n_deleted.unwrap_or(0);

@@ -51,6 +51,8 @@ const SCORED_PER_HIT: f64 = 16.0;
 const PHRASE_SHARE: f64 = 0.2;
 /// What a way by the column takes at the least where it pays to look at a sample of terms, which takes a tenth of that.
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
+/// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
+pub(crate) const MET_TERM_BYTES: u64 = 100;
 /// Looking something up in a column: opening it, the directory's entry of a block and the block, a document in it.
 const COLUMN_NS: f32 = 200.0;
 const COLUMN_BLOCK_NS: f32 = 40.0;
@@ -343,6 +345,8 @@ pub(crate) struct FacetSizes {
     /// Of these such as are walked over where all are counted, and such as may be wanted.
     pub(crate) n_walked: u64,
     pub(crate) n_wanted: u64,
+    /// Bytes of their terms in the dictionaries, which leave out what neighbours share.
+    pub(crate) term_bytes: u64,
     /// Documents with a value.
     pub(crate) n_with: u64,
     pub(crate) n_docs: u32,
@@ -474,6 +478,15 @@ impl FacetSizes {
         (matches * per_document * 32.0) as u64
     }
 
+    /// The most that the terms of so many deleted documents take, as if they were as long as the dictionary has them in the mean:
+    /// it leaves out what they share.
+    pub(crate) fn taken_away_bytes(&self, deleted: f64) -> u64 {
+        let per_document = self.n_values as f64 / f64::from(self.n_docs.max(1));
+        let met = (deleted * per_document).min(self.n_terms as f64);
+        let of_term = self.term_bytes as f64 / self.n_terms.max(1) as f64;
+        (met * (MET_TERM_BYTES as f64 + of_term)) as u64
+    }
+
     /// What it costs to take away from document frequencies what so many deleted documents have: their values are counted, and the
     /// terms of these read. `None` without a column.
     pub(crate) fn taken_away_ns(&self, deleted: f64) -> Option<f32> {
@@ -547,6 +560,7 @@ mod tests {
             n_terms: 35_000,
             n_walked: 35_000,
             n_wanted: 35_000,
+            term_bytes: 0,
             n_with: 700_000,
             n_docs: 2_000_000,
             n_segments: 1,

@@ -3,7 +3,7 @@
 use super::cost;
 use super::decision::Rule;
 use super::leaf::{ColumnValues, Leaf};
-use super::{Goal, LeafId, LeafKey, Operator, Plan, Total};
+use super::{Goal, LeafId, LeafKey, Operator, Plan, PlanOptions, Total};
 use crate::error::Result;
 
 /// The documents of a range, of which all that is not deleted is wanted: those that the dictionary counts, less such deleted
@@ -20,9 +20,12 @@ pub(crate) struct LessDeleted<'s> {
 impl<'s> Plan<'s> {
     /// Where the whole query is a range of which the dictionary knows how many documents it has, looks up the values of the
     /// deleted ones, where that costs less than reading the others.
-    pub(super) fn choose_less_deleted(&mut self, for_people: bool) -> Result<()> {
-        let counts =
-            matches!(self.goal, Goal::Count | Goal::Page { limit: 1.., total: Total::Exact, .. });
+    pub(super) fn choose_less_deleted(&mut self, options: &PlanOptions) -> Result<()> {
+        let counts = !options.keeps_matches
+            && matches!(
+                self.goal,
+                Goal::Count | Goal::Page { limit: 1.., total: Total::Exact, .. }
+            );
         let root = self.root();
         let Operator::Intersect { all, none } = &self.node(root).operator else { return Ok(()) };
         let (&[range], &[deleted]) = (self.inputs(all), self.inputs(none)) else { return Ok(()) };
@@ -58,7 +61,7 @@ impl<'s> Plan<'s> {
                 Box::new(LessDeleted { documents: span.lower, values, deleted })
             });
         }
-        if is_taken && for_people && self.goal == Goal::Count {
+        if is_taken && options.for_people {
             let documents = n_looked_up as u64;
             self.record(root, Rule::LessDeleted { documents }, cost_ns, instead_ns);
         }

@@ -120,11 +120,20 @@ impl FacetPlan {
             (!by_value).then_some((FacetMethod::MostFrequentFirst, costs.most_frequent_first)),
         );
         // What takes little time is no good where it takes the memory of all else; who asks for it gets the error.
-        let is_affordable = costs.column_bytes <= budget::left() / COLUMN_SHARE
-            && matches <= f64::from(u32::MAX)
-            || self.wanted == Some(FacetMethod::Column);
-        ways.extend(costs.column.filter(|_| is_affordable).map(|cost| (FacetMethod::Column, cost)));
-        let taken_away = all_but.and_then(|deleted| self.sizes.taken_away_ns(deleted as f64));
+        let is_affordable = |method, bytes: u64| {
+            bytes <= budget::left() / COLUMN_SHARE || self.wanted == Some(method)
+        };
+        let by_column = costs.column.filter(|_| {
+            let are_counted = matches <= f64::from(u32::MAX);
+            self.wanted == Some(FacetMethod::Column)
+                || are_counted && is_affordable(FacetMethod::Column, costs.column_bytes)
+        });
+        ways.extend(by_column.map(|cost| (FacetMethod::Column, cost)));
+        let taken_away = all_but.map(|deleted| deleted as f64).and_then(|deleted| {
+            let bytes = self.sizes.taken_away_bytes(deleted);
+            let ns = self.sizes.taken_away_ns(deleted)?;
+            is_affordable(FacetMethod::DocumentFrequency, bytes).then_some(ns)
+        });
         ways.extend(taken_away.map(|ns| (FacetMethod::DocumentFrequency, costs.listing + ns)));
         ways.sort_by(|a, b| a.1.total_cmp(&b.1));
         if all_but == Some(0) {
@@ -158,6 +167,7 @@ impl FacetSizes {
             sizes.n_segments += 1;
             let n_terms = u64::from(reader.terms()?.n_terms());
             sizes.n_terms += n_terms;
+            sizes.term_bytes += reader.terms()?.bytes().keys;
             let (n_walked, n_wanted) = match &values.filter {
                 None => (n_terms, n_terms),
                 Some(filter) => {
@@ -206,6 +216,11 @@ pub enum FacetMethod {
 }
 
 impl FacetMethod {
+    /// Whether it takes memory that grows with what is counted.
+    pub(crate) fn takes_memory(self) -> bool {
+        matches!(self, FacetMethod::DocumentFrequency | FacetMethod::Column)
+    }
+
     /// What a person calls it.
     pub(crate) fn name(self) -> &'static str {
         match self {

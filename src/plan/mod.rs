@@ -49,6 +49,8 @@ pub(crate) struct PlanOptions {
     pub(crate) goal: Goal,
     /// Fields whose values are to be counted.
     pub(crate) facets: Vec<FacetWanted>,
+    /// Whether everything that matches is kept, for facets of any kind: then it is found even where its number is known.
+    pub(crate) keeps_matches: bool,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) for_people: bool,
 }

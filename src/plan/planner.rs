@@ -49,7 +49,7 @@ pub(crate) fn plan<'s>(
     plan.choose_columns(options.for_people)?;
     plan.check_expansions()?;
     plan.order_inputs();
-    plan.choose_less_deleted(options.for_people)?;
+    plan.choose_less_deleted(options)?;
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
         // `explain` reads, and a third of the time of planning two words.

@@ -254,7 +254,8 @@ impl SearchBuilder<'_> {
     pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
         let goal = self.own_goal();
         let facets = self.term_facets()?;
-        Ok(PlanOptions { goal, facets, for_people })
+        let keeps_matches = !self.facets.is_empty();
+        Ok(PlanOptions { goal, facets, keeps_matches, for_people })
     }
 
     /// What the plan is asked for where nothing is ranked.

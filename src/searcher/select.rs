@@ -116,17 +116,23 @@ impl SearchBuilder<'_> {
         selected(self.query, self.selections.iter())
     }
 
-    /// How many times as many documents are expected to match without some selections as without others.
+    /// How many documents are expected to match without some selections.
+    ///
+    /// # Errors
+    ///
+    /// What planning the query says.
+    pub(super) fn expected_without(&self, left_out: &[usize]) -> Result<f64> {
+        let query = selected(self.query, self.selections_but(left_out));
+        let plan = self.searcher.plan(&query, &PlanOptions::default())?.0;
+        Ok(plan.node(plan.root()).estimate.documents as f64)
+    }
+
+    /// How many times as many that is without some as without others.
     pub(super) fn expected_ratio(&self, without: &[usize], others: &[usize]) -> Result<f64> {
         if without == others {
             return Ok(1.0);
         }
-        let expected = |left_out: &[usize]| -> Result<f64> {
-            let query = selected(self.query, self.selections_but(left_out));
-            let plan = self.searcher.plan(&query, &PlanOptions::default())?.0;
-            Ok(plan.node(plan.root()).estimate.documents as f64)
-        };
-        Ok(expected(without)? / expected(others)?.max(1.0))
+        Ok(self.expected_without(without)? / self.expected_without(others)?.max(1.0))
     }
 
     fn selections_but(&self, left_out: &[usize]) -> impl Iterator<Item = &Selection> {

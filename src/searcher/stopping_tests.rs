@@ -6,6 +6,7 @@ use super::{
 use crate::budget::{Budget, CancelToken};
 use crate::document::Document;
 use crate::error::ErrorKind;
+use crate::explain::ExplainTree;
 use crate::function::{Function, ScoreFunction};
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
@@ -305,6 +306,38 @@ fn hits_that_were_found_in_the_order_of_a_field_come() {
     }
 }
 
+/// And documents that are the same by it come by their scores, also where they are not all looked at.
+#[test]
+fn hits_that_were_found_in_the_order_of_a_field_come_by_their_other_keys() {
+    let price = Field::new("price", FieldKind::I64);
+    let schema = Schema::builder().text("text").field(price).build().unwrap();
+    let searcher = filled(schema, |writer| {
+        for nth in 0..200_000 {
+            // So that the last documents of each price come first.
+            let text = "common ".repeat(1 + nth / 25_000);
+            writer.add(Document::new().with("text", text).with("price", nth as i64 % 333)).unwrap();
+        }
+    });
+    let query = query("common");
+    let keys = [SortKey::ascending("price"), SortKey::score()];
+    let search = searcher.search(&query).sort(keys).limit(700);
+    let whole = search.clone().run().unwrap();
+    let plan = search.clone().analyze().unwrap();
+    let streamed = plan.plan.actual.as_ref().unwrap().streamed.unwrap();
+    assert!(streamed.candidates > 1_100 && streamed.given_up == 0, "{plan}");
+    let (n, mut n_with_hits) = (n_told(&search), 0);
+    for place in (0..n).step_by((n / 40).max(1) as usize) {
+        let mut stopped = search.clone().partial();
+        stopped.budget = Budget::stopping_at(place);
+        let page = stopped.run().unwrap();
+        assert_eq!(page.stopped, Some(Stopped::Timeout));
+        let same = page.hits.iter().zip(&whole.hits).all(|(a, b)| a.doc == b.doc);
+        assert!(same, "at {place} of {n} the first {} are others", page.hits.len());
+        n_with_hits += u32::from(!page.hits.is_empty());
+    }
+    assert!(n_with_hits > 20, "{n_with_hits} of {n} places");
+}
+
 #[test]
 fn a_prepared_search_that_was_stopped_answers_the_next_time() {
     let searcher = searcher();
@@ -391,6 +424,41 @@ fn the_plan_shows_what_was_stopped() {
             n_shown += 1;
         }
         assert!(n_shown > 0, "{text}: shown nowhere");
+    }
+}
+
+/// A search of any kind that is stopped after it was planned is shown.
+#[test]
+fn the_plan_of_what_was_stopped_comes_wherever_that_was() {
+    let searcher = searcher();
+    for text in ["half third", "w1* AND common", "kind:IN [k1 k2 k3]"] {
+        let query = query(text);
+        // Planned for people with the query once more, without what is selected.
+        let by_days = Facet::intervals("day", Interval::Month).with_facet(Facet::values("kind"));
+        let selected = searcher.search(&query).select("day", ["1970-01-05"]).with_facet(by_days);
+        let selected = ("by days that are selected", selected);
+        for (way, search) in searches(&searcher, &query).into_iter().chain([selected]) {
+            let analyzed = |place: u64| {
+                let mut search = search.clone();
+                search.budget = Budget::stopping_at(place);
+                search.analyze()
+            };
+            // Until here it is planned, with what is only for people.
+            let first = (0..1_000).find(|place| analyzed(*place).is_ok()).expect("a plan");
+            let is_stopped =
+                |tree: &ExplainTree| tree.notes.iter().any(|note| note.contains("stopped"));
+            let mut n_shown = 0;
+            each_place(&format!("{text}, {way}"), |place| {
+                let tree = match analyzed(first + place) {
+                    Ok(tree) => tree,
+                    Err(error) => panic!("{text}, {way}: {place} behind {first}: {error}"),
+                };
+                assert_eq!(tree.facets.len(), search.facets.len(), "{text}, {way}: {tree}");
+                n_shown += u32::from(is_stopped(&tree));
+                is_stopped(&tree)
+            });
+            assert!(n_shown > 0, "{text}, {way}: shown nowhere");
+        }
     }
 }
 

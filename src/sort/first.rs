@@ -32,8 +32,10 @@ const FEW_NS: u64 = 10;
 const SORTED_NS: u64 = 30;
 /// And looking a term up in a dictionary.
 const TERM_NS: u64 = 500;
-/// Documents whose terms are read of a search that is stopped: in less than a millisecond.
-const AFTER_STOP: usize = 1_024;
+/// Documents that are looked at of a search that is stopped, and work that is done for their other keys, in nanoseconds: scores,
+/// functions and texts may take much.
+pub(super) const AFTER_STOP: usize = 1_024;
+const AFTER_STOP_NS: u64 = 2_000_000;
 
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -286,14 +288,14 @@ impl<'o> First<'o> {
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
                 None => self.look_at_blocks(*field, column, &mut ranks, matches),
-                Some(Streamed { documents, stopped }) => {
+                Some(Streamed { documents, first, stopped }) => {
                     let done = match stopped {
                         Some(error) => Err(error),
                         None => self.look_at_blocks(*field, column, &mut ranks, &documents),
                     };
                     // What was found is shown, where there was no time to look at it.
                     if done.as_ref().is_err_and(budget::is_stop) {
-                        self.take_after_stop(&mut ranks, &documents)?;
+                        self.take_after_stop(&mut ranks, &first)?;
                     }
                     done
                 }
@@ -314,26 +316,21 @@ impl<'o> First<'o> {
         })
     }
 
-    /// Takes documents that are known to match, of a search that is stopped: without asking for time, and so only a few.
-    fn take_after_stop(
-        &mut self,
-        ranks: &mut SegmentRanks<'_, '_>,
-        documents: &MatchSet,
-    ) -> Result<()> {
-        let MatchSet::Some(windows) = documents else { return Ok(()) };
-        let docs = windows.windows().iter().flat_map(|window| {
-            let high = window.key << 16;
-            windows.documents(window).iter().map(move |low| high | u32::from(low))
-        });
+    /// Takes documents that are known to match, of a search that is stopped: a few, and as many of these as take little time.
+    fn take_after_stop(&mut self, ranks: &mut SegmentRanks<'_, '_>, docs: &[u32]) -> Result<()> {
         let before = self.after.as_ref().map_or(0, |after| after.first);
         let taken: HashSet<DocId> = self.kept.iter().map(|place| place.doc).collect();
-        for doc in docs.take(AFTER_STOP) {
+        let mut take = |doc: u32| {
             let (first, id) = (ranks.first(doc)?, ranks.id(doc));
-            if first >= before && !taken.contains(&id) && self.admits(first, id) {
-                self.put(ranks, doc, first)?;
+            match first >= before && !taken.contains(&id) && self.admits(first, id) {
+                true => self.put(ranks, doc, first),
+                false => Ok(()),
             }
+        };
+        match budget::in_grace(AFTER_STOP_NS, || docs.iter().try_for_each(|doc| take(*doc))) {
+            Err(error) if budget::is_stop(&error) => Ok(()),
+            done => done,
         }
-        Ok(())
     }
 
     /// Looks at a document, where the first key has no bounds.

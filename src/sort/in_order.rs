@@ -37,7 +37,7 @@ impl First<'_> {
     ) -> Result<()> {
         let start = self.start(segment.n_docs, n_keys, ranks)?;
         self.profile.in_order += 1;
-        for doc in matches.documents_from(start, segment.n_docs) {
+        for doc in matches.documents_from(start, segment.n_docs)? {
             self.profile.documents += 1;
             budget::work(KEY_NS)?;
             let first = ranks.first(doc)?;

@@ -7,6 +7,7 @@
 //! Cost: some 10 to 40 ns for each document in these lists, which are about as many as are wanted times all documents over those
 //! that match. Memory: 4 bytes a candidate.
 
+use super::first::AFTER_STOP;
 use super::order::SortField;
 use super::place::Place;
 use crate::budget::{self, Held};
@@ -77,6 +78,8 @@ impl Lists<'_> {
 /// Documents that have the first of all that match among them.
 pub(super) struct Streamed {
     pub(super) documents: MatchSet,
+    /// A few of them, in the order of the lists: what is looked at where there is no time for the others.
+    pub(super) first: Vec<u32>,
     /// Why these are not as many as wanted, where there was no time to find more.
     pub(super) stopped: Option<Error>,
 }
@@ -254,8 +257,9 @@ struct Candidates {
 
 impl Candidates {
     fn into_streamed(mut self, n_docs: u32) -> Result<Streamed> {
+        let first = self.docs.iter().take(AFTER_STOP).copied().collect();
         self.docs.sort_unstable();
         let documents = MatchWindows::of_documents(n_docs, &self.docs).map(MatchSet::Some)?;
-        Ok(Streamed { documents, stopped: self.stopped })
+        Ok(Streamed { documents, first, stopped: self.stopped })
     }
 }

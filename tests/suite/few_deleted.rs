@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use treepie::explain::{ExplainFacet, ExplainTree};
 use treepie::{
-    Bucket, Document, Facet, FacetCounts, FacetMethod, FacetRange, Field, FieldKind, Index,
-    Interval, Schema, Searcher, Timestamp, Value,
+    Bucket, Document, ErrorKind, Facet, FacetCounts, FacetMethod, FacetRange, Field, FieldKind,
+    Index, Interval, Schema, Searcher, Timestamp, Value,
 };
 
 const N: usize = 90_000;
@@ -232,7 +232,71 @@ fn totals_of_ranges_are_those_of_the_dictionary_less_deleted_documents() {
                 let all = items.iter().filter(is_inside).count() as u64;
                 assert_eq!(actual.documents_in, Some(all), "{plan}");
                 assert_eq!(plan.plan.children[1].actual.as_ref().unwrap().documents, n_deleted);
+                // Past a page, too, but not where facets need all that matches.
+                let page = searcher.search(&query).limit(3);
+                let is_told = |plan: &ExplainTree| {
+                    let mut decisions = plan.plan.children[0].decisions.iter();
+                    let is_so = decisions.any(|decision| decision.rule == rule);
+                    assert_eq!(plan.plan.algorithm.contains("less deleted"), is_so, "{plan}");
+                    is_so
+                };
+                assert!(is_told(&page.clone().analyze().unwrap()));
+                assert!(!is_told(&page.with_facet(Facet::steps("price", 100)).analyze().unwrap()));
             }
         }
+    }
+}
+
+/// What the deleted documents have takes memory while they are taken away, and no longer.
+#[test]
+fn what_deleted_documents_have_is_taken_away_within_the_memory_that_there_is() {
+    let name = Field::new("name", FieldKind::Keyword).column(true);
+    let code = Field::new("code", FieldKind::Keyword).column(true);
+    let number = Field::new("number", FieldKind::I64);
+    let schema = Schema::builder().field(number).field(name).field(code);
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for at in 0..N as i64 {
+        let code = if at % 300 == 0 { format!("d{at}") } else { format!("n{}", at % 3_000) };
+        // Those that will be deleted have long names, of which the dictionary keeps but the ends.
+        let name = match at % 300 {
+            0 => format!("{}{at}", "long".repeat(500)),
+            _ => format!("n{}", at % 3_000),
+        };
+        let document = Document::new().with("number", at).with("name", name);
+        writer.add(document.with("code", code)).unwrap();
+    }
+    writer.commit().unwrap();
+    for at in (0..N as i64).step_by(300) {
+        writer.delete_value("number", at).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("*").unwrap();
+    let search = |bytes: u64| searcher.search(&query).limit(0).memory_bytes(bytes);
+    let by_frequency = |name: &str| Facet::values(name).method(FacetMethod::DocumentFrequency);
+    let whole = search(8 << 20).facet("name", 10).run().unwrap();
+    for (n_bytes, is_enough) in
+        [(8 << 20, true), (1 << 20, true), (500 << 10, false), (100 << 10, false)]
+    {
+        let plan = search(n_bytes).facet("name", 10).analyze().unwrap();
+        assert_eq!(plan.facets[0].algorithm == "document frequencies", is_enough, "{plan}");
+        let page = search(n_bytes).facet("name", 10).run().unwrap();
+        assert_eq!(page.facets, whole.facets, "{n_bytes}");
+        // Who asks for it gets it or the error, however often.
+        let asked =
+            (0..5).fold(search(n_bytes), |search, _| search.with_facet(by_frequency("name")));
+        let found = asked.run().map(|page| page.facets);
+        assert_eq!(found.is_ok(), is_enough, "{n_bytes}: {found:?}");
+        if let Err(error) = found {
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{n_bytes}: {error}");
+        }
+    }
+    // Nor does it take most of what there is.
+    for (n_bytes, is_little_of_it) in [(8 << 20, true), (110 << 10, false)] {
+        let plan = search(n_bytes).facet("code", 10).analyze().unwrap();
+        assert_eq!(plan.facets[0].algorithm == "document frequencies", is_little_of_it, "{plan}");
+        let asked = search(n_bytes).with_facet(by_frequency("code")).run().unwrap();
+        assert_eq!(asked.facets, search(8 << 20).facet("code", 10).run().unwrap().facets);
     }
 }
