@@ -165,7 +165,7 @@ pub struct InBuckets {
 }
 
 /// What counting one facet took. A term that several segments have is a term of each, so that all
-/// three numbers of terms add up to [`ExplainFacet::terms`].
+/// three numbers of terms add up to [`ExplainFacet::terms`](super::ExplainFacet::terms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FacetActual {
