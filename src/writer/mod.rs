@@ -229,6 +229,15 @@ impl IndexWriter {
     /// neither built in nor registered; the writer goes on without it. Any other kind is about the index,
     /// and the writer is useless afterwards.
     pub fn add(&mut self, document: Document) -> Result<()> {
+        if self.add_to_segment(document)? {
+            self.end_large_segment()?;
+        }
+        Ok(())
+    }
+
+    /// Adds a document to the segment that is being built, however large that gets; whether a batch of documents went to the
+    /// threads with it.
+    fn add_to_segment(&mut self, document: Document) -> Result<bool> {
         self.check()?;
         self.rules.check_analyzers(&document)?;
         let doc = self.pipeline_docs() + self.pending.n_docs;
@@ -240,11 +249,11 @@ impl IndexWriter {
             rules.term(id, document.values(&key.name).find(|value| !value.is_null())?).ok()
         });
         let batch_bytes = self.resources.batch_bytes();
-        if self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end() {
+        let is_batch = self.pending.heap_bytes() >= batch_bytes && self.pending.is_at_chunk_end();
+        if is_batch {
             self.submit_pending()?;
-            self.end_large_segment()?;
         }
-        Ok(())
+        Ok(is_batch)
     }
 
     /// Adds every line of `input` as a document, on all threads.

@@ -356,10 +356,11 @@ impl IndexWriter {
         for (field, value) in values {
             document.push(&*reader.schema().get(field).name, value);
         }
-        match self.add(document) {
+        // In one segment: staging and merging before all are there could take a key's older document for the later one.
+        match self.add_to_segment(document) {
             // A row that is read and is no document was never written so.
             Err(error) if error.kind() == ErrorKind::Document => Ok(false),
-            added => added.map(|()| true),
+            added => added.map(|_| true),
         }
     }
 
