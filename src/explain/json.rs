@@ -2,11 +2,12 @@
 //! and the library needs no serialisation framework.
 
 use super::{
-    Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainSegment, ExplainTree, FacetActual, InBuckets, NodeSegment, PositionCounts,
-    RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
+    Actual, Alternative, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate,
+    ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment, ExplainTree, FacetActual, Finding,
+    InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
+use crate::ranking::Explanation;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
@@ -25,9 +26,13 @@ impl Json {
             json.field("parsed").string(&tree.parsed);
             json.field("rewritten").string(&tree.rewritten);
             json.field("notes").array(&tree.notes, |json, note| json.string(note));
+            json.field("findings").array(&tree.findings, Json::finding);
             json.field("plan").node(&tree.plan);
             json.field("segments").array(&tree.segments, Json::segment);
             json.field("facets").array(&tree.facets, Json::facet);
+            if !tree.documents.is_empty() {
+                json.field("documents").array(&tree.documents, Json::document);
+            }
             if let Some(total) = tree.total_ns {
                 json.field("total_ns").number(total);
             }
@@ -51,7 +56,55 @@ impl Json {
             }
             json.field("segments").array(&node.segments, Json::node_segment);
             json.field("decisions").array(&node.decisions, Json::decision);
+            if !node.windows.is_empty() {
+                json.field("windows").array(&node.windows, Json::container_map);
+            }
             json.field("children").array(&node.children, Json::node);
+        });
+    }
+
+    fn container_map(&mut self, map: &ContainerMap) {
+        self.object(|json| {
+            json.field("segment").string(&map.segment);
+            json.field("kinds").string(&map.kinds);
+            json.field("documents").array(&map.documents, |json, n| json.number(n));
+        });
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        self.object(|json| {
+            json.field("rule").string(&finding.rule);
+            json.field("severity").string(finding.severity.name());
+            json.field("node").string_or_null(finding.node.as_deref());
+            json.field("facet").string_or_null(finding.facet.as_deref());
+            json.field("message").string(&finding.message);
+            json.field("remedy").string_or_null(finding.remedy.as_deref());
+        });
+    }
+
+    fn document(&mut self, document: &ExplainDocument) {
+        self.object(|json| {
+            json.field("doc").number(document.doc);
+            json.field("title").string(&document.title);
+            json.field("matches").boolean(document.matches);
+            json.field("verdicts").object(|json| {
+                for (node, verdict) in &document.verdicts {
+                    json.field(node).string(verdict.name());
+                }
+            });
+            json.field("score");
+            match &document.score {
+                None => json.null(),
+                Some(score) => json.explanation(score),
+            }
+        });
+    }
+
+    fn explanation(&mut self, of: &Explanation) {
+        self.object(|json| {
+            json.field("value").number(of.value);
+            json.field("what").string(&of.what);
+            json.field("parts").array(&of.parts, Json::explanation);
         });
     }
 
@@ -177,13 +230,26 @@ impl Json {
             json.field("accepted").boolean(decision.accepted);
             json.field("reason").string(&decision.reason);
             json.field("estimated_cost_ns").number_or_null(decision.estimated_cost_ns);
+            if let Some(measured) = decision.measured_ns {
+                json.field("measured_ns").number(measured);
+            }
             json.field("alternative");
             match &decision.alternative {
                 None => json.null(),
-                Some(alternative) => json.object(|json| {
-                    json.field("name").string(&alternative.name);
-                    json.field("estimated_cost_ns").number_or_null(alternative.estimated_cost_ns);
-                }),
+                Some(alternative) => json.alternative(alternative),
+            }
+            if !decision.others.is_empty() {
+                json.field("others").array(&decision.others, Json::alternative);
+            }
+        });
+    }
+
+    fn alternative(&mut self, alternative: &Alternative) {
+        self.object(|json| {
+            json.field("name").string(&alternative.name);
+            json.field("estimated_cost_ns").number_or_null(alternative.estimated_cost_ns);
+            if let Some(measured) = alternative.measured_ns {
+                json.field("measured_ns").number(measured);
             }
         });
     }

@@ -21,6 +21,7 @@
 //!
 //! ```json
 //! {"schema_version": 1, "query": "…", "parsed": "…", "rewritten": "…", "notes": ["…"],
+//!  "findings": [{"rule": "…", "severity": "hint", "node": "0.1", "facet": null, "message": "…", "remedy": "…"}],
 //!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
 //!           "algorithm": "…",
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
@@ -38,7 +39,10 @@
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
-//!                          "alternative": {"name": "…", "estimated_cost_ns": 5100}}],
+//!                          "measured_ns": 3100,
+//!                          "alternative": {"name": "…", "estimated_cost_ns": 5100, "measured_ns": 5900},
+//!                          "others": [{"name": "…", "estimated_cost_ns": 8000}]}],
+//!           "windows": [{"segment": "…", "kinds": "ab.r", "documents": [12, 40213, 0, 65536]}],
 //!           "children": []},
 //!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
 //!  "facets": [{"field": "…", "limit": 10, "options": "by value", "algorithm": "…", "terms": 300,
@@ -47,6 +51,9 @@
 //!              "decisions": []},
 //!             {"field": "…", "limit": 3, "ranges": "3 ranges", "algorithm": "…", "terms": 0,
 //!              "actual": {"time_ns": 9000, "column": {"documents": 0, "blocks": 98, "blocks_skipped": 98}}, "decisions": []}],
+//!  "documents": [{"doc": 15212, "title": "…", "matches": true,
+//!                 "verdicts": {"0": "matched", "0.0": "matched", "0.1": "not reached"},
+//!                 "score": {"value": 11.83, "what": "…", "parts": []}}],
 //!  "total_ns": 42000}
 //! ```
 //!
@@ -55,7 +62,9 @@
 //! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
-//! `estimated_cost_ns` and `alternative` may be null.
+//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `score` of a document. `measured_ns` and
+//! `others` of a decision, `windows` and `documents` are there where they are known. `severity` is `note`, `hint` or `warning`, a
+//! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
 //! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`. Of what counts
@@ -65,6 +74,8 @@
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
 mod counts;
+mod documents;
+mod findings;
 mod from_plan;
 mod json;
 mod pieces;
@@ -78,11 +89,13 @@ pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
+pub use documents::{ExplainDocument, Verdict};
+pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{Run, explain, facet_decisions};
 pub use text::TextOptions;
 pub use tree::{
-    Alternative, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment, ExplainTree,
-    NodeSegment,
+    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
+    ExplainTree, NodeSegment,
 };
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.

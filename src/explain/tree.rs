@@ -1,6 +1,8 @@
 //! The tree that people and programs read: operators, what was expected of them, and what was decided.
 
 use super::counts::{Actual, FacetActual, InBuckets};
+use super::documents::ExplainDocument;
+use super::findings::Finding;
 
 /// A query on its way to an answer: asked, parsed, rewritten, planned and, after a run, measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +22,10 @@ pub struct ExplainTree {
     pub segments: Vec<ExplainSegment>,
     /// How each facet is counted, in the order they were asked for.
     pub facets: Vec<ExplainFacet>,
+    /// What is worth knowing first, the weightiest first.
+    pub findings: Vec<Finding>,
+    /// What the nodes say of single documents, where that was asked for.
+    pub documents: Vec<ExplainDocument>,
     /// Time of the whole query from plan to answer; `None` where it was not run.
     pub total_ns: Option<u64>,
 }
@@ -48,6 +54,8 @@ pub struct ExplainNode {
     pub segments: Vec<NodeSegment>,
     /// What the planner considered here.
     pub decisions: Vec<Decision>,
+    /// Where the documents are that the node reads or finds, by segment, where that is known.
+    pub windows: Vec<ContainerMap>,
     /// The inputs.
     pub children: Vec<ExplainNode>,
 }
@@ -80,6 +88,18 @@ pub struct NodeSegment {
     pub actual: Option<Actual>,
 }
 
+/// The roaring containers of one node in one segment, one for each window of 65,536 documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContainerMap {
+    /// The segment's id in hexadecimal.
+    pub segment: String,
+    /// A character for each window: `a` for an array, `b` for a bitmap, `r` for runs, `.` where nothing is.
+    pub kinds: String,
+    /// Documents in each window.
+    pub documents: Vec<u32>,
+}
+
 /// One thing the planner weighed: what it chose, why, and what it would have cost otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -92,8 +112,12 @@ pub struct Decision {
     pub reason: String,
     /// What the node is expected to cost after the decision, where the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
+    /// What the whole search took this way, the least of several runs, where that was measured.
+    pub measured_ns: Option<u64>,
     /// The best way that was not taken, where there was one.
     pub alternative: Option<Alternative>,
+    /// The other ways that were not taken, the best first.
+    pub others: Vec<Alternative>,
 }
 
 /// The way that a decision did not take.
@@ -104,6 +128,8 @@ pub struct Alternative {
     pub name: String,
     /// What it would have cost, where the rule is about cost.
     pub estimated_cost_ns: Option<u64>,
+    /// What the whole search took that way, the least of several runs, where that was measured.
+    pub measured_ns: Option<u64>,
 }
 
 /// One segment of the snapshot.
@@ -165,6 +191,8 @@ impl ExplainTree {
             plan,
             segments: vec![],
             facets: vec![],
+            findings: vec![],
+            documents: vec![],
             total_ns: None,
         }
     }
@@ -246,7 +274,8 @@ impl Decision {
     /// Sets the way that was not taken and what it would have cost.
     #[must_use]
     pub fn instead_of(mut self, name: impl Into<String>, estimated_cost_ns: Option<u64>) -> Self {
-        self.alternative = Some(Alternative { name: name.into(), estimated_cost_ns });
+        self.alternative =
+            Some(Alternative { name: name.into(), estimated_cost_ns, ..Alternative::default() });
         self
     }
 }
