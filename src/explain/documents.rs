@@ -1,6 +1,6 @@
 //! One document on its way through a plan: which nodes it matches, and how its score comes about.
 
-use crate::ranking::Explanation;
+use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
 /// What the nodes of a plan say of one document.

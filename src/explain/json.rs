@@ -7,7 +7,7 @@ use super::{
     InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
 };
 use crate::json::Json;
-use crate::ranking::Explanation;
+use crate::ranking::scorer::Explanation;
 
 impl ExplainTree {
     /// The tree as one JSON object on one line; see the [module documentation](super) for its shape.
