@@ -20,7 +20,7 @@ use crate::format::statistics::SegmentStatistics;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
 use crate::simd::prefetch::prefetch;
-use crate::storage::{Storage, StorageRead, StorageWrite};
+use crate::storage::{self, Storage, StorageRead, StorageWrite};
 use std::{
     ops::Range,
     path::PathBuf,
@@ -178,6 +178,11 @@ impl SegmentFile {
 
     pub(crate) fn path(&self) -> PathBuf {
         self.file.path()
+    }
+
+    /// How many bytes of `range` are in memory now, where that is known.
+    pub(crate) fn resident(&self, range: Range<u64>) -> Option<u64> {
+        storage::resident(&*self.file, range)
     }
 
     /// What a manifest says of it.

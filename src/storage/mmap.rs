@@ -1,4 +1,5 @@
-//! A file as memory: one of three addresses of `unsafe`, beside SIMD kernels and the system call for priorities.
+//! A file as memory, and how much of it is in memory now: one of three addresses of `unsafe`, beside SIMD kernels and the
+//! system call for priorities.
 
 use memmap2::{Mmap, MmapOptions};
 use std::{fs::File, io, ops::Deref};
@@ -28,4 +29,61 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<MappedFile> {
     // cuts our files in place can break this; that is said where mapping is chosen (`ReadMode::Mmap`),
     // and `ReadMode::Pread` is the way to read files that others may change.
     unsafe { MmapOptions::new().len(len).map(file) }.map(MappedFile)
+}
+
+/// How many of `bytes` are in memory now, so that reading them waits for no disk: a snapshot that is old when it is told,
+/// in whole pages but for the ends. `None` where the system does not say.
+///
+/// Linux says of a file that the process may neither write nor owns that all of it is there (`mincore(2)`).
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "a system call that no maintained crate has as a safe function")]
+pub(super) fn resident(bytes: &[u8]) -> Option<u64> {
+    /// Pages that are asked for at once, a byte each.
+    const PAGES: usize = 4_096;
+    // SAFETY: reads a constant of the system.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    let (start, end) = (bytes.as_ptr().addr(), bytes.as_ptr().addr() + bytes.len());
+    let mut pages = [0u8; PAGES];
+    let mut resident = 0;
+    let mut at = start - start % page;
+    while at < end {
+        let n = (end - at).div_ceil(page).min(PAGES);
+        let first = bytes.as_ptr().with_addr(at).cast_mut().cast();
+        // SAFETY: the call reads and writes nothing at `first`, which is the start of a page that holds a byte of
+        // `bytes`, and so are the `n - 1` pages behind it; it writes `n` bytes to `pages`, which has as many.
+        if unsafe { libc::mincore(first, n * page, pages.as_mut_ptr()) } != 0 {
+            return None;
+        }
+        for (nth, state) in pages[..n].iter().enumerate() {
+            let from = (at + nth * page).max(start);
+            let to = (at + (nth + 1) * page).min(end);
+            resident += (to - from) as u64 * u64::from(state & 1);
+        }
+        at += n * page;
+    }
+    Some(resident)
+}
+
+/// The same where no system call says.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn resident(_: &[u8]) -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_just_written_is_in_memory_and_what_nobody_touched_is_not() {
+        let touched = vec![7u8; 100_000];
+        assert_eq!(resident(&touched), Some(100_000));
+        assert_eq!(resident(&touched[5_000..5_001]), Some(1));
+        assert_eq!(resident(&[]), Some(0));
+        // Zeroed memory of the system's has no pages until it is touched.
+        let mut untouched = MmapOptions::new().len(64 << 20).map_anon().expect("64 MiB");
+        untouched[20 << 20] = 1;
+        let found = resident(&untouched).expect("Linux says");
+        assert!((1..=4 << 20).contains(&found), "{found}");
+    }
 }

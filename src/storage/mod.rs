@@ -46,6 +46,7 @@ use crate::error::{Error, ErrorKind, Result};
 use std::{
     any::Any,
     fmt,
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -218,6 +219,14 @@ impl fmt::Debug for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Pin")
     }
+}
+
+/// How many bytes of `range` of a file are in memory now, so that reading them waits for no disk; `None` where the file is
+/// not mapped, or the system does not say.
+pub(crate) fn resident(file: &dyn StorageRead, range: Range<u64>) -> Option<u64> {
+    let start = usize::try_from(range.start).ok()?;
+    let end = usize::try_from(range.end).ok()?;
+    mmap::resident(file.mapped()?.get(start..end)?)
 }
 
 /// Refuses names that would leave the directory, in every implementation alike.

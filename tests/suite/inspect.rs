@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use treepie::storage::{MemoryStorage, Storage};
-use treepie::{BadLines, DocId, Document, ErrorKind, Index, LineFormat, Schema};
+use treepie::{
+    BadLines, Detail, DocId, Document, ErrorKind, Field, FieldKind, Index, LineFormat, Schema,
+};
 
 /// Two segments with lists of every encoding and kind of container.
 fn index() -> (Arc<MemoryStorage>, Index) {
@@ -101,4 +103,107 @@ fn verification_finds_a_changed_byte_anywhere() {
         assert!(!report.is_sound() && !found.is_empty(), "byte {at}");
         assert_eq!(found[0].kind(), ErrorKind::Corrupt, "{}", found[0]);
     }
+}
+
+#[test]
+fn the_terms_with_the_largest_lists_are_found_among_all() {
+    let (_, index) = index();
+    let inspector = index.inspect().unwrap();
+    let mut all = vec![];
+    for field in ["title", "qualifier"] {
+        inspector
+            .for_each_term(field, "", |term, documents| {
+                let lists = inspector.postings(field, &term.to_string(), 0)?;
+                let bytes: u64 = lists.iter().map(|list| list.bytes).sum();
+                if bytes > 0 {
+                    all.push((bytes, field.to_owned(), term.to_string(), documents));
+                }
+                Ok(true)
+            })
+            .unwrap();
+    }
+    // Stable, so that those of one size stay in the order of fields and terms.
+    all.sort_by_key(|(bytes, ..)| std::cmp::Reverse(*bytes));
+    for n in [0, 1, 7, 250, usize::MAX] {
+        let top = inspector.top_terms(n).unwrap();
+        let found: Vec<_> = top
+            .iter()
+            .map(|one| (one.bytes, one.field.clone(), one.term.to_string(), one.documents))
+            .collect();
+        assert_eq!(found, all[..n.min(all.len())], "{n}");
+    }
+    let every = &inspector.top_terms(1).unwrap()[0].containers;
+    assert!(every.bitmap + every.run > 0, "{every:?}");
+}
+
+#[test]
+fn sections_lie_one_behind_the_other_and_their_parts_in_memory_are_told() {
+    let (_, index) = index();
+    let inspector = index.inspect().unwrap();
+    let sections = inspector.sections();
+    for segment in inspector.segments() {
+        let mut end = 0;
+        for section in sections.iter().filter(|section| section.segment == segment.id) {
+            assert!(section.offset >= end, "{section:?}");
+            end = section.offset + section.bytes;
+            // These files are in memory already.
+            let expected = cfg!(target_os = "linux").then_some(section.bytes);
+            assert_eq!(section.resident, expected, "{section:?}");
+        }
+        assert!(0 < end && end < segment.bytes);
+    }
+    let names: Vec<_> = sections.iter().map(|one| (one.field.as_deref(), one.section)).collect();
+    assert!(names.contains(&(Some("title"), "postings")), "{names:?}");
+}
+
+#[test]
+fn what_positions_take_is_what_an_index_without_them_lacks() {
+    let total = |positions: bool| {
+        let mut field = Field::new("t", FieldKind::Text);
+        field.detail = if positions { Detail::Positions } else { Detail::Frequencies };
+        let index = Index::in_memory(Schema::builder().field(field).build().unwrap());
+        let mut writer = index.writer().unwrap();
+        for n in 0..20_000u32 {
+            // Words of every frequency: in each document, in a few and in one, once and several times.
+            let text = format!("all all w{} w{} x{n} all y{}", n % 7, n % 900, n / 3);
+            writer.add(Document::new().with("t", text)).unwrap();
+        }
+        writer.commit().unwrap();
+        let inspector = index.inspect().unwrap();
+        (inspector.storage().unwrap().total, inspector.savings().unwrap())
+    };
+    let ((with, savings), (without, none)) = (total(true), total(false));
+    let [positions] = &savings[..] else { panic!("{savings:?}") };
+    assert_eq!((positions.what, positions.field.as_deref()), ("positions", Some("t")));
+    let saved = with - without;
+    // Lists that are short enough then move into the dictionary, so it is not the same to the byte.
+    assert!(
+        positions.bytes.abs_diff(saved) < saved / 10,
+        "{} told, {saved} saved",
+        positions.bytes
+    );
+    assert_eq!(none, []);
+}
+
+#[test]
+fn deleted_documents_are_a_saving_until_they_are_merged_away() {
+    let index = Index::in_memory(Schema::builder().text("t").keyword("k").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..1_000 {
+        let document = Document::new().with("t", "some words of a document");
+        writer.add(document.with("k", if n % 4 == 0 { "a" } else { "b" })).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.delete_value("k", "a").unwrap();
+    writer.commit().unwrap();
+    let of_deleted = || {
+        let inspector = index.inspect().unwrap();
+        let savings = inspector.savings().unwrap();
+        let saving = savings.iter().find(|saving| saving.what == "deleted documents");
+        saving.map(|saving| (saving.bytes, inspector.storage().unwrap().total))
+    };
+    let (bytes, total) = of_deleted().expect("a quarter is deleted");
+    assert!((total / 5..total / 3).contains(&bytes), "{bytes} of {total}");
+    writer.merge_to(1).unwrap();
+    assert_eq!(of_deleted(), None);
 }

@@ -25,13 +25,21 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 
+mod savings;
+mod sections;
+mod storage;
+mod top_terms;
+
+pub use savings::Saving;
+pub use sections::SectionInfo;
+pub use storage::{StoragePart, StorageReport};
+pub use top_terms::TermStorage;
+
 use crate::analysis::TermVersions;
 use crate::bitmap::ContainerKind;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::envelope::SectionKind;
 use crate::format::postings::PostingList;
-use crate::format::ranked::{RankedBytes, RankedList};
-use crate::format::terms::PostingsAt;
+use crate::format::terms::{PostingsAt, TermInfo};
 use crate::ids::{DocId, FieldId};
 use crate::schema::{Field, Schema};
 use crate::segment::reader::SegmentReader;
@@ -109,30 +117,6 @@ pub struct ContainerCounts {
     pub bitmap: u64,
     /// Runs of consecutive documents.
     pub run: u64,
-}
-
-/// Where the bytes of an index go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StorageReport {
-    /// Bytes of all segment files.
-    pub total: u64,
-    /// Bytes by part, in the order of the files: stored fields, then field by field.
-    pub parts: Vec<StoragePart>,
-}
-
-/// One part of a [`StorageReport`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StoragePart {
-    /// The field, where the part belongs to one.
-    pub field: Option<String>,
-    /// What it is, such as `terms` or `postings: bitmap containers`.
-    pub part: String,
-    /// Bytes in all segments.
-    pub bytes: u64,
-    /// How many there are: documents, terms, lists or containers.
-    pub count: u64,
 }
 
 /// What [`Inspector::verify`] found.
@@ -225,24 +209,42 @@ impl Inspector {
         let field = self.field_id(field)?;
         let kind = self.schema().get(field).kind;
         let prefix = if prefix.is_empty() { vec![] } else { self.term(field, prefix)? };
+        self.for_each_entry(field, &prefix, |term, entries| {
+            let documents = entries.iter().map(|(_, info)| u64::from(info.df)).sum();
+            visit(&Value::of_term(kind, term), documents)
+        })
+    }
+
+    /// The terms of a field that begin with `prefix`, in order, each with what the segments that have it say, until
+    /// `visit` returns false.
+    fn for_each_entry<'a>(
+        &'a self,
+        field: FieldId,
+        prefix: &[u8],
+        mut visit: impl FnMut(&[u8], &[(SegmentReader<'a>, TermInfo)]) -> Result<bool>,
+    ) -> Result<()> {
         let mut streams = vec![];
         for segment in self.snapshot.readers() {
-            let mut stream = segment.field(field).terms()?.prefix(&prefix)?;
-            let next = stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
-            streams.push((stream, next));
+            let mut stream = segment.field(field).terms()?.prefix(prefix)?;
+            let next = stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
+            streams.push((segment, stream, next));
         }
-        while let Some(term) =
-            streams.iter().filter_map(|(_, next)| next.as_ref()).map(|next| &next.0).min().cloned()
+        let mut entries = vec![];
+        while let Some(term) = streams
+            .iter()
+            .filter_map(|(_, _, next)| next.as_ref())
+            .map(|next| &next.0)
+            .min()
+            .cloned()
         {
-            let mut documents = 0;
-            for (stream, next) in &mut streams {
-                if let Some((_, df)) = next.as_ref().filter(|next| next.0 == term) {
-                    documents += df;
-                    *next =
-                        stream.next()?.map(|(term, _, info)| (term.to_vec(), u64::from(info.df)));
+            entries.clear();
+            for (segment, stream, next) in &mut streams {
+                if let Some((_, info)) = next.as_ref().filter(|next| next.0 == term) {
+                    entries.push((*segment, *info));
+                    *next = stream.next()?.map(|(term, _, info)| (term.to_vec(), info));
                 }
             }
-            if !visit(&Value::of_term(kind, &term), documents)? {
+            if !visit(&term, &entries)? {
                 return Ok(());
             }
         }
@@ -325,43 +327,6 @@ impl Inspector {
             .found(doc.to_string()))
     }
 
-    /// Where the bytes of all segments go. Reads every posting list's header.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Corrupt`] for damage.
-    pub fn storage(&self) -> Result<StorageReport> {
-        let mut report = StorageReport::default();
-        for segment in self.snapshot.readers() {
-            report.total += segment.file().len();
-            let before: u64 = report.parts.iter().map(|part| part.bytes).sum();
-            for (kind, count) in
-                [(SectionKind::STORED, u64::from(segment.n_docs())), (SectionKind::STORED_INDEX, 0)]
-            {
-                report.add(None, kind.name(), section_len(segment, None, kind), count);
-            }
-            // Those that were added later are in no file of it.
-            for field in segment.schema().field_ids().take(segment.n_own_fields()) {
-                add_field(segment, field, &mut report)?;
-            }
-            let counted: u64 = report.parts.iter().map(|part| part.bytes).sum::<u64>() - before;
-            let rest = segment.file().len().checked_sub(counted).ok_or_else(|| {
-                Error::corrupt("adding up the sections of a segment")
-                    .expected(format!("at most its {} bytes", segment.file().len()))
-                    .found(counted.to_string())
-                    .in_file(segment.file().path())
-                    .hint("sections of a crafted file overlap")
-            })?;
-            report.add(None, "headers, checksums, statistics, padding", rest, 0);
-            if segment.deleted().is_some() {
-                report.total += deletes_len(segment);
-                let n_deleted = segment.n_docs() - segment.n_live();
-                report.add(None, "deleted documents", deletes_len(segment), n_deleted.into());
-            }
-        }
-        Ok(report)
-    }
-
     /// Checks every checksum and everything the bytes say, and calls `report` with each thing that is wrong.
     /// Reads the whole index.
     pub fn verify(&self, mut report: impl FnMut(Error)) -> VerifyReport {
@@ -385,29 +350,6 @@ impl Inspector {
     }
 }
 
-impl StorageReport {
-    fn add(&mut self, field: Option<&str>, part: &str, bytes: u64, count: u64) {
-        match self
-            .parts
-            .iter_mut()
-            .find(|known| known.field.as_deref() == field && known.part == part)
-        {
-            Some(known) => {
-                known.bytes += bytes;
-                known.count += count;
-            }
-            None => {
-                self.parts.push(StoragePart {
-                    field: field.map(str::to_owned),
-                    part: part.to_owned(),
-                    bytes,
-                    count,
-                });
-            }
-        }
-    }
-}
-
 fn field_info(segment: SegmentReader<'_>, id: FieldId) -> Result<FieldInfo> {
     let (reader, statistics) = (segment.field(id), segment.field(id).statistics()?);
     Ok(FieldInfo {
@@ -416,12 +358,6 @@ fn field_info(segment: SegmentReader<'_>, id: FieldId) -> Result<FieldInfo> {
         tokens: statistics.n_tokens,
         documents: statistics.n_docs_with_value.into(),
     })
-}
-
-fn section_len(segment: SegmentReader<'_>, field: Option<FieldId>, kind: SectionKind) -> u64 {
-    let of_section =
-        |entry: &&crate::format::envelope::SectionEntry| entry.field == field && entry.kind == kind;
-    segment.file().entries().iter().find(of_section).map_or(0, |entry| entry.len)
 }
 
 fn encoding_of<S>(at: PostingsAt, list: &PostingList<'_, S>) -> (&'static str, u64) {
@@ -453,87 +389,6 @@ fn count_containers<'s, S: crate::bytes::Source<'s>>(
     }
 }
 
-fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageReport) -> Result<()> {
-    let name = &segment.schema().get(field).name;
-    let reader = segment.field(field);
-    let dictionary = reader.terms()?;
-    let bytes = dictionary.bytes();
-    let n_terms = u64::from(dictionary.n_terms());
-    let has_frequencies = reader.detail().has_frequencies();
-    for (part, bytes, count) in [
-        ("terms: keys", bytes.keys, n_terms),
-        ("terms: document counts and inline lists", bytes.infos, n_terms),
-        ("terms: occurrences in inline lists", bytes.occurrences, 0),
-        ("terms: block headers", bytes.block_headers, 0),
-        ("terms: index of blocks", bytes.index, 0),
-        ("terms: FST over blocks", bytes.heads, 0),
-    ] {
-        if has_frequencies || !part.contains("occurrences") {
-            report.add(Some(name), part, bytes, count);
-        }
-    }
-    let (mut short, mut short_bytes, mut short_occurrences) = (0, 0, 0);
-    let (mut long, mut headers) = (0, 0);
-    let mut ranked = RankedBytes::default();
-    let (mut counts, mut sizes) = (ContainerCounts::default(), ContainerCounts::default());
-    let mut stream = dictionary.iter();
-    while let Some((_, _, info)) = stream.next()? {
-        let PostingsAt::Section { len, .. } = info.postings else { continue };
-        match reader.postings(&info)? {
-            PostingList::Short(_) => {
-                let occurrences = match has_frequencies.then(|| reader.ranked(&info)).transpose()? {
-                    Some(RankedList::Short(list)) => list.stream().len() as u64,
-                    Some(RankedList::Long(_)) | None => 0,
-                };
-                short += 1;
-                short_occurrences += occurrences;
-                short_bytes += u64::from(len) - occurrences;
-            }
-            list @ PostingList::Long(_) => {
-                if has_frequencies && let RankedList::Long(list) = reader.ranked(&info)? {
-                    ranked.add(&list.bytes());
-                }
-                let before = sizes.array + sizes.bitmap + sizes.run;
-                count_containers(&list, &mut counts, &mut sizes);
-                long += 1;
-                headers += u64::from(len) - (sizes.array + sizes.bitmap + sizes.run - before);
-            }
-        }
-    }
-    for (part, bytes, count) in [
-        ("postings: short lists", short_bytes, short),
-        ("postings: occurrences in short lists", short_occurrences, short),
-        ("postings: long lists' headers", headers, long),
-        ("postings: array containers", sizes.array, counts.array),
-        ("postings: bitmap containers", sizes.bitmap, counts.bitmap),
-        ("postings: run containers", sizes.run, counts.run),
-        ("ranking: bounds of containers and lists", ranked.heads, long),
-        ("ranking: bounds of blocks", ranked.codes, counts.array + counts.bitmap + counts.run),
-        ("ranking: directories", ranked.directories, 0),
-        ("ranking: frequencies", ranked.frequencies, long),
-        ("ranking: positions", ranked.positions, long),
-        ("ranking: lengths", section_len(segment, Some(field), SectionKind::LENGTHS), 0),
-        ("presence", section_len(segment, Some(field), SectionKind::PRESENCE), 0),
-        ("empty", section_len(segment, Some(field), SectionKind::EMPTY), 0),
-    ] {
-        if has_frequencies || !part.starts_with("ranking") && !part.contains("occurrences") {
-            report.add(Some(name), part, bytes, count);
-        }
-    }
-    if segment.schema().get(field).offsets {
-        let bytes = section_len(segment, Some(field), SectionKind::OFFSETS);
-        report.add(Some(name), "offsets", bytes, segment.n_docs().into());
-    }
-    if let Some(column) = segment.field(field).column()? {
-        let bytes = section_len(segment, Some(field), SectionKind::COLUMN);
-        report.add(Some(name), "column", bytes, column.n_values());
-        let bytes = section_len(segment, Some(field), SectionKind::CUMULATIVE);
-        if bytes > 0 {
-            report.add(Some(name), "cumulative frequencies", bytes, segment.n_docs().into());
-        }
-    }
-    Ok(())
-}
 /// Bytes of the file of a segment's deletes, if there is one.
 fn deletes_len(segment: SegmentReader<'_>) -> u64 {
     segment.deleted().map_or(0, |deleted| deleted.len())
