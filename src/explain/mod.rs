@@ -16,6 +16,7 @@
 //! - `Display` and [`ExplainTree::to_text`]: a tree with box drawing, as wide as the terminal.
 //! - [`ExplainTree::to_json`]: one object; names may be added to it, none is renamed within a
 //!   [`SCHEMA_VERSION`].
+//! - `ExplainTree::to_html` and `HtmlPages` (feature `viewer`): one file that draws it in a browser.
 //!
 //! # JSON
 //!
@@ -77,6 +78,8 @@ mod counts;
 mod documents;
 mod findings;
 mod from_plan;
+#[cfg(feature = "viewer")]
+mod html;
 mod json;
 mod pieces;
 #[cfg(test)]
@@ -92,6 +95,8 @@ pub use counts::{
 pub use documents::{ExplainDocument, Verdict};
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{Run, explain, facet_decisions};
+#[cfg(feature = "viewer")]
+pub use html::HtmlPages;
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,

@@ -1,0 +1,238 @@
+//! [`ExplainTree`] → HTML: one file that draws plans in a browser, without a network and without a server.
+//!
+//! The page is a template, a style and a script, which stand in `viewer/` as they are delivered, and the data
+//! as one JSON object. What came from outside reaches the page as data only: nothing in it can end the element
+//! that holds it, the script makes texts of it and never markup, and a policy in the page forbids every script,
+//! style and request but its own.
+//!
+//! # Data
+//!
+//! ```json
+//! {"version": "0.1",
+//!  "pages": [{"title": "…", "plan": {}, "other": null, "diff": null, "text": "…"}]}
+//! ```
+//!
+//! `plan` and `other` are what [`ExplainTree::to_json`] writes. The script reads every version with the same
+//! number before the point; names are added, never renamed, until that changes.
+
+use super::{ExplainTree, TextOptions};
+use crate::json::Json;
+
+/// The version of the data that a page carries; `viewer/model.js` reads what has the same number before the point.
+const DATA_VERSION: &str = "0.1";
+
+const PAGE: &str = include_str!("viewer/page.html");
+const STYLE: &str = include_str!("viewer/page.css");
+/// The parts of the script in the order in which they need each other, in a scope of their own.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("viewer/text.js"),
+    include_str!("viewer/dom.js"),
+    include_str!("viewer/model.js"),
+    include_str!("viewer/layout.js"),
+    include_str!("viewer/tree.js"),
+    include_str!("viewer/details.js"),
+    include_str!("viewer/question.js"),
+    include_str!("viewer/grid.js"),
+    include_str!("viewer/icicle.js"),
+    include_str!("viewer/diff.js"),
+    include_str!("viewer/raw.js"),
+    include_str!("viewer/copy.js"),
+    include_str!("viewer/main.js"),
+    "})();\n"
+);
+
+/// What the page may do: run this script and use this style, each known by its SHA-256, and nothing else. A test
+/// compares the hashes and says what they have to be.
+const POLICY: &str = "default-src 'none'; \
+    script-src 'sha256-q7uTky84JhagQd/a5gPmSqnpPgKJZTwEQB+VVu5Jd4s='; \
+    style-src 'sha256-k8jG9svRC3k/8AyMRk96c75AIp7N6mXTdk0K1Ipd8d8='; \
+    img-src data:; base-uri 'none'; form-action 'none'; \
+    require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// Several plans in one HTML file, for instance the slowest queries of a log, or a plan before and after.
+///
+/// ```
+/// use treepie::explain::{ExplainNode, ExplainTree, HtmlPages};
+///
+/// let before = ExplainTree::new("ru*", ExplainNode::new("Prefix", "title:ru*"));
+/// let after = ExplainTree::new("rus*", ExplainNode::new("Prefix", "title:rus*"));
+/// let mut pages = HtmlPages::new();
+/// pages.add("rust", &ExplainTree::new("rust", ExplainNode::new("Term", "title:rust")));
+/// pages.add_pair("a longer prefix", &before, &after, r#"{"nodes": [], "changes": []}"#);
+/// assert!(pages.to_html().starts_with("<!doctype html>"));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct HtmlPages {
+    /// One JSON object for each page.
+    pages: Vec<String>,
+}
+
+impl HtmlPages {
+    /// No plans yet; a file needs at least one.
+    pub fn new() -> Self {
+        HtmlPages::default()
+    }
+
+    /// Adds a plan under a title, which may be any text.
+    pub fn add(&mut self, title: &str, plan: &ExplainTree) {
+        self.push(title, plan, None);
+    }
+
+    /// Adds two plans, before and after, and what differs as JSON:
+    /// `{"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []}], "changes": []}`, where
+    /// `left` and `right` are ids of nodes, `kind` is `same`, `changed`, `added` or `removed`, and a change is
+    /// `{"what": "algorithm", "left": "…", "right": "…"}`. It goes into the page unread; what is not JSON makes a page
+    /// that says so.
+    pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
+        self.push(title, before, Some((after, diff)));
+    }
+
+    fn push(&mut self, title: &str, plan: &ExplainTree, other: Option<(&ExplainTree, &str)>) {
+        let mut json = Json::default();
+        json.object(|json| {
+            json.field("title").string(title);
+            json.field("plan").out.push_str(&plan.to_json());
+            json.field("other");
+            match other {
+                None => json.null(),
+                Some((after, _)) => json.out.push_str(&after.to_json()),
+            }
+            json.field("diff").out.push_str(other.map_or("null", |(_, diff)| diff));
+            json.field("text").string(&plan.to_text(&TextOptions::default()));
+        });
+        self.pages.push(json.out);
+    }
+
+    /// The file. Takes time and memory for a few copies of its data, and adds about 100 KB to it.
+    pub fn to_html(&self) -> String {
+        let mut json = Json::default();
+        json.object(|json| {
+            json.field("version").string(DATA_VERSION);
+            json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
+        });
+        // In JSON the character occurs in strings only, where the escape means the same; without it nothing in the
+        // data can look like the end of its element or the start of a comment.
+        let data = json.out.replace('<', "\\u003c");
+        let mut html = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
+        for part in PAGE.split("{{") {
+            let Some((place, rest)) = part.split_once("}}") else {
+                html.push_str(part);
+                continue;
+            };
+            html.push_str(match place {
+                "policy" => POLICY,
+                "style" => STYLE,
+                "script" => SCRIPT,
+                "data" => &data,
+                other => unreachable!("page.html has a place for {other:?}"),
+            });
+            html.push_str(rest);
+        }
+        html
+    }
+}
+
+impl ExplainTree {
+    /// The tree as one HTML file that draws it in any current browser: no network, no server, nothing but the file.
+    /// See [`HtmlPages`] for several.
+    pub fn to_html(&self) -> String {
+        let mut pages = HtmlPages::new();
+        pages.add(&self.query, self);
+        pages.to_html()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    use serde_json::Value;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+    use crate::explain::{ExplainNode, sample};
+
+    /// What stands in the page between two marks.
+    fn between<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
+        let start = page.find(from).expect("the first mark is there") + from.len();
+        let len = page[start..].find(to).expect("the second mark follows");
+        &page[start..start + len]
+    }
+
+    fn data(page: &str) -> Value {
+        let data = between(page, "<script type=\"application/json\" id=\"data\">", "</script>");
+        serde_json::from_str(data).expect("the data is JSON")
+    }
+
+    /// A source expression of the policy.
+    fn hash(text: &str) -> String {
+        format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
+    }
+
+    #[test]
+    fn the_policy_allows_this_script_and_this_style() {
+        for (what, text) in [("script", SCRIPT), ("style", STYLE)] {
+            let allowed = between(POLICY, &format!("{what}-src "), ";");
+            assert_eq!(
+                allowed,
+                hash(text),
+                "viewer/*: write the right one into POLICY as {what}-src"
+            );
+        }
+    }
+
+    #[test]
+    fn the_data_is_the_tree_and_its_text() {
+        let tree = sample::analyzed();
+        let data = data(&tree.to_html());
+        assert_eq!(data["version"], DATA_VERSION);
+        assert_eq!(data["pages"].as_array().map(Vec::len), Some(1));
+        let page = &data["pages"][0];
+        assert_eq!(page["title"], *tree.query);
+        assert_eq!(page["plan"], serde_json::from_str::<Value>(&tree.to_json()).unwrap());
+        assert_eq!(page["text"], tree.to_text(&TextOptions::default()));
+        assert_eq!([&page["other"], &page["diff"]], [&Value::Null, &Value::Null]);
+    }
+
+    #[test]
+    fn pairs_carry_both_plans_and_the_difference() {
+        let (before, mut after) = (sample::analyzed(), sample::analyzed());
+        after.query = "something else".into();
+        let mut pages = HtmlPages::new();
+        pages.add("alone", &before);
+        pages.add_pair("both", &before, &after, r#"{"nodes":[],"changes":[]}"#);
+        let data = data(&pages.to_html());
+        assert_eq!(data["pages"][1]["plan"]["query"], *before.query);
+        assert_eq!(data["pages"][1]["other"]["query"], "something else");
+        assert_eq!(data["pages"][1]["diff"]["nodes"], Value::Array(vec![]));
+    }
+
+    #[test]
+    fn hostile_text_stays_data() {
+        let hostile =
+            "</script><script>alert(1)</script><!--{{script}}}}{{nowhere}}]]>\u{2028}\u{0}";
+        let html = ExplainTree::new(hostile, ExplainNode::new(hostile, hostile)).to_html();
+        assert_eq!(data(&html)["pages"][0]["plan"]["operator"], hostile);
+        // The two elements of the page itself, and nothing of the text.
+        assert_eq!(html.matches("<script").count(), PAGE.matches("<script").count());
+        assert_eq!(html.matches("</script").count(), PAGE.matches("</script").count());
+        assert!(!html.contains("<!--"), "a comment could hide the rest");
+        assert!(!html.contains('\0'));
+    }
+
+    #[test]
+    fn the_file_without_data_is_small_and_asks_for_nothing() {
+        let without = PAGE.len() + STYLE.len() + SCRIPT.len() + POLICY.len();
+        assert!(without < 250_000, "{without} bytes");
+        for part in [PAGE, STYLE, SCRIPT] {
+            // The only address is the name of a namespace.
+            let addresses = part.replace("http://www.w3.org/2000/svg", "");
+            for word in
+                ["http://", "https://", "@import", "src=\"", "innerHTML", " eval(", "new Function"]
+            {
+                assert!(!addresses.contains(word), "{word}");
+            }
+        }
+        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"), "ends its element");
+    }
+}

@@ -1,0 +1,209 @@
+// All that is known of the chosen entry.
+
+const LARGE = { width: 300, height: 28 };
+
+/** Windows that a container map shows one by one; of more, several share a cell. */
+const CELLS = 512;
+const KINDS = { a: "array", b: "bitmap", r: "runs" };
+
+function showDetails(app, host) {
+  const entry = app.chosen();
+  if (!entry) {
+    refill(host, el("p", { class: "faint" }, "Choose a node."));
+    return;
+  }
+  const { plan, state } = app;
+  const verdict = app.verdictOf(entry);
+  refill(host, 
+    el("h2", { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
+      foreign(entry.operator), " ", el("code", { class: "faint" }, foreign(entry.id, 40))),
+    el("p", { class: "whole-label" }, foreign(entry.label)),
+    verdict && el("p", { class: `verdict-line ${verdict.replace(" ", "-")}` }, `${VERDICTS[verdict].mark} document ${grouped(app.document.doc)}: ${VERDICTS[verdict].words}`),
+    pairs([
+      entry.algorithm && ["algorithm", foreign(entry.algorithm)],
+      entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
+      entry.data.predicate && ["answers", el("code", {}, foreign(entry.data.predicate))],
+      entry.parent && ["input of", app.link(entry.parent)],
+      entry.kind === "facet" && ["counts", foreign(entry.label)],
+    ]),
+    findingsOf(app, entry),
+    changesOf(app, entry),
+    section("Documents", documentsOf(app, entry)),
+    section("What it did", counters(plan, entry)),
+    section("Decisions", entry.decisions.map((decision) => decisionItem(decision))),
+    section("Segments", segmentsOf(app, entry, state.metric)),
+    section("Containers", containerMaps(app, entry)));
+}
+
+function findingsOf(app, entry) {
+  const about = (app.plan.tree.findings ?? []).filter((finding) => app.subjectOf(finding) === entry);
+  return about.length > 0 && section("Findings", el("ul", { class: "plain" }, about.map((finding) => el("li", {}, findingText(finding)))));
+}
+
+function documentsOf(app, entry) {
+  const { estimate, actual } = entry;
+  if (entry.kind === "facet") {
+    const within = entry.data.estimate;
+    return [pairs([["terms", grouped(entry.data.terms ?? 0)], within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`]])];
+  }
+  if (!estimate) return [];
+  const way = direction(entry);
+  const exact = estimate.lower === estimate.upper;
+  return [
+    whisker(entry, Math.max(1, estimate.upper, actual?.documents ?? 0), LARGE.width, LARGE.height),
+    pairs([
+      ["estimate", `${exact ? "exactly " : ""}${grouped(estimate.documents)}`],
+      !exact && ["never fewer, never more", `${grouped(estimate.lower)} … ${grouped(estimate.upper)}`],
+      ["known from", foreign(estimate.source || "nothing that it says")],
+      actual && ["actual", `${grouped(actual.documents)}${actual.complete === false ? " until it stopped" : ""}`],
+      entry.qError !== null && ["q-error", `${factor(entry.qError)}${way ? `, ${way.words}` : ""}`],
+    ]),
+  ];
+}
+
+/** Every counter that the plan has, known here or not: objects within as names with a dot. */
+function counters(plan, entry) {
+  const { actual } = entry;
+  if (!actual) return [el("p", { class: "faint" }, "Not run: --analyze runs the query and counts.")];
+  const list = [];
+  const add = (name, value) => {
+    if (name === "time ns") {
+      list.push(["self time", [time(value), plan.sum.time > 0 ? el("span", { class: "faint" }, ` ${percent(value / plan.sum.time)} of all`) : ""]]);
+      if (entry.children.length > 0) list.push(["with its inputs", time(entry.below.time)]);
+    } else if (name === "bytes read") list.push([name, bytes(value)]);
+    else if (name === "documents" || name.endsWith("thresholds")) return;
+    else if (value === true) list.push([name, "yes"]);
+    else if (value === false) { if (name === "complete") list.push([name, "no: something stopped it before it had seen everything"]); }
+    else if (typeof value === "number") list.push([name, grouped(value)]);
+    else if (typeof value === "string") list.push([name, foreign(value)]);
+    else if (value && typeof value === "object" && !Array.isArray(value)) for (const [inner, v] of Object.entries(value)) add(`${name}: ${words(inner)}`, v);
+  };
+  for (const [name, value] of Object.entries(actual)) add(visible(words(name)), value);
+  return [pairs(list), thresholds(actual.ranking?.thresholds)];
+}
+
+/** How the score that a document must reach rose. */
+function thresholds(points) {
+  if (!Array.isArray(points) || points.length < 2) return null;
+  const [width, height] = [300, 60];
+  const last = points.at(-1);
+  const x = (n) => 4 + ((width - 8) * Math.log10(1 + n)) / Math.log10(1 + Math.max(1, last.documents));
+  const y = (score) => height - 6 - ((height - 14) * score) / Math.max(1e-9, last.score);
+  const steps = points.map((p, at) => (at === 0 ? `M${x(p.documents)} ${y(p.score)}` : `H${x(p.documents)}V${y(p.score)}`)).join("");
+  const words = `the score to reach rose from ${points[0].score.toFixed(3)} after ${count(points[0].documents, "document")} to ${last.score.toFixed(3)} after ${grouped(last.documents)}`;
+  return el("figure", {}, svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "thresholds", role: "img", "aria-label": words }, svg("path", { d: steps })), el("figcaption", { class: "faint" }, words));
+}
+
+function decisionItem(decision) {
+  const ways = [decision.alternative, ...(decision.others ?? [])].filter((way) => way);
+  const own = { name: decision.rule, estimated_cost_ns: decision.estimated_cost_ns, measured_ns: decision.measured_ns, taken: true };
+  const all = ways.length > 0 || own.estimated_cost_ns || own.measured_ns !== undefined ? [own, ...ways] : [];
+  const most = Math.max(1, ...all.map((way) => Math.max(way.estimated_cost_ns ?? 0, way.measured_ns ?? 0)));
+  const measured = all.some((way) => way.measured_ns !== undefined);
+  const best = measured && all.reduce((a, b) => ((b.measured_ns ?? Infinity) < (a.measured_ns ?? Infinity) ? b : a));
+  const cell = (ns, guessed) => el("td", { class: "n" }, ns === null || ns === undefined ? "–" : [`${guessed ? "≈ " : ""}${time(ns)}`, el("div", { class: "meter" }, el("i", { style: { "--share": percentOf(ns / most) } }))]);
+  return el("div", { class: `decision ${decision.accepted ? "accepted" : "rejected"}` },
+    el("p", {}, el("span", { class: "verdict" }, decision.accepted ? "✓" : "✗"), " ", el("b", {}, foreign(decision.rule)), el("span", { class: "faint" }, decision.accepted ? " taken: " : " not taken: "), foreign(decision.reason ?? "")),
+    all.length > 0 && el("table", { class: "ways" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "way"), el("th", { scope: "col" }, "expected"), measured && el("th", { scope: "col" }, "measured"))),
+      el("tbody", {}, all.map((way) => el("tr", { class: way.taken && decision.accepted ? "taken" : "lost" },
+        el("th", { scope: "row" }, way.taken && decision.accepted ? "▸ " : "", foreign(way.name ?? "", 80), way === best && measured ? el("span", { class: "badge" }, "fastest") : ""),
+        cell(way.estimated_cost_ns, true), measured && cell(way.measured_ns, false))))));
+}
+
+/** A strip with a cell for each segment, as dark as its share, with the least, the mean and the most. */
+function segmentsOf(app, entry, metric) {
+  const { segments } = entry;
+  if (segments.length === 0) return [];
+  const chosen = METRICS[metric];
+  const values = segments.map((segment) => chosen.of({ actual: segment.actual, estimate: segment.estimate, qError: null }));
+  const known = values.filter((value) => value !== null);
+  const most = Math.max(1, ...known);
+  const inIndex = new Map((app.plan.tree.segments ?? []).map((segment) => [segment.id, segment]));
+  const list = new VirtualSegments(segments, (segment, at) => {
+    const whole = inIndex.get(segment.id);
+    return el("tr", {},
+      el("th", { scope: "row" }, el("code", {}, foreign(segment.id, 20, false))),
+      el("td", {}, foreign(segment.algorithm ?? "", 60, false)),
+      el("td", { class: "n" }, segment.estimate ? short(segment.estimate.documents) : "–"),
+      el("td", { class: "n" }, segment.actual ? short(segment.actual.documents) : "–"),
+      el("td", { class: "n" }, values[at] === null ? "–" : chosen.show(values[at])),
+      el("td", { class: "n" }, whole ? short(whole.documents) : "–"));
+  });
+  return [
+    known.length > 0 && el("p", { class: "strip-words" }, `${chosen.name}: least ${chosen.show(Math.min(...known))}, mean ${chosen.show(Math.round(known.reduce((a, b) => a + b, 0) / known.length))}, most ${chosen.show(Math.max(...known))}`),
+    el("div", { class: "strip", role: "img", "aria-label": `${count(segments.length, "segment")}, as dark as their ${chosen.name}` },
+      segments.slice(0, 400).map((segment, at) => el("i", { style: { "--heat-share": values[at] === null ? 0 : Math.round((values[at] / most) * 100) + "%" }, title: `${visible(cut(String(segment.id), 40)[0])}: ${values[at] === null ? "not known" : chosen.show(values[at])}` }))),
+    list,
+  ];
+}
+
+/** The rows of segments, thirty at a time. */
+function VirtualSegments(segments, row) {
+  const body = el("tbody");
+  const add = (to) => {
+    const from = body.children.length;
+    for (let at = from; at < Math.min(to, segments.length); at++) body.append(row(segments[at], at));
+    more.hidden = body.children.length >= segments.length;
+    more.textContent = `show more of ${grouped(segments.length)}`;
+  };
+  const more = button("", () => add(body.children.length + 300), { class: "link" });
+  add(30);
+  const heads = ["segment", "algorithm", "expected", "came", "metric", "holds"];
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Segments" }, el("table", { class: "segments" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body), more);
+}
+
+/** The containers of the node by segment, above those of the result. */
+function containerMaps(app, entry) {
+  if (entry.windows.length === 0) return [];
+  const result = app.plan.roots[0];
+  const below = entry === result ? [] : result.windows;
+  const shown = entry.windows.slice(0, 12);
+  const legend = el("p", { class: "kinds" }, Object.entries(KINDS).map(([kind, name]) => el("span", {}, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { width: 14, height: 14, class: `kind-${kind}` })), ` ${name} `)), el("span", { class: "faint" }, "height: documents in the window, logarithmic"));
+  return [
+    patterns(), legend,
+    shown.map((map) => {
+      const other = below.find((candidate) => candidate.segment === map.segment);
+      return el("figure", { class: "maps" }, el("figcaption", {}, "segment ", el("code", {}, foreign(map.segment, 20, false))), containerMap(map, "here"), other && containerMap(other, "result"));
+    }),
+    entry.windows.length > shown.length && el("p", { class: "faint" }, `and ${count(entry.windows.length - shown.length, "more segment")}`),
+  ];
+}
+
+function containerMap(map, what) {
+  const kinds = String(map.kinds ?? "");
+  const documents = Array.isArray(map.documents) ? map.documents : [];
+  const each = Math.max(1, Math.ceil(kinds.length / CELLS));
+  const cells = [];
+  const totals = {};
+  for (let from = 0; from < kinds.length; from += each) {
+    const tally = {};
+    let most = 0;
+    for (let at = from; at < Math.min(from + each, kinds.length); at++) {
+      const kind = kinds[at];
+      if (!KINDS[kind]) continue;
+      tally[kind] = (tally[kind] ?? 0) + 1;
+      totals[kind] = (totals[kind] ?? 0) + 1;
+      most = Math.max(most, documents[at] ?? 0);
+    }
+    const kind = Object.keys(tally).sort((a, b) => tally[b] - tally[a])[0];
+    cells.push([kind, most, from]);
+  }
+  const [width, height] = [Math.min(16, Math.max(2, 300 / Math.max(1, cells.length))), 26];
+  const list = Object.entries(totals).map(([kind, n]) => `${grouped(n)} ${KINDS[kind]}`).join(", ") || "nothing";
+  const words = `${what}: ${count(kinds.length, "window")}: ${list}`;
+  return el("div", { class: "map", tabindex: 0, role: "group", "aria-label": what }, el("span", { class: "faint" }, words),
+    svg("svg", { width: width * cells.length, height, role: "img", "aria-label": words },
+      svg("rect", { class: "ground", width: width * cells.length, height }),
+      cells.map(([kind, n, from], at) => {
+        if (!kind) return null;
+        const h = 4 + ((height - 4) * Math.log2(1 + n)) / 16;
+        return svg("rect", { class: `kind-${kind}`, x: at * width, y: height - h, width: Math.max(1, width - 0.5), height: h }, svg("title", {}, `window ${grouped(from)}${each > 1 ? ` to ${grouped(from + each - 1)}` : ""}: ${KINDS[kind]}, ${count(n, "document")}`));
+      })));
+}
+
+/** Stripes that tell kinds apart without colour. */
+function patterns() {
+  const stripes = (id, kind, d) => svg("pattern", { id, width: 4, height: 4, patternUnits: "userSpaceOnUse" }, svg("rect", { width: 4, height: 4, class: `ground-${kind}` }), svg("path", { d, class: `stripe-${kind}` }));
+  return svg("svg", { width: 0, height: 0, class: "patterns", "aria-hidden": "true" }, svg("defs", {}, stripes("bitmaps", "b", "M0 4L4 0"), stripes("runs", "r", "M0 2H4")));
+}

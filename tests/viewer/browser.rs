@@ -1,0 +1,274 @@
+//! A headless Chromium, driven through `chromedriver` by the WebDriver protocol: JSON over HTTP.
+
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, process};
+
+/// One browser with one window. Ends with its value.
+pub(crate) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    /// Profile and pages.
+    folder: PathBuf,
+    /// `Chromium 150.0.7871.0`.
+    pub(crate) version: String,
+}
+
+/// A browser, or nothing and a line that says why.
+pub(crate) fn browser(test: &str) -> Option<Browser> {
+    match Browser::start(test) {
+        Ok(browser) => Some(browser),
+        Err(reason) => {
+            eprintln!("!!! SKIPPED: {test}: {reason}");
+            None
+        }
+    }
+}
+
+impl Browser {
+    /// Starts `chromedriver`, or what `TREEPIE_CHROMEDRIVER` names. Once that runs everything else has to work.
+    fn start(test: &str) -> Result<Browser, String> {
+        let program = env::var("TREEPIE_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
+        let folder = env::temp_dir().join(format!("treepie-viewer-{test}-{}", process::id()));
+        let mut driver = Command::new(&program)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{program} does not start: {error}"))?;
+        fs::create_dir_all(&folder).expect("a folder for the browser");
+        let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("on port ")?.1.trim_end_matches('.').parse().ok());
+        // It must be able to go on writing.
+        std::thread::spawn(move || lines.for_each(drop));
+        let mut browser = Browser {
+            driver,
+            port: port.expect("chromedriver says its port"),
+            session: String::new(),
+            folder,
+            version: String::new(),
+        };
+        browser.open_session();
+        Ok(browser)
+    }
+
+    fn open_session(&mut self) {
+        let profile = self.folder.join("profile");
+        // Without a sandbox because tests run as root in containers; the pages are ours.
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--hide-scrollbars",
+            "--force-device-scale-factor=1",
+            "--font-render-hinting=none",
+            &format!("--user-data-dir={}", profile.display()),
+        ];
+        let capabilities = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:chromeOptions": {"args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}});
+        let session = self.call("POST", "/session", &capabilities);
+        self.session = format!("/session/{}", text(&session["sessionId"]));
+        self.version = format!("Chromium {}", text(&session["capabilities"]["browserVersion"]));
+        self.set_window(1440, "light");
+    }
+
+    /// A window of this width and 900 pixels height, in the theme `light` or `dark`.
+    pub(crate) fn set_window(&self, width: u32, theme: &str) {
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.command("Emulation.setDeviceMetricsOverride", &size);
+        let features = json!([{"name": "prefers-color-scheme", "value": theme},
+            {"name": "prefers-reduced-motion", "value": "reduce"}]);
+        self.command("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    /// A command of the DevTools protocol.
+    pub(crate) fn command(&self, name: &str, parameters: &Value) -> Value {
+        let body = json!({"cmd": name, "params": parameters});
+        self.post("/goog/cdp/execute", &body)
+    }
+
+    /// Opens a page as a file, with something behind `#`.
+    pub(crate) fn open(&self, html: &str, behind: &str) {
+        let file = self.folder.join("page.html");
+        fs::write(&file, html).expect("the page is written");
+        // From another page, because another `#` alone would not load it again.
+        self.post("/url", &json!({"url": "about:blank"}));
+        self.post("/url", &json!({"url": format!("file://{}#{behind}", file.display())}));
+    }
+
+    /// What an expression gives on the page.
+    pub(crate) fn get(&self, expression: &str) -> Value {
+        self.run(&format!("return {expression}"))
+    }
+
+    /// Runs statements on the page.
+    pub(crate) fn run(&self, statements: &str) -> Value {
+        self.post("/execute/sync", &json!({"script": statements, "args": []}))
+    }
+
+    /// Runs statements that end by calling `done` with a value.
+    pub(crate) fn run_until_done(&self, statements: &str, argument: &Value) -> Value {
+        let script = format!("const [argument, done] = arguments; {statements}");
+        self.post("/execute/async", &json!({"script": script, "args": [argument]}))
+    }
+
+    /// The visible text of the first element of a selector.
+    pub(crate) fn text(&self, selector: &str) -> String {
+        let found = self.get(&format!("document.querySelector({})?.innerText", json!(selector)));
+        found.as_str().unwrap_or_else(|| panic!("no {selector} on the page")).to_owned()
+    }
+
+    /// How many elements a selector finds.
+    pub(crate) fn count(&self, selector: &str) -> u64 {
+        let found = self.get(&format!("document.querySelectorAll({}).length", json!(selector)));
+        found.as_u64().expect("a number")
+    }
+
+    /// Clicks with the mouse, where a person could.
+    pub(crate) fn click(&self, selector: &str) {
+        let body = json!({"using": "css selector", "value": selector});
+        let element = self.post("/element", &body);
+        let id = element.as_object().and_then(|names| names.values().next());
+        let id = text(id.unwrap_or_else(|| panic!("no {selector} on the page")));
+        self.post(&format!("/element/{id}/click"), &json!({}));
+        self.settle();
+    }
+
+    /// Presses keys one after the other; those with names are U+E000 and above, see [`keys`].
+    pub(crate) fn press(&self, keys: &str) {
+        let actions: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key})))
+            .collect();
+        let body = json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]});
+        self.post("/actions", &body);
+        self.settle();
+    }
+
+    /// Chooses an option of a select element as a person does.
+    pub(crate) fn choose(&self, selector: &str, value: &str) {
+        self.run(&format!(
+            "const select = document.querySelector({}); select.value = {}; \
+             select.dispatchEvent(new Event('change', {{bubbles: true}}));",
+            json!(selector),
+            json!(value)
+        ));
+        self.settle();
+    }
+
+    /// Waits until what was put off to the next frame is drawn.
+    pub(crate) fn settle(&self) {
+        let two_frames = "requestAnimationFrame(() => requestAnimationFrame(() => done(null)));";
+        self.run_until_done(two_frames, &Value::Null);
+    }
+
+    /// What stands behind `#` in the address.
+    pub(crate) fn behind(&self) -> String {
+        text(&self.get("location.hash.slice(1)"))
+    }
+
+    /// The window as PNG in base64.
+    pub(crate) fn screenshot(&self) -> String {
+        self.settle();
+        text(&self.call("GET", &format!("{}/screenshot", self.session), &Value::Null))
+    }
+
+    /// Fails if the page wrote to the console or asked for anything but files and data.
+    pub(crate) fn expect_silence(&self, page: &str) {
+        let console = self.post("/se/log", &json!({"type": "browser"}));
+        assert_eq!(console, json!([]), "{page}: the console");
+        let events = self.post("/se/log", &json!({"type": "performance"}));
+        for event in events.as_array().expect("a list of events") {
+            let message: Value = serde_json::from_str(&text(&event["message"])).expect("JSON");
+            let message = &message["message"];
+            if message["method"] == "Network.requestWillBeSent" {
+                let url = text(&message["params"]["request"]["url"]);
+                let here = ["file:", "data:", "about:"].iter().any(|kind| url.starts_with(kind));
+                assert!(here, "{page} asked for {url}");
+            }
+        }
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        self.call("POST", &format!("{}{path}", self.session), body)
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let answer = self.request(method, path, body);
+        let answer = answer.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        let value = answer["value"].clone();
+        assert!(value.get("error").is_none(), "{method} {path} {body}: {value}");
+        value
+    }
+
+    fn request(&self, method: &str, path: &str, body: &Value) -> io::Result<Value> {
+        let body = if method == "GET" { String::new() } else { body.to_string() };
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )?;
+        let mut reader = BufReader::new(stream);
+        let mut len = None;
+        let mut line = String::new();
+        while reader.read_line(&mut line)? > 2 {
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                len = value.trim().parse().ok();
+            }
+            line.clear();
+        }
+        let mut answer = vec![0; len.ok_or_else(|| io::Error::other("no length"))?];
+        reader.read_exact(&mut answer)?;
+        Ok(serde_json::from_slice(&answer)?)
+    }
+}
+
+/// Closes the window and what it stood on.
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Whether these succeed is no matter of the test.
+        let _ = self.request("DELETE", &self.session, &Value::Null);
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A JSON value that is a text.
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("expected a text, found {value}")).to_owned()
+}
+
+/// Keys without characters, as WebDriver writes them.
+pub(crate) mod keys {
+    pub(crate) const ENTER: &str = "\u{E007}";
+    pub(crate) const ESCAPE: &str = "\u{E00C}";
+    pub(crate) const END: &str = "\u{E010}";
+    pub(crate) const HOME: &str = "\u{E011}";
+    pub(crate) const LEFT: &str = "\u{E012}";
+    pub(crate) const UP: &str = "\u{E013}";
+    pub(crate) const RIGHT: &str = "\u{E014}";
+    pub(crate) const DOWN: &str = "\u{E015}";
+}

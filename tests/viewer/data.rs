@@ -1,0 +1,146 @@
+//! What the page makes of its data: all of it without a word on the console, and of bad data a clear sentence.
+
+use super::{browser::browser, compared, log, plans};
+use serde_json::json;
+use treepie::explain::{ExplainNode, ExplainTree};
+
+#[test]
+fn every_kind_of_page_opens_in_every_view_and_asks_for_nothing() {
+    let Some(browser) = browser("opens") else { return };
+    let pages = [
+        ("everything", plans::everything().to_html()),
+        ("not run", plans::not_run().to_html()),
+        ("one node", ExplainTree::new("*", ExplainNode::new("All", "")).to_html()),
+        ("wide", plans::wide(300).to_html()),
+        ("deep", plans::deep(100).to_html()),
+        ("hostile", plans::hostile().to_html()),
+        ("compared", compared()),
+        ("log", log()),
+    ];
+    for (name, page) in pages {
+        for view in ["tree", "icicle", "grid", "json"] {
+            browser.open(&page, &format!("view={view}&node=0"));
+            assert_eq!(browser.count("#problem:not([hidden])"), 0, "{name} {view}");
+            assert_eq!(browser.count(&format!(".view-{view} .scroller")), 1, "{name} {view}");
+            assert_eq!(browser.count("#details h2"), 1, "{name} {view}");
+            browser.expect_silence(&format!("{name} {view}"));
+        }
+    }
+}
+
+/// Without this a page that says nothing of its scripts would pass as well.
+#[test]
+fn what_the_policy_forbids_is_seen() {
+    let Some(browser) = browser("policy") else { return };
+    let page = plans::everything().to_html();
+    let with_script = page.replace("</main>", "</main><script>window.harmed = 1</script>");
+    browser.open(&with_script, "");
+    assert!(browser.get("window.harmed").is_null(), "a script that is not the page's own ran");
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        browser.expect_silence("a strange script")
+    }));
+    assert!(caught.is_err(), "the console told nothing of a refused script");
+    let with_image = page.replace("</main>", "</main><img src=\"http://127.0.0.1:9/x.png\">");
+    browser.open(&with_image, "");
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        browser.expect_silence("a strange image")
+    }));
+    assert!(caught.is_err(), "nothing told of a refused image");
+    let markup = "try { document.body.innerHTML = '<b>x</b>'; return 'made' } catch (error) { return error.name }";
+    browser.open(&page, "");
+    assert_eq!(browser.run(markup), "TypeError", "texts can become markup");
+}
+
+#[test]
+fn hostile_text_is_shown_and_never_run() {
+    let Some(browser) = browser("hostile") else { return };
+    browser.open(&plans::hostile().to_html(), "doc=0");
+    for selector in [
+        "#question code",
+        "#findings li",
+        "#details h2",
+        "#details .whole-label",
+        ".box.node .label",
+        ".notes li",
+    ] {
+        let shown = browser.text(selector);
+        for expected in ["</script><script>window", "<!--"] {
+            assert!(shown.contains(expected), "{selector}: {shown}");
+        }
+    }
+    let query = browser.text("#question code");
+    for escape in ["\\u{202e}", "\\u{2066}", "\\u{7}", "\\u{0}", "\\u{1b}", "\\u{200b}"] {
+        assert!(query.contains(escape), "{escape} in {query}");
+    }
+    let invisible = "/[\\u202a-\\u202e\\u2066-\\u2069\\u200b\\u0000-\\u0008\\u001b]/.test(document.body.innerText)";
+    assert_eq!(browser.get(invisible), false, "something invisible reached the page");
+    assert_eq!(
+        browser.get("getComputedStyle(document.querySelector('#question bdi')).unicodeBidi"),
+        "isolate"
+    );
+    // The long term is cut and whole on demand.
+    browser.click(".steps li:nth-child(2) button");
+    assert_eq!(browser.get("document.querySelector('#long textarea').value.length"), 65_536);
+    browser.run("document.querySelector('#long').close()");
+    assert_eq!(browser.count("#view img, #main script"), 0);
+    assert!(browser.get("window.harmed").is_null());
+    browser.expect_silence("hostile");
+}
+
+#[test]
+fn bad_data_is_named() {
+    let Some(browser) = browser("bad-data") else { return };
+    let page = plans::everything().to_html();
+    let tree = plans::everything().to_json().replace('<', "\\u003c");
+    let with_plan =
+        |plan: &str| format!("{{\"version\": \"0.1\", \"pages\": [{{\"plan\": {plan}}}]}}");
+    let cases = [
+        ("{\"version\": \"0.1\", \"pages\": [".to_owned(), "Is the file cut short?"),
+        (json!([]).to_string(), "expected an object, found an array"),
+        (json!({"pages": []}).to_string(), "version: expected a text, found nothing"),
+        (json!({"version": "7.1", "pages": [{}]}).to_string(), "expected 0.…, found \"7.1\""),
+        (json!({"version": "0.1", "pages": []}).to_string(), "at least one page"),
+        (with_plan("3"), "page 1, plan: expected an object, found number"),
+        (
+            with_plan(&tree.replace("\"schema_version\":1", "\"schema_version\":2")),
+            "schema_version: expected 1, found number",
+        ),
+        (
+            with_plan(&tree.replacen("\"plan\":{", "\"plan\":7,\"x\":{", 1)),
+            "plan: expected an object, found number",
+        ),
+        (
+            with_plan(&tree.replacen("\"children\":[", "\"children\":4,\"x\":[", 1)),
+            "children: expected an array, found number",
+        ),
+        (
+            with_plan(&tree.replacen("\"operator\":\"TopK\"", "\"operator\":null", 1)),
+            "operator: expected a text, found null",
+        ),
+    ];
+    let from = page.find("id=\"data\">").expect("the data") + "id=\"data\">".len();
+    let to = from + page[from..].find("</script>").expect("its end");
+    for (data, expected) in cases {
+        browser.open(&format!("{}{data}{}", &page[..from], &page[to..]), "");
+        let problem = browser.text("#problem:not([hidden])");
+        assert!(problem.contains(expected), "{problem:?} says nothing of {expected:?}");
+        browser.expect_silence(expected);
+    }
+}
+
+#[test]
+fn links_to_what_is_not_there_say_so() {
+    let Some(browser) = browser("bad-links") else { return };
+    let page = plans::everything().to_html();
+    for (behind, named) in [
+        ("node=0.9", "node 0.9"),
+        ("view=pie", "view pie"),
+        ("metric=taste", "metric taste"),
+        ("page=7", "page 7"),
+        ("view=diff", "view diff"),
+    ] {
+        browser.open(&page, behind);
+        assert!(browser.text("#status").contains(named), "{behind}");
+        assert_eq!(browser.count(".box.chosen"), 1, "{behind}");
+    }
+}
