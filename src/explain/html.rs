@@ -45,8 +45,8 @@ const SCRIPT: &str = concat!(
 /// What the page may do: run this script and use this style, each known by its SHA-256, and nothing else. A test
 /// compares the hashes and says what they have to be.
 const POLICY: &str = "default-src 'none'; \
-    script-src 'sha256-q7uTky84JhagQd/a5gPmSqnpPgKJZTwEQB+VVu5Jd4s='; \
-    style-src 'sha256-k8jG9svRC3k/8AyMRk96c75AIp7N6mXTdk0K1Ipd8d8='; \
+    script-src 'sha256-EvhhDKAGoJwwFzyhigZiAB1nNB+JAkQ4Q8NgZ5y8ycI='; \
+    style-src 'sha256-0a5AnmH2JlMG8+q6gwgWKRY1Av/+0+YUwofYMnZltZo='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 

@@ -16,7 +16,7 @@ function showDetails(app, host) {
   const verdict = app.verdictOf(entry);
   refill(host, 
     el("h2", { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
-      foreign(entry.operator), " ", el("code", { class: "faint" }, foreign(entry.id, 40))),
+      foreign(entry.operator), " ", el("code", { class: "faint" }, foreign(entry.id, 40, false))),
     el("p", { class: "whole-label" }, foreign(entry.label)),
     verdict && el("p", { class: `verdict-line ${verdict.replace(" ", "-")}` }, `${VERDICTS[verdict].mark} document ${grouped(app.document.doc)}: ${VERDICTS[verdict].words}`),
     pairs([
@@ -44,7 +44,7 @@ function documentsOf(app, entry) {
   const { estimate, actual } = entry;
   if (entry.kind === "facet") {
     const within = entry.data.estimate;
-    return [pairs([["terms", grouped(entry.data.terms ?? 0)], within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`]])];
+    return [pairs([entry.data.terms > 0 && ["terms", grouped(entry.data.terms)], within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`]])];
   }
   if (!estimate) return [];
   const way = direction(entry);
@@ -76,9 +76,9 @@ function counters(plan, entry) {
     else if (value === false) { if (name === "complete") list.push([name, "no: something stopped it before it had seen everything"]); }
     else if (typeof value === "number") list.push([name, grouped(value)]);
     else if (typeof value === "string") list.push([name, foreign(value)]);
-    else if (value && typeof value === "object" && !Array.isArray(value)) for (const [inner, v] of Object.entries(value)) add(`${name}: ${words(inner)}`, v);
+    else if (value && typeof value === "object" && !Array.isArray(value)) for (const [inner, v] of Object.entries(value)) add(`${name}: ${spaced(inner)}`, v);
   };
-  for (const [name, value] of Object.entries(actual)) add(visible(words(name)), value);
+  for (const [name, value] of Object.entries(actual)) add(visible(spaced(name)), value);
   return [pairs(list), thresholds(actual.ranking?.thresholds)];
 }
 
@@ -120,7 +120,7 @@ function segmentsOf(app, entry, metric) {
   const known = values.filter((value) => value !== null);
   const most = Math.max(1, ...known);
   const inIndex = new Map((app.plan.tree.segments ?? []).map((segment) => [segment.id, segment]));
-  const list = new VirtualSegments(segments, (segment, at) => {
+  const list = segmentTable(segments, (segment, at) => {
     const whole = inIndex.get(segment.id);
     return el("tr", {},
       el("th", { scope: "row" }, el("code", {}, foreign(segment.id, 20, false))),
@@ -139,7 +139,7 @@ function segmentsOf(app, entry, metric) {
 }
 
 /** The rows of segments, thirty at a time. */
-function VirtualSegments(segments, row) {
+function segmentTable(segments, row) {
   const body = el("tbody");
   const add = (to) => {
     const from = body.children.length;
@@ -150,13 +150,15 @@ function VirtualSegments(segments, row) {
   const more = button("", () => add(body.children.length + 300), { class: "link" });
   add(30);
   const heads = ["segment", "algorithm", "expected", "came", "metric", "holds"];
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Segments" }, el("table", { class: "segments" }, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body), more);
+  const numbers = 2;
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Segments" }, el("table", { class: "segments" }, el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at >= numbers ? "n" : null }, head)))), body), more);
 }
 
 /** The containers of the node by segment, above those of the result. */
 function containerMaps(app, entry) {
   if (entry.windows.length === 0) return [];
-  const result = app.plan.roots[0];
+  // The topmost node that has any is nearest to the result.
+  const result = app.plan.entries.find((candidate) => candidate.windows.length > 0);
   const below = entry === result ? [] : result.windows;
   const shown = entry.windows.slice(0, 12);
   const legend = el("p", { class: "kinds" }, Object.entries(KINDS).map(([kind, name]) => el("span", {}, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { width: 14, height: 14, class: `kind-${kind}` })), ` ${name} `)), el("span", { class: "faint" }, "height: documents in the window, logarithmic"));

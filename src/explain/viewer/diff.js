@@ -10,11 +10,11 @@ const CHANGES = {
 const DIFF_ROWS = 300;
 
 function changeList(changes) {
-  return el("ul", { class: "changes" }, changes.map((change) => el("li", {}, el("span", { class: "faint" }, foreign(words(String(change.what ?? "")), 60, false), ": "), side(change.left, "del"), " → ", side(change.right, "ins"))));
+  return el("ul", { class: "changes" }, changes.map((change) => el("li", {}, el("span", { class: "faint" }, foreign(spaced(String(change.what ?? "")), 60, false), ": "), oneSide(change.left, "del"), " → ", oneSide(change.right, "ins"))));
 }
 
 /** One side of a change; a text or a number, or nothing. */
-function side(value, name) {
+function oneSide(value, name) {
   return value === null || value === undefined ? el("span", { class: "faint" }, "–") : el(name, {}, foreign(String(value), 200));
 }
 

@@ -68,7 +68,7 @@ function greatest(numbers) {
 }
 
 /** The same for narrow windows: one item a line, indented by its depth. */
-function outline(items) {
+function indented(items) {
   const size = { width: 0, height: 0 };
   for (const item of items) {
     item.level = item.parent ? item.parent.level + 1 : 0;

@@ -89,6 +89,6 @@ function factor(x) {
 }
 
 /** A name of JSON as words. */
-function words(name) {
+function spaced(name) {
   return name.replace(/_/g, " ");
 }

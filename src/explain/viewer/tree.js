@@ -122,7 +122,7 @@ class TreeView {
       if (!all) todo.push([null, item, { key: `more ${entry.id}`, more: entry, height: BOX.ghost }]);
       for (const child of (all ? entry.children : entry.children.slice(0, INPUTS_SHOWN)).toReversed()) todo.push([child, item]);
     }
-    this.size = this.compact ? outline(this.items) : tidy(this.items);
+    this.size = this.compact ? indented(this.items) : tidy(this.items);
     this.mostDocuments = Math.max(1, ...this.plan.roots.map((entry) => entry.estimate?.upper ?? 0), this.plan.max.documents ?? 0);
     this.setZoom(this.zoom);
     performance.mark("layout-end");
@@ -244,7 +244,7 @@ class TreeView {
 
   /** What was expected and what came. */
   documents(entry) {
-    if (entry.kind === "facet") return el("span", { class: "badge" }, `${short(entry.data.terms ?? 0)} terms`);
+    if (entry.kind === "facet") return entry.data.terms > 0 && el("span", { class: "badge" }, `${short(entry.data.terms)} terms`);
     const { estimate, actual } = entry;
     if (!estimate) return null;
     const exact = estimate.lower === estimate.upper;
@@ -354,7 +354,7 @@ class TreeView {
   /** All boxes for paper, as far as that is sensible. */
   beforePrint() {
     if (this.items.length <= 500) this.drawNow(true);
-    const wanted = Math.min(1, 1000 / this.size.width);
+    const wanted = Math.min(1, 680 / this.size.width);
     this.printed = this.zoom;
     this.setZoom(wanted);
   }
