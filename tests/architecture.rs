@@ -16,7 +16,7 @@ const WRITE_PATH: &[&str] = &["writer"];
 /// A word and the only places under `src/` that may contain it.
 const ADDRESSES: &[(&str, &[&str])] = &[
     ("unsafe", &["storage/mmap.rs", "storage/priority.rs", "simd/"]),
-    ("libc::", &["storage/priority.rs"]),
+    ("libc::", &["storage/mmap.rs", "storage/priority.rs"]),
     ("roaring::", &["bitmap/"]),
     ("fst::", &["format/terms", "expansion/"]),
     ("levenshtein_automata::", &["expansion/"]),

@@ -40,6 +40,9 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<MappedFile> {
 pub(super) fn resident(bytes: &[u8]) -> Option<u64> {
     /// Pages that are asked for at once, a byte each.
     const PAGES: usize = 4_096;
+    if bytes.is_empty() {
+        return Some(0);
+    }
     // SAFETY: reads a constant of the system.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
     let (start, end) = (bytes.as_ptr().addr(), bytes.as_ptr().addr() + bytes.len());

@@ -1,0 +1,261 @@
+//! How an index is opened: where it lies, how it is read, and who is told what is done to it.
+
+use super::{Index, Place, refuse_existing};
+use crate::analysis::Analyzers;
+use crate::error::Result;
+use crate::events::{Event, Listener, Observer};
+use crate::schema::Schema;
+use crate::searcher::ResultCache;
+use crate::segment::snapshot::Snapshot;
+use crate::storage::{FsStorage, Observed, ReadMode, Storage, WriteMode};
+use crate::writer::recover::recover;
+use crate::writer::salvage::salvage;
+use crate::writer::{Existing, Recovery, Salvage, WriterOptions};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How an index is opened: [`Index::options`].
+#[derive(Clone, Debug, Default)]
+pub struct IndexOptions {
+    read_mode: ReadMode,
+    write_mode: WriteMode,
+    analyzers: Analyzers,
+    listener: Option<Listener>,
+    measures_times: bool,
+    result_cache_bytes: u64,
+}
+
+impl IndexOptions {
+    /// Sets how files are read (default: mapped into memory).
+    #[must_use]
+    pub fn read_mode(mut self, read_mode: ReadMode) -> Self {
+        self.read_mode = read_mode;
+        self
+    }
+
+    /// Sets how files are written (default: [`WriteMode::Auto`]); the environment may
+    /// [say otherwise](WriteMode::VARIABLE).
+    #[must_use]
+    pub fn write_mode(mut self, write_mode: WriteMode) -> Self {
+        self.write_mode = write_mode;
+        self
+    }
+
+    /// Plugs in analyzers of the caller's, which the schema names; the same ones each time the index is opened.
+    #[must_use]
+    pub fn analyzers(mut self, analyzers: Analyzers) -> Self {
+        self.analyzers = analyzers;
+        self
+    }
+
+    /// Sets what is called with everything that the index does to its files and whole commits, on the thread
+    /// that did it; see [`events`](crate::events) for an example.
+    #[must_use]
+    pub fn on_event(mut self, listener: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener::new(listener));
+        self
+    }
+
+    /// Has [`Index::stats`] measure times, too (default: only where there is a listener or a subscriber of
+    /// `tracing`). It costs two looks at the clock for each operation on a file, and for each piece that is written.
+    #[must_use]
+    pub fn measure_times(mut self, measures: bool) -> Self {
+        self.measures_times = measures;
+        self
+    }
+
+    /// Has whole answers kept, up to so many bytes (default 0: none), for those who ask the same of the same snapshot again:
+    /// the query, the page and everything else that an answer depends on. An answer is kept under the
+    /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
+    /// search through this value, its clones and their readers, whatever their [limits](Index::with_limits), deadlines and
+    /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps. Answers of more than an eighth of the
+    /// room are not kept.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    /// use treepie::storage::MemoryStorage;
+    /// use std::sync::Arc;
+    ///
+    /// let schema = Schema::builder().text("title").build()?;
+    /// let options = Index::options().result_cache_bytes(64 << 20);
+    /// let index = options.create_in(Arc::new(MemoryStorage::new()), schema);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// assert!(!searcher.search(&query).run()?.from_cache);
+    /// assert!(searcher.search(&query).run()?.from_cache);
+    /// let stats = index.result_cache();
+    /// assert_eq!((stats.hits, stats.misses), (1, 1));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn result_cache_bytes(mut self, bytes: u64) -> Self {
+        self.result_cache_bytes = bytes;
+        self
+    }
+
+    fn cache(&self) -> Option<Arc<ResultCache>> {
+        (self.result_cache_bytes > 0).then(|| Arc::new(ResultCache::new(self.result_cache_bytes)))
+    }
+
+    /// As [`Index::create`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::create`].
+    pub fn create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        let path = path.into();
+        refuse_existing(&path)?;
+        Ok(self.index(path, Some(schema), Existing::Refuse))
+    }
+
+    /// As [`Index::overwrite`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::overwrite`].
+    pub fn overwrite(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        Ok(self.index(path.into(), Some(schema), Existing::Replace))
+    }
+
+    /// As [`Index::open`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open`].
+    pub fn open(self, path: impl Into<PathBuf>) -> Result<Index> {
+        let storage = FsStorage::open(path, self.read_mode)?.write_mode(self.write_mode)?;
+        let storage: Arc<dyn Storage> = Arc::new(storage);
+        self.open_storage(storage)
+    }
+
+    /// Opens the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open`].
+    pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
+        let (observer, cache) = (self.observer(), self.cache());
+        let storage = Observed::watch(storage, &observer);
+        let schema = Snapshot::manifest(&*storage)?.schema;
+        Ok(Index {
+            place: Place::Storage(storage),
+            analyzers: Arc::new(self.analyzers),
+            schema: Some(schema),
+            existing: Existing::Keep,
+            limits: None,
+            cache,
+            published: Arc::default(),
+            observer,
+        })
+    }
+
+    /// As [`Index::create`], in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
+    pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
+        let (observer, cache) = (self.observer(), self.cache());
+        Index {
+            place: Place::Storage(Observed::watch(storage, &observer)),
+            analyzers: Arc::new(self.analyzers),
+            schema: Some(schema),
+            existing: Existing::Refuse,
+            limits: None,
+            cache,
+            published: Arc::default(),
+            observer,
+        }
+    }
+
+    /// As [`Index::overwrite`], in `storage`.
+    pub fn overwrite_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
+        Index { existing: Existing::Replace, ..self.create_in(storage, schema) }
+    }
+
+    /// As [`Index::recover`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn recover(self, path: impl Into<PathBuf>) -> Result<Recovery> {
+        let storage = FsStorage::open(path, self.read_mode)?;
+        self.recover_storage(Arc::new(storage))
+    }
+
+    /// As [`Index::recover`], of the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn recover_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
+        recover(Observed::watch(storage, &self.observer()), false)
+    }
+
+    /// What [`Index::recover`] would find, reading every byte and changing nothing. No lock is taken: where a
+    /// writer is at work, a commit may be gone before it has been read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn examine(self, path: impl Into<PathBuf>) -> Result<Recovery> {
+        let storage = FsStorage::open(path, self.read_mode)?;
+        self.examine_storage(Arc::new(storage))
+    }
+
+    /// As [`examine`](Self::examine), of the index in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::recover`].
+    pub fn examine_storage(self, storage: Arc<dyn Storage>) -> Result<Recovery> {
+        recover(storage, true)
+    }
+
+    /// As [`Index::salvage`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::salvage`].
+    pub fn salvage(self, path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result<Salvage> {
+        let to = to.into();
+        let from = FsStorage::open(path, self.read_mode)?;
+        refuse_existing(&to)?;
+        let to: Arc<dyn Storage> = Arc::new(FsStorage::create(&to, self.read_mode)?);
+        self.salvage_storage(&from, to)
+    }
+
+    /// As [`Index::salvage`], from one storage to another.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::salvage`].
+    pub fn salvage_storage(self, from: &dyn Storage, to: Arc<dyn Storage>) -> Result<Salvage> {
+        let observer = self.observer();
+        let to = Observed::watch(to, &observer);
+        let options = WriterOptions::new().observed_by(observer);
+        salvage(from, to, Arc::new(self.analyzers), options)
+    }
+
+    fn observer(&self) -> Arc<Observer> {
+        Arc::new(Observer::new(self.listener.clone(), self.measures_times))
+    }
+
+    fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
+        let place = Place::Directory(path, self.read_mode, self.write_mode);
+        let (observer, cache) = (self.observer(), self.cache());
+        Index {
+            place,
+            analyzers: Arc::new(self.analyzers),
+            schema,
+            existing,
+            limits: None,
+            cache,
+            published: Arc::default(),
+            observer,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! One field: its kind, its name, and what is kept of it.
+
+use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT};
+
+/// One field: its name, its kind, and what is kept of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Field {
+    /// Letters, digits, `_`, `-` and `.`; not starting with a digit.
+    pub name: String,
+    /// How values become terms.
+    pub kind: FieldKind,
+    /// Whether the values come back with a hit.
+    pub stored: bool,
+    /// Whether a document may have more than one value.
+    pub many: bool,
+    /// How the texts of documents become terms: the spec or the name of an analyzer (see
+    /// [`analysis`](crate::analysis)). None is [`DEFAULT_ANALYZER`]; text fields only.
+    pub analyzer: Option<String>,
+    /// How the words of queries become terms. None is the same as in documents; text fields only.
+    pub query_analyzer: Option<String>,
+    /// What is kept of each occurrence of a term.
+    pub detail: Detail,
+    /// How many places are left free between the words of one value and those of the next; text fields only.
+    pub position_gap: u16,
+    /// Whether the bytes that each word stands in are kept; only with positions.
+    pub offsets: bool,
+    /// Whether the values are also kept in document order; not of text fields.
+    pub column: bool,
+    /// The time zone of dates without an offset. None is UTC; fields of dates only.
+    pub zone: Option<String>,
+}
+
+/// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
+/// the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detail {
+    /// Nothing: words can be looked for and counted, not ranked.
+    Documents,
+    /// How often a term occurs in each document, and how long each document is: enough for ranking.
+    Frequencies,
+    /// Also where it occurs, which phrases need.
+    Positions,
+}
+
+impl Detail {
+    /// Whether the field keeps frequencies and lengths.
+    pub(crate) fn has_frequencies(self) -> bool {
+        self >= Detail::Frequencies
+    }
+
+    /// Whether the field keeps positions.
+    pub(crate) fn has_positions(self) -> bool {
+        self >= Detail::Positions
+    }
+}
+
+/// How the values of a field become terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// An analyzer makes the terms; without a choice, runs of Unicode alphanumeric characters, lower-cased.
+    Text,
+    /// The whole value is one term, byte for byte.
+    Keyword,
+    /// A whole number.
+    I64,
+    /// A whole number that is not negative.
+    U64,
+    /// A finite number with 53 significant bits.
+    F64,
+    /// True or false.
+    Bool,
+    /// A point in time, to the microsecond; see [`Timestamp`](crate::Timestamp) for how it is written.
+    Date,
+    /// A number with so many digits behind the point, at most 18, which is kept exactly: money, mostly.
+    Decimal {
+        /// Digits behind the point.
+        scale: u8,
+    },
+    /// A path of a hierarchy, as `home/kitchen/pans`: names with a separator between them, none of them empty. A document
+    /// has it and all that it is below, so that it is found and counted by `home` and by `home/kitchen`, too; see
+    /// [`ValueFacet::under`](crate::ValueFacet::under). A separator or a backslash in a name has a backslash before it, as
+    /// [`Value::path`](crate::Value::path) writes it.
+    Path {
+        /// What stands between two names; neither a backslash nor a control character.
+        separator: char,
+    },
+    /// An address of the Internet Protocol, of version 4 or 6; both stand in one order, that of version 6.
+    Ip,
+}
+
+impl FieldKind {
+    /// The name used in schema files and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            FieldKind::Text => "text",
+            FieldKind::Keyword => "keyword",
+            FieldKind::I64 => "i64",
+            FieldKind::U64 => "u64",
+            FieldKind::F64 => "f64",
+            FieldKind::Bool => "bool",
+            FieldKind::Date => "date",
+            FieldKind::Decimal { .. } => "decimal",
+            FieldKind::Path { .. } => "path",
+            FieldKind::Ip => "ip",
+        }
+    }
+
+    /// Whether its values are cut into terms.
+    pub(crate) fn is_text(self) -> bool {
+        self == FieldKind::Text
+    }
+
+    /// Whether its values are numbers, dates, addresses or the like, which have an order of their own.
+    pub fn is_typed(self) -> bool {
+        !matches!(self, FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. })
+    }
+
+    /// Whether each of its values is a number of 64 bits, which is what a column has of it.
+    pub(crate) fn has_codes(self) -> bool {
+        self.is_typed() && self != FieldKind::Ip
+    }
+}
+
+impl Field {
+    /// A stored, single-valued field; if it is a text field, with frequencies and positions, and if it is typed, with a
+    /// column.
+    pub fn new(name: impl Into<String>, kind: FieldKind) -> Self {
+        let detail = match kind {
+            FieldKind::Text => Detail::Positions,
+            _ => Detail::Documents,
+        };
+        Field {
+            name: name.into(),
+            kind,
+            stored: true,
+            many: false,
+            detail,
+            analyzer: None,
+            query_analyzer: None,
+            position_gap: POSITION_GAP_DEFAULT,
+            offsets: false,
+            column: kind.is_typed(),
+            zone: None,
+        }
+    }
+
+    /// Sets whether values come back with a hit (default: true).
+    #[must_use]
+    pub fn stored(mut self, stored: bool) -> Self {
+        self.stored = stored;
+        self
+    }
+
+    /// Sets whether a document may have more than one value (default: false).
+    #[must_use]
+    pub fn many(mut self, many: bool) -> Self {
+        self.many = many;
+        self
+    }
+
+    /// Sets what is kept of each occurrence of a term (default: positions for text). Other
+    /// fields keep nothing else than documents.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
+        self
+    }
+
+    /// Sets how many places are left free between the words of one value of a text field and those of the next
+    /// (default: 100, as in Elasticsearch). So a phrase matches within one value, unless its words may be that far
+    /// apart; with 0 values are read as one text. The places count for nothing else: not for the
+    /// length of a document, nor for its score.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let author = Field::new("author", FieldKind::Text).many(true);
+    /// let index = Index::in_memory(Schema::builder().field(author).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("author", "John Smith").with("author", "Ada Brown"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse(r#""ada brown""#)?)?, 1);
+    /// assert_eq!(searcher.count(&searcher.parse(r#""smith ada""#)?)?, 0);
+    /// assert_eq!(searcher.count(&searcher.parse(r#""smith ada"~100"#)?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn position_gap(mut self, places: u16) -> Self {
+        self.position_gap = places;
+        self
+    }
+
+    /// Sets whether the bytes of a text that each of its words stands in are kept (default: false), which needs
+    /// positions. With them [highlighting](crate::highlight) looks words up instead of analysing the text again;
+    /// what is marked is the same. It answers no query in another way.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema, highlight::PassageOptions};
+    ///
+    /// let body = Field::new("body", FieldKind::Text).offsets(true);
+    /// let index = Index::in_memory(Schema::builder().field(body).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("body", "Long ago, far away"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("away")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// let highlighter = searcher.highlighter(&query)?;
+    /// let marked = highlighter.in_document(hit.doc, "body", hit.fields["body"].texts())?;
+    /// let passages = marked[0].passages(&PassageOptions::default());
+    /// assert_eq!(passages[0].to_html(marked[0].text()), "Long ago, far <em>away</em>");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn offsets(mut self, offsets: bool) -> Self {
+        self.offsets = offsets;
+        self
+    }
+
+    /// Whether its column has numbers of terms, which each segment counts for itself.
+    pub(crate) fn has_ordinals(&self) -> bool {
+        self.column && !self.kind.has_codes()
+    }
+
+    /// Sets whether the values are also kept in document order, as a column beside the posting lists (default: true of
+    /// typed fields, false of keywords and paths; text has none): what sorting by numbers and dates needs, and what counts values faster where few
+    /// documents match or many values are alike. It answers no query in another way.
+    ///
+    /// Costs as many bits a document as the values of 1,024 documents in a row differ by; those of keywords, paths and addresses are
+    /// numbers in the order of the dictionary. To build one of these takes some two bytes of memory more for each term of each run, and
+    /// of each segment that is merged.
+    #[must_use]
+    pub fn column(mut self, column: bool) -> Self {
+        self.column = column;
+        self
+    }
+
+    /// Sets in which time zone dates without an offset are that documents give as texts (default: UTC), and those of queries
+    /// that are not [read](crate::query::Query::at) in another: a name of a [`Zone`](crate::Zone). Dates are kept as moments, and
+    /// come back in UTC. A time or a day that clocks there are put forward over is refused. Whether this build knows the zone shows
+    /// where a date is read.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let since = Field::new("since", FieldKind::Date).zone("+02:00");
+    /// let index = Index::in_memory(Schema::builder().field(since).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("since", "2024-05-01 01:30"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("since:2024-05-01")?;
+    /// let hit = &searcher.search(&query).run()?.hits[0];
+    /// assert_eq!(hit.fields["since"].to_string(), "2024-04-30T23:30:00Z");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn zone(mut self, name: impl Into<String>) -> Self {
+        self.zone = Some(name.into());
+        self
+    }
+
+    /// Sets how texts become terms, in documents and, unless
+    /// [`query_analyzer`](Self::query_analyzer) says otherwise, in queries. The spec is kept in the index.
+    ///
+    /// ```
+    /// use treepie::{Field, FieldKind, Schema};
+    ///
+    /// let body = Field::new("body", FieldKind::Text).analyzer("words|lower|fold|stop:en");
+    /// let schema = Schema::builder().field(body).build()?;
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn analyzer(mut self, spec: impl Into<String>) -> Self {
+        self.analyzer = Some(spec.into()).filter(|spec| spec != DEFAULT_ANALYZER);
+        self
+    }
+
+    /// Sets how the words of queries become terms, where that differs from documents.
+    #[must_use]
+    pub fn query_analyzer(mut self, spec: impl Into<String>) -> Self {
+        self.query_analyzer = Some(spec.into());
+        self
+    }
+
+    /// The spec of the analyzer of documents.
+    pub fn analyzer_spec(&self) -> &str {
+        self.analyzer.as_deref().unwrap_or(DEFAULT_ANALYZER)
+    }
+
+    /// The spec of the analyzer of queries.
+    pub fn query_analyzer_spec(&self) -> &str {
+        self.query_analyzer.as_deref().unwrap_or(self.analyzer_spec())
+    }
+}
