@@ -66,6 +66,8 @@ mod test_sizes;
 pub mod error;
 mod terminal;
 mod json;
+#[cfg(feature = "viewer")]
+mod page;
 pub mod events;
 mod bytes;
 mod recycle;

@@ -17,38 +17,38 @@
 
 use super::{ExplainTree, TextOptions};
 use crate::json::Json;
+use crate::page::Page;
 
 /// The version of the data that a page carries; `viewer/model.js` reads what has the same number before the point.
 const DATA_VERSION: &str = "0.1";
 
-const PAGE: &str = include_str!("viewer/page.html");
-const STYLE: &str = include_str!("viewer/page.css");
-/// The parts of the script in the order in which they need each other, in a scope of their own.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n(() => {\n",
-    include_str!("viewer/text.js"),
-    include_str!("viewer/dom.js"),
-    include_str!("viewer/model.js"),
-    include_str!("viewer/layout.js"),
-    include_str!("viewer/tree.js"),
-    include_str!("viewer/details.js"),
-    include_str!("viewer/question.js"),
-    include_str!("viewer/grid.js"),
-    include_str!("viewer/icicle.js"),
-    include_str!("viewer/diff.js"),
-    include_str!("viewer/raw.js"),
-    include_str!("viewer/copy.js"),
-    include_str!("viewer/main.js"),
-    "})();\n"
-);
-
-/// What the page may do: run this script and use this style, each known by its SHA-256, and nothing else. A test
-/// compares the hashes and says what they have to be.
-const POLICY: &str = "default-src 'none'; \
+/// The parts of the script stand in the order in which they need each other, in a scope of their own.
+const PAGE: Page = Page {
+    template: include_str!("viewer/page.html"),
+    style: include_str!("viewer/page.css"),
+    script: concat!(
+        "\"use strict\";\n(() => {\n",
+        include_str!("viewer/text.js"),
+        include_str!("viewer/dom.js"),
+        include_str!("viewer/model.js"),
+        include_str!("viewer/layout.js"),
+        include_str!("viewer/tree.js"),
+        include_str!("viewer/details.js"),
+        include_str!("viewer/question.js"),
+        include_str!("viewer/grid.js"),
+        include_str!("viewer/icicle.js"),
+        include_str!("viewer/diff.js"),
+        include_str!("viewer/raw.js"),
+        include_str!("viewer/copy.js"),
+        include_str!("viewer/main.js"),
+        "})();\n"
+    ),
+    policy: "default-src 'none'; \
     script-src 'sha256-EvhhDKAGoJwwFzyhigZiAB1nNB+JAkQ4Q8NgZ5y8ycI='; \
     style-src 'sha256-0a5AnmH2JlMG8+q6gwgWKRY1Av/+0+YUwofYMnZltZo='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
-    require-trusted-types-for 'script'; trusted-types 'none'";
+    require-trusted-types-for 'script'; trusted-types 'none'",
+};
 
 /// Several plans in one HTML file, for instance the slowest queries of a log, or a plan before and after.
 ///
@@ -111,25 +111,7 @@ impl HtmlPages {
             json.field("version").string(DATA_VERSION);
             json.field("pages").array(&self.pages, |json, page| json.out.push_str(page));
         });
-        // In JSON the character occurs in strings only, where the escape means the same; without it nothing in the
-        // data can look like the end of its element or the start of a comment.
-        let data = json.out.replace('<', "\\u003c");
-        let mut html = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-        for part in PAGE.split("{{") {
-            let Some((place, rest)) = part.split_once("}}") else {
-                html.push_str(part);
-                continue;
-            };
-            html.push_str(match place {
-                "policy" => POLICY,
-                "style" => STYLE,
-                "script" => SCRIPT,
-                "data" => &data,
-                other => unreachable!("page.html has a place for {other:?}"),
-            });
-            html.push_str(rest);
-        }
-        html
+        PAGE.with_data(&json.out)
     }
 }
 
@@ -145,40 +127,15 @@ impl ExplainTree {
 
 #[cfg(test)]
 mod tests {
-    use base64::{Engine, prelude::BASE64_STANDARD};
     use serde_json::Value;
-    use sha2::{Digest, Sha256};
 
     use super::*;
     use crate::explain::{ExplainNode, sample};
-
-    /// What stands in the page between two marks.
-    fn between<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
-        let start = page.find(from).expect("the first mark is there") + from.len();
-        let len = page[start..].find(to).expect("the second mark follows");
-        &page[start..start + len]
-    }
-
-    fn data(page: &str) -> Value {
-        let data = between(page, "<script type=\"application/json\" id=\"data\">", "</script>");
-        serde_json::from_str(data).expect("the data is JSON")
-    }
-
-    /// A source expression of the policy.
-    fn hash(text: &str) -> String {
-        format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
-    }
+    use crate::page::check::{self, data};
 
     #[test]
     fn the_policy_allows_this_script_and_this_style() {
-        for (what, text) in [("script", SCRIPT), ("style", STYLE)] {
-            let allowed = between(POLICY, &format!("{what}-src "), ";");
-            assert_eq!(
-                allowed,
-                hash(text),
-                "viewer/*: write the right one into POLICY as {what}-src"
-            );
-        }
+        check::policy(&PAGE);
     }
 
     #[test]
@@ -212,19 +169,20 @@ mod tests {
         let hostile =
             "</script><script>alert(1)</script><!--{{script}}}}{{nowhere}}]]>\u{2028}\u{0}";
         let html = ExplainTree::new(hostile, ExplainNode::new(hostile, hostile)).to_html();
-        assert_eq!(data(&html)["pages"][0]["plan"]["operator"], hostile);
+        assert_eq!(data(&html)["pages"][0]["plan"]["plan"]["operator"], hostile);
         // The two elements of the page itself, and nothing of the text.
-        assert_eq!(html.matches("<script").count(), PAGE.matches("<script").count());
-        assert_eq!(html.matches("</script").count(), PAGE.matches("</script").count());
+        assert_eq!(html.matches("<script").count(), PAGE.template.matches("<script").count());
+        assert_eq!(html.matches("</script").count(), PAGE.template.matches("</script").count());
         assert!(!html.contains("<!--"), "a comment could hide the rest");
         assert!(!html.contains('\0'));
     }
 
     #[test]
     fn the_file_without_data_is_small_and_asks_for_nothing() {
-        let without = PAGE.len() + STYLE.len() + SCRIPT.len() + POLICY.len();
+        let without =
+            PAGE.template.len() + PAGE.style.len() + PAGE.script.len() + PAGE.policy.len();
         assert!(without < 250_000, "{without} bytes");
-        for part in [PAGE, STYLE, SCRIPT] {
+        for part in [PAGE.template, PAGE.style, PAGE.script] {
             // The only address is the name of a namespace.
             let addresses = part.replace("http://www.w3.org/2000/svg", "");
             for word in
@@ -233,6 +191,9 @@ mod tests {
                 assert!(!addresses.contains(word), "{word}");
             }
         }
-        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"), "ends its element");
+        assert!(
+            !PAGE.script.contains("</script") && !PAGE.script.contains("<!--"),
+            "ends its element"
+        );
     }
 }

@@ -25,6 +25,8 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 
+#[cfg(feature = "viewer")]
+mod html;
 mod savings;
 mod sections;
 mod storage;

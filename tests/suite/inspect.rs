@@ -207,3 +207,32 @@ fn deleted_documents_are_a_saving_until_they_are_merged_away() {
     writer.merge_to(1).unwrap();
     assert_eq!(of_deleted(), None);
 }
+
+#[test]
+fn the_page_of_the_storage_carries_what_the_inspector_says_and_hostile_text_stays_data() {
+    let index = Index::in_memory(Schema::builder().text("t").keyword("k").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    for n in 0..300 {
+        let document = Document::new().with("t", format!("words of {n}"));
+        writer.add(document.with("k", "</script><script>alert(1)</script>")).unwrap();
+    }
+    writer.commit().unwrap();
+    let inspector = index.inspect().unwrap();
+    let usage = index.disk_usage().unwrap();
+    let html = inspector.storage_html("</script><!--", &usage, 3).unwrap();
+    let (_, data) = html.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["title"], "</script><!--");
+    assert_eq!(data["documents"], 300);
+    assert_eq!(data["total"], inspector.storage().unwrap().total);
+    let terms = inspector.top_terms(3).unwrap();
+    for (told, term) in data["terms"].as_array().unwrap().iter().zip(&terms) {
+        assert_eq!(
+            (&told["bytes"], &told["term"]),
+            (&term.bytes.into(), &term.term.to_text().into())
+        );
+    }
+    assert_eq!(data["savings"][0]["what"], "positions");
+    assert!(!html.contains("alert(1)</") && !html.contains("<!--"), "markup got into the page");
+}
