@@ -123,7 +123,7 @@ mod tests {
     fn a_frequency_takes_what_is_written_of_it() {
         for frequency in [1usize, 2, 127, 128, 129, 16_384, 16_385, 100_000] {
             let mut stream = vec![];
-            occurrences::write(Detail::Frequencies, (0..frequency as u32).map(|n| n), &mut stream);
+            occurrences::write(Detail::Frequencies, 0..frequency as u32, &mut stream);
             assert_eq!(varint_len_of_frequency(frequency as u32), stream.len() as u64);
         }
     }
