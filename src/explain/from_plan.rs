@@ -3,6 +3,7 @@
 //! The only place that knows both sides. A new operator does not compile until it is explained,
 //! and a plan costs no strings until it is.
 
+use super::units::shortened;
 use super::{
     Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
     ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
@@ -131,13 +132,15 @@ impl Explaining<'_, '_> {
             Operator::All => format!("all {} documents", plan.n_docs()),
             Operator::Nothing { reason } => reason.clone(),
             Operator::Deleted(_) => "deleted documents".into(),
-            Operator::Phrase { nth, .. } => {
-                shortened(&self.phrase_query(&plan.phrases[*nth as usize]).to_string())
-            }
+            Operator::Phrase { nth, .. } => shortened(
+                &self.phrase_query(&plan.phrases[*nth as usize]).to_string(),
+                LABEL_CHARS_MAX,
+            )
+            .into_owned(),
             Operator::Intersect { .. } | Operator::Union { .. } if !short => {
                 format!("{} inputs", children.len())
             }
-            _ => shortened(&text),
+            _ => shortened(&text, LABEL_CHARS_MAX).into_owned(),
         };
         let mut explained = ExplainNode::new(self.operator(id), label);
         explained.field = match node.operator {
@@ -515,11 +518,4 @@ fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
         }
     }
     different.join(", ")
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LABEL_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.into(),
-    }
 }

@@ -17,6 +17,9 @@
 //! - [`ExplainTree::to_json`]: one object; names may be added to it, none is renamed within a
 //!   [`SCHEMA_VERSION`].
 //! - `ExplainTree::to_html` and `HtmlPages` (feature `viewer`): one file that draws it in a browser.
+//! - [`ExplainTree::to_dot`], [`ExplainTree::to_mermaid`]: drawings by Graphviz and Mermaid.
+//! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
+//! - [`ExplainTree::to_folded`]: the times for flame graphs.
 //!
 //! # JSON
 //!
@@ -74,13 +77,20 @@
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
+mod caption;
 mod counts;
 mod documents;
+mod dot;
 mod findings;
+mod folded;
 mod from_plan;
+#[cfg(test)]
+mod hostile;
 #[cfg(feature = "viewer")]
 mod html;
 mod json;
+mod mermaid;
+mod pgjson;
 mod pieces;
 #[cfg(test)]
 pub(crate) mod sample;

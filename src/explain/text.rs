@@ -17,7 +17,7 @@ use crate::terminal;
 /// Columns a line may take, if the tree is not too deep for them.
 const WIDTH_DEFAULT: usize = 100;
 /// Columns left for text however deep the tree is.
-const ROOM_MIN: usize = 24;
+const ROOM_MIN: usize = 20;
 /// Segments listed with a node at the most.
 const SEGMENTS_SHOWN: usize = 8;
 
@@ -431,7 +431,7 @@ impl Page<'_> {
 }
 
 /// `= 42 documents (document frequency)` or `≈ 120 documents, 0 to 4,312 (independence)`.
-fn estimate(estimate: &Estimate) -> String {
+pub(super) fn estimate(estimate: &Estimate) -> String {
     let documents = Count(estimate.documents, "document");
     let source = match &*estimate.source {
         "" => String::new(),
@@ -446,9 +446,15 @@ fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// How far off an estimate that was a guess turned out to be, and in which direction.
+/// The same as a piece of a line, in an alarming colour where it is far off.
 fn q_error(node: &ExplainNode) -> Option<Piece> {
     const ALARMING: f64 = 10.0;
+    let style = if node.q_error()? >= ALARMING { Style::Bad } else { Style::Plain };
+    Some(piece(style, format!("{},", misjudged(node)?)).whole())
+}
+
+/// How far off an estimate that was a guess turned out to be, and in which direction.
+pub(super) fn misjudged(node: &ExplainNode) -> Option<String> {
     let q_error = node.q_error().filter(|_| !node.estimate.is_exact())?;
     let actual = node.actual.as_ref()?.documents;
     let direction = match node.estimate.documents.cmp(&actual) {
@@ -456,8 +462,7 @@ fn q_error(node: &ExplainNode) -> Option<Piece> {
         std::cmp::Ordering::Equal => "",
         std::cmp::Ordering::Greater => " too high",
     };
-    let style = if q_error >= ALARMING { Style::Bad } else { Style::Plain };
-    Some(piece(style, format!("q-error {q_error:.2}{direction},")).whole())
+    Some(format!("q-error {q_error:.2}{direction}"))
 }
 
 #[cfg(test)]
@@ -626,7 +631,7 @@ Total 42.0 us
     proptest! {
         #[test]
         fn no_line_is_wider_than_the_terminal(
-            label in "(\\PC|東|[a-z ]){0,200}", reason in "(\\PC|[a-z ]{1,30}){0,30}", width in 40usize..120, ascii: bool,
+            label in "(\\PC|東|[a-z ]){0,200}", reason in "(\\PC|[a-z ]{1,30}){0,30}", width in 26usize..120, ascii: bool,
         ) {
             let mut node = ExplainNode::new("Term", label.clone());
             node.decisions = vec![Decision::accepted(label.clone(), reason.clone())];

@@ -1,6 +1,15 @@
-//! Numbers with their units, for people.
+//! Numbers with their units, and texts that may be long, for people.
 
+use std::borrow::Cow;
 use std::fmt;
+
+/// A text of at most so many characters, and an ellipsis where anything is missing.
+pub(super) fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(chars_max) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),
+        None => Cow::Borrowed(text),
+    }
+}
 
 /// A number with its thousands grouped.
 pub(super) struct Grouped(pub(super) u64);

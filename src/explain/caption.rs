@@ -1,0 +1,183 @@
+//! What drawings say of a plan: the lines in the box of each node, and how much of the time it took. The texts are
+//! shortened, and nothing invisible is in them; each drawing escapes them for its own syntax.
+
+use super::text::{estimate, misjudged};
+use super::units::{Count, Time, shortened};
+use super::{Alternative, Decision, ExplainFacet, ExplainNode, ExplainTree};
+use crate::terminal;
+
+/// Characters of a line: a box that is wider leaves no room for the others.
+const LINE_CHARS_MAX: usize = 60;
+/// Characters of the query above a drawing.
+const TITLE_CHARS_MAX: usize = 120;
+/// Characters of what is shown on request.
+const TOOLTIP_CHARS_MAX: usize = 1_000;
+/// An edge for any number of documents is at least one point wide and at most this.
+const EDGE_WIDTH_MAX: f64 = 8.0;
+
+/// What stands in a box.
+pub(super) struct Caption {
+    /// The name of the operator first.
+    pub(super) lines: Vec<String>,
+    /// The part of all measured time that was spent here, from 0 to 1; 0 where nothing was measured.
+    pub(super) share: f64,
+}
+
+/// A node, and where in the list its parent stands.
+pub(super) struct Placed<'t, N> {
+    pub(super) node: &'t N,
+    pub(super) parent: Option<usize>,
+}
+
+/// Something that has others of its kind below it.
+pub(super) trait Branch: Sized {
+    fn below(&self) -> &[Self];
+}
+
+impl Branch for ExplainNode {
+    fn below(&self) -> &[Self] {
+        &self.children
+    }
+}
+
+impl Branch for ExplainFacet {
+    fn below(&self) -> &[Self] {
+        &self.within
+    }
+}
+
+/// Everything below and including `roots`, level by level.
+pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<Placed<'_, N>> {
+    let mut placed: Vec<_> = roots.iter().map(|node| Placed { node, parent: None }).collect();
+    let mut at = 0;
+    while at < placed.len() {
+        let below = placed[at].node.below();
+        placed.extend(below.iter().map(|node| Placed { node, parent: Some(at) }));
+        at += 1;
+    }
+    placed
+}
+
+impl ExplainTree {
+    /// All time that was measured, of nodes and of facets.
+    pub(super) fn measured_ns(&self) -> u64 {
+        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
+        let facets = by_level(&self.facets);
+        let of_facets = facets.iter().filter_map(|facet| Some(facet.node.actual.as_ref()?.time_ns));
+        of_nodes.chain(of_facets).fold(0, u64::saturating_add)
+    }
+
+    /// The node that finds everything that matches, of which facets are counted, and its place level by level: below those
+    /// that make a page of it.
+    pub(super) fn matches(&self) -> (usize, &ExplainNode) {
+        let (mut at, mut node) = (0, &self.plan);
+        while let ("Limit" | "TopK" | "Sort" | "Collapse", [input]) =
+            (&*node.operator, &*node.children)
+        {
+            (at, node) = (at + 1, input);
+        }
+        (at, node)
+    }
+
+    /// What stands above a drawing.
+    pub(super) fn title(&self) -> String {
+        let query = shown(&self.query, TITLE_CHARS_MAX);
+        match self.total_ns {
+            Some(total) => format!("{query}, {}", Time(total)),
+            None => query,
+        }
+    }
+}
+
+impl ExplainNode {
+    /// Documents that came out of it, or are expected to.
+    pub(super) fn documents_out(&self) -> u64 {
+        self.actual.as_ref().map_or(self.estimate.documents, |actual| actual.documents)
+    }
+
+    pub(super) fn caption(&self, all_ns: u64) -> Caption {
+        let mut lines = vec![line(&self.operator)];
+        let label = self.label.strip_prefix(&*self.operator).unwrap_or(&self.label).trim_start();
+        lines.extend([label, &self.algorithm].into_iter().filter(|it| !it.is_empty()).map(line));
+        lines.push(line(&estimate(&self.estimate)));
+        let mut share = 0.0;
+        if let Some(actual) = &self.actual {
+            let ended = match (actual.stopped, actual.complete) {
+                (true, _) => Some("stopped here, out of time".to_owned()),
+                (false, false) => Some("stopped early".to_owned()),
+                (false, true) => misjudged(self),
+            };
+            let found = Count(actual.documents, "document").to_string();
+            lines.push([Some(found), ended].into_iter().flatten().collect::<Vec<_>>().join(", "));
+            share = part(actual.time_ns, all_ns);
+            lines.push(time(actual.time_ns, share));
+        }
+        Caption { lines, share }
+    }
+
+    /// What is shown on request: which node it is, and all of what it answers.
+    pub(super) fn tooltip(&self) -> String {
+        let text = self.predicate.as_ref().unwrap_or(&self.label);
+        format!("{} {}", shown(&self.id, LINE_CHARS_MAX), shown(text, TOOLTIP_CHARS_MAX))
+    }
+}
+
+impl ExplainFacet {
+    /// Of a facet within another, the documents of all buckets that it is counted in.
+    pub(super) fn documents_within(&self) -> u64 {
+        let within = self.actual.and_then(|actual| actual.within).or(self.estimate);
+        within.map_or(0, |within| within.documents)
+    }
+
+    pub(super) fn caption(&self, all_ns: u64) -> Caption {
+        let what = match &self.ranges {
+            Some(ranges) => format!("{}, {ranges}", self.field),
+            None => format!("{}, top {}", self.field, self.limit),
+        };
+        let options = self.options.as_deref().unwrap_or_default();
+        let texts = ["Facet", &what, options, &self.algorithm];
+        let mut lines: Vec<_> =
+            texts.into_iter().filter(|text| !text.is_empty()).map(line).collect();
+        let mut share = 0.0;
+        if let Some(actual) = &self.actual {
+            share = part(actual.time_ns, all_ns);
+            lines.push(time(actual.time_ns, share));
+        }
+        Caption { lines, share }
+    }
+}
+
+/// The ways that were not taken at a node or a facet, in a box each.
+pub(super) fn not_taken(decisions: &[Decision]) -> impl Iterator<Item = Vec<String>> {
+    let others = decisions.iter().flat_map(|it| it.alternative.iter().chain(&it.others));
+    others.map(|Alternative { name, estimated_cost_ns, measured_ns }| {
+        let cost = estimated_cost_ns.map(|ns| format!("about {}", Time(ns)));
+        let measured = measured_ns.map(|ns| format!("measured {}", Time(ns)));
+        let costs: Vec<_> = [cost, measured].into_iter().flatten().collect();
+        let mut lines = vec!["not taken".to_owned(), line(name)];
+        lines.extend((!costs.is_empty()).then(|| costs.join(", ")));
+        lines
+    })
+}
+
+/// How wide the edge for so many documents is, in points: by the power of ten.
+pub(super) fn edge_width(documents: u64) -> f64 {
+    (1.0 + (documents as f64 + 1.0).log10()).min(EDGE_WIDTH_MAX)
+}
+
+fn line(text: &str) -> String {
+    shown(text, LINE_CHARS_MAX)
+}
+
+/// Text that may be shown: control characters and marks that reorder text are written as escapes.
+fn shown(text: &str, chars_max: usize) -> String {
+    terminal::printable(&shortened(text, chars_max)).into_owned()
+}
+
+fn part(ns: u64, all_ns: u64) -> f64 {
+    if all_ns == 0 { 0.0 } else { ns as f64 / all_ns as f64 }
+}
+
+fn time(ns: u64, share: f64) -> String {
+    format!("{}, {:.0} %", Time(ns), share * 100.0)
+}

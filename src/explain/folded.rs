@@ -1,0 +1,138 @@
+//! [`ExplainTree`] → folded stacks: a line for every node with the names above it and its own time.
+
+use super::caption::{Branch, Placed, by_level};
+use super::units::shortened;
+use super::{ExplainFacet, ExplainNode, ExplainTree};
+use crate::terminal;
+
+/// Characters of a label. Every name stands in the line of each node below it.
+const LABEL_CHARS_MAX: usize = 80;
+
+impl ExplainTree {
+    /// The times of a plan that was run as folded stacks, one a line: `query [rust];TopK [best 10];TermScan [rust] 1200`.
+    /// That is what `flamegraph.pl`, `inferno-flamegraph` and speedscope draw.
+    ///
+    /// The numbers are nanoseconds of each node without its inputs, or of a facet; together with the line of the query
+    /// itself, which has what no node took, they make up [`total_ns`](Self::total_ns). Nodes that took no time have no
+    /// line of their own. Empty where the plan was not run.
+    ///
+    /// ```
+    /// use treepie::explain::{Actual, ExplainNode, ExplainTree};
+    ///
+    /// let mut tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
+    /// assert_eq!(tree.to_folded(), "");
+    /// let mut actual = Actual::default();
+    /// actual.time_ns = 1_200;
+    /// tree.plan.actual = Some(actual);
+    /// tree.total_ns = Some(1_500);
+    /// assert_eq!(tree.to_folded(), "query [rust] 300\nquery [rust];TermScan [title:rust] 1200\n");
+    /// ```
+    pub fn to_folded(&self) -> String {
+        let measured = self.measured_ns();
+        let mut out = String::new();
+        let top = frame("query", &self.query);
+        push(&mut out, &top, self.total_ns.unwrap_or(0).saturating_sub(measured));
+        let nodes = by_level(std::slice::from_ref(&self.plan));
+        stacks(&mut out, &top, &nodes, ExplainNode::frame, |node| {
+            node.actual.as_ref().map(|actual| actual.time_ns)
+        });
+        let facets = by_level(&self.facets);
+        stacks(&mut out, &top, &facets, ExplainFacet::frame, |facet| {
+            facet.actual.map(|actual| actual.time_ns)
+        });
+        out
+    }
+}
+
+impl ExplainNode {
+    fn frame(&self) -> String {
+        let label = self.label.strip_prefix(&*self.operator).unwrap_or(&self.label);
+        frame(&self.operator, label.trim_start())
+    }
+}
+
+impl ExplainFacet {
+    fn frame(&self) -> String {
+        frame("Facet", &self.field)
+    }
+}
+
+fn stacks<N: Branch>(
+    out: &mut String,
+    top: &str,
+    nodes: &[Placed<'_, N>],
+    frame: fn(&N) -> String,
+    time_ns: fn(&N) -> Option<u64>,
+) {
+    let mut paths: Vec<String> = Vec::with_capacity(nodes.len());
+    for Placed { node, parent } in nodes {
+        let above = parent.map_or(top, |parent| &paths[parent]);
+        let path = format!("{above};{}", frame(node));
+        push(out, &path, time_ns(node).unwrap_or(0));
+        paths.push(path);
+    }
+}
+
+fn push(out: &mut String, path: &str, time_ns: u64) {
+    if time_ns > 0 {
+        out.push_str(&format!("{path} {time_ns}\n"));
+    }
+}
+
+/// A name without what separates names. It ends in a bracket, because a number at its end would be read as a second
+/// measurement.
+fn frame(operator: &str, label: &str) -> String {
+    let clean =
+        |text: &str| terminal::printable(&shortened(text, LABEL_CHARS_MAX)).replace(';', ",");
+    format!("{} [{}]", clean(operator), clean(label))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::explain::{hostile, sample};
+
+    #[test]
+    fn the_sample_is_folded_like_this() {
+        let expected = include_str!("samples/analyzed.folded");
+        assert_eq!(sample::analyzed().to_folded(), expected);
+    }
+
+    /// What `flamegraph.pl` reads of a line: everything up to the last number, and that.
+    fn read(line: &str) -> (Vec<&str>, u64) {
+        let (stack, number) = line.rsplit_once(' ').expect("a number at the end");
+        // A second number would be the measurement of a comparison.
+        let last = stack.rsplit(char::is_whitespace).next().unwrap();
+        assert!(last.parse::<f64>().is_err(), "{line}");
+        (stack.split(';').collect(), number.parse().expect("a number"))
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_texts_stay_in_their_names(tree in hostile::trees()) {
+            let folded = tree.to_folded();
+            let lines: Vec<_> = folded.lines().map(read).collect();
+            prop_assert_eq!(folded.chars().filter(|c| c.is_control() && *c != '\n').count(), 0);
+            let taken: u64 = lines.iter().map(|(_, ns)| ns).sum();
+            prop_assert_eq!(taken, tree.measured_ns().max(tree.total_ns.unwrap_or(0)));
+            // As deep as the tree: no label has made a level.
+            let depth = |id: &str| id.split('.').count();
+            let deepest = tree.plan.iter().map(|node| depth(&node.id)).max().unwrap_or(0).max(3);
+            for (stack, ns) in &lines {
+                prop_assert!(*ns > 0 && stack.len() <= 1 + deepest, "{stack:?}");
+                prop_assert!(stack.iter().all(|name| name.ends_with(']')), "{stack:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn deep_wide_and_long_plans_are_folded() {
+        let deep = hostile::deep(256).to_folded();
+        assert_eq!(deep.lines().last().map(|line| line.split(';').count()), Some(256));
+        assert_eq!(hostile::wide(5_000).to_folded().lines().count(), 4_999);
+        let mut long = hostile::long();
+        long.plan.actual = Some(crate::explain::Actual { time_ns: 1, ..<_>::default() });
+        assert!(long.to_folded().len() < 2_000);
+    }
+}

@@ -1,0 +1,472 @@
+//! [`ExplainTree`] → what Postgres prints for `EXPLAIN (FORMAT JSON)`, for the many viewers of that.
+//!
+//! Names, order and units are those of Postgres 17 (`src/backend/commands/explain.c`), and each operator is called by
+//! the node of Postgres that comes nearest; what it really is stands beside that under `Treepie …`.
+
+use super::caption::by_level;
+use super::{Actual, Decision, ExplainFacet, ExplainNode, ExplainTree};
+use crate::json::Json;
+
+/// Postgres counts what it reads in blocks of this size.
+const BLOCK_BYTES: u64 = 8_192;
+/// All kinds of blocks that Postgres tells of, in its order; ours are hits, as what is mapped is not read by us.
+const BLOCKS: [&str; 10] = [
+    "Shared Hit Blocks",
+    "Shared Read Blocks",
+    "Shared Dirtied Blocks",
+    "Shared Written Blocks",
+    "Local Hit Blocks",
+    "Local Read Blocks",
+    "Local Dirtied Blocks",
+    "Local Written Blocks",
+    "Temp Read Blocks",
+    "Temp Written Blocks",
+];
+
+impl ExplainTree {
+    /// The tree as `EXPLAIN (FORMAT JSON)` of Postgres prints plans, with `ANALYZE` and `BUFFERS` where it was run: for
+    /// viewers such as [explain.dalibo.com](https://explain.dalibo.com) and
+    /// [explain.depesz.com](https://explain.depesz.com), which show times, rows and misestimates of the tree.
+    ///
+    /// | here | there |
+    /// |---|---|
+    /// | documents | rows |
+    /// | a node's own time | `Actual Total Time` in milliseconds, which contains the inputs' |
+    /// | when a node begins | `Actual Startup Time`: the time of its inputs, which come first |
+    /// | costs of decisions | `Total Cost` in microseconds; 0 where nothing was decided by cost |
+    /// | bytes read | `Shared Hit Blocks` of 8 KiB, with those of the inputs |
+    /// | the time of the search | `Execution Time`, planning included: `Planning Time` is not told |
+    /// | a facet | an `Aggregate` that is a `SubPlan` of the root |
+    ///
+    /// Nodes are called by what Postgres has: a term is a `Bitmap Index Scan`, an intersection a `BitmapAnd`, a phrase
+    /// a `Bitmap Heap Scan` that rechecks. `Treepie Operator`, `Treepie Algorithm` and others have what they are.
+    ///
+    /// ```
+    /// use treepie::explain::{ExplainNode, ExplainTree};
+    ///
+    /// let tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
+    /// assert!(tree.to_pgjson().contains("\"Node Type\": \"Bitmap Index Scan\","));
+    /// ```
+    pub fn to_pgjson(&self) -> String {
+        let mut json = Json::default();
+        json.array(&[self], |json, tree| {
+            json.object(|json| {
+                json.field("Plan").pg_node(&tree.plan, None, &tree.facets);
+                if let Some(total) = tree.total_ns {
+                    json.field("Execution Time").milliseconds(total);
+                }
+                json.field("Query Text").string(&tree.query);
+            });
+        });
+        indented(&json.out)
+    }
+}
+
+/// What a node and everything below it took.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    time_ns: u64,
+    bytes_read: u64,
+}
+
+impl Sums {
+    fn of(node: &ExplainNode) -> Sums {
+        let actuals = node.iter().filter_map(|node| node.actual.as_ref());
+        Sums::add_up(actuals.map(|actual| (actual.time_ns, actual.bytes_read)))
+    }
+
+    fn of_facets(facets: &[ExplainFacet]) -> Sums {
+        let facets = by_level(facets);
+        let actuals = facets.iter().filter_map(|facet| facet.node.actual);
+        Sums::add_up(actuals.map(|actual| (actual.time_ns, actual.bytes_read)))
+    }
+
+    fn add_up(parts: impl Iterator<Item = (u64, u64)>) -> Sums {
+        parts.fold(Sums::default(), |sums, (time_ns, bytes_read)| Sums {
+            time_ns: sums.time_ns.saturating_add(time_ns),
+            bytes_read: sums.bytes_read.saturating_add(bytes_read),
+        })
+    }
+
+    fn and(self, other: Sums) -> Sums {
+        Sums::add_up([self, other].iter().map(|sums| (sums.time_ns, sums.bytes_read)))
+    }
+}
+
+/// What a node and everything below it is expected to cost; a node says so only where it decided by that.
+fn cost_ns(node: &ExplainNode) -> u64 {
+    let inputs = node.children.iter().map(cost_ns).fold(0, u64::saturating_add);
+    inputs.max(decided_cost_ns(&node.decisions))
+}
+
+/// The same of facets, and of those within them.
+fn facets_cost_ns(facets: &[ExplainFacet]) -> u64 {
+    let costs = by_level(facets).into_iter().map(|facet| decided_cost_ns(&facet.node.decisions));
+    costs.fold(0, u64::saturating_add)
+}
+
+fn decided_cost_ns(decisions: &[Decision]) -> u64 {
+    let accepted = decisions.iter().rev().filter(|decision| decision.accepted);
+    accepted.filter_map(|decision| decision.estimated_cost_ns).next().unwrap_or(0)
+}
+
+/// How a node stands below its parent.
+#[derive(Clone, Copy)]
+enum Relation {
+    Outer,
+    /// One of the bitmaps that are combined.
+    Member,
+}
+
+impl Json {
+    /// A node and what is below it; the facets are those of the root.
+    fn pg_node(&mut self, node: &ExplainNode, relation: Option<Relation>, facets: &[ExplainFacet]) {
+        let below = node.children.iter().map(Sums::of).fold(Sums::of_facets(facets), Sums::and);
+        let node_type = postgres_type(&node.operator);
+        self.object(|json| {
+            json.field("Node Type").string(node_type);
+            if let Some(relation) = relation {
+                let name = match relation {
+                    Relation::Outer => "Outer",
+                    Relation::Member => "Member",
+                };
+                json.field("Parent Relationship").string(name);
+            }
+            json.field("Parallel Aware").boolean(false);
+            json.field("Async Capable").boolean(false);
+            json.pg_details(node, node_type);
+            let inputs = node.children.iter().map(cost_ns).fold(0, u64::saturating_add);
+            let all = cost_ns(node).saturating_add(facets_cost_ns(facets));
+            json.pg_costs(inputs, all, node.estimate.documents);
+            if let Some(actual) = &node.actual {
+                let own = Sums { time_ns: actual.time_ns, bytes_read: actual.bytes_read };
+                json.pg_actual(below, own, actual.documents);
+            }
+            json.pg_original(node);
+            let member = matches!(node_type, "BitmapAnd" | "BitmapOr");
+            let relation = if member { Relation::Member } else { Relation::Outer };
+            json.pg_plans(node.children.len() + facets.len(), |json, at| {
+                match node.children.get(at) {
+                    Some(child) => json.pg_node(child, Some(relation), &[]),
+                    None => json.pg_facet(&facets[at - node.children.len()]),
+                }
+            });
+        });
+    }
+
+    fn pg_facet(&mut self, facet: &ExplainFacet) {
+        let within = facets_cost_ns(&facet.within);
+        let cost = within.saturating_add(decided_cost_ns(&facet.decisions));
+        // How many buckets came out is not told: as many as were asked for, if there are so many terms.
+        let rows = if facet.terms > 0 { facet.limit.min(facet.terms) } else { facet.limit };
+        self.object(|json| {
+            json.field("Node Type").string("Aggregate");
+            json.field("Strategy").string("Hashed");
+            json.field("Partial Mode").string("Simple");
+            json.field("Parent Relationship").string("SubPlan");
+            json.field("Subplan Name").string(&format!("facet {}", facet.field));
+            json.field("Parallel Aware").boolean(false);
+            json.field("Async Capable").boolean(false);
+            json.field("Group Key").array(&[&facet.field], |json, field| json.string(field));
+            json.pg_costs(within, cost, rows);
+            if let Some(actual) = &facet.actual {
+                let own = Sums { time_ns: actual.time_ns, bytes_read: actual.bytes_read };
+                json.pg_actual(Sums::of_facets(&facet.within), own, rows);
+            }
+            json.field("Treepie Operator").string("Facet");
+            json.pg_text("Treepie Algorithm", &facet.algorithm);
+            json.pg_text("Treepie Ranges", facet.ranges.as_deref().unwrap_or_default());
+            json.pg_text("Treepie Options", facet.options.as_deref().unwrap_or_default());
+            json.pg_decisions(&facet.decisions);
+            json.pg_plans(facet.within.len(), |json, at| json.pg_facet(&facet.within[at]));
+        });
+    }
+
+    /// What Postgres tells of a node of this type.
+    fn pg_details(&mut self, node: &ExplainNode, node_type: &str) {
+        let field = node.field.as_deref().unwrap_or("documents");
+        let condition = node.predicate.as_ref().unwrap_or(&node.label);
+        match node_type {
+            "Bitmap Index Scan" => {
+                self.field("Index Name").string(field);
+                self.field("Index Cond").string(condition);
+            }
+            "Seq Scan" => {
+                self.field("Relation Name").string(field);
+                self.field("Alias").string(field);
+                if node.operator != "All" {
+                    self.field("Filter").string(condition);
+                }
+            }
+            "Bitmap Heap Scan" => {
+                self.field("Relation Name").string(field);
+                self.field("Alias").string(field);
+                self.field("Recheck Cond").string(condition);
+                let removed = |actual: &Actual| actual.documents_in?.checked_sub(actual.documents);
+                if let Some(removed) = node.actual.as_ref().and_then(removed) {
+                    self.field("Rows Removed by Index Recheck").number(removed);
+                }
+            }
+            "Sort" => self.field("Sort Key").array(&[&node.label], |json, key| json.string(key)),
+            "SetOp" => {
+                self.field("Strategy").string("Hashed");
+                self.field("Command").string("Except");
+            }
+            "Result" => self.field("One-Time Filter").string("false"),
+            "Custom Scan" => self.field("Custom Plan Provider").string(&node.operator),
+            _ => {}
+        }
+    }
+
+    fn pg_costs(&mut self, startup_ns: u64, total_ns: u64, rows: u64) {
+        self.field("Startup Cost").thousandths(startup_ns, 3);
+        self.field("Total Cost").thousandths(total_ns, 3);
+        self.field("Plan Rows").number(rows);
+        // Of bitmaps Postgres says the same.
+        self.field("Plan Width").number(0);
+    }
+
+    fn pg_actual(&mut self, below: Sums, own: Sums, rows: u64) {
+        let all = below.and(own);
+        self.field("Actual Startup Time").milliseconds(below.time_ns);
+        self.field("Actual Total Time").milliseconds(all.time_ns);
+        self.field("Actual Rows").number(rows);
+        self.field("Actual Loops").number(1);
+        for name in BLOCKS {
+            let is_read = name == BLOCKS[0];
+            self.field(name).number(if is_read { all.bytes_read.div_ceil(BLOCK_BYTES) } else { 0 });
+        }
+    }
+
+    fn pg_original(&mut self, node: &ExplainNode) {
+        self.field("Treepie Operator").string(&node.operator);
+        self.pg_text("Treepie Label", &node.label);
+        self.pg_text("Treepie Algorithm", &node.algorithm);
+        self.field("Treepie Lower Bound").number(node.estimate.lower);
+        self.field("Treepie Upper Bound").number(node.estimate.upper);
+        self.pg_text("Treepie Estimate Source", &node.estimate.source);
+        if let Some(actual) = node.actual.as_ref().filter(|actual| !actual.complete) {
+            let ended = if actual.stopped { "stopped, out of time" } else { "stopped early" };
+            self.field("Treepie Ended").string(ended);
+        }
+        self.pg_decisions(&node.decisions);
+    }
+
+    fn pg_decisions(&mut self, decisions: &[Decision]) {
+        if !decisions.is_empty() {
+            self.field("Treepie Decisions").array(decisions, |json, decision| {
+                let not = if decision.accepted { "" } else { "not " };
+                json.string(&format!("{not}{}: {}", decision.rule, decision.reason));
+            });
+        }
+    }
+
+    fn pg_text(&mut self, name: &str, text: &str) {
+        if !text.is_empty() {
+            self.field(name).string(text);
+        }
+    }
+
+    fn pg_plans(&mut self, n: usize, plan: impl Fn(&mut Json, usize)) {
+        if n > 0 {
+            let all: Vec<usize> = (0..n).collect();
+            self.field("Plans").array(&all, |json, at| plan(json, *at));
+        }
+    }
+
+    fn milliseconds(&mut self, ns: u64) {
+        self.thousandths(ns, 6);
+    }
+
+    /// A whole number with its point moved so many digits to the left.
+    fn thousandths(&mut self, number: u64, digits: u32) {
+        let unit = 10u64.pow(digits);
+        let width = digits as usize;
+        self.number(format_args!("{}.{:0width$}", number / unit, number % unit));
+    }
+}
+
+/// The node of Postgres that comes nearest to an operator.
+fn postgres_type(operator: &str) -> &'static str {
+    match operator {
+        "TermScan" | "Exists" | "Expand" | "Deleted" => "Bitmap Index Scan",
+        "ColumnScan" | "All" => "Seq Scan",
+        "Phrase" => "Bitmap Heap Scan",
+        "Intersect" => "BitmapAnd",
+        "Union" | "AtLeast" => "BitmapOr",
+        "Difference" => "SetOp",
+        "TopK" | "Sort" => "Sort",
+        "Collapse" => "Unique",
+        "Limit" => "Limit",
+        "Nothing" => "Result",
+        _ => "Custom Scan",
+    }
+}
+
+/// JSON on one line → JSON on a line for every value, as Postgres prints it: viewers look for a first line that is `[`.
+fn indented(json: &str) -> String {
+    const INDENT_MAX: usize = 40;
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
+    let new_line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth.min(INDENT_MAX)));
+    };
+    for c in json.chars() {
+        if in_string {
+            match c {
+                // Viewers take it for the mark of a line that a terminal has broken.
+                '↵' => out.push_str("\\u21b5"),
+                _ => out.push(c),
+            }
+            in_string = is_escaped || c != '"';
+            is_escaped = !is_escaped && c == '\\';
+            continue;
+        }
+        match c {
+            '[' | '{' => {
+                depth += 1;
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            ']' | '}' => {
+                depth -= 1;
+                new_line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => {
+                in_string = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::explain::{hostile, sample};
+
+    const SAMPLE: &str = include_str!("samples/analyzed.pgjson");
+
+    #[test]
+    fn the_sample_is_written_like_this() {
+        assert_eq!(sample::analyzed().to_pgjson(), SAMPLE);
+    }
+
+    #[test]
+    fn a_plan_that_was_not_run_has_no_times() {
+        let mut tree = hostile::wide(3);
+        tree.plan.children.iter_mut().for_each(|node| node.actual = None);
+        let text = tree.to_pgjson();
+        assert!(!text.contains("Actual") && !text.contains("Blocks") && !text.contains("Time"));
+        check(&tree);
+    }
+
+    /// Names that viewers read without asking whether they are there, and what they expect.
+    ///
+    /// From their sources: `services/plan-service.ts` and `interfaces.ts` of dalibo/pev2; `lib/Pg/Explain/From.pm` and
+    /// `FromJSON.pm` of Pg::Explain, which is behind explain.depesz.com; and `src/backend/commands/explain.c` of Postgres,
+    /// which they are written for.
+    fn check_node(node: &Map<String, Value>, is_analyzed: bool) {
+        let node_type = node["Node Type"].as_str().expect("a name");
+        let number = |name: &str| node[name].as_f64().unwrap_or_else(|| panic!("no number {name}"));
+        let text = |name: &str| assert!(node[name].is_string(), "{node_type} without {name}");
+        for name in ["Startup Cost", "Total Cost", "Plan Rows", "Plan Width"] {
+            assert!(number(name) >= 0.0, "{name}");
+        }
+        assert!(number("Startup Cost") <= number("Total Cost"));
+        for name in ["Parallel Aware", "Async Capable"] {
+            assert!(node[name].is_boolean(), "{name}");
+        }
+        match node_type {
+            "Seq Scan" | "Bitmap Heap Scan" => {
+                ["Relation Name", "Alias"].map(text).into_iter().collect()
+            }
+            "Bitmap Index Scan" => ["Index Name", "Index Cond"].map(text).into_iter().collect(),
+            "Aggregate" => ["Strategy", "Subplan Name"].map(text).into_iter().collect(),
+            "SetOp" => ["Strategy", "Command"].map(text).into_iter().collect(),
+            "Custom Scan" => text("Custom Plan Provider"),
+            _ => {}
+        }
+        for name in ["Group Key", "Sort Key"] {
+            let list = node.get(name).map(|list| list.as_array().expect("a list"));
+            assert!(list.is_none_or(|list| list.iter().all(Value::is_string)), "{name}");
+        }
+        // Pg::Explain prints a method with its space, which we do not know.
+        assert!(!node.contains_key("Sort Method"));
+        if node.contains_key("Actual Rows") {
+            assert!(is_analyzed && number("Actual Loops") == 1.0 && number("Actual Rows") >= 0.0);
+            assert!(number("Actual Startup Time") <= number("Actual Total Time"));
+            for name in BLOCKS {
+                assert!(node[name].is_u64(), "{name}");
+            }
+        }
+        let mut below = (0.0, 0.0);
+        for plan in node.get("Plans").map_or(&vec![], |plans| plans.as_array().expect("a list")) {
+            let plan = plan.as_object().expect("a node");
+            let relation = plan["Parent Relationship"].as_str().expect("a name");
+            assert!(["Outer", "Member", "SubPlan"].contains(&relation), "{relation}");
+            check_node(plan, is_analyzed);
+            below.0 += plan.get("Actual Total Time").map_or(0.0, |time| time.as_f64().unwrap());
+            below.1 += plan["Total Cost"].as_f64().unwrap();
+        }
+        // Viewers subtract what is below from a node's own.
+        if node.contains_key("Actual Total Time") {
+            assert!(number("Actual Total Time") >= below.0 - 1e-3, "{below:?}");
+        }
+        assert!(number("Total Cost") >= below.1 - 1e-3, "{below:?}");
+    }
+
+    fn check(tree: &ExplainTree) {
+        let text = tree.to_pgjson();
+        // Where Pg::Explain looks for the beginning and the end, and nowhere else.
+        assert_eq!(text.lines().filter(|line| line.trim() == "[").count(), 1);
+        assert_eq!((text.lines().next(), text.lines().last()), (Some("["), Some("]")));
+        assert!(!text.contains('↵'), "pev2 breaks lines there, even in a string");
+        // What terminals put around lines, and pev2 takes off: pev2's `cleanupSource`.
+        assert!(text.lines().all(|line| !line.ends_with(['+', '|', '║', '│'])));
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        let [plan] = value.as_array().expect("a list").as_slice() else { panic!("one plan") };
+        assert_eq!(plan["Query Text"], json!(tree.query));
+        assert_eq!(plan.get("Execution Time").is_some(), tree.total_ns.is_some());
+        let root = plan["Plan"].as_object().expect("a node");
+        assert!(!root.contains_key("Parent Relationship"));
+        check_node(
+            root,
+            tree.plan.iter().any(|node| node.actual.is_some()) || !tree.facets.is_empty(),
+        );
+        let n = text.matches("\"Node Type\": ").count();
+        assert_eq!(n, tree.plan.iter().count() + by_level(&tree.facets).len());
+        let total = root.get("Actual Total Time").map(|time| time.as_f64().unwrap() * 1e6);
+        assert!(total.is_none_or(|total| (total - tree.measured_ns() as f64).abs() < 1_000.0));
+    }
+
+    proptest! {
+        #[test]
+        fn viewers_find_what_they_read(tree in hostile::trees()) {
+            check(&tree);
+        }
+    }
+
+    #[test]
+    fn deep_wide_and_long_plans_are_written() {
+        // Deeper than what serde_json reads, so only the brackets are looked at.
+        let deep = hostile::deep(256).to_pgjson();
+        assert_eq!(deep.matches("\"Node Type\": ").count(), 256);
+        assert_eq!([deep.matches('[').count(), deep.matches(']').count()], [256, 256]);
+        assert_eq!([deep.matches('{').count(), deep.matches('}').count()], [257, 257]);
+        check(&hostile::wide(5_000));
+        check(&hostile::long());
+    }
+}
