@@ -204,8 +204,7 @@ impl Budget {
         let can_stop = self.can_stop();
         if can_stop {
             let started = Instant::now();
-            let of_timeout = self.timeout.and_then(|timeout| started.checked_add(timeout));
-            let deadline = [of_timeout, self.deadline].into_iter().flatten().min();
+            let deadline = self.deadline_from(started);
             let cancel = self.cancel.clone();
             HELD.with_borrow_mut(|held| {
                 held.push(Entered {
@@ -220,6 +219,12 @@ impl Budget {
             LEFT.set(0);
         }
         Scope { memory, can_stop }
+    }
+
+    /// When what begins at `started` has to end.
+    pub(crate) fn deadline_from(&self, started: Instant) -> Option<Instant> {
+        let of_timeout = self.timeout.and_then(|timeout| started.checked_add(timeout));
+        [of_timeout, self.deadline].into_iter().flatten().min()
     }
 
     fn can_stop(&self) -> bool {

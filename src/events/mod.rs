@@ -79,6 +79,7 @@
 //! | `commit` | `generation`, `documents`, `added`, `deleted`, `segments`, `bytes` |
 //! | `merge` | `documents`, `segments`, `bytes_read`, `bytes` |
 //! | `rollback` | `bytes` |
+//! | `slow_search` | `log`, `bytes` |
 //!
 //! `error` is null or `{"kind": "NoSpace", "message": "…"}`. [`What`] says what each of them means.
 //!
@@ -87,7 +88,8 @@
 //! Counting is a few additions for each piece of a file that is written, and one small allocation for each file. No clock
 //! is read unless there is a listener, a subscriber of `tracing`, or
 //! [`IndexOptions::measure_times`](crate::IndexOptions::measure_times), and no event is made without one of the first two.
-//! Searches are not counted, and mapped files are read without anybody noticing.
+//! Searches are not counted, but for slow ones [where these are written down](crate::SlowLog), and mapped files are read without
+//! anybody noticing.
 
 mod observer;
 mod stats;
@@ -279,6 +281,15 @@ pub enum What {
         /// Bytes that were written for nothing.
         bytes: u64,
     },
+    /// A search took long, and a line about it was written to [the log of such](crate::IndexOptions::slow_log). The time is
+    /// from the beginning of the search to the end of the line. Where it failed the search did not: the line is missing.
+    #[non_exhaustive]
+    SlowSearch {
+        /// The file of the log, or what else it is written to.
+        log: String,
+        /// Bytes of the line; 0 where it failed.
+        bytes: u64,
+    },
 }
 
 /// The kinds of [`What`].
@@ -315,11 +326,13 @@ pub enum Operation {
     Merge,
     /// [`What::Rollback`]
     Rollback,
+    /// [`What::SlowSearch`]
+    SlowSearch,
 }
 
 impl Operation {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Operation; 15] = [
+    pub const ALL: [Operation; 16] = [
         Operation::Create,
         Operation::Write,
         Operation::Sync,
@@ -335,6 +348,7 @@ impl Operation {
         Operation::Commit,
         Operation::Merge,
         Operation::Rollback,
+        Operation::SlowSearch,
     ];
 
     /// Its name, as JSON has it.
@@ -355,6 +369,7 @@ impl Operation {
             Operation::Commit => "commit",
             Operation::Merge => "merge",
             Operation::Rollback => "rollback",
+            Operation::SlowSearch => "slow_search",
         }
     }
 }
@@ -378,6 +393,7 @@ impl What {
             What::Commit { .. } => Operation::Commit,
             What::Merge { .. } => Operation::Merge,
             What::Rollback { .. } => Operation::Rollback,
+            What::SlowSearch { .. } => Operation::SlowSearch,
         }
     }
 
@@ -398,7 +414,8 @@ impl What {
             | What::Prepare { .. }
             | What::Commit { .. }
             | What::Merge { .. }
-            | What::Rollback { .. } => None,
+            | What::Rollback { .. }
+            | What::SlowSearch { .. } => None,
         }
     }
 
@@ -414,7 +431,8 @@ impl What {
             | What::Prepare { bytes, .. }
             | What::Commit { bytes, .. }
             | What::Merge { bytes, .. }
-            | What::Rollback { bytes } => *bytes,
+            | What::Rollback { bytes }
+            | What::SlowSearch { bytes, .. } => *bytes,
             What::Create { .. }
             | What::SyncNames {}
             | What::Publish { .. }
@@ -465,6 +483,10 @@ impl What {
             | What::Open { bytes, .. }
             | What::Spill { bytes, .. }
             | What::Rollback { bytes } => json.field("bytes").number(bytes),
+            What::SlowSearch { log, bytes } => {
+                json.field("log").string(log);
+                json.field("bytes").number(bytes);
+            }
             What::Commit { generation, documents, added, deleted, segments, bytes } => {
                 json.field("generation").number(generation);
                 json.field("documents").number(documents);
@@ -546,6 +568,7 @@ mod tests {
             },
             What::Merge { documents: 2, segments: 3, bytes_read: 4, bytes: 5 },
             What::Rollback { bytes: 1 },
+            What::SlowSearch { log: "slow.jsonl".into(), bytes: 1 },
         ]
     }
 

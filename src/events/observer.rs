@@ -119,6 +119,7 @@ impl Observer {
             deletes: of(Operation::Delete),
             opens: of(Operation::Open),
             reads: of(Operation::Read),
+            slow_searches: of(Operation::SlowSearch),
         }
     }
 

@@ -54,6 +54,8 @@ pub struct Stats {
     pub opens: Tally,
     /// Files that were read in pieces; mapped ones are not counted. Of the time only that of the calls counts.
     pub reads: Tally,
+    /// Searches that were written down because they took long.
+    pub slow_searches: Tally,
 }
 
 /// How often something was done.
@@ -89,6 +91,7 @@ impl Stats {
             Operation::Commit => self.commits,
             Operation::Merge => self.merges,
             Operation::Rollback => self.rollbacks,
+            Operation::SlowSearch => self.slow_searches,
         }
     }
 
@@ -110,6 +113,7 @@ impl Stats {
             ("deletes", self.deletes),
             ("opens", self.opens),
             ("reads", self.reads),
+            ("slow_searches", self.slow_searches),
         ]
     }
 
@@ -136,12 +140,12 @@ impl Stats {
 /// A table of what was done at all.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<11}{:>9}{:>8}{:>16}", "", "count", "failed", "bytes")?;
+        write!(f, "{:<13}{:>9}{:>8}{:>16}", "", "count", "failed", "bytes")?;
         if self.is_timed {
             write!(f, "{:>12}", "time")?;
         }
         for (name, tally) in self.named().into_iter().filter(|(_, tally)| tally.count > 0) {
-            write!(f, "\n{name:<11}{:>9}{:>8}{:>16}", tally.count, tally.failed, tally.bytes)?;
+            write!(f, "\n{name:<13}{:>9}{:>8}{:>16}", tally.count, tally.failed, tally.bytes)?;
             if self.is_timed {
                 write!(f, "{:>12}", format!("{:.1?}", tally.time))?;
             }
@@ -180,6 +184,7 @@ mod tests {
             reads: tally(13),
             prepares: tally(14),
             flushes: tally(15),
+            slow_searches: tally(16),
         }
     }
 
@@ -209,8 +214,8 @@ mod tests {
         stats.commits = Tally { count: 2, failed: 1, bytes: 4_711, time: Duration::ZERO };
         assert_eq!(
             stats.to_string(),
-            "               count  failed           bytes\n\
-             commits            2       1            4711"
+            "                 count  failed           bytes\n\
+             commits              2       1            4711"
         );
         stats.is_timed = true;
         stats.commits.time = Duration::from_micros(1_500);

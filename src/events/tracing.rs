@@ -1,7 +1,7 @@
 //! The same events for whatever subscribes to `tracing`.
 //!
-//! All have the target `treepie`. Flushes, commits, merges, spilled runs and rollbacks are of the level INFO, what is done
-//! to single files is DEBUG, and whatever failed is WARN. All of the first but spilled runs are spans too, which hold what
+//! All have the target `treepie`. Flushes, commits, merges, spilled runs, rollbacks and slow searches are of the level INFO, what is done
+//! to single files is DEBUG, and whatever failed is WARN. All of the first but spilled runs and slow searches are spans too, which hold what
 //! is told on the same thread meanwhile.
 
 use super::{Event, Operation, What};
@@ -58,6 +58,7 @@ pub(crate) fn tell(of: &Event) {
         | Operation::Commit
         | Operation::Merge
         | Operation::Rollback
+        | Operation::SlowSearch
         | Operation::Spill => tell!(Level::INFO),
         _ => tell!(Level::DEBUG),
     }

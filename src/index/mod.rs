@@ -13,7 +13,7 @@ use crate::inspect::Inspector;
 use crate::limits::Limits;
 use crate::reader::IndexReader;
 use crate::schema::{Field, Schema};
-use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting};
+use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting, SlowSearches};
 pub use crate::segment::disk_usage::DiskUsage;
 use crate::segment::disk_usage::disk_usage;
 use crate::segment::published::Published;
@@ -40,6 +40,8 @@ pub struct Index {
     limits: Option<Limits>,
     /// Where it is switched on.
     cache: Option<Arc<ResultCache>>,
+    /// Where slow searches are written down.
+    slow: Option<SlowSearches>,
     /// What a writer of this index, or of a clone of it, has flushed and committed.
     published: Arc<Published>,
     /// Who counts and tells what is done through this value, its clones and their writers.
@@ -265,7 +267,7 @@ impl Index {
 
     fn setting(&self) -> Setting {
         let (analyzers, cache) = (Arc::clone(&self.analyzers), self.cache.clone());
-        Setting { analyzers, limits: self.limits, cache }
+        Setting { analyzers, limits: self.limits, cache, slow: self.slow.clone() }
     }
 
     /// Adds fields to the index, by one commit: durable and all at once like any other. No document is read or written: those that

@@ -5,13 +5,13 @@ use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::events::{Event, Listener, Observer};
 use crate::schema::Schema;
-use crate::searcher::ResultCache;
+use crate::searcher::{ResultCache, SlowLog, SlowSearches};
 use crate::segment::snapshot::Snapshot;
 use crate::storage::{FsStorage, Observed, ReadMode, Storage, WriteMode};
 use crate::writer::recover::recover;
 use crate::writer::salvage::salvage;
 use crate::writer::{Existing, Recovery, Salvage, WriterOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How an index is opened: [`Index::options`].
@@ -23,6 +23,9 @@ pub struct IndexOptions {
     listener: Option<Listener>,
     measures_times: bool,
     result_cache_bytes: u64,
+    slow_log: Option<Arc<SlowLog>>,
+    /// What the index is called in the log: its path, or nothing.
+    name: Arc<str>,
 }
 
 impl IndexOptions {
@@ -96,6 +99,14 @@ impl IndexOptions {
         self
     }
 
+    /// Has searches that take long written down with how they were answered (default: none); several indexes may have one log
+    /// in common, as an `Arc`. See [`SlowLog`] for an example, and for what that costs.
+    #[must_use]
+    pub fn slow_log(mut self, log: impl Into<Arc<SlowLog>>) -> Self {
+        self.slow_log = Some(log.into());
+        self
+    }
+
     fn cache(&self) -> Option<Arc<ResultCache>> {
         (self.result_cache_bytes > 0).then(|| Arc::new(ResultCache::new(self.result_cache_bytes)))
     }
@@ -126,9 +137,10 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open(self, path: impl Into<PathBuf>) -> Result<Index> {
-        let storage = FsStorage::open(path, self.read_mode)?.write_mode(self.write_mode)?;
-        let storage: Arc<dyn Storage> = Arc::new(storage);
-        self.open_storage(storage)
+        let path = path.into();
+        let options = self.named(&path);
+        let storage = FsStorage::open(path, options.read_mode)?.write_mode(options.write_mode)?;
+        options.open_storage(Arc::new(storage))
     }
 
     /// Opens the index in `storage`.
@@ -138,6 +150,7 @@ impl IndexOptions {
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
         let (observer, cache) = (self.observer(), self.cache());
+        let slow = self.slow(&observer);
         let storage = Observed::watch(storage, &observer);
         let schema = Snapshot::manifest(&*storage)?.schema;
         Ok(Index {
@@ -147,6 +160,7 @@ impl IndexOptions {
             existing: Existing::Keep,
             limits: None,
             cache,
+            slow,
             published: Arc::default(),
             observer,
         })
@@ -159,6 +173,7 @@ impl IndexOptions {
     /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
     pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
         let (observer, cache) = (self.observer(), self.cache());
+        let slow = self.slow(&observer);
         Index {
             place: Place::Storage(Observed::watch(storage, &observer)),
             analyzers: Arc::new(self.analyzers),
@@ -166,6 +181,7 @@ impl IndexOptions {
             existing: Existing::Refuse,
             limits: None,
             cache,
+            slow,
             published: Arc::default(),
             observer,
         }
@@ -244,16 +260,30 @@ impl IndexOptions {
         Arc::new(Observer::new(self.listener.clone(), self.measures_times))
     }
 
+    fn slow(&self, observer: &Arc<Observer>) -> Option<SlowSearches> {
+        let (index, observer) = (Arc::clone(&self.name), Arc::clone(observer));
+        self.slow_log.clone().map(|log| SlowSearches { log, index, observer })
+    }
+
+    /// The same, for the index in a directory.
+    fn named(mut self, path: &Path) -> Self {
+        self.name = path.display().to_string().into();
+        self
+    }
+
     fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
-        let place = Place::Directory(path, self.read_mode, self.write_mode);
-        let (observer, cache) = (self.observer(), self.cache());
+        let options = self.named(&path);
+        let (observer, cache) = (options.observer(), options.cache());
+        let slow = options.slow(&observer);
+        let place = Place::Directory(path, options.read_mode, options.write_mode);
         Index {
             place,
-            analyzers: Arc::new(self.analyzers),
+            analyzers: Arc::new(options.analyzers),
             schema,
             existing,
             limits: None,
             cache,
+            slow,
             published: Arc::default(),
             observer,
         }

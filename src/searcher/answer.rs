@@ -35,14 +35,16 @@ impl SearchBuilder<'_> {
     /// where it would take too much memory; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`].
     pub fn run(self) -> Result<Hits> {
         let started = Instant::now();
-        match &self.searcher.0.setting.cache {
-            Some(cache) => cache.answer(self, started),
+        let answer = match &self.searcher.0.setting.cache {
+            Some(cache) => cache.answer(&self, started),
             None => self.answer(started),
-        }
+        };
+        self.log_if_slow(Some(started), answer.as_ref().err());
+        answer
     }
 
     /// The same, by a search that has to run.
-    pub(super) fn answer(self, started: Instant) -> Result<Hits> {
+    pub(super) fn answer(&self, started: Instant) -> Result<Hits> {
         let _scope = self.searcher.enter(&self.budget);
         let fields = self.fields.as_deref().map(|names| self.known_fields(names)).transpose()?;
         let ranked = match self.ranked() {

@@ -144,7 +144,7 @@ impl ResultCache {
     }
 
     /// What was kept for a search, or else what it gives. An answer that is not all of it is not kept.
-    pub(super) fn answer(&self, search: SearchBuilder<'_>, started: Instant) -> Result<Hits> {
+    pub(super) fn answer(&self, search: &SearchBuilder<'_>, started: Instant) -> Result<Hits> {
         let (etag, query) = (search.searcher.etag(), search.query.clone());
         let key = Key { etag, query, options: search.options_of_answer() };
         if let Some(kept) = self.answers.get(&key) {

@@ -19,6 +19,7 @@ mod ranges;
 mod scored;
 mod search;
 mod select;
+mod slow_log;
 mod sorted;
 mod statistics;
 #[cfg(test)]
@@ -40,6 +41,8 @@ pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
 pub(crate) use ranges::first_value;
 pub use search::{Order, SearchBuilder, Statistics};
+pub use slow_log::SlowLog;
+pub(crate) use slow_log::SlowSearches;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 pub use values::ValueFacet;
 
@@ -63,6 +66,7 @@ use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
 const SCRATCH_KEPT: usize = 16;
@@ -117,6 +121,8 @@ pub(crate) struct Setting {
     pub(crate) limits: Option<Limits>,
     /// Where it is switched on.
     pub(crate) cache: Option<Arc<ResultCache>>,
+    /// Where slow searches are written down.
+    pub(crate) slow: Option<SlowSearches>,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
@@ -366,9 +372,13 @@ impl Searcher {
     /// [`ErrorKind::Query`] where the query means nothing in this schema, [`ErrorKind::Corrupt`]
     /// where what it reads is damaged.
     pub fn count(&self, query: &Query) -> Result<u64> {
+        let started = self.0.setting.slow.as_ref().map(|_| Instant::now());
         let mut total = 0;
-        self.count_to(query, &mut total)?;
-        Ok(total)
+        let counted = self.count_to(query, &mut total);
+        if started.is_some() {
+            self.search(query).count_only().log_if_slow(started, counted.as_ref().err());
+        }
+        counted.map(|()| total)
     }
 
     /// Adds to `total` how many documents match, as far as it comes.

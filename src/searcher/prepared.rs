@@ -191,6 +191,15 @@ impl PreparedSearch<'_> {
     ///
     /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) where what it reads is damaged.
     pub fn run(&mut self) -> Result<Page<'_>> {
+        let started = self.search.slow_clock();
+        let found = self.find();
+        self.search.log_if_slow(started, found.as_ref().err());
+        let Found { total, groups, stopped, .. } = found?;
+        Ok(Page { total, docs: &self.ranking, groups, facets: &self.facets, stopped })
+    }
+
+    /// Finds the documents of the page, and the facets.
+    fn find(&mut self) -> Result<Found> {
         let PreparedSearch { search, way, docs, ranking, facets } = self;
         let _scope = search.searcher.enter(&search.budget);
         ranking.clear();
@@ -226,7 +235,6 @@ impl PreparedSearch<'_> {
         };
         let mut found = found;
         facets.append(&mut found.facets);
-        let Found { total, groups, stopped, .. } = found;
-        Ok(Page { total, docs: ranking, groups, facets, stopped })
+        Ok(found)
     }
 }

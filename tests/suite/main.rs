@@ -47,6 +47,7 @@ mod result_cache;
 mod segment_order;
 mod selections;
 mod shared;
+mod slow_log;
 mod sorting;
 mod states;
 mod statistics;
