@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod destination;
 mod events;
 mod failure;
 mod input;

@@ -138,7 +138,7 @@ pub(crate) fn width() -> usize {
     let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal =
         || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    set.or_else(of_terminal).unwrap_or(100).clamp(40, 1_000)
+    set.or_else(of_terminal).unwrap_or(100).clamp(20, 1_000)
 }
 
 /// What is more than nothing has a bar of one column, or an eighth of one, at the least.

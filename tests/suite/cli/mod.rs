@@ -9,6 +9,7 @@ mod index;
 mod input;
 mod inspect;
 mod measure;
+mod plans;
 mod search;
 
 use std::{

@@ -12,8 +12,9 @@ use treepie::{
 use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
 use crate::{
     args::Global,
-    failure::{Exit, Outcome},
-    output::{self, Output},
+    destination::{Destination, DestinationArgs},
+    failure::{Exit, Outcome, usage},
+    output::{self, Color, Output},
 };
 
 /// Show how a query would be answered, or was.
@@ -23,6 +24,9 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
   treepie explain titles.tp 'history france' --doc 15212
+  treepie explain titles.tp 'history france' --analyze --format dot | dot -Tsvg >plan.svg
+  treepie explain titles.tp 'history france' --analyze --format html -o plan.html
+  treepie explain titles.tp 'history france' --analyze --open
 
 Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
 phrases a sample of documents.")]
@@ -46,21 +50,74 @@ pub(crate) struct Args {
     /// Draw with ASCII characters only.
     #[arg(long)]
     ascii: bool,
-    #[arg(long, value_enum, default_value_t)]
-    format: ExplainFormat,
+    /// What to make of the plan [default: text, with --open html].
+    #[arg(long, value_enum)]
+    format: Option<ExplainFormat>,
+    #[command(flatten)]
+    destination: DestinationArgs,
 }
 
 /// How a plan is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExplainFormat {
     /// A tree for people.
-    #[default]
     Text,
     /// The tree as JSON with a stable schema.
     Json,
+    /// A drawing for Graphviz.
+    Dot,
+    /// A flowchart for Mermaid, which many places draw that show Markdown.
+    Mermaid,
+    /// The plan as Postgres prints it, for viewers of such plans.
+    Pgjson,
+    /// Folded stacks of times, for flame graphs; with --analyze.
+    Folded,
+    /// A page for a browser that needs nothing but itself.
+    Html,
+}
+
+impl ExplainFormat {
+    /// What files of it are called.
+    fn extension(self) -> &'static str {
+        match self {
+            ExplainFormat::Text => "txt",
+            ExplainFormat::Json | ExplainFormat::Pgjson => "json",
+            ExplainFormat::Dot => "dot",
+            ExplainFormat::Mermaid => "mmd",
+            ExplainFormat::Folded => "folded",
+            ExplainFormat::Html => "html",
+        }
+    }
+}
+
+impl Args {
+    fn format(&self) -> ExplainFormat {
+        let default = if self.destination.open { ExplainFormat::Html } else { ExplainFormat::Text };
+        self.format.unwrap_or(default)
+    }
+
+    /// Refuses what does not go together, before anything is opened.
+    fn check(&self) -> Result<Destination, Error> {
+        if self.format() == ExplainFormat::Folded && !self.analyze {
+            return Err(usage("--format folded prints the times of a run").hint("add --analyze"));
+        }
+        if self.ascii && self.format() != ExplainFormat::Text {
+            return Err(usage("--ascii is about --format text"));
+        }
+        let is_of_document = matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json);
+        if self.doc.is_some() && !is_of_document {
+            return Err(usage("--doc prints with --format text or json only"));
+        }
+        let destination = self.destination.check()?;
+        if self.doc.is_some() && !destination.is_standard_output() {
+            return Err(usage("--doc prints to standard output only"));
+        }
+        Ok(destination)
+    }
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let (destination, format) = (args.check()?, args.format());
     let text = text_or_stdin(&args.query, "reading the query")?;
     let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
@@ -71,9 +128,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if let Some(doc) = args.doc {
         let why = why::of(&searcher, &search, DocId(doc)).map_err(in_query(&text))?;
         let mut out = Output::new(global.color);
-        match args.format {
-            ExplainFormat::Text => why.print_text(&mut out)?,
+        match format {
             ExplainFormat::Json => out.json_line(&why.to_json(&text))?,
+            _ => why.print_text(&mut out)?,
         }
         out.flush()?;
         return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
@@ -84,20 +141,36 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     let mut tree = explained.map_err(in_query(&text))?;
     tree.query = text;
-    let mut out = Output::new(global.color);
-    match args.format {
-        ExplainFormat::Text => print_text(&mut out, &tree, args.ascii)?,
-        ExplainFormat::Json => writeln!(out, "{}", tree.to_json())?,
-    }
-    out.flush()?;
+    let printed = match format {
+        ExplainFormat::Text => {
+            let color = match destination.is_standard_output() {
+                true => global.color.on(),
+                false => global.color == Color::Always,
+            };
+            to_text(&tree, args.ascii, color)
+        }
+        ExplainFormat::Json => tree.to_json() + "\n",
+        ExplainFormat::Dot => tree.to_dot(),
+        ExplainFormat::Mermaid => tree.to_mermaid(),
+        ExplainFormat::Pgjson => tree.to_pgjson(),
+        ExplainFormat::Folded => tree.to_folded(),
+        ExplainFormat::Html => tree.to_html(),
+    };
+    destination.write(&printed, format.extension(), global.color)?;
     Ok(Exit::Done)
 }
 
 /// The tree as wide as the terminal.
 pub(crate) fn print_text(out: &mut Output, tree: &ExplainTree, ascii: bool) -> io::Result<()> {
-    let options = TextOptions::default().width(output::width()).ascii(ascii).color(out.color());
-    let text = tree.to_text(&options);
-    writeln!(out, "{}", text.trim_end_matches('\n'))
+    write!(out, "{}", to_text(tree, ascii, out.color()))
+}
+
+fn to_text(tree: &ExplainTree, ascii: bool, color: bool) -> String {
+    let options = TextOptions::default().width(output::width()).ascii(ascii).color(color);
+    let mut text = tree.to_text(&options);
+    text.truncate(text.trim_end_matches('\n').len());
+    text.push('\n');
+    text
 }
 
 /// The tree as a JSON value, to stand inside another.

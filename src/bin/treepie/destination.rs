@@ -1,0 +1,280 @@
+//! Where a plan goes: to standard output, or to a file that is there whole or not at all; and the browser that shows it.
+
+use std::{
+    env, fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use tempfile::NamedTempFile;
+use treepie::{Error, ErrorKind};
+
+use crate::{
+    failure::{Outcome, note, usage},
+    output::{Color, Output},
+    terminal,
+};
+
+/// The options of every command that prints something worth keeping.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DestinationArgs {
+    /// Write to FILE, which must not exist, and not to standard output (-).
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace FILE if it exists.
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Show it in $BROWSER, or in what the system opens such files with; without -o from a temporary file.
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+/// Where it goes, once that is checked.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    to: Place,
+    opens: bool,
+}
+
+#[derive(Debug)]
+enum Place {
+    StandardOutput,
+    File {
+        path: PathBuf,
+        /// Whether there may be one already.
+        replaces: bool,
+    },
+    /// What is no file but has a name: a pipe, a device.
+    Stream(PathBuf),
+    Temporary,
+}
+
+impl DestinationArgs {
+    /// Refuses what cannot be written, before anything is computed for it.
+    pub(crate) fn check(&self) -> Result<Destination, Error> {
+        let opens = self.open;
+        let to = match self.output.as_deref() {
+            None if opens => Place::Temporary,
+            None => Place::StandardOutput,
+            Some(path) if path == Path::new("-") && opens => {
+                return Err(usage("--open shows a file, and -o - writes none"));
+            }
+            Some(path) if path == Path::new("-") => Place::StandardOutput,
+            Some(path) => self.file(path)?,
+        };
+        Ok(Destination { to, opens })
+    }
+
+    fn file(&self, path: &Path) -> Result<Place, Error> {
+        // The file that a link leads to is replaced, and not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => Err(Error::new(ErrorKind::AlreadyExists, WRITING)
+                .expected("the name of a file")
+                .found("a directory")
+                .in_file(path)),
+            Ok(found) if !found.is_file() => Ok(Place::Stream(path)),
+            Ok(_) if !self.force => Err(exists(&path)),
+            Ok(_) => Ok(Place::File { path, replaces: true }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Place::File { path, replaces: self.force })
+            }
+            Err(error) => Err(failed(&path)(error)),
+        }
+    }
+}
+
+const WRITING: &str = "writing the output";
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(WRITING, error).in_file(path)
+}
+
+fn exists(path: &Path) -> Error {
+    Error::new(ErrorKind::AlreadyExists, WRITING)
+        .expected("a file that does not exist")
+        .found("one that does")
+        .in_file(path)
+        .hint("--force replaces it")
+}
+
+impl Destination {
+    /// Whether it ends on what colour and width are for.
+    pub(crate) fn is_standard_output(&self) -> bool {
+        matches!(self.to, Place::StandardOutput)
+    }
+
+    /// Writes all of it, and shows it where that was asked for. `extension` is what says which kind of file it is.
+    pub(crate) fn write(&self, text: &str, extension: &str, color: Color) -> Outcome<()> {
+        let path = match &self.to {
+            Place::StandardOutput => {
+                let mut out = Output::new(color);
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+                return Ok(());
+            }
+            Place::Stream(path) => {
+                let file = fs::OpenOptions::new().write(true).open(path);
+                let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map_err(failed(path))?;
+                path.clone()
+            }
+            Place::File { path, replaces } => {
+                publish(path, text, *replaces)?;
+                path.clone()
+            }
+            Place::Temporary => keep(text, extension)?,
+        };
+        if self.opens {
+            open(&path)?;
+            if matches!(self.to, Place::Temporary) {
+                note(format!("treepie: written to {}", path.display()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file beside its place and then gives it the name: nobody sees half of it, also where this ends early.
+fn publish(path: &Path, text: &str, replaces: bool) -> Result<(), Error> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = temporary(".treepie-", "").tempfile_in(dir).map_err(failed(path))?;
+    file.write_all(text.as_bytes()).map_err(failed(path))?;
+    if let Ok(old) = fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions()).map_err(failed(path))?;
+    }
+    let published: Result<fs::File, _> = match replaces {
+        true => file.persist(path),
+        false => file.persist_noclobber(path),
+    };
+    match published {
+        Ok(_) => Ok(()),
+        // It has come meanwhile.
+        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(path)),
+        Err(refused) => Err(failed(path)(refused.error)),
+    }
+}
+
+/// Writes a file that stays, for a browser to read when this has ended.
+fn keep(text: &str, extension: &str) -> Result<PathBuf, Error> {
+    let dir = env::temp_dir();
+    let suffix = format!(".{extension}");
+    let kept = temporary("treepie-", &suffix).tempfile().and_then(|mut file: NamedTempFile| {
+        file.write_all(text.as_bytes())?;
+        Ok(file.keep()?.1)
+    });
+    kept.map_err(failed(&dir))
+}
+
+/// Files of these names, which the umask alone keeps from others, as any other output.
+fn temporary<'n>(prefix: &'n str, suffix: &'n str) -> tempfile::Builder<'n, 'n> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(suffix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+/// How long a browser has to fail. One that is still at work then is showing the page.
+const FAILS_WITHIN: Duration = Duration::from_secs(1);
+
+/// Shows a file in a browser.
+fn open(path: &Path) -> Result<(), Error> {
+    let mut tried = vec![];
+    for (name, mut command) in browsers(path, env::var("BROWSER").ok().as_deref()) {
+        match start(&mut command) {
+            Ok(()) => return Ok(()),
+            Err(why) => tried.push(format!("{} ({why})", terminal::printable(&name))),
+        }
+    }
+    Err(Error::new(ErrorKind::NotFound, "showing the output")
+        .expected("a browser")
+        .found(format!("none: tried {}", tried.join(", ")))
+        .in_file(path)
+        .hint("set BROWSER, or open the file yourself"))
+}
+
+/// What may show a page, by name, the first one first: those of the variable, which are separated by colons and may say
+/// by %s where the file belongs, and that of the system.
+fn browsers(path: &Path, variable: Option<&str>) -> Vec<(String, Command)> {
+    let named = variable.unwrap_or_default().split(':').filter(|name| !name.trim().is_empty());
+    let mut browsers: Vec<_> = named
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let name = words.next().unwrap_or_default();
+            let mut command = Command::new(name);
+            let mut has_path = false;
+            for word in words {
+                match word {
+                    "%s" => {
+                        has_path = true;
+                        command.arg(path)
+                    }
+                    word => command.arg(word),
+                };
+            }
+            if !has_path {
+                command.arg(path);
+            }
+            (name.to_owned(), command)
+        })
+        .collect();
+    let (name, before): (_, &[&str]) = match env::consts::OS {
+        "macos" => ("open", &[]),
+        // What `start` does, without a shell that would read the name of the file.
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(name);
+    command.args(before).arg(path);
+    browsers.push((name.to_owned(), command));
+    browsers
+}
+
+/// Starts a browser, and gives why it has ended at once, if it has.
+fn start(command: &mut Command) -> Result<(), String> {
+    // What the browser has to say belongs to nobody who reads our output.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "not found".to_owned(),
+        _ => error.to_string(),
+    })?;
+    const STEPS: u32 = 50;
+    for _ in 0..STEPS {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(status.to_string()),
+            Ok(None) => thread::sleep(FAILS_WITHIN / STEPS),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_of_the_environment_come_first() {
+        let path = Path::new("a b.html");
+        let lines: Vec<_> = browsers(path, Some("w3m:firefox --new-window %s:: "))
+            .iter()
+            .map(|(name, command)| {
+                let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
+                (name.clone(), words.collect::<Vec<_>>())
+            })
+            .collect();
+        assert_eq!(lines[0], ("w3m".into(), vec!["a b.html".into()]));
+        assert_eq!(lines[1], ("firefox".into(), vec!["--new-window".into(), "a b.html".into()]));
+        assert_eq!(lines.len(), 3, "and that of the system");
+        assert_eq!(lines[2].1.last().map(String::as_str), Some("a b.html"));
+        assert_eq!(browsers(path, None).len(), 1);
+    }
+}
