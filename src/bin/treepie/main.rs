@@ -11,6 +11,7 @@ mod input;
 mod output;
 mod progress;
 mod relevance;
+mod slow;
 /// What may go to a terminal and how wide it is: the library's own file, which knows nothing of it.
 #[path = "../../terminal.rs"]
 mod terminal;

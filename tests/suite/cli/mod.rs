@@ -11,6 +11,7 @@ mod inspect;
 mod measure;
 mod plans;
 mod search;
+mod slow;
 
 use std::{
     fs,

@@ -9,13 +9,14 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, ErrorKind, Searcher, TotalMode};
+use treepie::{Error, ErrorKind, Index, Searcher, TotalMode};
 
 use super::open;
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
     output::Output,
+    slow::SlowArgs,
 };
 
 /// Time a file of queries, one JSON line per command and query.
@@ -27,7 +28,7 @@ use crate::{
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
 the query to its answer, on one thread. A query that this version cannot answer gets a line with
-\"error\".")]
+\"error\". Slow queries are written to --log in one more pass, which is not timed.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -40,6 +41,8 @@ pub(crate) struct Args {
     /// How often to go through the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
+    #[command(flatten)]
+    slow: SlowArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -122,6 +125,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     for _ in 0..args.passes {
         for case in &mut cases {
             case.run(&searcher)?;
+        }
+    }
+    if args.slow.is_given() {
+        // An index of its own: writing a plan down takes longer than the query.
+        let searcher = args.slow.listen(Index::options())?.open(&args.index)?.searcher()?;
+        for case in cases.iter().filter(|case| case.answer.is_ok()) {
+            case.command.run(&searcher, &case.query)?;
         }
     }
     let mut out = Output::new(global.color);

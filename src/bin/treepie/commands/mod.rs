@@ -38,7 +38,8 @@ use std::{
 
 use serde_json::{Map, Value};
 use treepie::{
-    Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, Schema, Timestamp, Zone,
+    Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, IndexOptions, Schema,
+    Timestamp, Zone,
     analysis::{Analyzers, Synonyms},
     query::{Boost, DefaultOperator, ParseOptions, Query, parse},
     schema::{EMPTY_FIELD, NULL_FIELD},
@@ -88,10 +89,15 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
 
 /// The same, with rules of synonyms for the words of queries: `FIELD:FILE` each.
 fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
-    let index = open(path)?;
+    open_with(Index::options(), path, synonyms)
+}
+
+/// The same, with other options, too.
+fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
+    let index = options.clone().open(path)?;
     let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
     let analyzers = analyzers_with_synonyms(schema, synonyms)?;
-    Ok(Index::options().analyzers(analyzers).open(path)?)
+    Ok(options.analyzers(analyzers).open(path)?)
 }
 
 /// The built-in analyzers with rules of synonyms: `FIELD:FILE` each.

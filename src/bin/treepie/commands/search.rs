@@ -5,13 +5,13 @@ use std::{io, io::Write, path::PathBuf, time::Duration};
 use clap::builder::PossibleValue;
 use serde_json::{Value, json};
 use treepie::{
-    Budget, Collapse, DocId, ErrorKind, Hits, Relation, Schema, SearchBuilder, Statistics,
+    Budget, Collapse, DocId, ErrorKind, Hits, Index, Relation, Schema, SearchBuilder, Statistics,
     TotalMode, query::Query,
 };
 
 use super::{
     DatesArgs, batches, bm25_parameters, combined_fields, explain, facet, facet_tree, in_query,
-    is_state, open_with_synonyms,
+    is_state, open_with,
     page::{Page, mark, say_why_stopped, shown_fields},
     parse_query,
     score::{Scoring, sort_keys},
@@ -21,6 +21,7 @@ use crate::{
     args::{self, Global},
     failure::{Exit, Outcome, usage, warn},
     output::{Format, Output},
+    slow::SlowArgs,
 };
 
 /// Find documents: hits, counts, facets.
@@ -35,6 +36,7 @@ use crate::{
   treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
   treepie search shop.tp lamp --select brand=acme --select brand=bolt --facet brand --facet color
   treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
+  treepie search titles.tp 'a* OR b*' --slow-ms 50 --log slow.jsonl
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
 Words side by side are alternatives, + before one makes it a must, - excludes it; AND, OR, NOT and
@@ -69,6 +71,8 @@ pub(crate) struct Args {
     /// How to print; facets come with text and json, or alone with --limit 0.
     #[arg(long, value_enum, default_value_t)]
     format: PageFormat,
+    #[command(flatten)]
+    slow: SlowArgs,
 }
 
 /// How a page of results is printed.
@@ -366,7 +370,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         batches::check(args.count, &args.shape.facets, &args.shape.statistics_of)?;
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
-    let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
+    let options = args.slow.listen(Index::options())?;
+    let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
     let mut out = Output::new(global.color);
     let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
