@@ -32,6 +32,7 @@ const PAGE: Page = Page {
         include_str!("viewer/dom.js"),
         include_str!("viewer/model.js"),
         include_str!("viewer/layout.js"),
+        include_str!("viewer/box.js"),
         include_str!("viewer/tree.js"),
         include_str!("viewer/details.js"),
         include_str!("viewer/question.js"),
@@ -44,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-EvhhDKAGoJwwFzyhigZiAB1nNB+JAkQ4Q8NgZ5y8ycI='; \
+    script-src 'sha256-YVvoxnMXuHX6ebsuXStSV1Rlrrhp7Z/KVy3wzQsuscA='; \
     style-src 'sha256-0a5AnmH2JlMG8+q6gwgWKRY1Av/+0+YUwofYMnZltZo='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -388,10 +388,12 @@ fn links_lead_back() {
     browser.run("document.querySelector('#pages li:nth-child(6) a').click()");
     browser.settle();
     assert!(browser.behind().starts_with("page=6&"));
+    browser.click(".slice[data-id=\"0.0.2\"]");
     let behind = browser.behind();
     browser.open(&page, &behind);
     assert_eq!(browser.behind(), behind, "the address of a page is where it leads");
     assert_eq!(browser.get("document.title"), "query number 6 – treepie plan");
+    assert_eq!(browser.get("document.querySelector('.slice.chosen').dataset.id"), "0.0.2");
     // A link within the page.
     browser.run("location.hash = 'page=2&node=0.0.2'");
     browser.settle();

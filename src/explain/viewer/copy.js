@@ -22,7 +22,11 @@ async function copyText(text, what) {
 function copies(app) {
   const { page } = app;
   const list = [["Link to this node", () => location.href]];
-  for (const [name, text] of [["Text", page.text], ["DOT", page.dot], ["Mermaid", page.mermaid]]) {
+  for (const [name, text] of [
+    ["Text", page.text],
+    ["DOT", page.dot],
+    ["Mermaid", page.mermaid],
+  ]) {
     if (typeof text === "string" && text !== "") list.push([name, () => text]);
   }
   list.push(["JSON", () => JSON.stringify(app.plan.tree)]);
@@ -31,10 +35,18 @@ function copies(app) {
 
 function showCopies(app) {
   const menu = byId("copies");
-  menu.replaceChildren(...copies(app).map(([name, text]) => el("li", {}, button(name, () => {
-    closeMenu(true);
-    copyText(text(), name);
-  }))));
+  menu.replaceChildren(
+    ...copies(app).map(([name, text]) =>
+      el(
+        "li",
+        {},
+        button(name, () => {
+          closeMenu(true);
+          copyText(text(), name);
+        }),
+      ),
+    ),
+  );
 }
 
 function closeMenu(focus) {
@@ -53,7 +65,12 @@ function startMenu() {
   menu.addEventListener("keydown", (event) => {
     const items = [...menu.querySelectorAll("button")];
     const at = items.indexOf(document.activeElement);
-    const next = { ArrowDown: items[(at + 1) % items.length], ArrowUp: items.at(at - 1), Home: items[0], End: items.at(-1) }[event.key];
+    const next = {
+      ArrowDown: items[(at + 1) % items.length],
+      ArrowUp: items.at(at - 1),
+      Home: items[0],
+      End: items.at(-1),
+    }[event.key];
     if (event.key === "Escape") closeMenu(true);
     if (!next) return;
     event.preventDefault();
@@ -67,10 +84,26 @@ function startMenu() {
 /** A text that is too long for its place, whole. */
 function openLong(text, title = "The whole text") {
   const dialog = byId("long");
-  const area = el("textarea", { readonly: true, rows: 16, "aria-labelledby": "long-title", spellcheck: "false", dir: "auto" });
+  const area = el("textarea", {
+    readonly: true,
+    rows: 16,
+    "aria-labelledby": "long-title",
+    spellcheck: "false",
+    dir: "auto",
+  });
   // Line breaks stay, all else that cannot be seen is written as an escape.
   area.value = text.split("\n").map(visible).join("\n");
-  dialog.replaceChildren(el("h2", { id: "long-title" }, title), area, el("p", {}, button("Select all", () => area.select()), " ", button("Close", () => dialog.close())));
+  dialog.replaceChildren(
+    el("h2", { id: "long-title" }, title),
+    area,
+    el(
+      "p",
+      {},
+      button("Select all", () => area.select()),
+      " ",
+      button("Close", () => dialog.close()),
+    ),
+  );
   dialog.showModal();
 }
 
@@ -99,7 +132,22 @@ const MEANINGS = [
 
 function startHelp() {
   const dialog = byId("help");
-  const rows = (list) => el("dl", { class: "pairs" }, list.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
-  dialog.append(el("h2", { id: "help-title" }, "Keys"), rows(KEYS), el("h2", {}, "What the drawing means"), rows(MEANINGS), el("p", {}, button("Close", () => dialog.close())));
+  const rows = (list) =>
+    el(
+      "dl",
+      { class: "pairs" },
+      list.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]),
+    );
+  dialog.append(
+    el("h2", { id: "help-title" }, "Keys"),
+    rows(KEYS),
+    el("h2", {}, "What the drawing means"),
+    rows(MEANINGS),
+    el(
+      "p",
+      {},
+      button("Close", () => dialog.close()),
+    ),
+  );
   byId("help-open").addEventListener("click", () => dialog.showModal());
 }

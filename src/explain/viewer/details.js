@@ -14,11 +14,22 @@ function showDetails(app, host) {
   }
   const { plan, state } = app;
   const verdict = app.verdictOf(entry);
-  refill(host, 
-    el("h2", { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
-      foreign(entry.operator), " ", el("code", { class: "faint" }, foreign(entry.id, 40, false))),
+  refill(
+    host,
+    el(
+      "h2",
+      { tabindex: -1, onkeydown: (event) => event.key === "Escape" && app.view.focus?.() },
+      foreign(entry.operator),
+      " ",
+      el("code", { class: "faint" }, foreign(entry.id, 40, false)),
+    ),
     el("p", { class: "whole-label" }, foreign(entry.label)),
-    verdict && el("p", { class: `verdict-line ${verdict.replace(" ", "-")}` }, `${VERDICTS[verdict].mark} document ${grouped(app.document.doc)}: ${VERDICTS[verdict].words}`),
+    verdict &&
+      el(
+        "p",
+        { class: `verdict-line ${verdict.replace(" ", "-")}` },
+        `${VERDICTS[verdict].mark} document ${grouped(app.document.doc)}: ${VERDICTS[verdict].words}`,
+      ),
     pairs([
       entry.algorithm && ["algorithm", foreign(entry.algorithm)],
       entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
@@ -30,21 +41,40 @@ function showDetails(app, host) {
     changesOf(app, entry),
     section("Documents", documentsOf(app, entry)),
     section("What it did", counters(plan, entry)),
-    section("Decisions", entry.decisions.map((decision) => decisionItem(decision))),
+    section(
+      "Decisions",
+      entry.decisions.map((decision) => decisionItem(decision)),
+    ),
     section("Segments", segmentsOf(app, entry, state.metric)),
-    section("Containers", containerMaps(app, entry)));
+    section("Containers", containerMaps(app, entry)),
+  );
 }
 
 function findingsOf(app, entry) {
   const about = (app.plan.tree.findings ?? []).filter((finding) => app.subjectOf(finding) === entry);
-  return about.length > 0 && section("Findings", el("ul", { class: "plain" }, about.map((finding) => el("li", {}, findingText(finding)))));
+  return (
+    about.length > 0 &&
+    section(
+      "Findings",
+      el(
+        "ul",
+        { class: "plain" },
+        about.map((finding) => el("li", {}, findingText(finding))),
+      ),
+    )
+  );
 }
 
 function documentsOf(app, entry) {
   const { estimate, actual } = entry;
   if (entry.kind === "facet") {
     const within = entry.data.estimate;
-    return [pairs([entry.data.terms > 0 && ["terms", grouped(entry.data.terms)], within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`]])];
+    return [
+      pairs([
+        entry.data.terms > 0 && ["terms", grouped(entry.data.terms)],
+        within && ["expected in", `${count(within.buckets, "bucket")} with ${count(within.documents, "document")}`],
+      ]),
+    ];
   }
   if (!estimate) return [];
   const way = direction(entry);
@@ -68,15 +98,23 @@ function counters(plan, entry) {
   const list = [];
   const add = (name, value) => {
     if (name === "time ns") {
-      list.push(["self time", [time(value), plan.sum.time > 0 ? el("span", { class: "faint" }, ` ${percent(value / plan.sum.time)} of all`) : ""]]);
+      list.push([
+        "self time",
+        [
+          time(value),
+          plan.sum.time > 0 ? el("span", { class: "faint" }, ` ${percent(value / plan.sum.time)} of all`) : "",
+        ],
+      ]);
       if (entry.children.length > 0) list.push(["with its inputs", time(entry.below.time)]);
     } else if (name === "bytes read") list.push([name, bytes(value)]);
     else if (name === "documents" || name.endsWith("thresholds")) return;
     else if (value === true) list.push([name, "yes"]);
-    else if (value === false) { if (name === "complete") list.push([name, "no: something stopped it before it had seen everything"]); }
-    else if (typeof value === "number") list.push([name, grouped(value)]);
+    else if (value === false) {
+      if (name === "complete") list.push([name, "no: something stopped it before it had seen everything"]);
+    } else if (typeof value === "number") list.push([name, grouped(value)]);
     else if (typeof value === "string") list.push([name, foreign(value)]);
-    else if (value && typeof value === "object" && !Array.isArray(value)) for (const [inner, v] of Object.entries(value)) add(`${name}: ${spaced(inner)}`, v);
+    else if (value && typeof value === "object" && !Array.isArray(value))
+      for (const [inner, v] of Object.entries(value)) add(`${name}: ${spaced(inner)}`, v);
   };
   for (const [name, value] of Object.entries(actual)) add(visible(spaced(name)), value);
   return [pairs(list), thresholds(actual.ranking?.thresholds)];
@@ -89,26 +127,93 @@ function thresholds(points) {
   const last = points.at(-1);
   const x = (n) => 4 + ((width - 8) * Math.log10(1 + n)) / Math.log10(1 + Math.max(1, last.documents));
   const y = (score) => height - 6 - ((height - 14) * score) / Math.max(1e-9, last.score);
-  const steps = points.map((p, at) => (at === 0 ? `M${x(p.documents)} ${y(p.score)}` : `H${x(p.documents)}V${y(p.score)}`)).join("");
+  const steps = points
+    .map((p, at) => (at === 0 ? `M${x(p.documents)} ${y(p.score)}` : `H${x(p.documents)}V${y(p.score)}`))
+    .join("");
   const words = `the score to reach rose from ${points[0].score.toFixed(3)} after ${count(points[0].documents, "document")} to ${last.score.toFixed(3)} after ${grouped(last.documents)}`;
-  return el("figure", {}, svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "thresholds", role: "img", "aria-label": words }, svg("path", { d: steps })), el("figcaption", { class: "faint" }, words));
+  return el(
+    "figure",
+    {},
+    svg(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, class: "thresholds", role: "img", "aria-label": words },
+      svg("path", { d: steps }),
+    ),
+    el("figcaption", { class: "faint" }, words),
+  );
 }
 
 function decisionItem(decision) {
   const ways = [decision.alternative, ...(decision.others ?? [])].filter((way) => way);
-  const own = { name: decision.rule, estimated_cost_ns: decision.estimated_cost_ns, measured_ns: decision.measured_ns, taken: true };
+  const own = {
+    name: decision.rule,
+    estimated_cost_ns: decision.estimated_cost_ns,
+    measured_ns: decision.measured_ns,
+    taken: true,
+  };
   const all = ways.length > 0 || own.estimated_cost_ns || own.measured_ns !== undefined ? [own, ...ways] : [];
   const most = Math.max(1, ...all.map((way) => Math.max(way.estimated_cost_ns ?? 0, way.measured_ns ?? 0)));
   const measured = all.some((way) => way.measured_ns !== undefined);
   const best = measured && all.reduce((a, b) => ((b.measured_ns ?? Infinity) < (a.measured_ns ?? Infinity) ? b : a));
-  const cell = (ns, guessed) => el("td", { class: "n" }, ns === null || ns === undefined ? "–" : [`${guessed ? "≈ " : ""}${time(ns)}`, el("div", { class: "meter" }, el("i", { style: { "--share": percentOf(ns / most) } }))]);
-  return el("div", { class: `decision ${decision.accepted ? "accepted" : "rejected"}` },
-    el("p", {}, el("span", { class: "verdict" }, decision.accepted ? "✓" : "✗"), " ", el("b", {}, foreign(decision.rule)), el("span", { class: "faint" }, decision.accepted ? " taken: " : " not taken: "), foreign(decision.reason ?? "")),
-    all.length > 0 && el("table", { class: "ways" },
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "way"), el("th", { scope: "col" }, "expected"), measured && el("th", { scope: "col" }, "measured"))),
-      el("tbody", {}, all.map((way) => el("tr", { class: way.taken && decision.accepted ? "taken" : "lost" },
-        el("th", { scope: "row" }, way.taken && decision.accepted ? "▸ " : "", foreign(way.name ?? "", 80), way === best && measured ? el("span", { class: "badge" }, "fastest") : ""),
-        cell(way.estimated_cost_ns, true), measured && cell(way.measured_ns, false))))));
+  const cell = (ns, guessed) =>
+    el(
+      "td",
+      { class: "n" },
+      ns === null || ns === undefined
+        ? "–"
+        : [
+            `${guessed ? "≈ " : ""}${time(ns)}`,
+            el("div", { class: "meter" }, el("i", { style: { "--share": percentOf(ns / most) } })),
+          ],
+    );
+  return el(
+    "div",
+    { class: `decision ${decision.accepted ? "accepted" : "rejected"}` },
+    el(
+      "p",
+      {},
+      el("span", { class: "verdict" }, decision.accepted ? "✓" : "✗"),
+      " ",
+      el("b", {}, foreign(decision.rule)),
+      el("span", { class: "faint" }, decision.accepted ? " taken: " : " not taken: "),
+      foreign(decision.reason ?? ""),
+    ),
+    all.length > 0 &&
+      el(
+        "table",
+        { class: "ways" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", { scope: "col" }, "way"),
+            el("th", { scope: "col" }, "expected"),
+            measured && el("th", { scope: "col" }, "measured"),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          all.map((way) =>
+            el(
+              "tr",
+              { class: way.taken && decision.accepted ? "taken" : "lost" },
+              el(
+                "th",
+                { scope: "row" },
+                way.taken && decision.accepted ? "▸ " : "",
+                foreign(way.name ?? "", 80),
+                way === best && measured ? el("span", { class: "badge" }, "fastest") : "",
+              ),
+              cell(way.estimated_cost_ns, true),
+              measured && cell(way.measured_ns, false),
+            ),
+          ),
+        ),
+      ),
+  );
 }
 
 /** A strip with a cell for each segment, as dark as its share, with the least, the mean and the most. */
@@ -116,24 +221,46 @@ function segmentsOf(app, entry, metric) {
   const { segments } = entry;
   if (segments.length === 0) return [];
   const chosen = METRICS[metric];
-  const values = segments.map((segment) => chosen.of({ actual: segment.actual, estimate: segment.estimate, qError: null }));
+  const values = segments.map((segment) =>
+    chosen.of({ actual: segment.actual, estimate: segment.estimate, qError: null }),
+  );
   const known = values.filter((value) => value !== null);
   const most = Math.max(1, ...known);
   const inIndex = new Map((app.plan.tree.segments ?? []).map((segment) => [segment.id, segment]));
   const list = segmentTable(segments, (segment, at) => {
     const whole = inIndex.get(segment.id);
-    return el("tr", {},
+    return el(
+      "tr",
+      {},
       el("th", { scope: "row" }, el("code", {}, foreign(segment.id, 20, false))),
       el("td", {}, foreign(segment.algorithm ?? "", 60, false)),
       el("td", { class: "n" }, segment.estimate ? short(segment.estimate.documents) : "–"),
       el("td", { class: "n" }, segment.actual ? short(segment.actual.documents) : "–"),
       el("td", { class: "n" }, values[at] === null ? "–" : chosen.show(values[at])),
-      el("td", { class: "n" }, whole ? short(whole.documents) : "–"));
+      el("td", { class: "n" }, whole ? short(whole.documents) : "–"),
+    );
   });
   return [
-    known.length > 0 && el("p", { class: "strip-words" }, `${chosen.name}: least ${chosen.show(Math.min(...known))}, mean ${chosen.show(Math.round(known.reduce((a, b) => a + b, 0) / known.length))}, most ${chosen.show(Math.max(...known))}`),
-    el("div", { class: "strip", role: "img", "aria-label": `${count(segments.length, "segment")}, as dark as their ${chosen.name}` },
-      segments.slice(0, 400).map((segment, at) => el("i", { style: { "--heat-share": values[at] === null ? 0 : Math.round((values[at] / most) * 100) + "%" }, title: `${visible(cut(String(segment.id), 40)[0])}: ${values[at] === null ? "not known" : chosen.show(values[at])}` }))),
+    known.length > 0 &&
+      el(
+        "p",
+        { class: "strip-words" },
+        `${chosen.name}: least ${chosen.show(Math.min(...known))}, mean ${chosen.show(Math.round(known.reduce((a, b) => a + b, 0) / known.length))}, most ${chosen.show(Math.max(...known))}`,
+      ),
+    el(
+      "div",
+      {
+        class: "strip",
+        role: "img",
+        "aria-label": `${count(segments.length, "segment")}, as dark as their ${chosen.name}`,
+      },
+      segments.slice(0, 400).map((segment, at) =>
+        el("i", {
+          style: { "--heat-share": values[at] === null ? 0 : Math.round((values[at] / most) * 100) + "%" },
+          title: `${visible(cut(String(segment.id), 40)[0])}: ${values[at] === null ? "not known" : chosen.show(values[at])}`,
+        }),
+      ),
+    ),
     list,
   ];
 }
@@ -151,7 +278,25 @@ function segmentTable(segments, row) {
   add(30);
   const heads = ["segment", "algorithm", "expected", "came", "metric", "holds"];
   const numbers = 2;
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Segments" }, el("table", { class: "segments" }, el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at >= numbers ? "n" : null }, head)))), body), more);
+  return el(
+    "div",
+    { class: "wide", tabindex: 0, role: "region", "aria-label": "Segments" },
+    el(
+      "table",
+      { class: "segments" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          heads.map((head, at) => el("th", { scope: "col", class: at >= numbers ? "n" : null }, head)),
+        ),
+      ),
+      body,
+    ),
+    more,
+  );
 }
 
 /** The containers of the node by segment, above those of the result. */
@@ -161,14 +306,38 @@ function containerMaps(app, entry) {
   const result = app.plan.entries.find((candidate) => candidate.windows.length > 0);
   const below = entry === result ? [] : result.windows;
   const shown = entry.windows.slice(0, 12);
-  const legend = el("p", { class: "kinds" }, Object.entries(KINDS).map(([kind, name]) => el("span", {}, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { width: 14, height: 14, class: `kind-${kind}` })), ` ${name} `)), el("span", { class: "faint" }, "height: documents in the window, logarithmic"));
+  const legend = el(
+    "p",
+    { class: "kinds" },
+    Object.entries(KINDS).map(([kind, name]) =>
+      el(
+        "span",
+        {},
+        svg(
+          "svg",
+          { width: 14, height: 14, "aria-hidden": "true" },
+          svg("rect", { width: 14, height: 14, class: `kind-${kind}` }),
+        ),
+        ` ${name} `,
+      ),
+    ),
+    el("span", { class: "faint" }, "height: documents in the window, logarithmic"),
+  );
   return [
-    patterns(), legend,
+    patterns(),
+    legend,
     shown.map((map) => {
       const other = below.find((candidate) => candidate.segment === map.segment);
-      return el("figure", { class: "maps" }, el("figcaption", {}, "segment ", el("code", {}, foreign(map.segment, 20, false))), containerMap(map, "here"), other && containerMap(other, "result"));
+      return el(
+        "figure",
+        { class: "maps" },
+        el("figcaption", {}, "segment ", el("code", {}, foreign(map.segment, 20, false))),
+        containerMap(map, "here"),
+        other && containerMap(other, "result"),
+      );
     }),
-    entry.windows.length > shown.length && el("p", { class: "faint" }, `and ${count(entry.windows.length - shown.length, "more segment")}`),
+    entry.windows.length > shown.length &&
+      el("p", { class: "faint" }, `and ${count(entry.windows.length - shown.length, "more segment")}`),
   ];
 }
 
@@ -192,20 +361,48 @@ function containerMap(map, what) {
     cells.push([kind, most, from]);
   }
   const [width, height] = [Math.min(16, Math.max(2, 300 / Math.max(1, cells.length))), 26];
-  const list = Object.entries(totals).map(([kind, n]) => `${grouped(n)} ${KINDS[kind]}`).join(", ") || "nothing";
+  const list =
+    Object.entries(totals)
+      .map(([kind, n]) => `${grouped(n)} ${KINDS[kind]}`)
+      .join(", ") || "nothing";
   const words = `${what}: ${count(kinds.length, "window")}: ${list}`;
-  return el("div", { class: "map", tabindex: 0, role: "group", "aria-label": what }, el("span", { class: "faint" }, words),
-    svg("svg", { width: width * cells.length, height, role: "img", "aria-label": words },
+  return el(
+    "div",
+    { class: "map", tabindex: 0, role: "group", "aria-label": what },
+    el("span", { class: "faint" }, words),
+    svg(
+      "svg",
+      { width: width * cells.length, height, role: "img", "aria-label": words },
       svg("rect", { class: "ground", width: width * cells.length, height }),
       cells.map(([kind, n, from], at) => {
         if (!kind) return null;
         const h = 4 + ((height - 4) * Math.log2(1 + n)) / 16;
-        return svg("rect", { class: `kind-${kind}`, x: at * width, y: height - h, width: Math.max(1, width - 0.5), height: h }, svg("title", {}, `window ${grouped(from)}${each > 1 ? ` to ${grouped(from + each - 1)}` : ""}: ${KINDS[kind]}, ${count(n, "document")}`));
-      })));
+        return svg(
+          "rect",
+          { class: `kind-${kind}`, x: at * width, y: height - h, width: Math.max(1, width - 0.5), height: h },
+          svg(
+            "title",
+            {},
+            `window ${grouped(from)}${each > 1 ? ` to ${grouped(from + each - 1)}` : ""}: ${KINDS[kind]}, ${count(n, "document")}`,
+          ),
+        );
+      }),
+    ),
+  );
 }
 
 /** Stripes that tell kinds apart without colour. */
 function patterns() {
-  const stripes = (id, kind, d) => svg("pattern", { id, width: 4, height: 4, patternUnits: "userSpaceOnUse" }, svg("rect", { width: 4, height: 4, class: `ground-${kind}` }), svg("path", { d, class: `stripe-${kind}` }));
-  return svg("svg", { width: 0, height: 0, class: "patterns", "aria-hidden": "true" }, svg("defs", {}, stripes("bitmaps", "b", "M0 4L4 0"), stripes("runs", "r", "M0 2H4")));
+  const stripes = (id, kind, d) =>
+    svg(
+      "pattern",
+      { id, width: 4, height: 4, patternUnits: "userSpaceOnUse" },
+      svg("rect", { width: 4, height: 4, class: `ground-${kind}` }),
+      svg("path", { d, class: `stripe-${kind}` }),
+    );
+  return svg(
+    "svg",
+    { width: 0, height: 0, class: "patterns", "aria-hidden": "true" },
+    svg("defs", {}, stripes("bitmaps", "b", "M0 4L4 0"), stripes("runs", "r", "M0 2H4")),
+  );
 }

@@ -10,19 +10,38 @@ const CHANGES = {
 const DIFF_ROWS = 300;
 
 function changeList(changes) {
-  return el("ul", { class: "changes" }, changes.map((change) => el("li", {}, el("span", { class: "faint" }, foreign(spaced(String(change.what ?? "")), 60, false), ": "), oneSide(change.left, "del"), " → ", oneSide(change.right, "ins"))));
+  return el(
+    "ul",
+    { class: "changes" },
+    changes.map((change) =>
+      el(
+        "li",
+        {},
+        el("span", { class: "faint" }, foreign(spaced(String(change.what ?? "")), 60, false), ": "),
+        oneSide(change.left, "del"),
+        " → ",
+        oneSide(change.right, "ins"),
+      ),
+    ),
+  );
 }
 
 /** One side of a change; a text or a number, or nothing. */
 function oneSide(value, name) {
-  return value === null || value === undefined ? el("span", { class: "faint" }, "–") : el(name, {}, foreign(String(value), 200));
+  return value === null || value === undefined
+    ? el("span", { class: "faint" }, "–")
+    : el(name, {}, foreign(String(value), 200));
 }
 
 function changesOf(app, entry) {
   const change = app.diffOf(entry);
   if (!change || change.kind === "same") return false;
   const kind = CHANGES[change.kind] ?? CHANGES.changed;
-  return section("Against the other plan", el("p", {}, `${kind.mark} ${kind.words}`), (change.changes ?? []).length > 0 && changeList(change.changes));
+  return section(
+    "Against the other plan",
+    el("p", {}, `${kind.mark} ${kind.words}`),
+    (change.changes ?? []).length > 0 && changeList(change.changes),
+  );
 }
 
 class DiffView {
@@ -34,10 +53,35 @@ class DiffView {
     this.more = button("", () => this.add(), { class: "link" });
     this.summary = el("span", { class: "faint" });
     host.replaceChildren(
-      el("div", { class: "toolbar" }, el("label", { class: "check" }, this.all, " unchanged nodes, too"), this.summary),
-      el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Differences, scrolls" }, this.whole,
-        el("table", { class: "diff", "aria-label": "Differences" },
-          el("thead", {}, el("tr", {}, ["before", "", "after", "what changed"].map((head) => (head ? el("th", { scope: "col" }, head) : el("td"))))), this.body), this.more));
+      el(
+        "div",
+        { class: "toolbar" },
+        el("label", { class: "check" }, this.all, " unchanged nodes, too"),
+        this.summary,
+      ),
+      el(
+        "div",
+        { class: "scroller", tabindex: 0, role: "region", "aria-label": "Differences, scrolls" },
+        this.whole,
+        el(
+          "table",
+          { class: "diff", "aria-label": "Differences" },
+          el(
+            "thead",
+            {},
+            el(
+              "tr",
+              {},
+              ["before", "", "after", "what changed"].map((head) =>
+                head ? el("th", { scope: "col" }, head) : el("td"),
+              ),
+            ),
+          ),
+          this.body,
+        ),
+        this.more,
+      ),
+    );
   }
 
   show() {
@@ -45,11 +89,26 @@ class DiffView {
     const nodes = listAt(diff?.nodes, "diff: nodes");
     const changes = listAt(diff?.changes, "diff: changes");
     this.list = this.all.checked ? nodes : nodes.filter((node) => node.kind !== "same");
-    const tally = Object.keys(CHANGES).map((kind) => [kind, nodes.filter((node) => node.kind === kind).length]).filter(([, n]) => n > 0);
-    this.summary.textContent = tally.map(([kind, n]) => `${CHANGES[kind].mark} ${CHANGES[kind].words} ${n}`.trim()).join(", ");
-    this.whole.replaceChildren(changes.length > 0 ? el("section", { class: "whole" }, el("h3", {}, "The whole"), changeList(changes)) : el("p", { class: "faint" }, diff ? "The queries and their totals are the same." : "This page has two plans, but nothing that compares them."));
+    const tally = Object.keys(CHANGES)
+      .map((kind) => [kind, nodes.filter((node) => node.kind === kind).length])
+      .filter(([, n]) => n > 0);
+    this.summary.textContent = tally
+      .map(([kind, n]) => `${CHANGES[kind].mark} ${CHANGES[kind].words} ${n}`.trim())
+      .join(", ");
+    this.whole.replaceChildren(
+      changes.length > 0
+        ? el("section", { class: "whole" }, el("h3", {}, "The whole"), changeList(changes))
+        : el(
+            "p",
+            { class: "faint" },
+            diff
+              ? "The queries and their totals are the same."
+              : "This page has two plans, but nothing that compares them.",
+          ),
+    );
     this.body.replaceChildren();
-    if (this.list.length === 0 && diff) this.body.append(el("tr", {}, el("td", { colspan: 4, class: "faint" }, "No node differs.")));
+    if (this.list.length === 0 && diff)
+      this.body.append(el("tr", {}, el("td", { colspan: 4, class: "faint" }, "No node differs.")));
     this.add();
   }
 
@@ -64,10 +123,28 @@ class DiffView {
     const kind = CHANGES[node.kind] ?? CHANGES.changed;
     const cell = (which, id) => {
       const entry = id === null || id === undefined ? null : this.app.planOf(which)?.byId.get(id);
-      if (!entry) return el("td", { class: "faint" }, id ? `node ${visible(cut(String(id), 40)[0])} is not in this plan` : "–");
+      if (!entry)
+        return el("td", { class: "faint" }, id ? `node ${visible(cut(String(id), 40)[0])} is not in this plan` : "–");
       const indent = { "--depth": Math.min(entry.depth, 12) };
-      return el("td", { class: "indented", style: indent }, this.app.link(entry, `${entry.operator} ${cut(entry.label, 60)[0]}`, which), el("code", { class: "faint" }, ` ${visible(cut(entry.id, 30)[0])}`));
+      return el(
+        "td",
+        { class: "indented", style: indent },
+        this.app.link(entry, `${entry.operator} ${cut(entry.label, 60)[0]}`, which),
+        el("code", { class: "faint" }, ` ${visible(cut(entry.id, 30)[0])}`),
+      );
     };
-    return el("tr", { class: `change-${node.kind in CHANGES ? node.kind : "changed"}` }, cell("plan", node.left), el("td", { class: "kind" }, el("span", { title: kind.words }, kind.mark || "="), el("span", { class: "away" }, kind.words)), cell("other", node.right), el("td", {}, (node.changes ?? []).length > 0 ? changeList(node.changes) : ""));
+    return el(
+      "tr",
+      { class: `change-${node.kind in CHANGES ? node.kind : "changed"}` },
+      cell("plan", node.left),
+      el(
+        "td",
+        { class: "kind" },
+        el("span", { title: kind.words }, kind.mark || "="),
+        el("span", { class: "away" }, kind.words),
+      ),
+      cell("other", node.right),
+      el("td", {}, (node.changes ?? []).length > 0 ? changeList(node.changes) : ""),
+    );
   }
 }

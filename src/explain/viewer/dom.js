@@ -47,7 +47,14 @@ function section(title, ...children) {
 /** Names and values. */
 function pairs(list) {
   const rows = list.filter((pair) => pair);
-  return rows.length > 0 && el("dl", { class: "pairs" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return (
+    rows.length > 0 &&
+    el(
+      "dl",
+      { class: "pairs" },
+      rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+    )
+  );
 }
 
 /** Runs at the next frame, however often it was asked for until then. */
@@ -97,7 +104,10 @@ class VirtualRows {
     this.above.style.height = from * this.height + "px";
     this.below.style.height = (this.n - to) * this.height + "px";
     this.body.replaceChildren(this.above, ...rows, this.below);
-    if (focused) this.body.querySelector(`[data-row="${again}"] a, [data-row="${again}"] button`)?.focus({ preventScroll: true });
+    if (focused)
+      this.body
+        .querySelector(`[data-row="${again}"] a, [data-row="${again}"] button`)
+        ?.focus({ preventScroll: true });
   }
 
   /** Scrolls until row `at` is in sight. */
@@ -105,7 +115,8 @@ class VirtualRows {
     const top = this.body.offsetTop + at * this.height;
     const { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop + this.height * 2) this.scroller.scrollTop = top - this.height * 2;
-    else if (top + this.height > scrollTop + clientHeight) this.scroller.scrollTop = top + this.height * 2 - clientHeight;
+    else if (top + this.height > scrollTop + clientHeight)
+      this.scroller.scrollTop = top + this.height * 2 - clientHeight;
     this.drawNow();
   }
 }

@@ -6,7 +6,12 @@ class GridView {
   constructor(app, host) {
     this.app = app;
     this.sorted = { by: "order", down: false };
-    const metric = (name) => ({ title: METRICS[name].name, of: (e) => e.own[name], show: METRICS[name].show, n: true });
+    const metric = (name) => ({
+      title: METRICS[name].name,
+      of: (e) => e.own[name],
+      show: METRICS[name].show,
+      n: true,
+    });
     this.columns = {
       order: { title: "node", of: (e) => e.at, show: (_, e) => app.link(e, e.id) },
       operator: { title: "operator", of: (e) => e.operator, show: (v) => foreign(v, 30, false) },
@@ -25,11 +30,29 @@ class GridView {
     this.head = el("tr");
     this.body = el("tbody");
     this.table = el("table", { class: "grid", "aria-label": "Nodes" }, el("thead", {}, this.head), this.body);
-    this.scroller = el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Nodes, scrolls", onkeydown: (event) => this.key(event) }, this.table);
+    this.scroller = el(
+      "div",
+      {
+        class: "scroller",
+        tabindex: 0,
+        role: "region",
+        "aria-label": "Nodes, scrolls",
+        onkeydown: (event) => this.key(event),
+      },
+      this.table,
+    );
     const spacer = () => el("tr", { class: "spacer", "aria-hidden": "true" });
     this.rows = new VirtualRows(this.scroller, this.body, ROW, (at) => this.row(at), spacer);
     this.onlyFound = el("input", { type: "checkbox", onchange: () => this.show() });
-    host.replaceChildren(el("div", { class: "toolbar" }, el("label", { class: "check" }, this.onlyFound, " only what is found"), this.summary = el("span", { class: "faint" })), this.scroller);
+    host.replaceChildren(
+      el(
+        "div",
+        { class: "toolbar" },
+        el("label", { class: "check" }, this.onlyFound, " only what is found"),
+        (this.summary = el("span", { class: "faint" })),
+      ),
+      this.scroller,
+    );
   }
 
   show() {
@@ -44,11 +67,20 @@ class GridView {
       if (x === null || y === null) return (x === null) - (y === null) || a.at - b.at;
       return (sorted.down ? -compare(x, y) : compare(x, y)) || a.at - b.at;
     });
-    this.head.replaceChildren(...Object.entries(this.columns).map(([name, { title, n }]) => {
-      const here = name === sorted.by;
-      return el("th", { scope: "col", class: n ? "n" : null, "aria-sort": here ? (sorted.down ? "descending" : "ascending") : null },
-        button([title, here ? (sorted.down ? " ▼" : " ▲") : ""], () => this.sort(name), { "data-column": name }));
-    }));
+    this.head.replaceChildren(
+      ...Object.entries(this.columns).map(([name, { title, n }]) => {
+        const here = name === sorted.by;
+        return el(
+          "th",
+          {
+            scope: "col",
+            class: n ? "n" : null,
+            "aria-sort": here ? (sorted.down ? "descending" : "ascending") : null,
+          },
+          button([title, here ? (sorted.down ? " ▼" : " ▲") : ""], () => this.sort(name), { "data-column": name }),
+        );
+      }),
+    );
     this.table.setAttribute("aria-rowcount", String(this.list.length + 1));
     this.summary.textContent = `${grouped(this.list.length)} of ${count(app.plan.entries.length, "node")}`;
     this.rows.reset(this.list.length);
@@ -65,11 +97,19 @@ class GridView {
   row(at) {
     const entry = this.list[at];
     const chosen = entry === this.app.chosen();
-    return el("tr", { "aria-rowindex": at + 2, class: [chosen && "chosen", this.app.matches?.has(entry) && "found"].filter((c) => c).join(" "), "aria-current": chosen ? "true" : null, onclick: () => this.app.update({ node: entry.id }) },
+    return el(
+      "tr",
+      {
+        "aria-rowindex": at + 2,
+        class: [chosen && "chosen", this.app.matches?.has(entry) && "found"].filter((c) => c).join(" "),
+        "aria-current": chosen ? "true" : null,
+        onclick: () => this.app.update({ node: entry.id }),
+      },
       Object.values(this.columns).map(({ of, show, n }) => {
         const value = of(entry);
         return el("td", { class: n ? "n" : null }, value === null || value === "" ? "–" : show(value, entry));
-      }));
+      }),
+    );
   }
 
   key(event) {

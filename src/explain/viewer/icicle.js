@@ -9,12 +9,31 @@ class IcicleView {
   constructor(app, host) {
     this.app = app;
     this.top = null;
-    this.canvas = el("div", { class: "icicle", role: "tree", "aria-label": "Shares", onkeydown: (event) => this.key(event), onclick: (event) => this.click(event), ondblclick: (event) => this.enter(event) });
+    this.canvas = el("div", {
+      class: "icicle",
+      role: "tree",
+      "aria-label": "Shares",
+      onkeydown: (event) => this.key(event),
+      onclick: (event) => this.click(event),
+      ondblclick: (event) => this.enter(event),
+    });
     this.scroller = el("div", { class: "scroller" }, this.canvas);
-    this.whole = button("Whole plan", () => { this.top = null; this.show(); });
+    this.whole = button("Whole plan", () => {
+      this.top = null;
+      this.show();
+    });
     this.words = el("span", { class: "faint" });
     new ResizeObserver(oncePerFrame(() => this.draw())).observe(this.scroller);
-    host.replaceChildren(el("div", { class: "toolbar" }, this.whole, button("Only the chosen node", () => this.into(app.chosen())), this.words), this.scroller);
+    host.replaceChildren(
+      el(
+        "div",
+        { class: "toolbar" },
+        this.whole,
+        button("Only the chosen node", () => this.into(app.chosen())),
+        this.words,
+      ),
+      this.scroller,
+    );
   }
 
   show() {
@@ -33,7 +52,13 @@ class IcicleView {
     if (!whole) {
       this.words.textContent = "";
       this.canvas.style.height = "auto";
-      this.canvas.replaceChildren(el("p", { class: "faint", role: "presentation" }, `Nothing to show: this plan has no ${METRICS[metric].name}. treepie explain … --analyze runs the query and measures it.`));
+      this.canvas.replaceChildren(
+        el(
+          "p",
+          { class: "faint", role: "presentation" },
+          `Nothing to show: this plan has no ${METRICS[metric].name}. treepie explain … --analyze runs the query and measures it.`,
+        ),
+      );
       return;
     }
     this.words.textContent = `width: ${METRICS[metric].name} of a node with its inputs, ${METRICS[metric].show(whole)} in all`;
@@ -53,7 +78,15 @@ class IcicleView {
         todo.push([entry, x, w, level]);
         x += w;
       }
-      if (hidden >= 1) boxes.push(el("div", { class: "slice rest", style: { "--x": x + "px", "--w": hidden + "px", "--y": level * LEVEL + "px" }, title: "too narrow to show", "aria-hidden": "true" }));
+      if (hidden >= 1)
+        boxes.push(
+          el("div", {
+            class: "slice rest",
+            style: { "--x": x + "px", "--w": hidden + "px", "--y": level * LEVEL + "px" },
+            title: "too narrow to show",
+            "aria-hidden": "true",
+          }),
+        );
     };
     const todo = [];
     place(this.top ? [this.top] : plan.roots, 0, 0);
@@ -65,11 +98,33 @@ class IcicleView {
       const own = entry.own[metric] ?? 0;
       const name = visible(cut(`${entry.operator} ${entry.label}`, 80)[0]);
       const words = `${METRICS[metric].show(entry.below[metric])}, ${percent(share)}; itself ${METRICS[metric].show(own)}`;
-      boxes.push(el("div", {
-        class: ["slice", entry.kind, chosen && "chosen", app.matches?.has(entry) && "found"].filter((c) => c).join(" "), role: "treeitem", "data-id": entry.id, tabindex: chosen ? 0 : -1,
-        "aria-level": level + 1, "aria-selected": String(chosen), "aria-label": w > 40 ? null : `${name}: ${words}`, title: `${name}: ${words}`,
-        style: { "--x": x + "px", "--w": w + "px", "--y": level * LEVEL + "px", "--heat-share": Math.round(Math.min(1, own / whole) * 100) + "%" },
-      }, w > 40 && [foreign(`${entry.operator} ${entry.label}`, 60, false), el("span", { class: "away" }, `: ${words}`)]));
+      boxes.push(
+        el(
+          "div",
+          {
+            class: ["slice", entry.kind, chosen && "chosen", app.matches?.has(entry) && "found"]
+              .filter((c) => c)
+              .join(" "),
+            role: "treeitem",
+            "data-id": entry.id,
+            tabindex: chosen ? 0 : -1,
+            "aria-level": level + 1,
+            "aria-selected": String(chosen),
+            "aria-label": w > 40 ? null : `${name}: ${words}`,
+            title: `${name}: ${words}`,
+            style: {
+              "--x": x + "px",
+              "--w": w + "px",
+              "--y": level * LEVEL + "px",
+              "--heat-share": Math.round(Math.min(1, own / whole) * 100) + "%",
+            },
+          },
+          w > 40 && [
+            foreign(`${entry.operator} ${entry.label}`, 60, false),
+            el("span", { class: "away" }, `: ${words}`),
+          ],
+        ),
+      );
       place(entry.children, x, level + 1);
     }
     this.order = todo.map(([entry]) => entry);
@@ -109,9 +164,17 @@ class IcicleView {
     const widest = (entries) => entries.filter((e) => order.includes(e));
     const siblings = entry?.parent ? widest(entry.parent.children) : this.plan.roots;
     const at = siblings.indexOf(entry);
-    const next = { ArrowDown: () => widest(entry.children)[0], ArrowUp: () => entry.parent, ArrowRight: () => siblings[at + 1], ArrowLeft: () => siblings[at - 1] }[event.key]?.();
+    const next = {
+      ArrowDown: () => widest(entry.children)[0],
+      ArrowUp: () => entry.parent,
+      ArrowRight: () => siblings[at + 1],
+      ArrowLeft: () => siblings[at - 1],
+    }[event.key]?.();
     if (event.key === "Enter") this.into(entry);
-    if (event.key === "Escape") { this.top = null; this.show(); }
+    if (event.key === "Escape") {
+      this.top = null;
+      this.show();
+    }
     if (!next) return;
     event.preventDefault();
     this.app.update({ node: next.id });

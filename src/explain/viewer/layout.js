@@ -13,7 +13,8 @@ const OUTLINE = { indent: 22, row: 92 };
 function tidy(items) {
   for (const item of items.toReversed()) {
     let outline = null;
-    for (const child of item.children) outline = outline ? beside(outline, child.outline, child) : ((child.shift = 0), child.outline);
+    for (const child of item.children)
+      outline = outline ? beside(outline, child.outline, child) : ((child.shift = 0), child.outline);
     outline ??= { top: [], bottom: [], shift: 0 };
     const first = item.children[0];
     const last = item.children.at(-1);

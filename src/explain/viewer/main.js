@@ -49,14 +49,19 @@ class App {
   /** What a finding is about: a node or a facet. */
   subjectOf(finding) {
     if (finding.node) return this.plan.byId.get(finding.node) ?? null;
-    return finding.facet ? (this.plan.entries.find((entry) => entry.kind === "facet" && entry.data.field === finding.facet) ?? null) : null;
+    return finding.facet
+      ? (this.plan.entries.find((entry) => entry.kind === "facet" && entry.data.field === finding.facet) ?? null)
+      : null;
   }
 
   /** What the comparison says of an entry of the side that is shown. */
   diffOf(entry) {
     const diff = this.page.diff;
     if (!diff || entry.kind !== "node") return null;
-    diff.index ??= { plan: new Map(diff.nodes?.map((node) => [node.left, node])), other: new Map(diff.nodes?.map((node) => [node.right, node])) };
+    diff.index ??= {
+      plan: new Map(diff.nodes?.map((node) => [node.left, node])),
+      other: new Map(diff.nodes?.map((node) => [node.right, node])),
+    };
     return diff.index[this.state.side].get(entry.id) ?? null;
   }
 
@@ -177,18 +182,30 @@ class App {
   /** Looks for nodes; every word has to be in one. */
   find(text) {
     this.state.search = text;
-    const wanted = text.toLowerCase().split(/\s+/).filter((word) => word);
+    const wanted = text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word);
     this.matches = null;
     if (wanted.length > 0) {
-      const of = (entry) => [entry.id, entry.operator, entry.label, entry.algorithm, entry.data.field, entry.data.predicate].join(" ").toLowerCase();
-      this.matches = new Set(this.plan.entries.filter((entry) => wanted.every((word) => (entry.text ??= of(entry)).includes(word))));
+      const of = (entry) =>
+        [entry.id, entry.operator, entry.label, entry.algorithm, entry.data.field, entry.data.predicate]
+          .join(" ")
+          .toLowerCase();
+      this.matches = new Set(
+        this.plan.entries.filter((entry) => wanted.every((word) => (entry.text ??= of(entry)).includes(word))),
+      );
     }
     this.tell();
   }
 
   tell() {
     const at = this.matches ? [...this.matches].indexOf(this.chosen()) : -1;
-    byId("search-count").textContent = !this.matches ? "" : this.matches.size === 0 ? "nothing found" : `${at >= 0 ? `${at + 1} of ` : ""}${grouped(this.matches.size)}`;
+    byId("search-count").textContent = !this.matches
+      ? ""
+      : this.matches.size === 0
+        ? "nothing found"
+        : `${at >= 0 ? `${at + 1} of ` : ""}${grouped(this.matches.size)}`;
   }
 
   /** Chooses the next or previous of what was found. */
@@ -197,7 +214,15 @@ class App {
     const list = [...this.matches];
     const here = list.indexOf(this.chosen());
     const from = this.chosen()?.at ?? 0;
-    const next = here >= 0 ? (here + by + list.length) % list.length : by > 0 ? Math.max(0, list.findIndex((entry) => entry.at > from)) : list.length - 1;
+    const next =
+      here >= 0
+        ? (here + by + list.length) % list.length
+        : by > 0
+          ? Math.max(
+              0,
+              list.findIndex((entry) => entry.at > from),
+            )
+          : list.length - 1;
     const view = this.state.view === "diff" || this.state.view === "json" ? "tree" : this.state.view;
     this.update({ node: list[next].id, view });
     this.view.reveal?.();
@@ -206,17 +231,27 @@ class App {
 }
 
 function showMetrics(app) {
-  byId("metric").replaceChildren(...Object.entries(METRICS).map(([name, metric]) => {
-    const known = app.plan.sum[name] !== undefined;
-    return el("option", { value: name, disabled: !known }, known ? metric.name : `${metric.name} (not measured)`);
-  }));
+  byId("metric").replaceChildren(
+    ...Object.entries(METRICS).map(([name, metric]) => {
+      const known = app.plan.sum[name] !== undefined;
+      return el("option", { value: name, disabled: !known }, known ? metric.name : `${metric.name} (not measured)`);
+    }),
+  );
 }
 
 function showTabs(app) {
-  byId("views").replaceChildren(...app.viewsHere().map((name) => {
-    const chosen = name === app.state.view;
-    return button(VIEWS[name].title, () => app.update({ view: name }), { role: "tab", id: `tab-${name}`, "aria-selected": String(chosen), "aria-controls": "view", tabindex: chosen ? 0 : -1 });
-  }));
+  byId("views").replaceChildren(
+    ...app.viewsHere().map((name) => {
+      const chosen = name === app.state.view;
+      return button(VIEWS[name].title, () => app.update({ view: name }), {
+        role: "tab",
+        id: `tab-${name}`,
+        "aria-selected": String(chosen),
+        "aria-controls": "view",
+        tabindex: chosen ? 0 : -1,
+      });
+    }),
+  );
   byId("view").setAttribute("aria-labelledby", `tab-${app.state.view}`);
 }
 
@@ -247,14 +282,20 @@ function startControls(app) {
   byId("views").addEventListener("keydown", (event) => {
     const names = app.viewsHere();
     const at = names.indexOf(app.state.view);
-    const next = { ArrowRight: names[(at + 1) % names.length], ArrowLeft: names.at(at - 1), Home: names[0], End: names.at(-1) }[event.key];
+    const next = {
+      ArrowRight: names[(at + 1) % names.length],
+      ArrowLeft: names.at(at - 1),
+      Home: names[0],
+      End: names.at(-1),
+    }[event.key];
     if (!next) return;
     event.preventDefault();
     app.update({ view: next });
     byId(`tab-${next}`).focus();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog"))
+      return;
     if (pressed(app, event.key)) event.preventDefault();
   });
   window.addEventListener("hashchange", () => {
@@ -294,12 +335,16 @@ function startTheme() {
   try {
     const kept = localStorage.getItem("treepie-theme");
     if (["light", "dark"].includes(kept)) set(kept);
-  } catch { /* as the system has it */ }
+  } catch {
+    /* as the system has it */
+  }
   select.addEventListener("change", () => {
     set(select.value);
     try {
       localStorage.setItem("treepie-theme", select.value);
-    } catch { /* not kept */ }
+    } catch {
+      /* not kept */
+    }
   });
 }
 

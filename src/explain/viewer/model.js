@@ -10,7 +10,14 @@ const SCHEMA_VERSION = 1;
 class Problem extends Error {}
 
 function problem(where, expected, found) {
-  const kind = found === null ? "null" : Array.isArray(found) ? "an array" : typeof found === "string" ? `"${visible(cut(found, 40)[0])}"` : typeof found;
+  const kind =
+    found === null
+      ? "null"
+      : Array.isArray(found)
+        ? "an array"
+        : typeof found === "string"
+          ? `"${visible(cut(found, 40)[0])}"`
+          : typeof found;
   return new Problem(`reading ${where}: expected ${expected}, found ${found === undefined ? "nothing" : kind}`);
 }
 
@@ -31,19 +38,24 @@ function readData(text) {
   try {
     data = JSON.parse(text);
   } catch (error) {
-    throw new Problem(`reading this page's data: expected JSON, found ${count(text.length, "character")} that are not: ${error.message}. Is the file cut short?`);
+    throw new Problem(
+      `reading this page's data: expected JSON, found ${count(text.length, "character")} that are not: ${error.message}. Is the file cut short?`,
+    );
   }
   expectObject(data, "this page's data");
   if (typeof data.version !== "string") throw problem("this page's data: version", "a text", data.version);
-  if (data.version.split(".")[0] !== DATA_VERSION) throw problem("this page's data: version", `${DATA_VERSION}.…`, data.version);
-  if (!Array.isArray(data.pages) || data.pages.length === 0) throw problem("this page's data: pages", "an array of at least one page", data.pages);
+  if (data.version.split(".")[0] !== DATA_VERSION)
+    throw problem("this page's data: version", `${DATA_VERSION}.…`, data.version);
+  if (!Array.isArray(data.pages) || data.pages.length === 0)
+    throw problem("this page's data: pages", "an array of at least one page", data.pages);
   return data.pages;
 }
 
 /** The flat list of a plan: `{tree, nodes, facets, entries, byId, sums, …}`. */
 function readPlan(tree, where) {
   expectObject(tree, where);
-  if (tree.schema_version !== SCHEMA_VERSION) throw problem(`${where}: schema_version`, String(SCHEMA_VERSION), tree.schema_version);
+  if (tree.schema_version !== SCHEMA_VERSION)
+    throw problem(`${where}: schema_version`, String(SCHEMA_VERSION), tree.schema_version);
   expectObject(tree.plan, `${where}: plan`);
   const entries = [];
   const todo = [];
@@ -86,7 +98,10 @@ function nodeEntry(data, { id, parent, depth }, place) {
     decisions: listAt(data.decisions, `${place}: decisions`),
     segments: listAt(data.segments, `${place}: segments`),
     windows: listAt(data.windows, `${place}: windows`),
-    data, parent, depth, children: [],
+    data,
+    parent,
+    depth,
+    children: [],
   };
 }
 
@@ -102,8 +117,12 @@ function facetEntry(data, { id, parent, depth }) {
     actual: data.actual ?? null,
     qError: null,
     decisions: listAt(data.decisions, `facet ${id}: decisions`),
-    segments: [], windows: [],
-    data, parent, depth, children: [],
+    segments: [],
+    windows: [],
+    data,
+    parent,
+    depth,
+    children: [],
   };
 }
 
@@ -127,7 +146,8 @@ function sumUp(plan) {
     if (!entry.parent) continue;
     entry.parent.size += entry.size;
     for (const [name, metric] of Object.entries(METRICS)) {
-      if (metric.adds && entry.below[name] !== null) entry.parent.below[name] = (entry.parent.below[name] ?? 0) + entry.below[name];
+      if (metric.adds && entry.below[name] !== null)
+        entry.parent.below[name] = (entry.parent.below[name] ?? 0) + entry.below[name];
     }
   }
 }
@@ -142,14 +162,29 @@ function skippedBlocks(actual) {
  * of nodes add up, so that a share of the whole means something. */
 const METRICS = {
   time: { name: "self time", adds: true, of: (entry) => entry.actual?.time_ns ?? null, show: time },
-  documents: { name: "documents", adds: false, of: (entry) => entry.actual?.documents ?? entry.estimate?.documents ?? null, show: short },
+  documents: {
+    name: "documents",
+    adds: false,
+    of: (entry) => entry.actual?.documents ?? entry.estimate?.documents ?? null,
+    show: short,
+  },
   bytes: { name: "bytes read", adds: true, of: (entry) => entry.actual?.bytes_read ?? null, show: bytes },
   containers: {
-    name: "containers read", adds: true, show: short,
-    of: ({ actual }) => (actual?.containers ? (actual.containers.array ?? 0) + (actual.containers.bitmap ?? 0) + (actual.containers.run ?? 0) : null),
+    name: "containers read",
+    adds: true,
+    show: short,
+    of: ({ actual }) =>
+      actual?.containers
+        ? (actual.containers.array ?? 0) + (actual.containers.bitmap ?? 0) + (actual.containers.run ?? 0)
+        : null,
   },
   "q-error": { name: "q-error", adds: false, of: (entry) => entry.qError, show: factor },
-  skipped: { name: "skipped blocks", adds: true, of: (entry) => skippedBlocks(entry.actual)?.skipped ?? null, show: short },
+  skipped: {
+    name: "skipped blocks",
+    adds: true,
+    of: (entry) => skippedBlocks(entry.actual)?.skipped ?? null,
+    show: short,
+  },
 };
 
 /** How long a bar is for an entry, from 0 to 1: its share of the whole, or of the largest. */
@@ -177,9 +212,17 @@ function notTaken(entry) {
   for (const decision of entry.decisions) {
     const taken = decision.measured_ns ?? decision.estimated_cost_ns ?? null;
     for (const way of [decision.alternative, ...(decision.others ?? [])]) {
-      if (way) ways.push({ name: way.name, cost: way.measured_ns ?? way.estimated_cost_ns ?? null, measured: way.measured_ns !== undefined, taken, rule: decision.rule });
+      if (way)
+        ways.push({
+          name: way.name,
+          cost: way.measured_ns ?? way.estimated_cost_ns ?? null,
+          measured: way.measured_ns !== undefined,
+          taken,
+          rule: decision.rule,
+        });
     }
-    if (!decision.accepted) ways.push({ name: decision.rule, cost: null, measured: false, taken: null, rule: decision.reason });
+    if (!decision.accepted)
+      ways.push({ name: decision.rule, cost: null, measured: false, taken: null, rule: decision.reason });
   }
   return ways;
 }

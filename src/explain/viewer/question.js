@@ -23,10 +23,24 @@ function showPages(app, host) {
   const item = (page, at) => {
     const chosen = at === app.state.page;
     const total = page.plan?.total_ns;
-    return el("li", {}, el("a", { href: `#page=${at + 1}`, "aria-current": chosen ? "page" : null, onclick: (event) => { event.preventDefault(); app.update({ page: at, node: "0", side: "plan", doc: null }); } },
-      el("span", { class: "page-title" }, foreign(page.title ?? page.plan?.query ?? "", 120, false)),
-      el("span", { class: "n" }, total === undefined ? "" : time(total)),
-      el("span", { class: "meter" }, el("i", { style: { "--share": percentOf((total ?? 0) / slowest) } }))));
+    return el(
+      "li",
+      {},
+      el(
+        "a",
+        {
+          href: `#page=${at + 1}`,
+          "aria-current": chosen ? "page" : null,
+          onclick: (event) => {
+            event.preventDefault();
+            app.update({ page: at, node: "0", side: "plan", doc: null });
+          },
+        },
+        el("span", { class: "page-title" }, foreign(page.title ?? page.plan?.query ?? "", 120, false)),
+        el("span", { class: "n" }, total === undefined ? "" : time(total)),
+        el("span", { class: "meter" }, el("i", { style: { "--share": percentOf((total ?? 0) / slowest) } })),
+      ),
+    );
   };
   const old = host.querySelector("ol");
   const top = old?.scrollTop ?? 0;
@@ -41,10 +55,15 @@ function showTotals(app, host) {
   const segments = tree.segments ?? [];
   const documents = segments.reduce((sum, segment) => sum + segment.documents, 0);
   const size = segments.reduce((sum, segment) => sum + segment.bytes, 0);
-  refill(host, 
-    tree.total_ns === undefined ? el("span", { class: "badge" }, "plan only, not run") : el("b", {}, time(tree.total_ns)),
+  refill(
+    host,
+    tree.total_ns === undefined
+      ? el("span", { class: "badge" }, "plan only, not run")
+      : el("b", {}, time(tree.total_ns)),
     el("span", {}, count(entries.length, "node")),
-    segments.length > 0 && el("span", {}, `${count(documents, "document")} in ${count(segments.length, "segment")}, ${bytes(size)}`));
+    segments.length > 0 &&
+      el("span", {}, `${count(documents, "document")} in ${count(segments.length, "segment")}, ${bytes(size)}`),
+  );
 }
 
 /** Asked, parsed, rewritten, and what was noted on the way; steps that changed nothing are left out. */
@@ -53,15 +72,33 @@ function showQuestion(app, host) {
   const steps = [["query", tree.query]];
   if (tree.parsed !== tree.query) steps.push(["parsed", tree.parsed]);
   if (tree.rewritten !== steps.at(-1)[1]) steps.push(["rewritten", tree.rewritten]);
-  refill(host, 
-    el("ol", { class: "steps" }, steps.map(([name, text]) => el("li", {}, el("span", { class: "faint" }, name), el("code", {}, foreign(text ?? "", 600))))),
-    (tree.notes ?? []).length > 0 && el("ul", { class: "notes" }, tree.notes.map((note) => el("li", {}, foreign(note)))));
+  refill(
+    host,
+    el(
+      "ol",
+      { class: "steps" },
+      steps.map(([name, text]) =>
+        el("li", {}, el("span", { class: "faint" }, name), el("code", {}, foreign(text ?? "", 600))),
+      ),
+    ),
+    (tree.notes ?? []).length > 0 &&
+      el(
+        "ul",
+        { class: "notes" },
+        tree.notes.map((note) => el("li", {}, foreign(note))),
+      ),
+  );
 }
 
 function findingText(finding) {
   const { mark, words } = SEVERITIES[finding.severity] ?? SEVERITIES.note;
   return [
-    el("span", { class: `severity ${finding.severity in SEVERITIES ? finding.severity : "note"}` }, el("span", { "aria-hidden": "true" }, mark), ` ${words} `),
+    el(
+      "span",
+      { class: `severity ${finding.severity in SEVERITIES ? finding.severity : "note"}` },
+      el("span", { "aria-hidden": "true" }, mark),
+      ` ${words} `,
+    ),
     foreign(finding.message ?? ""),
     finding.remedy && el("span", { class: "remedy" }, " → ", foreign(finding.remedy)),
   ];
@@ -70,10 +107,22 @@ function findingText(finding) {
 function showFindings(app, host) {
   const findings = app.plan.tree.findings ?? [];
   host.parentElement.hidden = findings.length === 0;
-  refill(host, el("ul", { class: "plain" }, findings.slice(0, 100).map((finding) => {
-    const entry = app.subjectOf(finding);
-    return el("li", { title: visible(finding.rule ?? "") }, findingText(finding), entry && [" ", app.link(entry)]);
-  })));
+  refill(
+    host,
+    el(
+      "ul",
+      { class: "plain" },
+      findings.slice(0, 100).map((finding) => {
+        const entry = app.subjectOf(finding);
+        return el(
+          "li",
+          { title: visible(finding.rule ?? "") },
+          findingText(finding),
+          entry && [" ", app.link(entry)],
+        );
+      }),
+    ),
+  );
 }
 
 /** The choice of a document, what became of it, and its score. */
@@ -82,44 +131,123 @@ function showLens(app, host) {
   const documents = tree.documents ?? [];
   const wanted = app.state.doc;
   const document_ = app.document;
-  const typed = el("input", { id: "doc", type: "text", inputmode: "numeric", size: 10, list: "docs", placeholder: "number", value: wanted ?? "", autocomplete: "off" });
+  const typed = el("input", {
+    id: "doc",
+    type: "text",
+    inputmode: "numeric",
+    size: 10,
+    list: "docs",
+    placeholder: "number",
+    value: wanted ?? "",
+    autocomplete: "off",
+  });
   const choose = (event) => {
     event.preventDefault();
     app.update({ doc: typed.value.trim() === "" ? null : typed.value.trim() });
     byId("doc").focus();
   };
-  refill(host, 
-    el("form", { class: "lens-form", onsubmit: choose },
+  refill(
+    host,
+    el(
+      "form",
+      { class: "lens-form", onsubmit: choose },
       el("h2", { id: "lens-title" }, "Why this document, or why not?"),
       el("label", { class: "labelled" }, "Document ", typed),
-      el("datalist", { id: "docs" }, documents.slice(0, 500).map((d) => el("option", { value: String(d.doc) }, visible(cut(d.title ?? "", 60)[0])))),
+      el(
+        "datalist",
+        { id: "docs" },
+        documents
+          .slice(0, 500)
+          .map((d) => el("option", { value: String(d.doc) }, visible(cut(d.title ?? "", 60)[0]))),
+      ),
       el("button", { type: "submit" }, "Show"),
       wanted !== null && button("Clear", () => app.update({ doc: null })),
-      documents.length > 0 && wanted === null && el("span", { class: "chips" }, documents.slice(0, 8).map((d) => button([`${d.matches ? "✓" : "✗"} ${grouped(d.doc)} `, foreign(d.title ?? "", 30, false)], () => app.update({ doc: String(d.doc) }), { class: "chip" })))),
-    wanted !== null && (document_ ? verdictsOf(app, document_) : noData(app, wanted)));
+      documents.length > 0 &&
+        wanted === null &&
+        el(
+          "span",
+          { class: "chips" },
+          documents
+            .slice(0, 8)
+            .map((d) =>
+              button(
+                [`${d.matches ? "✓" : "✗"} ${grouped(d.doc)} `, foreign(d.title ?? "", 30, false)],
+                () => app.update({ doc: String(d.doc) }),
+                { class: "chip" },
+              ),
+            ),
+        ),
+    ),
+    wanted !== null && (document_ ? verdictsOf(app, document_) : noData(app, wanted)),
+  );
 }
 
 /** Says how a page comes to know of a document. */
 function noData(app, wanted) {
-  if (!/^\d+$/.test(wanted)) return el("p", { class: "problem" }, "A document is chosen by its number, found ", foreign(wanted, 60), ".");
+  if (!/^\d+$/.test(wanted))
+    return el("p", { class: "problem" }, "A document is chosen by its number, found ", foreign(wanted, 60), ".");
   const query = app.plan.tree.query ?? "";
   const quoted = `'${visible(cut(query, 300)[0]).replaceAll("'", "'\\''")}'`;
   const command = `treepie explain INDEX ${quoted} --doc ${wanted} --format html -o plan.html`;
-  return el("div", { class: "no-data" }, el("p", {}, `This page has no data for document ${wanted}. What the nodes say of it is found when the page is made:`), el("pre", { tabindex: 0 }, el("code", {}, el("bdi", {}, command))));
+  return el(
+    "div",
+    { class: "no-data" },
+    el(
+      "p",
+      {},
+      `This page has no data for document ${wanted}. What the nodes say of it is found when the page is made:`,
+    ),
+    el("pre", { tabindex: 0 }, el("code", {}, el("bdi", {}, command))),
+  );
 }
 
 function verdictsOf(app, document_) {
   const verdicts = Object.entries(document_.verdicts ?? {});
-  const failed = verdicts.filter(([id, verdict]) => verdict === "failed" && app.plan.byId.has(id)).map(([id]) => app.plan.byId.get(id));
+  const failed = verdicts
+    .filter(([id, verdict]) => verdict === "failed" && app.plan.byId.has(id))
+    .map(([id]) => app.plan.byId.get(id));
   // The deepest ones are the reason; those above fail because of them.
   const reasons = failed.filter((entry) => !failed.some((other) => other.parent === entry));
-  const tally = Object.keys(VERDICTS).map((name) => [name, verdicts.filter(([, verdict]) => verdict === name).length]).filter(([, n]) => n > 0);
-  return el("div", { class: "document" },
-    el("p", {}, el("b", {}, `Document ${grouped(document_.doc)} `), foreign(document_.title ?? "", 120),
-      el("span", { class: `verdict-line ${document_.matches ? "matched" : "failed"}` }, document_.matches ? " ✓ matches" : " ✗ does not match"),
-      el("span", { class: "faint" }, ` (${tally.map(([name, n]) => `${VERDICTS[name].mark} ${name} ${n}`).join(", ")})`)),
-    !document_.matches && reasons.length > 0 && el("p", {}, "Fails at ", reasons.slice(0, 12).map((entry, at) => [at > 0 ? ", " : "", app.link(entry)]), reasons.length > 12 ? ` and ${reasons.length - 12} more` : ""),
-    document_.score ? el("details", { class: "score", open: true }, el("summary", {}, `Score ${document_.score.value}`), scoreTree(document_.score)) : document_.matches && el("p", { class: "faint" }, "Nothing is scored here."));
+  const tally = Object.keys(VERDICTS)
+    .map((name) => [name, verdicts.filter(([, verdict]) => verdict === name).length])
+    .filter(([, n]) => n > 0);
+  return el(
+    "div",
+    { class: "document" },
+    el(
+      "p",
+      {},
+      el("b", {}, `Document ${grouped(document_.doc)} `),
+      foreign(document_.title ?? "", 120),
+      el(
+        "span",
+        { class: `verdict-line ${document_.matches ? "matched" : "failed"}` },
+        document_.matches ? " ✓ matches" : " ✗ does not match",
+      ),
+      el(
+        "span",
+        { class: "faint" },
+        ` (${tally.map(([name, n]) => `${VERDICTS[name].mark} ${name} ${n}`).join(", ")})`,
+      ),
+    ),
+    !document_.matches &&
+      reasons.length > 0 &&
+      el(
+        "p",
+        {},
+        "Fails at ",
+        reasons.slice(0, 12).map((entry, at) => [at > 0 ? ", " : "", app.link(entry)]),
+        reasons.length > 12 ? ` and ${reasons.length - 12} more` : "",
+      ),
+    document_.score
+      ? el(
+          "details",
+          { class: "score", open: true },
+          el("summary", {}, `Score ${document_.score.value}`),
+          scoreTree(document_.score),
+        )
+      : document_.matches && el("p", { class: "faint" }, "Nothing is scored here."),
+  );
 }
 
 /** How a score comes about, as nested lists with bars by share of the whole. */
@@ -129,18 +257,44 @@ function scoreTree(score) {
     const parts = Array.isArray(of.parts) ? of.parts : [];
     const below = el("ul", { class: "parts" });
     const add = (to) => {
-      for (let at = below.children.length; at < Math.min(to, parts.length); at++) below.append(part(parts[at], depth + 1));
+      for (let at = below.children.length; at < Math.min(to, parts.length); at++)
+        below.append(part(parts[at], depth + 1));
       if (below.children.length < parts.length) {
-        const more = button(`${grouped(parts.length - below.children.length)} more`, () => { more.remove(); add(below.children.length + PARTS_SHOWN); }, { class: "link" });
+        const more = button(
+          `${grouped(parts.length - below.children.length)} more`,
+          () => {
+            more.remove();
+            add(below.children.length + PARTS_SHOWN);
+          },
+          { class: "link" },
+        );
         queueMicrotask(() => below.after(more));
       }
     };
-    const text = [el("b", { class: "n" }, String(of.value)), " ", foreign(of.what ?? "", 200), el("span", { class: "meter" }, el("i", { style: { "--share": percentOf(Math.min(1, Math.abs(of.value) / whole)) } }))];
+    const text = [
+      el("b", { class: "n" }, String(of.value)),
+      " ",
+      foreign(of.what ?? "", 200),
+      el(
+        "span",
+        { class: "meter" },
+        el("i", { style: { "--share": percentOf(Math.min(1, Math.abs(of.value) / whole)) } }),
+      ),
+    ];
     if (parts.length === 0) return el("li", {}, text);
     // What is deep is made when it is opened.
     const open = depth < 2;
     if (open) add(PARTS_SHOWN);
-    return el("li", {}, el("details", { open, ontoggle: () => below.children.length === 0 && add(PARTS_SHOWN) }, el("summary", {}, text), below));
+    return el(
+      "li",
+      {},
+      el(
+        "details",
+        { open, ontoggle: () => below.children.length === 0 && add(PARTS_SHOWN) },
+        el("summary", {}, text),
+        below,
+      ),
+    );
   };
   return el("ul", { class: "parts" }, part(score, 0));
 }

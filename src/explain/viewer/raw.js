@@ -8,10 +8,23 @@ class RawView {
   constructor(app, host) {
     this.app = app;
     this.body = el("div", { class: "lines" });
-    this.scroller = el("div", { class: "scroller raw", tabindex: 0, role: "region", "aria-label": "JSON of the plan" }, this.body);
+    this.scroller = el(
+      "div",
+      { class: "scroller raw", tabindex: 0, role: "region", "aria-label": "JSON of the plan" },
+      this.body,
+    );
     this.rows = new VirtualRows(this.scroller, this.body, LINE, (at) => this.row(at));
     this.words = el("span", { class: "faint" });
-    host.replaceChildren(el("div", { class: "toolbar" }, button("Copy JSON", () => copyText(JSON.stringify(app.plan.tree), "JSON")), button("To the chosen node", () => this.toChosen()), this.words), this.scroller);
+    host.replaceChildren(
+      el(
+        "div",
+        { class: "toolbar" },
+        button("Copy JSON", () => copyText(JSON.stringify(app.plan.tree), "JSON")),
+        button("To the chosen node", () => this.toChosen()),
+        this.words,
+      ),
+      this.scroller,
+    );
   }
 
   show() {
@@ -31,7 +44,12 @@ class RawView {
 
   row(at) {
     const line = this.lines[at];
-    return el("div", { class: "line" }, el("span", { class: "number", "aria-hidden": "true" }, String(at + 1)), foreign(line, LINE_SHOWN));
+    return el(
+      "div",
+      { class: "line" },
+      el("span", { class: "number", "aria-hidden": "true" }, String(at + 1)),
+      foreign(line, LINE_SHOWN),
+    );
   }
 
   toChosen() {

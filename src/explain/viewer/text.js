@@ -8,7 +8,8 @@ const TEXT_SHOWN = 400;
 
 /** Control characters, blanks other than the space, marks of direction, what has no width, private and
  * unassigned characters, halves of surrogate pairs. The joiner of emoji stays. */
-const INVISIBLE = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|(?!\u200d)\p{Cf}/gu;
+const INVISIBLE =
+  /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|(?!\u200d)\p{Cf}/gu;
 
 /** The text with everything invisible written as `\u{…}`. */
 function visible(text) {
@@ -35,7 +36,13 @@ function foreign(text, n = TEXT_SHOWN, more = true) {
   const isolated = el("bdi", {}, ...parts);
   if (!missing || !more) return isolated;
   const all = `show all ${grouped(text.length)} characters`;
-  return el("span", {}, isolated, " ", button(all, () => openLong(text), { class: "link" }));
+  return el(
+    "span",
+    {},
+    isolated,
+    " ",
+    button(all, () => openLong(text), { class: "link" }),
+  );
 }
 
 const GROUPS = new Intl.NumberFormat("en-US");
@@ -58,7 +65,12 @@ function digits(x) {
 /** A number that fits into a badge: `12.3k`. */
 function short(n) {
   if (n < 10000) return grouped(n);
-  for (const [size, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+  for (const [size, unit] of [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ]) {
     if (n >= size) return digits(n / size) + unit;
   }
   return String(n);
