@@ -45,8 +45,8 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-YVvoxnMXuHX6ebsuXStSV1Rlrrhp7Z/KVy3wzQsuscA='; \
-    style-src 'sha256-0a5AnmH2JlMG8+q6gwgWKRY1Av/+0+YUwofYMnZltZo='; \
+    script-src 'sha256-TOiMLRvyk4SfesSlAQviZIKrp0PjOVbqa1/VDOwvRWA='; \
+    style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
 };

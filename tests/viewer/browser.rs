@@ -72,7 +72,9 @@ impl Browser {
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
+            // Pictures in shades of grey are alike on more machines, and smaller.
             "--hide-scrollbars",
+            "--disable-lcd-text",
             "--force-device-scale-factor=1",
             "--font-render-hinting=none",
             &format!("--user-data-dir={}", profile.display()),
@@ -95,7 +97,13 @@ impl Browser {
 
     /// A window of this width and 900 pixels height, in the theme `light` or `dark`.
     pub(crate) fn set_window(&self, width: u32, theme: &str) {
-        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.set_screen(width, 900, 1.0, theme);
+    }
+
+    /// The same of any height, on a screen of `scale` real pixels for each of these.
+    pub(crate) fn set_screen(&self, width: u32, height: u32, scale: f64, theme: &str) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": false});
         self.command("Emulation.setDeviceMetricsOverride", &size);
         let features = json!([{"name": "prefers-color-scheme", "value": theme},
             {"name": "prefers-reduced-motion", "value": "reduce"}]);

@@ -6,7 +6,10 @@
 //! ```text
 //! TREEPIE_AXE=…/axe-core/axe.min.js cargo test --test viewer      the rules for accessibility, too
 //! TREEPIE_SCREENS=bless cargo test --test viewer screens          new screenshots to compare with
-//! TREEPIE_SCREENS=readme cargo test --test viewer readme          the pictures in src/docs/images
+//!
+//! # The pictures in src/docs/images: a page that was made by `treepie explain --format html`, and what to show of it
+//! TREEPIE_PICTURE_OF='plan.html#node=0.1' TREEPIE_PICTURE=src/docs/images/plan.png TREEPIE_THEME=dark \
+//!     cargo test --test viewer picture
 //! ```
 //!
 //! Screenshots are compared where browser and fonts are those of `screens/made-with.txt`, and only shown to be

@@ -1,7 +1,6 @@
-//! Screenshots of the page at three widths in both themes, compared with those in `screens/`, and the pictures of
-//! the README.
+//! Screenshots of the page at three widths in both themes, compared with those in `screens/`, and pictures for readers.
 
-use super::{browser::Browser, browser::browser, compared, plans};
+use super::{browser::Browser, browser::browser, plans};
 use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,9 @@ use std::{env, fs};
 
 /// Pixels that may differ, of a thousand: corners and letters are drawn a little differently now and then.
 const DIFFERENT_PER_MILLE: f64 = 2.0;
+
+/// Half of the pixels each way: pictures take a third of the room, and show what changed as well.
+const SCALE: f64 = 0.5;
 
 /// How to compare two pictures: pixels of which any colour differs by more than 24 of 255, of a thousand.
 const COMPARE: &str = "
@@ -60,9 +62,9 @@ fn screens_are_the_stored_ones() {
     if here != there {
         eprintln!("!!! SKIPPED: comparison of screens: made with {there:?}, here is {here:?}");
     }
-    for width in [360, 768, 1440] {
+    for (width, height) in [(360, 1_800), (768, 1_500), (1_440, 1_100)] {
         for theme in ["light", "dark"] {
-            browser.set_window(width, theme);
+            browser.set_screen(width, height, SCALE, theme);
             browser.open(&page, "node=0.0.2&doc=77");
             let shown = browser.screenshot();
             let file = folder().join(format!("{width}-{theme}.png"));
@@ -103,26 +105,20 @@ fn compare(browser: &Browser, one: &str, other: &str) -> f64 {
     browser.run_until_done(COMPARE, &json!([one, other])).as_f64().expect("a number")
 }
 
-/// The pictures of the README, where they are asked for.
+/// A picture of any page, where one is asked for: those in the README are made so.
 #[test]
-fn readme_pictures() {
-    if env::var("TREEPIE_SCREENS").is_ok_and(|what| what == "readme") {
-        let browser = browser("readme").expect("pictures need a browser");
-        let images = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/docs/images");
-        fs::create_dir_all(&images).expect("a folder for pictures");
-        let pictures = [
-            ("viewer-light.png", plans::everything().to_html(), "light", "node=0.0.2"),
-            ("viewer-dark.png", plans::everything().to_html(), "dark", "node=0.0&doc=77"),
-            ("viewer-diff.png", compared(), "light", "view=diff"),
-        ];
-        for (name, page, theme, behind) in pictures {
-            browser.set_window(1280, theme);
-            browser.open(&page, behind);
-            let png = decoded(&browser.screenshot());
-            assert!(png.len() < 200_000, "{name} has {} bytes", png.len());
-            fs::write(images.join(name), png).expect("the picture is written");
-        }
-    }
+fn picture() {
+    let Ok(of) = env::var("TREEPIE_PICTURE_OF") else { return };
+    let path = env::var("TREEPIE_PICTURE").expect("TREEPIE_PICTURE names the file to write");
+    let theme = env::var("TREEPIE_THEME").unwrap_or_else(|_| "light".into());
+    let (page, behind) = of.split_once('#').unwrap_or((&of, ""));
+    let page = fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
+    let browser = browser("picture").expect("pictures need a browser");
+    browser.set_screen(1_280, 880, 0.75, &theme);
+    browser.open(&page, behind);
+    let png = decoded(&browser.screenshot());
+    eprintln!("{path}: {} bytes", png.len());
+    fs::write(&path, png).unwrap_or_else(|error| panic!("{path}: {error}"));
 }
 
 fn decoded(base64: &str) -> Vec<u8> {

@@ -33,7 +33,8 @@ function showDetails(app, host) {
     pairs([
       entry.algorithm && ["algorithm", foreign(entry.algorithm)],
       entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
-      entry.data.predicate && ["answers", el("code", {}, foreign(entry.data.predicate))],
+      entry.data.predicate &&
+        entry.data.predicate !== entry.label && ["answers", el("code", {}, foreign(entry.data.predicate))],
       entry.parent && ["input of", app.link(entry.parent)],
       entry.kind === "facet" && ["counts", foreign(entry.label)],
     ]),
