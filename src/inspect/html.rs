@@ -29,8 +29,8 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-        script-src 'sha256-thAC6Tb0QBnqAew65VgBynHe8kU7VQt6yGdOBRysI/Y='; \
-        style-src 'sha256-cJItqEvrwHXmSurTExwnBBe9E7YXu/tEZ5IA1opOPPQ='; \
+        script-src 'sha256-3yFa+Fv2QOUnp1XH16G2U7ZfaiZ7OSttQutiA+8Mg2s='; \
+        style-src 'sha256-z2cga8ENdmtzfKVUD1E9fD4LO+uL9rJmA6bZLA4kqMY='; \
         img-src data:; base-uri 'none'; form-action 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'",
 };

@@ -22,6 +22,7 @@ mod data;
 mod plans;
 mod screens;
 mod size;
+mod storage;
 
 use treepie::explain::{ExplainTree, HtmlPages};
 

@@ -53,6 +53,11 @@ enum Place {
 }
 
 impl DestinationArgs {
+    /// Whether anything else than standard output was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.output.is_some() || self.open
+    }
+
     /// Refuses what cannot be written, before anything is computed for it.
     pub(crate) fn check(&self) -> Result<Destination, Error> {
         let opens = self.open;

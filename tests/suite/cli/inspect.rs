@@ -28,6 +28,30 @@ fn inspect_looks_at_every_level() {
     dir.run(&["inspect", "t.tp", "document", "7"]).fails_with(&["7"]);
 }
 
+#[test]
+fn the_storage_is_a_page_where_that_is_asked_for() {
+    let dir = Dir::with_titles();
+    dir.ok(&[
+        "inspect",
+        "t.tp",
+        "storage",
+        "--format",
+        "html",
+        "-o",
+        "storage.html",
+        "--terms",
+        "2",
+    ]);
+    let page = fs::read_to_string(dir.0.join("storage.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("\"title\":\"t.tp\""), "{page}");
+    let again = ["inspect", "t.tp", "storage", "--format", "html", "-o", "storage.html"];
+    dir.run(&again).fails_with(&["storage.html", "--force"]);
+    assert_eq!(dir.ok(&["inspect", "t.tp", "storage", "--format", "html", "--terms", "2"]), page);
+    dir.run(&["inspect", "t.tp", "storage", "-o", "x"]).fails_with(&["--format html"]);
+    dir.run(&["inspect", "t.tp", "storage", "--terms", "2"]).fails_with(&["--format html"]);
+    dir.run(&["inspect", "t.tp", "segments", "--format", "html"]).fails_with(&["storage"]);
+}
+
 /// What a commit and the merge after it were told, with round times.
 const EVENTS: &str = r#"{"session":"index","index":"t.tp","version":"0.1.0","start_us":1000000}
 {"event":"open","start_us":1000000,"time_ns":10000,"file":"manifest-0000000000000001","bytes":200,"error":null}

@@ -1,8 +1,11 @@
 //! `treepie inspect INDEX [WHAT]`: what an index is made of.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 use treepie::{
     DiskUsage, DocId, Error, ErrorKind, Field, FieldKind,
@@ -12,6 +15,7 @@ use treepie::{
 use super::{inspect_io, open, value_to_json};
 use crate::{
     args::Global,
+    destination::DestinationArgs,
     failure::{Exit, Outcome, usage},
     input::schema_file,
     output::{Format, Output, Table, bytes, grouped, plural},
@@ -29,6 +33,7 @@ use crate::{
   treepie inspect titles.tp postings london
   treepie inspect titles.tp document 42
   treepie inspect titles.tp storage --format json
+  treepie inspect titles.tp storage --format html --open
   treepie merge titles.tp --events titles.tp.events.jsonl && treepie inspect titles.tp io"
 )]
 pub(crate) struct Args {
@@ -36,9 +41,40 @@ pub(crate) struct Args {
     index: PathBuf,
     #[command(subcommand)]
     what: Option<What>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    format: Format,
+    /// How to print [default: text, with --open html].
+    #[arg(long, value_enum, global = true)]
+    format: Option<InspectFormat>,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InspectFormat {
+    /// For people.
+    Text,
+    /// One JSON array.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+    /// Values between tabs, with a line of names.
+    Tsv,
+    /// Values between commas, with a line of names.
+    Csv,
+    /// A page for a browser; of the storage only.
+    Html,
+}
+
+impl InspectFormat {
+    /// As text or data; `None` for a page.
+    fn printed(self) -> Option<Format> {
+        match self {
+            InspectFormat::Text => Some(Format::Text),
+            InspectFormat::Json => Some(Format::Json),
+            InspectFormat::Jsonl => Some(Format::Jsonl),
+            InspectFormat::Tsv => Some(Format::Tsv),
+            InspectFormat::Csv => Some(Format::Csv),
+            InspectFormat::Html => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,8 +109,15 @@ enum What {
         /// Its number in the index as it is now.
         number: u64,
     },
-    /// Where the bytes go: sections, terms, lists by layout, containers by kind.
-    Storage,
+    /// Where the bytes go: sections, terms, lists by layout, containers by kind; as a page also what could be left out,
+    /// the largest lists, and what is in memory now.
+    Storage {
+        #[command(flatten)]
+        destination: DestinationArgs,
+        /// How many terms the page lists, those with the largest lists [default: 100].
+        #[arg(long, value_name = "N")]
+        terms: Option<usize>,
+    },
     /// What was done to the files, when and for how long: what `--events FILE` of index, merge and delete wrote.
     Io(inspect_io::IoArgs),
 }
@@ -100,16 +143,31 @@ impl FieldArg {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let what = args.what.unwrap_or(What::Segments);
+    if let What::Storage { destination, terms } = &what {
+        let format = args.format.unwrap_or(match destination.open {
+            true => InspectFormat::Html,
+            false => InspectFormat::Text,
+        });
+        if format == InspectFormat::Html {
+            return print_storage_page(&args.index, destination, terms.unwrap_or(TERMS), global);
+        }
+        if terms.is_some() || destination.is_given() {
+            return Err(usage("-o, --open and --terms are about --format html").into());
+        }
+    }
     let mut out = Output::new(global.color);
-    let format = args.format;
-    if let Some(What::Io(io)) = &args.what {
+    let Some(format) = args.format.unwrap_or(InspectFormat::Text).printed() else {
+        return Err(usage("--format html shows the storage: treepie inspect INDEX storage").into());
+    };
+    if let What::Io(io) = &what {
         inspect_io::print(&mut out, format, &args.index, io)?;
         out.flush()?;
         return Ok(Exit::Done);
     }
     let opened = open(&args.index)?;
     let index = opened.inspect()?;
-    match args.what.unwrap_or(What::Segments) {
+    match what {
         What::Segments => print_segments(&mut out, format, &index)?,
         What::Schema => print_schema(&mut out, format, &index)?,
         What::Terms { field, prefix, limit } => {
@@ -125,7 +183,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             print_postings(&mut out, format, &index, &lists)?;
         }
         What::Document { number } => print_document(&mut out, format, &index, number)?,
-        What::Storage => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
+        What::Storage { .. } => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
         // Needs no index, and was printed above.
         What::Io(_) => {}
     }
@@ -274,6 +332,23 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
         }
     }
     Ok(())
+}
+
+/// Terms of the page, unless told otherwise.
+const TERMS: usize = 100;
+
+fn print_storage_page(
+    path: &Path,
+    destination: &DestinationArgs,
+    terms: usize,
+    global: Global,
+) -> Outcome {
+    let destination = destination.check()?;
+    let index = open(path)?;
+    let title = path.display().to_string();
+    let page = index.inspect()?.storage_html(&title, &index.disk_usage()?, terms)?;
+    destination.write(&page, "html", global.color)?;
+    Ok(Exit::Done)
 }
 
 fn print_storage(
