@@ -36,7 +36,7 @@ fn frequent_words(inspector: &Inspector) -> Vec<String> {
         Ok(true)
     });
     of_dictionary.expect("the dictionary is sound");
-    words.sort_by(|a, b| b.0.cmp(&a.0));
+    words.sort_by_key(|&(documents, _)| std::cmp::Reverse(documents));
     words.into_iter().map(|(_, word)| word).collect()
 }
 

@@ -212,9 +212,9 @@ pub(super) fn boxes(chart: &str) -> Vec<(String, String)> {
     let is_name = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    let mut lines = chart.strip_prefix("flowchart BT\n").expect("a flowchart").lines();
+    let lines = chart.strip_prefix("flowchart BT\n").expect("a flowchart").lines();
     let mut boxes = vec![];
-    while let Some(line) = lines.next() {
+    for line in lines {
         let line = line.trim_start();
         let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
         match first {
