@@ -9,6 +9,7 @@ use crate::plan::leaf::{self, Leaf, Postings};
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
 use crate::recycle::recycled;
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 /// The cursors of all leaves in one segment, and the documents of their short lists.
 ///
@@ -32,6 +33,19 @@ struct Expanded {
     leaf: LeafId,
     docs: DocSet,
     walked: TermsWalked,
+    /// What uniting them took, where that was timed.
+    took: Duration,
+}
+
+/// What uniting the terms of a pattern took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uniting {
+    pub(super) leaf: LeafId,
+    pub(super) walked: TermsWalked,
+    /// Bytes of postings.
+    pub(super) bytes_read: u64,
+    /// Zero unless it was timed.
+    pub(super) took: Duration,
 }
 
 #[derive(Debug)]
@@ -110,20 +124,28 @@ impl<'s> Lists<'s> {
         self.opening
     }
 
-    /// What uniting the terms of patterns took: the leaf, the terms, and bytes of postings.
-    pub(super) fn expanded(&self) -> impl Iterator<Item = (LeafId, TermsWalked, u64)> {
-        self.expanded.iter().map(|part| (part.leaf, part.walked, part.docs.bytes_read()))
+    /// What uniting the terms of each pattern took.
+    pub(super) fn expanded(&self) -> impl Iterator<Item = Uniting> {
+        self.expanded.iter().map(|&Expanded { leaf, ref docs, walked, took }| Uniting {
+            leaf,
+            walked,
+            bytes_read: docs.bytes_read(),
+            took,
+        })
     }
 
     /// Reads the short lists and the headers that planning left unread, and unites the terms of
-    /// patterns in memory of `doc_sets`, once; sets every cursor to the start.
+    /// patterns in memory of `doc_sets`, once, with `timed` by the clock; sets every cursor to the start.
     pub(super) fn open(
         &mut self,
         keys: &[LeafKey],
         expansions: &[Expansion],
         part: &mut SegmentPlan<'s>,
         doc_sets: &mut Vec<DocSet>,
+        timed: bool,
     ) -> Result<()> {
+        // Whoever opens them again has nothing to unite.
+        self.expanded.iter_mut().for_each(|expanded| expanded.took = Duration::ZERO);
         if !self.opened {
             if !(self.groups.is_empty() && self.expanded.is_empty()) {
                 self.start_again(doc_sets);
@@ -153,6 +175,7 @@ impl<'s> Lists<'s> {
                     (Postings::Terms(terms), Some(field)) => {
                         let leaf = LeafId(at as u32);
                         self.opening = Some(leaf);
+                        let started = timed.then(Instant::now);
                         let mut docs = doc_sets.pop().unwrap_or_default();
                         docs.reset(part.n_docs)?;
                         let mut walked = terms.walked;
@@ -164,7 +187,8 @@ impl<'s> Lists<'s> {
                             _ => docs.add_terms(field, &terms.infos),
                         };
                         // Also where that failed, so that the memory is not lost.
-                        self.expanded.push(Expanded { leaf, docs, walked });
+                        let took = started.map_or(Duration::ZERO, |started| started.elapsed());
+                        self.expanded.push(Expanded { leaf, docs, walked, took });
                         united?;
                         self.opening = None;
                     }

@@ -32,7 +32,7 @@ use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
-use lists::{Lists, ListsMemory};
+use lists::{Lists, ListsMemory, Uniting};
 pub(crate) use numbers::for_each_number;
 use pair::Pair;
 pub(crate) use pair::count_live;
@@ -257,7 +257,8 @@ impl<'s> Execution<'s> {
             && let Some(pair) = Pair::of(&self.plan, &self.plan.segments[at])
         {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
-            self.lists[at].open(leaves, expansions, &mut segments[at], &mut self.doc_sets)?;
+            let (part, doc_sets) = (&mut segments[at], &mut self.doc_sets);
+            self.lists[at].open(leaves, expansions, part, doc_sets, false)?;
             let mut shared = self.slots[0].take().unwrap_or_default();
             let counted = pair.count(&segments[at], &mut self.lists[at], &mut shared);
             self.slots[0] = Some(shared);
@@ -424,11 +425,11 @@ impl<'s> Execution<'s> {
 
     /// Opens what the plan left unread in one segment, and begins to evaluate windows there.
     fn evaluation(&mut self, at: usize) -> Result<Evaluation<'_, 's>> {
-        let started = self.profile.timed().then(Instant::now);
+        let timed = self.profile.timed();
         let profile = self.profile.segment_mut(at);
         let Plan { leaves, expansions, segments, nodes, .. } = &mut self.plan;
-        let lists = &mut self.lists[at];
-        if let Err(error) = lists.open(leaves, expansions, &mut segments[at], &mut self.doc_sets) {
+        let (lists, part) = (&mut self.lists[at], &mut segments[at]);
+        if let Err(error) = lists.open(leaves, expansions, part, &mut self.doc_sets, timed) {
             let is_at =
                 |node: &Node| lists.opening().is_some_and(|at| node.operator.leaf() == Some(at));
             if let Some(node) = nodes.iter().position(is_at).filter(|_| budget::is_stop(&error)) {
@@ -436,17 +437,12 @@ impl<'s> Execution<'s> {
             }
             return Err(error);
         }
-        for (leaf, walked, bytes_read) in self.lists[at].expanded() {
+        for Uniting { leaf, walked, bytes_read, took } in self.lists[at].expanded() {
             let of_leaf = |node: &Node| node.operator.leaf() == Some(leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {
                 profile.nodes[node].terms = Some(walked);
                 profile.nodes[node].bytes_read += bytes_read;
-                if let Some(started) = started {
-                    // Of several, the first bears the time of all.
-                    let first = self.lists[at].expanded().next().is_some_and(|(of, ..)| of == leaf);
-                    let elapsed = started.elapsed().as_nanos() as u64;
-                    profile.nodes[node].time_ns += if first { elapsed } else { 0 };
-                }
+                profile.nodes[node].time_ns += took.as_nanos() as u64;
             }
         }
         self.open_phrases(at)?;
