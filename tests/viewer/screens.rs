@@ -32,10 +32,13 @@ const COMPARE: &str = "
         done((1000 * different) / (a.width * a.height));
     });";
 
-/// What the fonts of this machine make of a line of text, in pixels.
-const FONTS: &str = "['system-ui', 'monospace'].map((font) => { \
-    const context = new OffscreenCanvas(9, 9).getContext('2d'); context.font = `20px ${font}`; \
-    return context.measureText('Fontes differunt, wie man sieht: 0123456789').width.toFixed(2) }).join(' and ')";
+/// What the fonts that the page takes on this machine make of a line of text, in pixels: for each kind of text the first
+/// that is there of those it asks for.
+const FONTS: &str = "['body', 'code'].map((kind) => { \
+    const context = new OffscreenCanvas(9, 9).getContext('2d'); \
+    context.font = `20px ${getComputedStyle(document.querySelector(kind)).fontFamily}`; \
+    const line = context.measureText('Fontes differunt, wie man sieht: 0123456789'); \
+    return `${line.width.toFixed(2)} × ${line.fontBoundingBoxAscent}` }).join(' and ')";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/viewer/screens")
