@@ -15,6 +15,7 @@ use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
+use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
 use crate::plan::{
     FacetMethod, FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan,
@@ -37,6 +38,8 @@ pub(crate) struct Run<'r> {
     /// In the order of the plan's facets.
     pub(crate) facets: &'r [FacetProfile],
     pub(crate) total_ns: u64,
+    /// What it took as planned and otherwise, where that was measured.
+    pub(crate) measured: Option<&'r Measured>,
 }
 
 /// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
@@ -336,6 +339,10 @@ impl Explaining<'_, '_> {
                 let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
                 (reason, "unite the lists of its terms")
             }
+            Rule::UniteLists { documents } => {
+                let reason = format!("uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so");
+                (reason, "compare by the column")
+            }
             Rule::LessDeleted { documents } => {
                 let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
                 (reason, "find the documents of the range, without deleted ones")
@@ -352,9 +359,13 @@ impl Explaining<'_, '_> {
                 (reason, "collect every document")
             }
         };
-        Decision::accepted(decision.rule.name(), reason)
+        let mut explained = Decision::accepted(decision.rule.name(), reason)
             .costing(decision.cost_ns.round() as u64)
-            .instead_of(alternative, Some(decision.alternative_ns.round() as u64))
+            .instead_of(alternative, Some(decision.alternative_ns.round() as u64));
+        if let Some(measured) = self.run.and_then(|run| run.measured) {
+            explained.put_measured(measured, &self.plan.otherwise(decision));
+        }
+        explained
     }
 
     fn facets(&self) -> Vec<ExplainFacet> {

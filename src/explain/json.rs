@@ -233,6 +233,9 @@ impl Json {
             if let Some(measured) = decision.measured_ns {
                 json.field("measured_ns").number(measured);
             }
+            if let Some(confirmed) = decision.confirmed() {
+                json.field("confirmed").boolean(confirmed);
+            }
             json.field("alternative");
             match &decision.alternative {
                 None => json.null(),

@@ -43,7 +43,7 @@
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
-//!                          "measured_ns": 3100,
+//!                          "measured_ns": 3100, "confirmed": true,
 //!                          "alternative": {"name": "…", "estimated_cost_ns": 5100, "measured_ns": 5900},
 //!                          "others": [{"name": "…", "estimated_cost_ns": 8000}]}],
 //!           "windows": [{"segment": "…", "kinds": "ab.r", "documents": [12, 40213, 0, 65536]}],
@@ -66,8 +66,8 @@
 //! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
-//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `score` of a document. `measured_ns` and
-//! `others` of a decision, `windows` and `documents` are there where they are known. `severity` is `note`, `hint` or `warning`, a
+//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `score` of a document. `measured_ns`, `confirmed` (whether no
+//! other way took less time) and `others` of a decision, `windows` and `documents` are there where they are known. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
@@ -89,6 +89,7 @@ mod hostile;
 #[cfg(feature = "viewer")]
 mod html;
 mod json;
+mod measured;
 mod mermaid;
 mod pgjson;
 mod pieces;

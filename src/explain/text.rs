@@ -234,6 +234,13 @@ impl Page<'_> {
             false => (Style::Faint, "✗"),
         };
         self.line(prefix, 2, vec![piece(style, sign), plain(text)]);
+        if let Some(measured) = decision.measured_in_words() {
+            let (style, sign) = match decision.confirmed() {
+                Some(false) => (Style::Bad, "✗"),
+                _ => (Style::Good, "✓"),
+            };
+            self.line(prefix, 4, vec![piece(style, sign), plain(measured)]);
+        }
     }
 
     /// The same by segment, where there are several.

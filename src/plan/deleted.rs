@@ -2,6 +2,7 @@
 
 use super::cost;
 use super::decision::Rule;
+use super::forced::Forced;
 use super::leaf::{ColumnValues, Leaf};
 use super::{Goal, LeafId, LeafKey, Operator, Plan, PlanOptions, Total};
 use crate::error::Result;
@@ -22,6 +23,7 @@ impl<'s> Plan<'s> {
     /// deleted ones, where that costs less than reading the others.
     pub(super) fn choose_less_deleted(&mut self, options: &PlanOptions) -> Result<()> {
         let counts = !options.keeps_matches
+            && self.forced != Some(Forced::FindRange)
             && matches!(
                 self.goal,
                 Goal::Count | Goal::Page { limit: 1.., total: Total::Exact, .. }

@@ -110,8 +110,8 @@ impl FacetPlan {
         (by_column, cost::expand_ns(n_terms, n_with))
     }
 
-    /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
-    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
+    /// The ways to count where so many documents match, with what they cost, the cheapest first.
+    pub(crate) fn ways(&self, matches: f64, all_but: Option<u64>) -> Vec<(FacetMethod, f32)> {
         let by_value = self.values.order != FacetOrder::Count;
         let costs = FacetCosts::of(&self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
@@ -141,6 +141,12 @@ impl FacetPlan {
             ways.retain(|way| way.0 != FacetMethod::DocumentFrequency);
             ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
         }
+        ways
+    }
+
+    /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
+    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
+        let mut ways = self.ways(matches, all_but);
         let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
         let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
         let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
@@ -216,6 +222,14 @@ pub enum FacetMethod {
 }
 
 impl FacetMethod {
+    /// All of them.
+    pub(crate) const ALL: [FacetMethod; 4] = [
+        FacetMethod::DocumentFrequency,
+        FacetMethod::MostFrequentFirst,
+        FacetMethod::Dictionary,
+        FacetMethod::Column,
+    ];
+
     /// Whether it takes memory that grows with what is counted.
     pub(crate) fn takes_memory(self) -> bool {
         matches!(self, FacetMethod::DocumentFrequency | FacetMethod::Column)

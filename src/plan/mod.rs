@@ -20,6 +20,7 @@ pub(crate) mod decision;
 mod deleted;
 pub(crate) mod estimate;
 mod facet;
+pub(crate) mod forced;
 pub(crate) mod leaf;
 mod planner;
 mod sample;
@@ -35,6 +36,7 @@ pub(crate) use deleted::LessDeleted;
 use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
+use forced::Forced;
 use leaf::Leaf;
 pub(crate) use planner::plan;
 use std::ops::Range;
@@ -53,6 +55,8 @@ pub(crate) struct PlanOptions {
     pub(crate) keeps_matches: bool,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) for_people: bool,
+    /// What is to be done otherwise than the plan would have it.
+    pub(crate) forced: Option<Forced>,
 }
 
 /// What is wanted of the documents that match.
@@ -93,6 +97,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
+    /// What is done otherwise than was decided.
+    pub(crate) forced: Option<Forced>,
     /// What is known of each operator in the segment that is being planned.
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
@@ -309,11 +315,11 @@ impl<'s> Plan<'s> {
     }
 
     /// An empty plan in memory that was used before.
-    fn in_scratch(scratch: PlanScratch, goal: Goal) -> Self {
+    fn in_scratch(scratch: PlanScratch, options: &PlanOptions) -> Self {
         let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =
             scratch;
         Plan {
-            goal,
+            goal: options.goal,
             nodes,
             inputs,
             leaves,
@@ -323,6 +329,7 @@ impl<'s> Plan<'s> {
             segments: recycled(segments),
             decisions: vec![],
             facets: vec![],
+            forced: options.forced,
             spans,
             pending,
             of_segment,

@@ -3,6 +3,7 @@
 use super::cost::{self, FacetCosts, FacetSizes, TermSample};
 use super::decision::{Decision, Rule};
 use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
+use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::sample::PhraseSample;
 use super::{
@@ -35,7 +36,7 @@ pub(crate) fn plan<'s>(
     options: &PlanOptions,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
-    let mut plan = Plan::in_scratch(scratch, options.goal);
+    let mut plan = Plan::in_scratch(scratch, options);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
     match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
         false => plan.add_operator(normal, 0)?,
@@ -68,7 +69,7 @@ impl<'s> Plan<'s> {
             Normal::All => (&[], &[]),
             other => (std::slice::from_ref(other), &[]),
         };
-        if all.iter().any(is_phrase) {
+        if self.has_phrases(all) {
             return self.add_phrases(all, none, 0, true);
         }
         let all = self.add_inputs(all, 0, false)?;
@@ -102,7 +103,7 @@ impl<'s> Plan<'s> {
             Normal::Phrase { .. } => {
                 return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
-            Normal::And { all, none } if all.iter().any(is_phrase) => {
+            Normal::And { all, none } if self.has_phrases(all) => {
                 return self.add_phrases(all, none, depth, false);
             }
             Normal::And { all, none } => {
@@ -130,6 +131,11 @@ impl<'s> Plan<'s> {
         let start = self.inputs.len() as u32;
         self.inputs.extend((first..self.nodes.len() as u32).map(NodeId));
         start..self.inputs.len() as u32
+    }
+
+    /// Whether some of these are phrases, whose words come after all other conditions.
+    fn has_phrases(&self, all: &[Normal]) -> bool {
+        all.iter().any(is_phrase) && (self.forced != Some(Forced::PhrasesFirst) || all.len() == 1)
     }
 
     fn push_node(&mut self, operator: Operator) {
@@ -479,9 +485,20 @@ impl<'s> Plan<'s> {
             let Node { operator, order, .. } = &nodes[id.index()];
             (matches!(operator, Operator::ColumnScan(_)), *order as u64)
         };
-        for node in nodes {
+        for (at, node) in nodes.iter().enumerate() {
             if let Operator::Intersect { all, none } = &node.operator {
-                inputs[all.start as usize..all.end as usize].sort_by_key(documents);
+                let forced = match self.forced {
+                    Some(Forced::Order(of, order)) if of.index() == at => Some(order),
+                    _ => None,
+                };
+                let of_all = &mut inputs[all.start as usize..all.end as usize];
+                match forced {
+                    None => of_all.sort_by_key(documents),
+                    Some(InputOrder::LargestFirst) => {
+                        of_all.sort_by_key(|id| std::cmp::Reverse(documents(id)));
+                    }
+                    Some(InputOrder::AsWritten) => {}
+                }
                 inputs[none.start as usize..none.end as usize]
                     .sort_by_key(|id| std::cmp::Reverse(documents(id)));
             }
@@ -667,6 +684,7 @@ impl<'s> Plan<'s> {
     /// Whether only the smallest documents of a pattern are looked for.
     pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
         id == self.root()
+            && self.forced != Some(Forced::UniteTerms)
             && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
             && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
     }

@@ -228,6 +228,8 @@ impl SearchBuilder<'_> {
             statistics,
             budget: _,
             partial: _,
+            // Every way finds the same.
+            forced: _,
         } = self.clone();
         let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());
         AnswerOptions {

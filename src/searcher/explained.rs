@@ -7,6 +7,7 @@ use super::top_k::Way;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainTree};
+use crate::plan::forced::Measured;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use std::time::Instant;
@@ -26,7 +27,7 @@ impl SearchBuilder<'_> {
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
-        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
@@ -45,12 +46,17 @@ impl SearchBuilder<'_> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn analyze(mut self) -> Result<ExplainTree> {
+    pub fn analyze(self) -> Result<ExplainTree> {
+        self.analyzed(None)
+    }
+
+    /// The same with what was measured of it before.
+    pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget);
         self.partial = true;
         let ranked = self.ranked()?;
-        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
@@ -89,6 +95,7 @@ impl SearchBuilder<'_> {
             page_len: pages.then_some(found.docs.len() as u64),
             facets: &found.facet_profiles,
             total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
@@ -104,6 +111,11 @@ impl SearchBuilder<'_> {
         }
         self.put_facets(&mut tree, facets, Some(&found));
         Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// What a plan for people is made by.
+    pub(super) fn people_options(&self, ranked: Option<&Ranked<'_>>) -> Result<PlanOptions> {
+        Ok(PlanOptions { goal: self.goal(ranked), ..self.options(true)? })
     }
 
     /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where

@@ -26,6 +26,9 @@ mod statistics;
 mod stopping_tests;
 mod top_k;
 mod values;
+mod what_if;
+#[cfg(test)]
+mod what_if_tests;
 mod within;
 
 pub(crate) use cache::ResultCache;

@@ -7,6 +7,7 @@ use crate::budget::{Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::{DocId, FieldId};
+use crate::plan::forced::Forced;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
@@ -40,6 +41,8 @@ pub struct SearchBuilder<'a> {
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
     pub(super) partial: bool,
+    /// What is done otherwise than it would be.
+    pub(super) forced: Option<Forced>,
 }
 
 /// In what order hits come.
@@ -89,6 +92,7 @@ impl<'a> SearchBuilder<'a> {
             statistics: Statistics::default(),
             budget: Budget::new(),
             partial: false,
+            forced: None,
         }
     }
 }

@@ -28,8 +28,12 @@ pub(super) enum Way {
 impl SearchBuilder<'_> {
     /// How the best of a query are found, whose scores differ.
     pub(super) fn way(&self, ranked: &Ranked<'_>) -> Way {
+        if let Some(way) = self.forced_way(ranked) {
+            return way;
+        }
         match ranked.shape() {
             _ if !ranked.functions().is_empty() => Way::Everything,
+            Shape::Tree if !self.bounds_pay(ranked) => Way::Everything,
             Shape::AnyOf | Shape::AllOf | Shape::Tree => Way::Bounds,
             Shape::Constant => Way::Everything,
             Shape::Phrase if !self.facets.is_empty() => Way::Everything,
@@ -38,6 +42,17 @@ impl SearchBuilder<'_> {
             }
             Shape::Phrase => Way::PhraseCounted,
         }
+    }
+
+    /// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
+    fn bounds_pay(&self, ranked: &Ranked<'_>) -> bool {
+        if matches!(self.total, TotalMode::UpTo(_)) {
+            // Counting ends where scoring would go on.
+            return true;
+        }
+        let is_found = self.total != TotalMode::Unknown || !self.facets.is_empty();
+        let best = self.offset.saturating_add(self.limit) as f64;
+        cost::bounds_pay(ranked.expected_matches(), best, is_found, ranked.matches_by_phrases())
     }
 
     /// Whether everything that matches has to be found beside the best.
@@ -172,6 +187,12 @@ impl SearchBuilder<'_> {
                 let decision = Decision::rejected("top-k by bounds", reason);
                 let decision = decision.costing(ns(costs.of_everything));
                 Some(decision.instead_of("no facets", Some(ns(costs.by_bounds))))
+            }
+            Way::Everything if ranked.shape() == Shape::Tree => {
+                let reason =
+                    "so few are expected to match that bounds would leave out little of them";
+                let decision = Decision::accepted("score every match", reason);
+                Some(decision.instead_of("top-k by bounds", None))
             }
             Way::Everything => None,
         }

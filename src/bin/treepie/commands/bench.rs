@@ -9,8 +9,9 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, ErrorKind, Index, Searcher, TotalMode};
+use treepie::{Error, ErrorKind, Index, SearchBuilder, Searcher, TotalMode, query::Query};
 
+use super::bench_what_if::{self, GridFormat};
 use super::open;
 use crate::{
     args::Global,
@@ -24,11 +25,17 @@ use crate::{
 #[command(after_help = "Example:
   treepie bench titles.tp --queries queries.txt --passes 7
   treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
+  treepie bench titles.tp --queries queries.txt --what-if --format text
 
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
 the query to its answer, on one thread. A query that this version cannot answer gets a line with
-\"error\". Slow queries are written to --log in one more pass, which is not timed.")]
+\"error\". Slow queries are written to --log in one more pass, which is not timed.
+
+With --what-if each query runs as it is planned and, in turn, with each decision taken the other way, as treepie explain
+--what-if does; a line tells what it took as planned, what the best way took and which that is, and the last line sums up: the time
+of all queries over that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten that
+lost most.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -41,12 +48,18 @@ pub(crate) struct Args {
     /// How often to go through the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
+    /// Also take each decision of each plan the other way: how far the ways that were chosen are from the best.
+    #[arg(long, conflicts_with_all = ["passes", "slow_ms", "log"])]
+    what_if: bool,
+    /// How --what-if is printed.
+    #[arg(long, value_enum, default_value_t, requires = "what_if")]
+    format: GridFormat,
     #[command(flatten)]
     slow: SlowArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BenchCommand {
+pub(super) enum BenchCommand {
     /// How many documents match.
     #[value(name = "COUNT")]
     Count,
@@ -70,7 +83,18 @@ struct Answer {
 }
 
 impl BenchCommand {
-    fn name(self) -> &'static str {
+    /// What is asked of a query.
+    pub(super) fn search<'s>(self, searcher: &'s Searcher, query: &'s Query) -> SearchBuilder<'s> {
+        let search = searcher.search(query);
+        match self {
+            BenchCommand::Count => search.count_only(),
+            BenchCommand::Top10 => search.limit(10).total(TotalMode::Unknown),
+            BenchCommand::Top100 => search.limit(100).total(TotalMode::Unknown),
+            BenchCommand::Top10Count => search.limit(10).total(TotalMode::Exact),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
         match self {
             BenchCommand::Count => "COUNT",
             BenchCommand::Top10 => "TOP_10",
@@ -81,19 +105,13 @@ impl BenchCommand {
 
     fn run(self, searcher: &Searcher, text: &str) -> Result<Answer, Error> {
         let query = searcher.parse(text)?;
-        let (limit, total) = match self {
-            BenchCommand::Count => {
-                return Ok(Answer { hits: searcher.count(&query)?, top_score: None });
-            }
-            BenchCommand::Top10 => (10, TotalMode::Unknown),
-            BenchCommand::Top100 => (100, TotalMode::Unknown),
-            BenchCommand::Top10Count => (10, TotalMode::Exact),
-        };
-        let search = searcher.search(&query).limit(limit).total(total);
+        if self == BenchCommand::Count {
+            return Ok(Answer { hits: searcher.count(&query)?, top_score: None });
+        }
         // Documents are found, not fetched.
-        let found = search.fields::<&str>([]).run()?;
-        let hits = match total {
-            TotalMode::Exact => found.total.value,
+        let found = self.search(searcher, &query).fields::<&str>([]).run()?;
+        let hits = match self {
+            BenchCommand::Top10Count => found.total.value,
             _ => found.hits.len() as u64,
         };
         Ok(Answer { hits, top_score: found.hits.first().and_then(|hit| hit.score) })
@@ -111,6 +129,9 @@ struct Case {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let queries = read_queries(&args.queries)?;
     let searcher = open(&args.index)?.searcher()?;
+    if args.what_if {
+        return bench_what_if::run(&searcher, &args.commands, &queries, args.format, global);
+    }
     let mut cases: Vec<Case> = vec![];
     for command in args.commands {
         for query in &queries {
@@ -156,11 +177,8 @@ impl Case {
         let start = Instant::now();
         self.answer = self.command.run(searcher, &self.query);
         self.times.push(start.elapsed());
-        let about_the_query = [ErrorKind::Query, ErrorKind::Unsupported, ErrorKind::LimitExceeded];
         match &mut self.answer {
-            Err(error) if !about_the_query.contains(&error.kind()) => {
-                Err(std::mem::replace(error, usage("")))
-            }
+            Err(error) if !is_about_the_query(error) => Err(std::mem::replace(error, usage(""))),
             _ => Ok(()),
         }
     }
@@ -180,6 +198,11 @@ impl Case {
             Err(error) => json!({ "command": command, "query": query, "error": error.to_string() }),
         }
     }
+}
+
+/// Whether others can be answered nevertheless.
+pub(super) fn is_about_the_query(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
 }
 
 fn read_queries(path: &Path) -> Result<Vec<String>, Error> {

@@ -23,6 +23,7 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war'
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
+  treepie explain titles.tp 'history AND france' --count --what-if
   treepie explain titles.tp 'history france' --doc 15212
   treepie explain titles.tp 'history france' --analyze --format dot | dot -Tsvg >plan.svg
   treepie explain titles.tp 'history france' --analyze --format html -o plan.html
@@ -39,11 +40,15 @@ pub(crate) struct Args {
     /// Answer the query and show what happened beside what was expected.
     #[arg(long)]
     analyze: bool,
+    /// Take each decision the other way as well, and show what the search took so (includes --analyze; a second, or
+    /// half of --timeout).
+    #[arg(long)]
+    what_if: bool,
     /// The plan of a count instead of one of a page of hits.
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
     /// How the score of a document comes about, or why it does not match, by its number.
-    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "what_if", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
     doc: Option<u64>,
     #[command(flatten)]
     shape: Shape,
@@ -98,7 +103,7 @@ impl Args {
 
     /// Refuses what does not go together, before anything is opened.
     fn check(&self) -> Result<Destination, Error> {
-        if self.format() == ExplainFormat::Folded && !self.analyze {
+        if self.format() == ExplainFormat::Folded && !self.analyze && !self.what_if {
             return Err(usage("--format folded prints the times of a run").hint("add --analyze"));
         }
         if self.ascii && self.format() != ExplainFormat::Text {
@@ -136,6 +141,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
     }
     let explained = match args.analyze {
+        _ if args.what_if => search.what_if(),
         true => search.analyze(),
         false => search.explain(),
     };

@@ -3,6 +3,7 @@
 pub(crate) mod analyze;
 mod batches;
 pub(crate) mod bench;
+mod bench_what_if;
 pub(crate) mod bench_disk;
 pub(crate) mod completions;
 pub(crate) mod copy;
