@@ -103,7 +103,7 @@ impl<'s> Plan<'s> {
         let Some(cost_ns) = self.column_cost(field, documents, true, is_asked)? else {
             return Ok(None);
         };
-        let united_ns = cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64);
+        let united_ns = self.costs.expand_ns(self.n_terms(leaf), self.node(id).order as u64);
         if !expansion.is_range() {
             return Ok(None);
         }
@@ -184,8 +184,8 @@ impl<'s> Plan<'s> {
     /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.
     fn cost_of_union(&self, any: &Range<u32>, documents: f64) -> f32 {
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let looked_up = cost::look_up_ns(any.len(), documents, n_docs);
-        cost::union_ns(self.sizes(any), n_docs).min(looked_up)
+        let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
+        self.costs.union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
     /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
@@ -207,12 +207,12 @@ impl<'s> Plan<'s> {
             }
         }
         if has_neighbours && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
-            return Ok(Some(cost::column_fill_ns(n_docs, by_block)));
+            return Ok(Some(self.costs.fill_column_ns(n_docs, by_block)));
         }
         // As many of those that are wanted as of all lie in these segments.
         let documents = documents * n_docs / self.n_docs().max(1) as f64;
         let by_block = documents * by_block / n_docs.max(1.0);
-        Ok(Some(cost::column_scan_ns(documents, by_block)))
+        Ok(Some(self.costs.column_scan_ns(documents, by_block)))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Ranges that are counted by the dictionary although some of their documents are deleted.
 
-use super::cost;
 use super::decision::Rule;
 use super::forced::Forced;
 use super::leaf::{ColumnValues, Leaf};
@@ -34,7 +33,7 @@ impl<'s> Plan<'s> {
         let node = self.node(range);
         let (leaf, instead_ns) = match node.operator {
             Operator::Expand(leaf) => {
-                (leaf, cost::expand_ns(self.n_terms(leaf), node.order as u64))
+                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.order as u64))
             }
             Operator::ColumnScan(leaf) => (leaf, node.cost_ns),
             _ => return Ok(()),
@@ -44,7 +43,7 @@ impl<'s> Plan<'s> {
         let expansion = &self.expansions[nth as usize];
         let n_deleted = |leaves: &[Leaf<'_>]| f64::from(leaves[deleted.index()].documents);
         let n_looked_up = self.segments.iter().map(|part| n_deleted(&part.leaves)).sum();
-        let cost_ns = cost::column_scan_ns(n_looked_up, n_looked_up);
+        let cost_ns = self.costs.column_scan_ns(n_looked_up, n_looked_up);
         if !counts || !expansion.is_range() || cost_ns >= instead_ns {
             return Ok(());
         }

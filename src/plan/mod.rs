@@ -16,6 +16,7 @@
 
 mod columns;
 pub(crate) mod cost;
+mod costs;
 pub(crate) mod decision;
 mod deleted;
 pub(crate) mod estimate;
@@ -31,6 +32,8 @@ use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
+pub(crate) use costs::CostModel;
+pub use costs::Costs;
 use decision::Decision;
 pub(crate) use deleted::LessDeleted;
 use estimate::{Estimate, Span};
@@ -97,6 +100,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
+    /// What everything is reckoned to cost.
+    pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
     pub(crate) forced: Option<Forced>,
     /// What is known of each operator in the segment that is being planned.
@@ -315,7 +320,7 @@ impl<'s> Plan<'s> {
     }
 
     /// An empty plan in memory that was used before.
-    fn in_scratch(scratch: PlanScratch, options: &PlanOptions) -> Self {
+    fn in_scratch(scratch: PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
         let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =
             scratch;
         Plan {
@@ -329,6 +334,7 @@ impl<'s> Plan<'s> {
             segments: recycled(segments),
             decisions: vec![],
             facets: vec![],
+            costs,
             forced: options.forced,
             spans,
             pending,

@@ -7,8 +7,8 @@ use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::sample::PhraseSample;
 use super::{
-    FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator,
-    PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment,
+    Operator, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,7 +25,7 @@ const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
 const WINDOW_STEPS_MAX: usize = 1 << 20;
 
-/// Plans `normal` over the segments of a snapshot.
+/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says.
 ///
 /// # Errors
 ///
@@ -34,9 +34,10 @@ pub(crate) fn plan<'s>(
     normal: &Normal,
     segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
     options: &PlanOptions,
+    costs: &'s CostModel,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
-    let mut plan = Plan::in_scratch(scratch, options);
+    let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
     match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
         false => plan.add_operator(normal, 0)?,
@@ -518,21 +519,21 @@ impl<'s> Plan<'s> {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
                 Operator::Expand(leaf) => {
-                    cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
+                    self.costs.expand_ns(self.n_terms(*leaf), node.estimate.documents)
                 }
                 // Known since it was chosen.
                 Operator::ColumnScan(_) => node.cost_ns,
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
-                    cost::scan_ns(node.estimate.documents, windows)
+                    self.costs.scan_ns(node.estimate.documents, windows)
                 }
                 Operator::Intersect { all, none } => {
-                    cost::intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
+                    self.costs.intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
                 }
-                Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
-                Operator::AtLeast { any, .. } => cost::count_each_ns(self.sizes(any)),
+                Operator::Union { any } => self.costs.union_ns(self.sizes(any), n_docs),
+                Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
                     let documents = self.sizes(input).sum();
-                    cost::place_ns(documents, self.phrases[*nth as usize].spec.len())
+                    self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };
             self.nodes[at].cost_ns = cost_ns;
@@ -579,7 +580,7 @@ impl<'s> Plan<'s> {
         if self.node(id).estimate.is_empty() {
             let absent = self.inputs(&all).iter().find_map(|input| self.absent_leaf(*input));
             let rule = absent.map_or(Rule::NeverMeet, Rule::AbsentTerm);
-            self.record(id, rule, 0.0, cost::intersect_ns(self.sizes(&all), n_docs));
+            self.record(id, rule, 0.0, self.costs.intersect_ns(self.sizes(&all), n_docs));
             return;
         }
         for at in all.clone() {
@@ -597,19 +598,19 @@ impl<'s> Plan<'s> {
         if all.len() > 1 {
             let moved = self.inputs(&all).windows(2).any(|pair| pair[0].0 > pair[1].0);
             let backwards =
-                cost::intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
+                self.costs.intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
             self.record(id, Rule::SmallestFirst { moved }, chosen, backwards);
         }
         let conditions = self.sizes(&all).chain(self.sizes(&none));
         let smallest = first_two(conditions.filter(|size| *size < f64::from(n_docs)));
         if let Some((a, b)) = smallest.filter(|_| !all.is_empty()) {
             let kernel = cost::kernel(a, b, windows);
-            let price = |kernel| cost::kernel_ns(kernel, a, b, windows);
+            let price = |kernel| self.costs.kernel_ns(kernel, a, b, windows);
             let (best, next) = (price(kernel), price(kernel.alternative()));
             self.record(id, Rule::Kernel { chosen: kernel }, best, next);
         }
         if self.counts(id) {
-            let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+            let written = self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
             let rule = if all.is_empty() { Rule::Complement } else { Rule::CountLastStep };
             self.record(id, rule, chosen, chosen + written);
         }
@@ -620,7 +621,7 @@ impl<'s> Plan<'s> {
         let windows = cost::windows(n_docs);
         for at in any.clone() {
             if let Some(leaf) = self.absent_leaf(self.inputs[at as usize]) {
-                self.record(id, Rule::DropFromUnion(leaf), 0.0, cost::LOOKUP_NS);
+                self.record(id, Rule::DropFromUnion(leaf), 0.0, self.costs.lookup_ns);
             }
         }
         if !self.counts(id) || self.is_answered() {
@@ -630,12 +631,13 @@ impl<'s> Plan<'s> {
         let sizes = || self.sizes(&any).filter(|size| *size > 0.0);
         match (sizes().count(), first_two(sizes())) {
             (2, Some((a, b))) => {
-                let shared = cost::and_count_ns(a, b, windows);
+                let shared = self.costs.and_count_ns(a, b, windows);
                 self.nodes[id.index()].cost_ns = shared;
                 self.record(id, Rule::InclusionExclusion, shared, uniting);
             }
             (3.., _) => {
-                let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+                let written =
+                    self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
                 self.record(id, Rule::CountWhileUniting, uniting, uniting + written);
             }
             _ => {}
@@ -655,13 +657,13 @@ impl<'s> Plan<'s> {
             self.record(
                 id,
                 Rule::SmallestOfTerms { documents },
-                cost::expand_ns(terms, 0),
+                self.costs.expand_ns(terms, 0),
                 cost_ns,
             );
             return;
         }
         let windows = cost::windows(u32::try_from(self.n_docs()).unwrap_or(u32::MAX));
-        let each = cost::expand_each_ns(terms, estimate.documents, windows);
+        let each = self.costs.expand_each_ns(terms, estimate.documents, windows);
         self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
     }
 
@@ -677,7 +679,7 @@ impl<'s> Plan<'s> {
         };
         // Of patterns alone, as if one were in every document.
         let smallest = leaves.iter().map(of_leaf).fold(self.n_docs() as f64, f64::min);
-        let each = cost::place_ns(smallest, spec.len());
+        let each = self.costs.place_ns(smallest, spec.len());
         self.record(id, Rule::PositionsLast, cost_ns, each);
     }
 
@@ -743,7 +745,7 @@ impl<'s> Plan<'s> {
         for wanted in &options.facets {
             let mut sizes = FacetSizes::of(&self.segments, wanted)?;
             sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
-            let mut plan = FacetPlan::new(wanted, sizes);
+            let mut plan = FacetPlan::new(wanted, sizes, self.costs);
             plan.choice = plan.choose(matches, all_but);
             self.facets.push(plan);
         }
@@ -760,7 +762,7 @@ impl<'s> Plan<'s> {
     ) -> Result<Option<TermSample>> {
         let by_value = wanted.values.order != FacetOrder::Count;
         let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
-        let costs = FacetCosts::of(sizes, wanted.values.limit, by_value, matches);
+        let costs = FacetCosts::of(self.costs, sizes, wanted.values.limit, by_value, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
             && !by_value
             && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);

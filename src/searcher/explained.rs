@@ -143,6 +143,12 @@ impl SearchBuilder<'_> {
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
         tree.notes = notes;
+        if let Some(costs) = &self.searcher.0.setting.costs {
+            tree.notes.push(match costs.machine() {
+                Some(machine) => format!("costs are those measured on {machine}"),
+                None => "costs are those of a calibration".into(),
+            });
+        }
         tree
     }
 }

@@ -133,6 +133,7 @@ impl SearchBuilder<'_> {
             return None;
         }
         let n_docs = u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX);
+        let costs = self.searcher.costs();
         let matches = matching.estimate.documents as f64;
         let (n_lists, postings) = ranked.lists();
         let best = self.offset.saturating_add(self.limit) as f64;
@@ -140,14 +141,14 @@ impl SearchBuilder<'_> {
             // Those that have the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);
             let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
-            cost::BestCosts::of_phrase(candidates, matches, n_lists, best)
+            cost::BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
         };
         let ns = |cost: f32| cost.round() as u64;
         match way {
             Way::Bounds => {
                 let costs = match ranked.shape() {
-                    Shape::Tree => cost::BestCosts::of_tree(matches, n_lists, n_docs, best),
-                    _ => cost::BestCosts::of_terms(matches, postings, n_lists, n_docs, best),
+                    Shape::Tree => cost::BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
+                    _ => cost::BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
                 };
                 let reason = "a block whose best possible score is too low is left out";
                 let decision = Decision::accepted("top-k by bounds", reason);

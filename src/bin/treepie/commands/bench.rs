@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use treepie::{Error, ErrorKind, Index, SearchBuilder, Searcher, TotalMode, query::Query};
 
 use super::bench_what_if::{self, GridFormat};
-use super::open;
+use super::calibrate::CostsArgs;
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -54,6 +54,8 @@ pub(crate) struct Args {
     /// How --what-if is printed.
     #[arg(long, value_enum, default_value_t, requires = "what_if")]
     format: GridFormat,
+    #[command(flatten)]
+    costs: CostsArgs,
     #[command(flatten)]
     slow: SlowArgs,
 }
@@ -128,12 +130,13 @@ struct Case {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let queries = read_queries(&args.queries)?;
-    let searcher = open(&args.index)?.searcher()?;
+    let costs = |options| args.costs.apply(options, &args.index);
+    let searcher = costs(Index::options())?.open(&args.index)?.searcher()?;
     if args.what_if {
         return bench_what_if::run(&searcher, &args.commands, &queries, args.format, global);
     }
     let mut cases: Vec<Case> = vec![];
-    for command in args.commands {
+    for command in args.commands.iter().copied() {
         for query in &queries {
             cases.push(Case {
                 command,
@@ -150,7 +153,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     if args.slow.is_given() {
         // An index of its own: writing a plan down takes longer than the query.
-        let searcher = args.slow.listen(Index::options())?.open(&args.index)?.searcher()?;
+        let searcher = costs(args.slow.listen(Index::options())?)?.open(&args.index)?.searcher()?;
         for case in cases.iter().filter(|case| case.answer.is_ok()) {
             case.command.run(&searcher, &case.query)?;
         }

@@ -5,11 +5,11 @@ use std::{io, io::Write, path::PathBuf};
 use clap::ValueEnum;
 use serde_json::Value;
 use treepie::{
-    DocId, Error, ErrorKind,
+    DocId, Error, ErrorKind, Index,
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
+use super::{in_query, open_with, search::Shape, text_or_stdin, why};
 use crate::{
     args::Global,
     destination::{Destination, DestinationArgs},
@@ -124,7 +124,8 @@ impl Args {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let (destination, format) = (args.check()?, args.format());
     let text = text_or_stdin(&args.query, "reading the query")?;
-    let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
+    let options = args.shape.costs.apply(Index::options(), &args.index)?;
+    let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
     let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.count {

@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 mod batches;
 pub(crate) mod bench;
 mod bench_what_if;
+pub(crate) mod calibrate;
 pub(crate) mod bench_disk;
 pub(crate) mod completions;
 pub(crate) mod copy;
@@ -72,6 +73,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Eval(args) => eval::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::BenchDisk(args) => bench_disk::run(args, global),
+        Command::Calibrate(args) => calibrate::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
@@ -88,12 +90,7 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
     events.listen(Index::options()).open(path)
 }
 
-/// The same, with rules of synonyms for the words of queries: `FIELD:FILE` each.
-fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
-    open_with(Index::options(), path, synonyms)
-}
-
-/// The same, with other options, too.
+/// The same with other options, and with rules of synonyms for the words of queries: `FIELD:FILE` each.
 fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = options.clone().open(path)?;
     let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
