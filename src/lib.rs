@@ -116,7 +116,7 @@ pub use function::{Combine, Decay, FieldValue, Function, Modifier, ScoreFunction
 pub use ids::DocId;
 pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
-pub use plan::{FacetMethod, FacetOrder};
+pub use plan::{EstimateFrom, FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{

@@ -156,7 +156,7 @@ impl Explaining<'_, '_> {
             _ => None,
         };
         explained.predicate = short.then_some(text);
-        explained.estimate = estimate(&node.estimate);
+        explained.estimate = estimate(plan.told(id));
         explained.segments = self.segments(id);
         explained.algorithm = joined(explained.segments.iter().map(|segment| &*segment.algorithm));
         explained.actual = self.run.map(|_| {
@@ -219,7 +219,7 @@ impl Explaining<'_, '_> {
             .map(|(at, part)| NodeSegment {
                 id: part.segment.id().to_string(),
                 algorithm: self.algorithm(id, part),
-                estimate: estimate(part.estimate(id)),
+                estimate: estimate(part.told(id)),
                 actual: self.run.map(|run| actual(run.profile.node(at, id), self.plan.node(id))),
             })
             .collect()

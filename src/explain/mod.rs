@@ -20,6 +20,7 @@
 //! - [`ExplainTree::to_dot`], [`ExplainTree::to_mermaid`]: drawings by Graphviz and Mermaid.
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
+//! - [`EstimateErrors`]: how far the estimates of many plans were off.
 //!
 //! # JSON
 //!
@@ -92,6 +93,7 @@ mod json;
 mod mermaid;
 mod pgjson;
 mod pieces;
+mod q_errors;
 #[cfg(test)]
 pub(crate) mod sample;
 mod text;
@@ -107,6 +109,7 @@ pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{Run, explain, facet_decisions};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
+pub use q_errors::{EstimateErrors, QErrors, WorstEstimate};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,

@@ -2,9 +2,8 @@
 
 use super::cost::{self, FacetCosts, FacetSizes, TermSample};
 use super::decision::{Decision, Rule};
-use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
+use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::leaf::{Leaf, Postings};
-use super::sample::PhraseSample;
 use super::{
     FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator,
     PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
@@ -18,6 +17,7 @@ use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
 const DEPTH_MAX: usize = 256;
@@ -41,9 +41,10 @@ pub(crate) fn plan<'s>(
         false => plan.add_operator(normal, 0)?,
         true => plan.add_without_deleted(normal)?,
     }
+    let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
-        plan.look_up(segment, base, options)?;
+        plan.look_up(segment, base, of_all, options)?;
         base += u64::from(segment.n_docs());
     }
     plan.choose_columns(options.for_people)?;
@@ -53,6 +54,7 @@ pub(crate) fn plan<'s>(
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
         // `explain` reads, and a third of the time of planning two words.
+        plan.add_up_samples();
         plan.price_operators();
         plan.decide();
     }
@@ -244,11 +246,12 @@ impl<'s> Plan<'s> {
         LeafId(self.leaves.len() as u32 - 1)
     }
 
-    /// Looks every leaf up in one segment and estimates every operator there.
+    /// Looks every leaf up in one segment and estimates every operator there; `of_all` documents are in the snapshot.
     fn look_up(
         &mut self,
         segment: SegmentReader<'s>,
         base: u64,
+        of_all: u64,
         options: &PlanOptions,
     ) -> Result<()> {
         let n_docs = segment.n_docs();
@@ -308,9 +311,17 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part =
-            SegmentPlan { segment, base, n_docs, leaves, infos, estimates, less_deleted: None };
-        self.estimate(&mut part, options)?;
+        let mut part = SegmentPlan {
+            segment,
+            base,
+            n_docs,
+            leaves,
+            infos,
+            estimates,
+            sampled: vec![],
+            less_deleted: None,
+        };
+        self.estimate(&mut part, of_all, options)?;
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
             node.order += whole.documents;
@@ -347,17 +358,14 @@ impl<'s> Plan<'s> {
     }
 
     /// Estimates every operator in one segment: over the whole, into `spans`, then for people window
-    /// by window.
-    fn estimate(&mut self, part: &mut SegmentPlan<'s>, options: &PlanOptions) -> Result<()> {
+    /// by window, some of which are looked at.
+    fn estimate(
+        &mut self,
+        part: &mut SegmentPlan<'s>,
+        of_all: u64,
+        options: &PlanOptions,
+    ) -> Result<()> {
         let n_windows = part.n_windows();
-        // Execution finds windows without matches as fast as planning would, so only people gain.
-        let sampled = match options.for_people {
-            true => self.sampled(part)?,
-            false => vec![],
-        };
-        let by_window = options.for_people
-            && (n_windows > 1 || !sampled.is_empty())
-            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX;
         let mut whole = std::mem::take(&mut self.spans);
         whole.clear();
         for node in &self.nodes {
@@ -366,8 +374,17 @@ impl<'s> Plan<'s> {
             });
             whole.push(span);
         }
-        let mut sums = vec![];
-        if by_window && self.nodes.len() > 1 {
+        // Execution finds windows without matches as fast as planning would, so only people gain.
+        let by_window = options.for_people
+            && self.nodes.len() > 1
+            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX
+            && match options.estimate_from {
+                EstimateFrom::Dictionary => false,
+                EstimateFrom::Headers => n_windows > 1,
+                EstimateFrom::Samples => true,
+            };
+        let (mut sums, mut open) = (vec![], vec![]);
+        if by_window {
             sums.resize(self.nodes.len(), SpanSum::default());
             let mut spans = Vec::with_capacity(self.nodes.len());
             let mut cursors = vec![0; self.leaves.len()];
@@ -379,12 +396,11 @@ impl<'s> Plan<'s> {
                         let cursor = &mut cursors[leaf.index()];
                         part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
                     });
-                    let span = match sampled.get(spans.len()).copied().flatten() {
-                        Some(factor) => span.times(factor),
-                        None => span,
-                    };
                     sum.add(span);
                     spans.push(span);
+                }
+                if options.estimate_from == EstimateFrom::Samples {
+                    open.extend(self.open_window(key, &spans));
                 }
             }
         }
@@ -397,11 +413,8 @@ impl<'s> Plan<'s> {
                 Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
                     part.leaves[leaf.index()].source()
                 }
-                _ if sampled.get(at).is_some_and(Option::is_some) && !sums.is_empty() => {
-                    EstimateSource::Sample
-                }
                 Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
-                _ if sums.is_empty() => EstimateSource::Independence,
+                _ if sums.is_empty() || n_windows < 2 => EstimateSource::Independence,
                 _ => EstimateSource::Containers,
             };
             match sums.get(at) {
@@ -410,40 +423,18 @@ impl<'s> Plan<'s> {
             }
         }));
         self.spans = whole;
+        if !open.is_empty() {
+            let share = f64::from(part.n_docs) / of_all.max(1) as f64;
+            let started = Instant::now();
+            part.sampled = self.sample(part, &open, &sums, share)?;
+            self.sampling += started.elapsed();
+        }
         Ok(())
-    }
-
-    /// For each operator, by what a sample multiplies the guess: for phrases and for what finds the documents
-    /// with their words. Empty where there are no phrases.
-    fn sampled(&self, part: &SegmentPlan<'s>) -> Result<Vec<Option<f64>>> {
-        if self.phrases.is_empty() {
-            return Ok(vec![]);
-        }
-        let mut factors = vec![None; self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            let Operator::Phrase { nth, input } = &node.operator else { continue };
-            let phrase = &self.phrases[*nth as usize];
-            let Some(sample) = PhraseSample::of(phrase, part)? else { continue };
-            factors[at] = Some(sample.share / cost::phrase_share(&phrase.spec));
-            // Phrases that must all match stand one on the other, on one intersection of all words.
-            let mut input = self.inputs(input).first();
-            while let Some(Operator::Phrase { input: below, .. }) =
-                input.map(|input| &self.node(*input).operator)
-            {
-                input = self.inputs(below).first();
-            }
-            if let Some(input) = input
-                && matches!(self.node(*input).operator, Operator::Intersect { .. })
-            {
-                *factors[input.index()].get_or_insert(1.0) *= sample.words;
-            }
-        }
-        Ok(factors)
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.
     #[inline]
-    fn combine(
+    pub(super) fn combine(
         &self,
         operator: &Operator,
         spans: &[Span],
@@ -492,21 +483,34 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
+    /// What people are told of all segments together, where any was sampled.
+    fn add_up_samples(&mut self) {
+        if self.segments.iter().all(|part| part.sampled.is_empty()) {
+            return;
+        }
+        for at in 0..self.nodes.len() {
+            let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
+            if let Some(mut sum) = told.next() {
+                told.for_each(|of_part| sum += of_part);
+                self.sampled.push(sum);
+            }
+        }
+    }
+
     fn price_operators(&mut self) {
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let windows = cost::windows(n_docs);
         for at in 0..self.nodes.len() {
             let node = &self.nodes[at];
+            let documents = self.told(NodeId(at as u32)).documents;
             let cost_ns = match &node.operator {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
-                Operator::Expand(leaf) => {
-                    cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
-                }
+                Operator::Expand(leaf) => cost::expand_ns(self.n_terms(*leaf), documents),
                 // Known since it was chosen.
                 Operator::ColumnScan(_) => node.cost_ns,
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
-                    cost::scan_ns(node.estimate.documents, windows)
+                    cost::scan_ns(documents, windows)
                 }
                 Operator::Intersect { all, none } => {
                     cost::intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
@@ -514,7 +518,8 @@ impl<'s> Plan<'s> {
                 Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
                 Operator::AtLeast { any, .. } => cost::count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
-                    let documents = self.sizes(input).sum();
+                    let input = self.inputs(input).iter();
+                    let documents = input.map(|id| self.told(*id).documents as f64).sum();
                     cost::place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };

@@ -257,7 +257,8 @@ impl SearchBuilder<'_> {
         let goal = self.own_goal();
         let facets = self.term_facets()?;
         let keeps_matches = !self.facets.is_empty();
-        Ok(PlanOptions { goal, facets, keeps_matches, for_people })
+        let estimate_from = self.estimate_from;
+        Ok(PlanOptions { goal, facets, keeps_matches, for_people, estimate_from })
     }
 
     /// What the plan is asked for where nothing is ranked.

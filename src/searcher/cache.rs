@@ -227,6 +227,7 @@ impl SearchBuilder<'_> {
             pattern_terms,
             statistics,
             budget: _,
+            estimate_from: _,
             partial: _,
         } = self.clone();
         let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());

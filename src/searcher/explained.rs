@@ -7,7 +7,7 @@ use super::top_k::Way;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainTree};
-use crate::plan::{self, Goal, PlanOptions};
+use crate::plan::{self, EstimateFrom, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use std::time::Instant;
 
@@ -18,7 +18,35 @@ fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
 }
 
 impl SearchBuilder<'_> {
-    /// How the search would be answered, without touching postings but a few of phrases.
+    /// What the estimates of [`explain`](Self::explain) and [`analyze`](Self::analyze) may read: a sample of postings unless
+    /// something else is said. It changes what is expected, not what is done.
+    ///
+    /// ```
+    /// use treepie::{Document, EstimateFrom, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for title in ["new york", "new york city", "new deal", "york", "paris", "texas"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    /// }
+    /// writer.commit()?;
+    ///
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("new york")?;
+    /// let search = searcher.search(&query).count_only();
+    /// let sampled = search.clone().explain()?.plan.estimate;
+    /// assert_eq!((sampled.documents, &*sampled.source), (2, "counted in its only window"));
+    /// let headers = search.estimate_from(EstimateFrom::Headers).explain()?.plan.estimate;
+    /// assert_eq!((headers.lower, headers.upper, &*headers.source), (0, 3, "independence"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn estimate_from(mut self, from: EstimateFrom) -> Self {
+        self.estimate_from = from;
+        self
+    }
+
+    /// How the search would be answered. It reads the dictionary and the headers of posting lists, and to estimate
+    /// better some postings, see [`estimate_from`](Self::estimate_from).
     ///
     /// # Errors
     ///
@@ -55,7 +83,7 @@ impl SearchBuilder<'_> {
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
         // What is only for people is none of the search's time.
-        let started = started + looking_up.elapsed();
+        let started = started + looking_up.elapsed() + plan.sampling;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));

@@ -484,8 +484,8 @@ impl Searcher {
         found.facets.pop().ok_or_else(|| Error::new(ErrorKind::Usage, "counting a facet"))
     }
 
-    /// How a search for ten hits would be answered. Reads the dictionary and the headers of posting
-    /// lists, no postings but a sample of phrases; see [`SearchBuilder::analyze`] for what happens when it runs.
+    /// How a search for ten hits would be answered. Reads the dictionary, the headers of posting
+    /// lists, and a sample of postings unless told [otherwise](SearchBuilder::estimate_from); see [`SearchBuilder::analyze`] for what happens when it runs.
     ///
     /// # Errors
     ///

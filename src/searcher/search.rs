@@ -7,6 +7,7 @@ use crate::budget::{Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::{DocId, FieldId};
+use crate::plan::EstimateFrom;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
@@ -40,6 +41,7 @@ pub struct SearchBuilder<'a> {
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
     pub(super) partial: bool,
+    pub(super) estimate_from: EstimateFrom,
 }
 
 /// In what order hits come.
@@ -89,6 +91,7 @@ impl<'a> SearchBuilder<'a> {
             statistics: Statistics::default(),
             budget: Budget::new(),
             partial: false,
+            estimate_from: EstimateFrom::default(),
         }
     }
 }

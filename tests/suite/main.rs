@@ -15,6 +15,7 @@ mod deadlines;
 mod deletes;
 mod disk_full;
 mod errors;
+mod estimates;
 mod events;
 mod expansions;
 mod facet_ranges;

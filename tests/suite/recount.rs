@@ -186,7 +186,8 @@ fn words_of_phrases_are_placed_where_the_plan_says() {
             assert_eq!(placed.candidates, with_words, "{tree}");
             assert!(placed.positions >= with_words, "{tree}");
             // What a sample says is not far off where there are many.
-            assert_eq!(phrase.estimate.source, "sample of documents with the words");
+            let source = &phrase.estimate.source;
+            assert!(source.ends_with(" documents with the words"), "{source}");
             assert!(phrase.q_error().unwrap() < 3.0, "{tree}");
 
             let query = corpus.searcher.parse(&text).unwrap();

@@ -11,7 +11,10 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use treepie::{Error, ErrorKind, Index, Searcher, TotalMode};
 
-use super::open;
+use super::{
+    bench_estimates::{self, ReportFormat},
+    open,
+};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -24,11 +27,16 @@ use crate::{
 #[command(after_help = "Example:
   treepie bench titles.tp --queries queries.txt --passes 7
   treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
+  treepie bench titles.tp --queries queries.txt --estimates
 
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
 the query to its answer, on one thread. A query that this version cannot answer gets a line with
-\"error\". Slow queries are written to --log in one more pass, which is not timed.")]
+\"error\". Slow queries are written to --log in one more pass, which is not timed.
+
+With --estimates queries are not timed but analyzed, with every match counted, once for each of three kinds
+of estimates: from the dictionary alone, also from headers, also from samples. The q-error of an operator is the greater of
+estimated and found documents by the smaller, each 1 at least; one outside of its bounds is a fault.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -41,12 +49,18 @@ pub(crate) struct Args {
     /// How often to go through the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
+    /// Print how far the estimates of plans are off, by operator, instead of times.
+    #[arg(long, conflicts_with_all = ["passes", "slow_ms"])]
+    estimates: bool,
+    /// How to print that [default: text].
+    #[arg(long, value_enum, requires = "estimates")]
+    format: Option<ReportFormat>,
     #[command(flatten)]
     slow: SlowArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BenchCommand {
+pub(super) enum BenchCommand {
     /// How many documents match.
     #[value(name = "COUNT")]
     Count,
@@ -76,6 +90,15 @@ impl BenchCommand {
             BenchCommand::Top10 => "TOP_10",
             BenchCommand::Top100 => "TOP_100",
             BenchCommand::Top10Count => "TOP_10_COUNT",
+        }
+    }
+
+    /// How many of the best it wants; none where it only counts.
+    pub(super) fn hits(self) -> Option<u64> {
+        match self {
+            BenchCommand::Count => None,
+            BenchCommand::Top10 | BenchCommand::Top10Count => Some(10),
+            BenchCommand::Top100 => Some(100),
         }
     }
 
@@ -111,6 +134,11 @@ struct Case {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let queries = read_queries(&args.queries)?;
     let searcher = open(&args.index)?.searcher()?;
+    if args.estimates {
+        let mut out = Output::new(global.color);
+        let format = args.format.unwrap_or_default();
+        return bench_estimates::report(&searcher, &args.commands, &queries, format, &mut out);
+    }
     let mut cases: Vec<Case> = vec![];
     for command in args.commands {
         for query in &queries {

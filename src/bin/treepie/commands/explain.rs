@@ -9,7 +9,9 @@ use treepie::{
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
+use super::{
+    bench_estimates::EstimatesFrom, in_query, open_with_synonyms, search::Shape, text_or_stdin, why,
+};
 use crate::{
     args::Global,
     destination::{Destination, DestinationArgs},
@@ -28,8 +30,8 @@ use crate::{
   treepie explain titles.tp 'history france' --analyze --format html -o plan.html
   treepie explain titles.tp 'history france' --analyze --open
 
-Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
-phrases a sample of documents.")]
+Without --analyze the dictionary and the headers of posting lists are read, and to estimate better some
+postings, for 20 µs; with --estimate-from headers no postings. Each estimate says what it comes from.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -45,6 +47,9 @@ pub(crate) struct Args {
     /// How the score of a document comes about, or why it does not match, by its number.
     #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
     doc: Option<u64>,
+    /// What the estimates of documents may read.
+    #[arg(long, value_enum, default_value = "samples", conflicts_with = "doc")]
+    estimate_from: EstimatesFrom,
     #[command(flatten)]
     shape: Shape,
     /// Draw with ASCII characters only.
@@ -135,6 +140,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         out.flush()?;
         return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
     }
+    let search = search.estimate_from(args.estimate_from.into_library());
     let explained = match args.analyze {
         true => search.analyze(),
         false => search.explain(),

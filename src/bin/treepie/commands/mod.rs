@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 mod batches;
 pub(crate) mod bench;
 pub(crate) mod bench_disk;
+mod bench_estimates;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod delete;
