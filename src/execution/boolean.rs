@@ -198,7 +198,9 @@ impl<'e, 's> Evaluation<'e, 's> {
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
         let root = self.plan.root();
         budget::work(WINDOW_NS).inspect_err(|error| self.stopped(root, error))?;
-        self.evaluate(root, key, want)
+        let chunk = self.evaluate(root, key, want)?;
+        self.profile.found(key, chunk.cardinality);
+        Ok(chunk)
     }
 
     /// The documents of a chunk, until the operators it came from are evaluated again.

@@ -4,9 +4,10 @@
 //! and a plan costs no strings until it is.
 
 use super::units::shortened;
+use super::windows::{self, Maps};
 use super::{
-    Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
+    Actual, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate, ExplainFacet,
+    ExplainNode, ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::expansion::TermsWalked;
@@ -42,7 +43,7 @@ pub(crate) struct Run<'r> {
 /// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
-    let explaining = Explaining { plan, schema, run };
+    let explaining = Explaining { plan, schema, run, maps: Maps::new() };
     let root = explaining.node(plan.root()).0;
     let mut tree = ExplainTree::new("", explaining.page(root));
     tree.segments = plan
@@ -63,6 +64,7 @@ struct Explaining<'e, 's> {
     plan: &'e Plan<'s>,
     schema: &'e Schema,
     run: Option<Run<'e>>,
+    maps: Maps,
 }
 
 impl Explaining<'_, '_> {
@@ -170,8 +172,21 @@ impl Explaining<'_, '_> {
         }
         let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        explained.windows = self.windows(id);
         explained.children = children;
         (explained, query)
+    }
+
+    /// Where the documents of a leaf are, or of what was found.
+    fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
+        let leaf = self.plan.node(id).operator.leaf();
+        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, leaf, self.run.is_some()));
+        match (maps.unwrap_or_default(), self.run) {
+            (none, Some(run)) if none.is_empty() && id == self.plan.root() => {
+                windows::of_result(self.plan, run.profile)
+            }
+            (maps, _) => maps,
+        }
     }
 
     fn operator(&self, id: NodeId) -> &'static str {

@@ -86,7 +86,11 @@ impl Json {
         self.object(|json| {
             json.field("doc").number(document.doc);
             json.field("title").string(&document.title);
+            json.field("deleted").boolean(document.deleted);
             json.field("matches").boolean(document.matches);
+            json.field("failed_at").string_or_null(document.failed_at.as_deref());
+            json.field("reason").string(&document.reason);
+            json.field("misses").array(&document.misses, |json, miss| json.string(miss));
             json.field("verdicts").object(|json| {
                 for (node, verdict) in &document.verdicts {
                     json.field(node).string(verdict.name());

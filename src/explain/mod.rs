@@ -55,8 +55,8 @@
 //!              "decisions": []},
 //!             {"field": "…", "limit": 3, "ranges": "3 ranges", "algorithm": "…", "terms": 0,
 //!              "actual": {"time_ns": 9000, "column": {"documents": 0, "blocks": 98, "blocks_skipped": 98}}, "decisions": []}],
-//!  "documents": [{"doc": 15212, "title": "…", "matches": true,
-//!                 "verdicts": {"0": "matched", "0.0": "matched", "0.1": "not reached"},
+//!  "documents": [{"doc": 15212, "title": "…", "deleted": false, "matches": true, "failed_at": null, "reason": "matches",
+//!                 "misses": [], "verdicts": {"0": "matched", "0.0": "matched", "0.1": "not reached"},
 //!                 "score": {"value": 11.83, "what": "…", "parts": []}}],
 //!  "total_ns": 42000}
 //! ```
@@ -66,7 +66,7 @@
 //! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
-//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `score` of a document. `measured_ns` and
+//! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns` and
 //! `others` of a decision, `windows` and `documents` are there where they are known. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
@@ -74,6 +74,12 @@
 //! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`. Of what counts
 //! everything by a dictionary, less what some deleted documents have, `actual` and `column` say as `deleted_taken_away` how many those are;
 //! `column` says as `ends_looked_up` for how many ends of ranges.
+//!
+//! `documents` has those that were [asked for](crate::SearchBuilder::explain_documents); [`ExplainDocument`] says what the verdicts
+//! mean, of what is excluded, too. `windows` of a leaf come from the headers of its lists: a leaf that unites lists or compares values
+//! has none, and a short list of a segment with more windows than one has them after a run. After a run the node that finds
+//! everything that matches has those of what was found, unless the number was known without looking. All leaves together have at most
+//! 8,192 windows, those first that stand first, and so many has what was found.
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
@@ -89,6 +95,7 @@ mod hostile;
 #[cfg(feature = "viewer")]
 mod html;
 mod json;
+mod lens;
 mod mermaid;
 mod pgjson;
 mod pieces;
@@ -97,6 +104,8 @@ pub(crate) mod sample;
 mod text;
 mod tree;
 mod units;
+mod why;
+mod windows;
 
 pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
@@ -112,6 +121,7 @@ pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
     ExplainTree, NodeSegment,
 };
+pub(crate) use why::{document, locate};
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;

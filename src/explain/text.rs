@@ -6,12 +6,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::lens::{self, LensLine};
 use super::pieces::{
     Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
     thresholds,
 };
 use super::units::{Bytes, Count, Grouped, Time};
-use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use super::{
+    Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree,
+    NodeSegment,
+};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
@@ -68,6 +72,7 @@ impl ExplainTree {
         let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
         let mut page = Page {
             options,
+            documents: &self.documents,
             out: String::new(),
             total_ns: times.map(|actual| actual.time_ns).sum(),
         };
@@ -80,6 +85,12 @@ impl ExplainTree {
         if let Some(total) = self.total_ns {
             page.out.push('\n');
             page.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
+        }
+        for document in &self.documents {
+            page.out.push('\n');
+            for LensLine { indent, pieces } in lens::lines(document) {
+                page.line(&" ".repeat(indent), 2, pieces);
+            }
         }
         page.out
     }
@@ -94,6 +105,7 @@ impl fmt::Display for ExplainTree {
 
 struct Page<'a> {
     options: &'a TextOptions,
+    documents: &'a [ExplainDocument],
     out: String,
     /// The sum of all nodes' own times.
     total_ns: u64,
@@ -123,6 +135,9 @@ impl Page<'_> {
             );
             self.detail("", "index    ", vec![plain(text)]);
         }
+        if !tree.documents.is_empty() {
+            self.detail("", "marks    ", lens::legend(&tree.documents));
+        }
         self.out.push('\n');
     }
 
@@ -130,9 +145,14 @@ impl Page<'_> {
     /// others.
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
         let label = node.label.strip_prefix(&*node.operator).unwrap_or(&node.label);
-        self.cut(first, vec![strong(&*node.operator), plain(label.trim_start())]);
+        let mut pieces = lens::marks(self.documents, node);
+        pieces.extend([strong(&*node.operator), plain(label.trim_start())]);
+        self.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");
+        if let Some(remark) = lens::remark(self.documents, node) {
+            self.detail(&details, "document ", vec![remark]);
+        }
         if !node.algorithm.is_empty() {
             self.detail(&details, "algorithm", vec![plain(&*node.algorithm)]);
         }
@@ -422,6 +442,7 @@ impl Page<'_> {
                 'µ' => shown.push('u'),
                 '✓' => shown.push('+'),
                 '✗' => shown.push('-'),
+                '·' => shown.push('.'),
                 '…' => shown.push_str("..."),
                 _ => shown.extend(c.escape_unicode()),
             }

@@ -228,6 +228,7 @@ impl SearchBuilder<'_> {
             statistics,
             budget: _,
             partial: _,
+            explained: _,
         } = self.clone();
         let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());
         AnswerOptions {

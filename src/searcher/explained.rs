@@ -4,6 +4,7 @@ use super::TotalMode;
 use super::answer::Found;
 use super::search::SearchBuilder;
 use super::top_k::Way;
+use super::why::FilledPage;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainTree};
@@ -18,7 +19,8 @@ fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
 }
 
 impl SearchBuilder<'_> {
-    /// How the search would be answered, without touching postings but a few of phrases.
+    /// How the search would be answered, without touching postings but a few of phrases, and those of
+    /// [documents](Self::explain_documents) that are asked for.
     ///
     /// # Errors
     ///
@@ -36,6 +38,7 @@ impl SearchBuilder<'_> {
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
+        self.put_documents(&mut tree, &plan, None)?;
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -66,22 +69,36 @@ impl SearchBuilder<'_> {
             _ => self.execute(&mut execution, &mut found),
         };
         self.end(done, &mut found)?;
-        let mut top = None;
+        let (mut top, mut page) = (None, FilledPage::new(&self.explained));
         match scored {
             Some(ranked) => {
                 let started = Instant::now();
-                let found = self.best(ranked, true, None, |_, _| Ok(()))?;
+                let found = self.best(ranked, true, None, |doc, score| {
+                    page.add(doc, Some(score));
+                    Ok(())
+                })?;
                 top = Some((found, started.elapsed()));
             }
             // Finds its matches by itself, once more.
             None if self.is_collapsed() => {
-                let collapsed = self.collapsed(|_| Ok(()))?;
+                let collapsed = self.collapsed(|hit| {
+                    page.add(hit.doc, None);
+                    Ok(())
+                })?;
                 (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
                 found.stopped = found.stopped.or(collapsed.stopped);
             }
             // Sorts what the nodes below it find, so that its time is its own.
-            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,
-            None => notes.extend(ranked.as_ref().and_then(constant_note)),
+            None if is_sorted => {
+                found = self.sorted(Some(&mut execution), |doc, _, _| {
+                    page.add(doc, None);
+                    Ok(())
+                })?;
+            }
+            None => {
+                found.docs.iter().for_each(|doc| page.add(*doc, None));
+                notes.extend(ranked.as_ref().and_then(constant_note));
+            }
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
@@ -92,7 +109,8 @@ impl SearchBuilder<'_> {
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
-        if let Some(stopped) = found.stopped.or(of_top) {
+        let stopped = found.stopped.or(of_top);
+        if let Some(stopped) = stopped {
             notes.push(format!("{stopped}: this is what happened until then"));
         }
         if let Some(ranked) = scored {
@@ -103,6 +121,8 @@ impl SearchBuilder<'_> {
             self.put_sort(&mut tree, Some(&found))?;
         }
         self.put_facets(&mut tree, facets, Some(&found));
+        let page = stopped.is_none().then_some(&page);
+        self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
         Ok(self.worded(tree, rewritten, notes))
     }
 

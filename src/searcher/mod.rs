@@ -26,6 +26,7 @@ mod statistics;
 mod stopping_tests;
 mod top_k;
 mod values;
+mod why;
 mod within;
 
 pub(crate) use cache::ResultCache;

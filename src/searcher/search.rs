@@ -40,6 +40,7 @@ pub struct SearchBuilder<'a> {
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
     pub(super) partial: bool,
+    pub(super) explained: Vec<DocId>,
 }
 
 /// In what order hits come.
@@ -89,6 +90,7 @@ impl<'a> SearchBuilder<'a> {
             statistics: Statistics::default(),
             budget: Budget::new(),
             partial: false,
+            explained: vec![],
         }
     }
 }

@@ -261,6 +261,8 @@ impl SearchBuilder<'_> {
         took: Duration,
         failure: Option<&Error>,
     ) -> Option<ExplainTree> {
+        // Documents were asked for of whoever explains the search, not of its log.
+        let search = SearchBuilder { explained: vec![], ..self.clone() };
         let now = Instant::now();
         let deadline = self.budget.deadline_from(started);
         let is_cancelled = failure.is_some_and(|error| error.kind() == ErrorKind::Cancelled);
@@ -268,12 +270,12 @@ impl SearchBuilder<'_> {
         if has_time && let Ok(_one_at_a_time) = log.analyzing.try_lock() {
             let again = now + took.saturating_mul(2) + GRACE;
             let until = deadline.map_or(again, |deadline| deadline.min(again));
-            let tree = Budget::new().deadline(until).run(|| self.clone().analyze());
+            let tree = Budget::new().deadline(until).run(|| search.clone().analyze());
             if tree.is_ok() {
                 return tree.ok();
             }
         }
-        let planned = SearchBuilder { budget: Budget::new().timeout(GRACE), ..self.clone() };
+        let planned = SearchBuilder { budget: Budget::new().timeout(GRACE), ..search };
         planned.explain().ok()
     }
 }

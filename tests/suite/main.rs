@@ -53,5 +53,7 @@ mod states;
 mod statistics;
 mod streams;
 mod typed;
+mod why;
+mod windows;
 #[cfg(feature = "zones")]
 mod zones;

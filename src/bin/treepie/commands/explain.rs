@@ -29,7 +29,8 @@ use crate::{
   treepie explain titles.tp 'history france' --analyze --open
 
 Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
-phrases a sample of documents.")]
+phrases a sample of documents, and with --doc where that document is. With --doc the exit status is 1
+where the document does not match.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -42,8 +43,8 @@ pub(crate) struct Args {
     /// The plan of a count instead of one of a page of hits.
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
-    /// How the score of a document comes about, or why it does not match, by its number.
-    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
+    /// What becomes of a document, by its number: which nodes it matches, where it fails, and its score.
+    #[arg(long, value_name = "N")]
     doc: Option<u64>,
     #[command(flatten)]
     shape: Shape,
@@ -104,15 +105,11 @@ impl Args {
         if self.ascii && self.format() != ExplainFormat::Text {
             return Err(usage("--ascii is about --format text"));
         }
-        let is_of_document = matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json);
-        if self.doc.is_some() && !is_of_document {
-            return Err(usage("--doc prints with --format text or json only"));
+        let is_of_nodes = matches!(self.format(), ExplainFormat::Pgjson | ExplainFormat::Folded);
+        if self.doc.is_some() && is_of_nodes {
+            return Err(usage("--doc shows with --format text, json, html, dot or mermaid"));
         }
-        let destination = self.destination.check()?;
-        if self.doc.is_some() && !destination.is_standard_output() {
-            return Err(usage("--doc prints to standard output only"));
-        }
-        Ok(destination)
+        self.destination.check()
     }
 }
 
@@ -125,16 +122,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if args.count {
         search = search.count_only();
     }
-    if let Some(doc) = args.doc {
-        let why = why::of(&searcher, &search, DocId(doc)).map_err(in_query(&text))?;
-        let mut out = Output::new(global.color);
-        match format {
-            ExplainFormat::Json => out.json_line(&why.to_json(&text))?,
-            _ => why.print_text(&mut out)?,
-        }
-        out.flush()?;
-        return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
-    }
+    search = search.explain_documents(args.doc.map(DocId));
     let explained = match args.analyze {
         true => search.analyze(),
         false => search.explain(),
@@ -149,7 +137,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             };
             to_text(&tree, args.ascii, color)
         }
-        ExplainFormat::Json => tree.to_json() + "\n",
+        ExplainFormat::Json => match why::of(&tree) {
+            None => tree.to_json() + "\n",
+            Some(document) => format!("{}\n", why::to_json(to_value(&tree)?, document)),
+        },
         ExplainFormat::Dot => tree.to_dot(),
         ExplainFormat::Mermaid => tree.to_mermaid(),
         ExplainFormat::Pgjson => tree.to_pgjson(),
@@ -157,7 +148,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ExplainFormat::Html => tree.to_html(),
     };
     destination.write(&printed, format.extension(), global.color)?;
-    Ok(Exit::Done)
+    match why::of(&tree) {
+        Some(document) if !document.matches => Ok(Exit::NothingFound),
+        Some(_) | None => Ok(Exit::Done),
+    }
 }
 
 /// The tree as wide as the terminal.
