@@ -51,6 +51,7 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         .map(|part| ExplainSegment {
             id: part.segment.id().to_string(),
             documents: u64::from(part.n_docs),
+            deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
             bytes: part.segment.file().len(),
         })
         .collect();
@@ -157,6 +158,10 @@ impl Explaining<'_, '_> {
         };
         explained.predicate = short.then_some(text);
         explained.estimate = estimate(&node.estimate);
+        if let Operator::Expand(leaf) = node.operator {
+            let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
+            explained.terms = Some(of_segments.sum());
+        }
         explained.segments = self.segments(id);
         explained.algorithm = joined(explained.segments.iter().map(|segment| &*segment.algorithm));
         explained.actual = self.run.map(|_| {

@@ -21,6 +21,9 @@
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
 //!
+//! What is worth knowing first, sentences with remedies, stands in [`ExplainTree::findings`]; trees that are made or changed by
+//! hand get theirs by [`ExplainTree::find`]. Why a search finds nothing is no plan: see [`WhyEmpty`].
+//!
 //! # JSON
 //!
 //! ```json
@@ -29,6 +32,7 @@
 //!  "plan": {"id": "0", "operator": "Intersect", "label": "…", "field": null, "predicate": "…",
 //!           "algorithm": "…",
 //!           "estimate": {"documents": 120, "lower": 0, "upper": 4312, "source": "independence"},
+//!           "terms": 12400,
 //!           "actual": {"documents": 118, "documents_in": 4430, "time_ns": 3100, "bytes_read": 812,
 //!                      "containers": {"array": 3, "bitmap": 1, "run": 0, "skipped": 29},
 //!                      "terms": {"visited": 90, "expanded": 12, "cut": false},
@@ -48,7 +52,8 @@
 //!                          "others": [{"name": "…", "estimated_cost_ns": 8000}]}],
 //!           "windows": [{"segment": "…", "kinds": "ab.r", "documents": [12, 40213, 0, 65536]}],
 //!           "children": []},
-//!  "segments": [{"id": "…", "documents": 13755095, "bytes": 641728512}],
+//!  "segments": [{"id": "…", "documents": 13755095, "deleted": 12, "bytes": 641728512}],
+//!  "page": {"offset": 0, "limit": 10, "total": "exact"},
 //!  "facets": [{"field": "…", "limit": 10, "options": "by value", "algorithm": "…", "terms": 300,
 //!              "actual": {"terms_intersected": 12, "terms_skipped": 288,
 //!                         "terms_from_document_frequency": 0, "time_ns": 9000, "bytes_read": 512},
@@ -67,7 +72,8 @@
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `score` of a document. `measured_ns` and
-//! `others` of a decision, `windows` and `documents` are there where they are known. `severity` is `note`, `hint` or `warning`, a
+//! `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
+//! pattern, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
@@ -97,21 +103,24 @@ pub(crate) mod sample;
 mod text;
 mod tree;
 mod units;
+mod why_empty;
 
 pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
 pub use documents::{ExplainDocument, Verdict};
+pub(crate) use findings::{Facts, Walked, WidestPrefix};
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{Run, explain, facet_decisions};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
 pub use text::TextOptions;
 pub use tree::{
-    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, NodeSegment,
+    Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
+    ExplainSegment, ExplainTree, NodeSegment,
 };
+pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -11,7 +11,10 @@ use super::pieces::{
     thresholds,
 };
 use super::units::{Bytes, Count, Grouped, Time};
-use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use super::{
+    Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, Finding, NodeSegment,
+    Severity,
+};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
@@ -102,6 +105,9 @@ struct Page<'a> {
 impl Page<'_> {
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
+        for finding in &tree.findings {
+            self.finding(finding);
+        }
         if tree.parsed != tree.query {
             self.cut("", vec![faint("parsed   "), plain(&*tree.parsed)]);
         }
@@ -124,6 +130,21 @@ impl Page<'_> {
             self.detail("", "index    ", vec![plain(text)]);
         }
         self.out.push('\n');
+    }
+
+    /// What was found, and below it what can be done.
+    fn finding(&mut self, finding: &Finding) {
+        let (name, style) = match finding.severity {
+            Severity::Note => ("note     ", Style::Faint),
+            Severity::Hint => ("hint     ", Style::Strong),
+            Severity::Warning => ("warning  ", Style::Bad),
+        };
+        let indent = terminal::width(name) + 1;
+        self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
+        if let Some(remedy) = &finding.remedy {
+            let arrow = piece(Style::Good, "        →").whole();
+            self.line("", indent, vec![arrow, plain(&**remedy)]);
+        }
     }
 
     /// A node, its details and what is below it; `first` stands before its line, `rest` before all
@@ -420,6 +441,7 @@ impl Page<'_> {
                 '≈' => shown.push('~'),
                 '×' => shown.push('x'),
                 'µ' => shown.push('u'),
+                '→' => shown.push('>'),
                 '✓' => shown.push('+'),
                 '✗' => shown.push('-'),
                 '…' => shown.push_str("..."),
@@ -604,6 +626,50 @@ Total 42.0 us
     }
 
     #[test]
+    fn findings_come_first_each_with_its_remedy() {
+        let mut tree = sample::analyzed();
+        let finding = |severity, message: &str, remedy: Option<&str>| Finding {
+            severity,
+            message: message.into(),
+            remedy: remedy.map(Into::into),
+            ..Finding::default()
+        };
+        let message = "80 % of the time went into expanding title:a* to 12,400 terms";
+        let remedy = "a minimum prefix of 2 would leave at most 310 terms, of an*";
+        tree.findings = vec![
+            finding(Severity::Warning, message, Some(remedy)),
+            finding(Severity::Hint, "no document has title:pariss, so it adds nothing", None),
+            finding(Severity::Note, "the query only excludes", Some("add what is wanted")),
+        ];
+        let heading = |options: &TextOptions| {
+            let text = tree.to_text(options);
+            text.lines()
+                .take_while(|line| !line.starts_with("parsed"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let wide = "\
+query     history && (france spain) +AC/DC
+warning   80 % of the time went into expanding title:a* to 12,400 terms
+        → a minimum prefix of 2 would leave at most 310 terms, of an*
+hint      no document has title:pariss, so it adds nothing
+note      the query only excludes
+        → add what is wanted";
+        assert_eq!(heading(&TextOptions::default()), wide);
+        let narrow = "\
+query     history && (france spain) +AC/DC
+warning   80 % of the time went into expanding
+          title:a* to 12,400 terms
+        > a minimum prefix of 2 would leave at
+          most 310 terms, of an*
+hint      no document has title:pariss, so it
+          adds nothing
+note      the query only excludes
+        > add what is wanted";
+        assert_eq!(heading(&TextOptions::default().width(48).ascii(true)), narrow);
+    }
+
+    #[test]
     fn colours_change_nothing_but_colours() {
         let tree = sample::analyzed();
         let coloured = tree.to_text(&TextOptions::default().color(true));
@@ -621,6 +687,8 @@ Total 42.0 us
         let hostile = "a\x1b[2J\r\n\u{202e}b\u{9b}";
         let mut tree = ExplainTree::new(hostile, ExplainNode::new("Term", hostile));
         tree.notes = vec![hostile.into()];
+        let remedy = Some(hostile.into());
+        tree.findings = vec![Finding { message: hostile.into(), remedy, ..Finding::default() }];
         tree.plan.decisions = vec![Decision::rejected(hostile, hostile)];
         let text = tree.to_string();
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
@@ -637,8 +705,9 @@ Total 42.0 us
             node.decisions = vec![Decision::accepted(label.clone(), reason.clone())];
             let mut root = ExplainNode::new("Union", label.clone());
             root.children = vec![node.clone(), node];
-            let mut tree = ExplainTree::new(label, root);
-            tree.notes = vec![reason];
+            let mut tree = ExplainTree::new(label.clone(), root);
+            tree.notes = vec![reason.clone()];
+            tree.findings = vec![Finding { message: reason, remedy: Some(label), ..Finding::default() }];
             for line in tree.to_text(&TextOptions::default().width(width).ascii(ascii)).lines() {
                 prop_assert!(terminal::width(line) <= width, "{} > {}: {:?}", terminal::width(line), width, line);
                 prop_assert!(!ascii || line.is_ascii());

@@ -6,7 +6,7 @@ use super::search::SearchBuilder;
 use super::top_k::Way;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
-use crate::explain::{self, ExplainTree};
+use crate::explain::{self, ExplainPage, ExplainTree};
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use std::time::Instant;
@@ -131,6 +131,21 @@ impl SearchBuilder<'_> {
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
         tree.notes = notes;
+        tree.page = self.page();
+        tree.findings = tree.find_with(self.searcher);
         tree
+    }
+
+    /// The hits that are wanted.
+    fn page(&self) -> Option<ExplainPage> {
+        if self.count_only {
+            return None;
+        }
+        let total = match self.total {
+            TotalMode::Exact => "exact".to_owned(),
+            TotalMode::UpTo(most) => most.to_string(),
+            TotalMode::Unknown => "none".to_owned(),
+        };
+        Some(ExplainPage { offset: self.offset, limit: self.limit, total })
     }
 }

@@ -13,6 +13,7 @@ mod explained;
 mod facet;
 mod facet_plans;
 mod facets;
+mod facts;
 mod hits;
 mod prepared;
 mod ranges;
@@ -26,6 +27,7 @@ mod statistics;
 mod stopping_tests;
 mod top_k;
 mod values;
+mod why_empty;
 mod within;
 
 pub(crate) use cache::ResultCache;

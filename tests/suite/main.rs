@@ -21,6 +21,7 @@ mod facet_ranges;
 mod facets;
 mod failing;
 mod few_deleted;
+mod findings;
 mod fixtures;
 mod functions;
 #[path = "../heap/mod.rs"]
@@ -53,5 +54,6 @@ mod states;
 mod statistics;
 mod streams;
 mod typed;
+mod why_empty;
 #[cfg(feature = "zones")]
 mod zones;

@@ -142,7 +142,7 @@ const COMMANDS_NOT_YET: &[&str] = &["plan", "calibrate"];
 /// Options, or values of options, that are announced and not built: command, option, values (none
 /// means the option as a whole).
 const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] =
-    &[("*", "--verbose", &[]), ("explain", "--what-if", &[]), ("explain", "--why-empty", &[])];
+    &[("*", "--verbose", &[]), ("explain", "--what-if", &[])];
 
 /// Says "not built yet" before the parser says "unknown".
 fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
@@ -240,7 +240,6 @@ mod tests {
             ("treepie calibrate", "the command 'calibrate'"),
             ("treepie --quiet --color never plan view i", "the command 'plan'"),
             ("treepie explain i q --what-if", "the option --what-if"),
-            ("treepie explain i q --why-empty", "the option --why-empty"),
             ("treepie index i f --verbose", "the option --verbose"),
         ] {
             let message = refusal(line);

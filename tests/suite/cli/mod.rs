@@ -12,6 +12,7 @@ mod measure;
 mod plans;
 mod search;
 mod slow;
+mod why_empty;
 
 use std::{
     fs,

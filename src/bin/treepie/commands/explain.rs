@@ -9,7 +9,7 @@ use treepie::{
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
+use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why, why_empty};
 use crate::{
     args::Global,
     destination::{Destination, DestinationArgs},
@@ -24,6 +24,7 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
   treepie explain titles.tp 'history france' --doc 15212
+  treepie explain titles.tp '+history +frnace -war' --why-empty
   treepie explain titles.tp 'history france' --analyze --format dot | dot -Tsvg >plan.svg
   treepie explain titles.tp 'history france' --analyze --format html -o plan.html
   treepie explain titles.tp 'history france' --analyze --open
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     /// How the score of a document comes about, or why it does not match, by its number.
     #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
     doc: Option<u64>,
+    /// Why nothing matches: the fewest conditions that no document meets together, and what each of them does.
+    #[arg(long, conflicts_with_all = ["analyze", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
+    why_empty: bool,
     #[command(flatten)]
     shape: Shape,
     /// Draw with ASCII characters only.
@@ -104,13 +108,18 @@ impl Args {
         if self.ascii && self.format() != ExplainFormat::Text {
             return Err(usage("--ascii is about --format text"));
         }
-        let is_of_document = matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json);
-        if self.doc.is_some() && !is_of_document {
-            return Err(usage("--doc prints with --format text or json only"));
+        let answer = match (self.doc, self.why_empty) {
+            (Some(_), _) => Some("--doc"),
+            (None, true) => Some("--why-empty"),
+            (None, false) => None,
+        };
+        let is_of_answer = matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json);
+        if let Some(option) = answer.filter(|_| !is_of_answer) {
+            return Err(usage(format!("{option} prints with --format text or json only")));
         }
         let destination = self.destination.check()?;
-        if self.doc.is_some() && !destination.is_standard_output() {
-            return Err(usage("--doc prints to standard output only"));
+        if let Some(option) = answer.filter(|_| !destination.is_standard_output()) {
+            return Err(usage(format!("{option} prints to standard output only")));
         }
         Ok(destination)
     }
@@ -134,6 +143,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         out.flush()?;
         return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
+    }
+    if args.why_empty {
+        let why = search.why_empty().map_err(in_query(&text))?;
+        why_empty::print(why, text, format == ExplainFormat::Json, global)?;
+        return Ok(Exit::Done);
     }
     let explained = match args.analyze {
         true => search.analyze(),

@@ -27,6 +27,7 @@ pub(crate) mod search;
 mod stats;
 pub(crate) mod verify;
 mod why;
+mod why_empty;
 
 use std::{
     fs,
