@@ -15,7 +15,7 @@
 //!
 //! - `Display` and [`ExplainTree::to_text`]: a tree with box drawing, as wide as the terminal.
 //! - [`ExplainTree::to_json`]: one object; names may be added to it, none is renamed within a
-//!   [`SCHEMA_VERSION`].
+//!   [`SCHEMA_VERSION`]. [`ExplainTree::from_json`] reads it back.
 //! - `ExplainTree::to_html` and `HtmlPages` (feature `viewer`): one file that draws it in a browser.
 //! - [`ExplainTree::to_dot`], [`ExplainTree::to_mermaid`]: drawings by Graphviz and Mermaid.
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
@@ -77,12 +77,15 @@
 //!
 //! Cost: rendering is linear in the size of the tree and does no I/O.
 
+#[cfg(test)]
+pub(crate) mod arbitrary;
 mod caption;
 mod counts;
 mod documents;
 mod dot;
 mod findings;
 mod folded;
+mod from_json;
 mod from_plan;
 #[cfg(test)]
 mod hostile;
