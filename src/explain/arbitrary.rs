@@ -132,7 +132,7 @@ impl Bytes<'_> {
             decisions: self.several(Self::decision),
             windows: self.several(|of| ContainerMap {
                 segment: of.text(),
-                kinds: of.text(),
+                kinds: ["", "a", "b.r"][of.below(3)].into(),
                 documents: of.several(|of| of.number() as u32),
             }),
             children: match depth {

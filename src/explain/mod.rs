@@ -20,6 +20,9 @@
 //! - [`ExplainTree::to_dot`], [`ExplainTree::to_mermaid`]: drawings by Graphviz and Mermaid.
 //! - [`ExplainTree::to_pgjson`]: what viewers of the plans of Postgres read.
 //! - [`ExplainTree::to_folded`]: the times for flame graphs.
+//! - [`ExplainTree::to_outline`] and [`assert_plan!`](crate::assert_plan): what stays the same, for tests.
+//!
+//! Two of them are compared by [`PlanDiff`]; [`SlowestSearches`] finds the worst in a log of slow searches.
 //!
 //! # JSON
 //!
@@ -81,6 +84,7 @@
 pub(crate) mod arbitrary;
 mod caption;
 mod counts;
+mod diff;
 mod documents;
 mod dot;
 mod findings;
@@ -93,10 +97,12 @@ mod hostile;
 mod html;
 mod json;
 mod mermaid;
+mod outline;
 mod pgjson;
 mod pieces;
 #[cfg(test)]
 pub(crate) mod sample;
+mod slow_search;
 mod text;
 mod tree;
 mod units;
@@ -105,11 +111,15 @@ pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
     RankingCounts, StreamCounts, TermCounts, Threshold,
 };
+pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
 pub use findings::{Finding, Severity};
 pub(crate) use from_plan::{Run, explain, facet_decisions};
 #[cfg(feature = "viewer")]
 pub use html::HtmlPages;
+#[doc(hidden)]
+pub use outline::{assert_outline, difference};
+pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment,
@@ -118,3 +128,7 @@ pub use tree::{
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// The JSON Schema (2020-12) of what [`ExplainTree::to_json`] writes, every name described. It allows no names but those
+/// that are written, for checking writers; readers must accept more.
+pub const JSON_SCHEMA: &str = include_str!("../docs/plan.schema.json");

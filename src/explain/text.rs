@@ -11,7 +11,9 @@ use super::pieces::{
     thresholds,
 };
 use super::units::{Bytes, Count, Grouped, Time};
-use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use super::{
+    Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainSegment, ExplainTree, NodeSegment,
+};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
@@ -66,11 +68,8 @@ impl ExplainTree {
     /// The tree as text, every line ended by a line feed.
     pub fn to_text(&self, options: &TextOptions) -> String {
         let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
-        let mut page = Page {
-            options,
-            out: String::new(),
-            total_ns: times.map(|actual| actual.time_ns).sum(),
-        };
+        let mut page = Page::new(options);
+        page.total_ns = times.fold(0, |sum: u64, actual| sum.saturating_add(actual.time_ns));
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -92,11 +91,17 @@ impl fmt::Display for ExplainTree {
     }
 }
 
-struct Page<'a> {
+pub(super) struct Page<'a> {
     options: &'a TextOptions,
-    out: String,
+    pub(super) out: String,
     /// The sum of all nodes' own times.
     total_ns: u64,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(options: &'a TextOptions) -> Self {
+        Page { options, out: String::new(), total_ns: 0 }
+    }
 }
 
 impl Page<'_> {
@@ -112,8 +117,11 @@ impl Page<'_> {
             self.detail("", "note     ", vec![plain(&**note)]);
         }
         if !tree.segments.is_empty() {
-            let documents = tree.segments.iter().map(|segment| segment.documents).sum();
-            let bytes = tree.segments.iter().map(|segment| segment.bytes).sum();
+            let sum = |of: fn(&ExplainSegment) -> u64| {
+                tree.segments.iter().map(of).fold(0, u64::saturating_add)
+            };
+            let documents = sum(|segment| segment.documents);
+            let bytes = sum(|segment| segment.bytes);
             let n = tree.segments.len() as u64;
             let text = format!(
                 "{}, {}, {}",
@@ -320,7 +328,7 @@ impl Page<'_> {
     }
 
     /// Prints pieces with a blank between them, cut where the line is full.
-    fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
+    pub(super) fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
         let prefix = self.drawn(prefix);
         let mut room = self.room(&prefix);
         let mark = if self.options.ascii { "..." } else { "…" };
@@ -340,7 +348,7 @@ impl Page<'_> {
 
     /// Prints pieces with a blank between them, wrapped at blanks; lines after the first start
     /// `indent` columns further in.
-    fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
+    pub(super) fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
         let prefix = self.drawn(prefix);
         let room = self.room(&prefix);
         let mark = if self.options.ascii { "..." } else { "…" };
@@ -403,7 +411,13 @@ impl Page<'_> {
     fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
         match self.options.ascii {
             false => Cow::Borrowed(prefix),
-            true => Cow::Owned(prefix.replace(['│', '├'], "|").replace('└', "`").replace('─', "-")),
+            true => Cow::Owned(
+                prefix
+                    .replace(['│', '├'], "|")
+                    .replace('└', "`")
+                    .replace('─', "-")
+                    .replace('≠', "*"),
+            ),
         }
     }
 
@@ -423,6 +437,7 @@ impl Page<'_> {
                 '✓' => shown.push('+'),
                 '✗' => shown.push('-'),
                 '…' => shown.push_str("..."),
+                '→' => shown.push_str("->"),
                 _ => shown.extend(c.escape_unicode()),
             }
         }

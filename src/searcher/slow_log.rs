@@ -16,7 +16,8 @@
 //! ```
 //!
 //! `at` is when the search ended, `command` `search` or `count`, `error` the message of a search that failed. `plan` is what
-//! [`ExplainTree::to_json`] writes, or null where there was no time to make it.
+//! [`ExplainTree::to_json`] writes, or null where there was no time to make it. [`SlowSearch`](crate::explain::SlowSearch) reads
+//! a line back, and [`SlowestSearches`](crate::explain::SlowestSearches) finds the worst of many.
 //!
 //! # Cost
 //!

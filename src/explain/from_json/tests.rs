@@ -123,6 +123,20 @@ fn plans_are_as_deep_as_queries_may_be_and_no_deeper() {
 
 proptest! {
     #[test]
+    fn any_tree_has_the_published_shape(tree in arbitrary::trees()) {
+        thread_local! {
+            static SCHEMA: jsonschema::Validator = jsonschema::draft202012::new(
+                &serde_json::from_str(crate::explain::JSON_SCHEMA).unwrap()
+            ).unwrap();
+        }
+        let value: Value = serde_json::from_str(&tree.to_json()).unwrap();
+        let wrong = SCHEMA.with(|schema| {
+            schema.iter_errors(&value).map(|error| error.to_string()).collect::<Vec<_>>()
+        });
+        prop_assert!(wrong.is_empty(), "{:?}", wrong);
+    }
+
+    #[test]
     fn any_tree_comes_back(tree in arbitrary::trees()) {
         let json = tree.to_json();
         let read = ExplainTree::from_json(&json).unwrap();
