@@ -8,6 +8,7 @@ mod facets;
 mod index;
 mod input;
 mod inspect;
+mod kept_plans;
 mod measure;
 mod plans;
 mod search;

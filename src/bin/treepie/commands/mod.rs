@@ -19,6 +19,7 @@ mod inspect_io;
 pub(crate) mod man;
 pub(crate) mod merge;
 mod page;
+pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod salvage;
 pub(crate) mod schema;
@@ -69,6 +70,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),
         Command::Eval(args) => eval::run(args, global),
+        Command::Plan(args) => plan::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::BenchDisk(args) => bench_disk::run(args, global),
         Command::Demo(args) => demo::run(args, global),
