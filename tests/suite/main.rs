@@ -23,6 +23,7 @@ mod failing;
 mod few_deleted;
 mod fixtures;
 mod functions;
+mod golden;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod inspect;
