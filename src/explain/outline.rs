@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn an_outline_reads_like_this_and_may_be_indented() {
         assert_plan!(sample::analyzed(), SAMPLE);
-        crate::assert_plan!(&sample::analyzed(), &dedented(SAMPLE));
+        assert_plan!(&sample::analyzed(), &dedented(SAMPLE));
     }
 
     #[test]

@@ -256,7 +256,8 @@ impl<'t> Reader<'t> {
             }
             Some(_) => {
                 let end = rest.find(end_of_word).unwrap_or(rest.len()).max(1);
-                let end = rest.ceil_char_boundary(end);
+                let mut ends = end..=rest.len();
+                let end = ends.find(|at| rest.is_char_boundary(*at)).unwrap_or(rest.len());
                 format!("'{}'", shown(&rest[..end]))
             }
         };

@@ -217,9 +217,7 @@ fn a_page_has_the_differences_in_words() {
 #[test]
 fn times_that_differ_by_noise_are_the_same_and_runs_are_not_compared_with_plans() {
     let (before, mut after) = (sample::analyzed(), sample::analyzed());
-    for node in [&mut after.plan] {
-        node.actual.as_mut().unwrap().time_ns += 19_000;
-    }
+    after.plan.actual.as_mut().unwrap().time_ns += 19_000;
     after.total_ns = after.total_ns.map(|ns| ns + 12_000);
     let diff = PlanDiff::new(&before, &after);
     assert!(diff.is_same(), "{diff}");
