@@ -3,7 +3,7 @@
 //! `cargo bench --bench explain`
 //!
 //! A count that the bounds answer alone (one of its words is in no document) is planning and nothing else, so what
-//! `explain` takes beyond it is the cost of the tree. What `analyze` takes beyond a count is the cost of clocks and of the
+//! `explain` takes beyond it is the cost of the tree, and what a sample takes beyond headers that of better estimates. What `analyze` takes beyond a count is the cost of clocks and of the
 //! tree together, once for a query.
 
 mod common;
@@ -12,7 +12,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use treepie::inspect::Inspector;
 use treepie::query::Query;
-use treepie::{BadLines, Index, LineFormat, Schema};
+use treepie::{BadLines, EstimateFrom, Index, LineFormat, Schema};
 
 const TITLES: u64 = 500_000;
 
@@ -56,9 +56,16 @@ fn explain(c: &mut Criterion) {
     group.bench_function("explained, one word in no title", |b| {
         b.iter(|| black_box(searcher.search(&never).count_only().explain().expect("sound")));
     });
-    group.bench_function("explained", |b| {
-        b.iter(|| black_box(searcher.search(&three).count_only().explain().expect("sound")));
-    });
+    for (name, from) in [
+        ("explained from the dictionary", EstimateFrom::Dictionary),
+        ("explained from headers", EstimateFrom::Headers),
+        ("explained with a sample", EstimateFrom::Samples),
+    ] {
+        group.bench_function(name, |b| {
+            let search = || searcher.search(&three).count_only().estimate_from(from);
+            b.iter(|| black_box(search().explain().expect("sound")));
+        });
+    }
     group.finish();
 
     for (name, query) in [("all of three words", &three), ("any of three words", &any)] {

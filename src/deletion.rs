@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch, MatchSet};
-use crate::plan::{self, Goal, PlanOptions, PlanScratch, Total};
+use crate::plan::{self, CostModel, Goal, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
 use crate::writer::{Doomed, IndexWriter};
@@ -39,21 +39,23 @@ impl IndexWriter {
         // What is too much is to be told now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
         for segment in segments.readers() {
-            plan::plan(&normal, std::iter::once(segment), &options(), PlanScratch::default())?;
+            planned(&normal, segment)?;
         }
         self.delete_matching(Box::new(move |segment, doomed| find(&normal, segment, doomed)))
     }
 }
 
-/// To find everything.
-fn options() -> PlanOptions {
+/// Plans to find everything.
+fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> {
     let goal = Goal::Page { offset: 0, limit: 0, total: Total::Exact };
-    PlanOptions { goal, ..PlanOptions::default() }
+    let options = PlanOptions { goal, ..PlanOptions::default() };
+    let (segments, costs) = (std::iter::once(segment), &CostModel::BUILT_IN);
+    plan::plan(normal, segments, &options, costs, PlanScratch::default())
 }
 
 /// Adds what matches in a segment.
 fn find(normal: &Normal, segment: SegmentReader<'_>, doomed: &mut Doomed<'_>) -> Result<()> {
-    let plan = plan::plan(normal, std::iter::once(segment), &options(), PlanScratch::default())?;
+    let plan = planned(normal, segment)?;
     let mut execution = Execution::new(plan, false, ExecutionScratch::default());
     let (_, matches) = execution.page_and_matches(&mut vec![])?;
     match matches.first() {

@@ -21,6 +21,7 @@ struct Inner {
     file: Option<PathBuf>,
     offset: Option<u64>,
     line: Option<u64>,
+    column: Option<u64>,
     span: Option<Range<usize>>,
     hint: Option<String>,
     commit_outcome: Option<CommitOutcome>,
@@ -102,7 +103,7 @@ pub enum CommitOutcome {
 /// What the system said is copied as its code, or else as its kind and message.
 impl Clone for Error {
     fn clone(&self) -> Self {
-        let Inner { kind, commit_outcome, limit, offset, line, .. } = *self.0;
+        let Inner { kind, commit_outcome, limit, offset, line, column, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| match source.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::new(source.kind(), source.to_string()),
@@ -115,6 +116,7 @@ impl Clone for Error {
             file: self.0.file.clone(),
             offset,
             line,
+            column,
             span: self.0.span.clone(),
             hint: self.0.hint.clone(),
             commit_outcome,
@@ -136,6 +138,7 @@ impl Error {
             file: None,
             offset: None,
             line: None,
+            column: None,
             span: None,
             hint: None,
             commit_outcome: None,
@@ -233,6 +236,13 @@ impl Error {
         self
     }
 
+    /// The column of that line in characters, counted from 1.
+    #[must_use]
+    pub(crate) fn at_column(mut self, column: u64) -> Self {
+        self.0.column = Some(column);
+        self
+    }
+
     /// The bytes of the query text that it is about.
     #[must_use]
     pub fn at_span(mut self, span: Range<usize>) -> Self {
@@ -285,6 +295,11 @@ impl Error {
         self.0.line
     }
 
+    /// The column of that line in characters, counted from 1, where it is known.
+    pub fn column(&self) -> Option<u64> {
+        self.0.column
+    }
+
     /// The bytes of the query text that it is about, where there are any.
     pub fn span(&self) -> Option<Range<usize>> {
         self.0.span.clone()
@@ -311,6 +326,9 @@ impl fmt::Display for Error {
         }
         if let Some(line) = inner.line {
             place.push(format!("line {line}"));
+        }
+        if let Some(column) = inner.column {
+            place.push(format!("column {column}"));
         }
         if let Some(span) = &inner.span {
             place.push(format!("at byte {} of the query", span.start));

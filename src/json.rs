@@ -1,5 +1,9 @@
 //! Writing JSON by hand: the shapes are contracts, so they are written where they can be read, and the
-//! library needs no serialisation framework.
+//! library needs no serialisation framework. [`Reader`] reads it back.
+
+mod reader;
+
+pub(crate) use reader::Reader;
 
 use std::fmt::{Display, Write};
 

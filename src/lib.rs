@@ -104,19 +104,21 @@ mod reader;
 pub mod inspect;
 mod index;
 mod transfer;
+mod calibrate;
 #[cfg(feature = "arrow")]
 pub mod arrow;
 #[cfg(all(test, treepie_schedules))]
 mod schedules;
 
 pub use budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
+pub use calibrate::calibrate;
 pub use document::Document;
 pub use error::{CommitOutcome, Error, ErrorKind, LimitReached, Result};
 pub use function::{Combine, Decay, FieldValue, Function, Modifier, ScoreFunction};
 pub use ids::DocId;
 pub use index::{DiskUsage, Index, IndexOptions};
 pub use limits::Limits;
-pub use plan::{FacetMethod, FacetOrder};
+pub use plan::{Costs, EstimateFrom, FacetMethod, FacetOrder};
 pub use reader::{IndexReader, Subscription};
 pub use schema::{Detail, Field, FieldKind, Schema, SchemaBuilder};
 pub use searcher::{

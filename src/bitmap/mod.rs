@@ -113,6 +113,7 @@ mod buffer;
 mod container;
 mod container_ops;
 mod header;
+mod kernel;
 mod many;
 mod owned;
 mod runs;
@@ -138,6 +139,7 @@ pub use view::{Iter, RoaringView};
 pub use write::{write_containers, write_sorted};
 
 pub(crate) use header::{RoaringHeader, container_from};
+pub(crate) use kernel::{Kernel, and_by, and_count_by};
 pub(crate) use without::{and_count_without, or_count_without};
 
 #[cfg(test)]

@@ -198,7 +198,9 @@ impl<'e, 's> Evaluation<'e, 's> {
     pub(super) fn root(&mut self, key: u32, want: Want) -> Result<Chunk<'s>> {
         let root = self.plan.root();
         budget::work(WINDOW_NS).inspect_err(|error| self.stopped(root, error))?;
-        self.evaluate(root, key, want)
+        let chunk = self.evaluate(root, key, want)?;
+        self.profile.found(key, chunk.cardinality);
+        Ok(chunk)
     }
 
     /// The documents of a chunk, until the operators it came from are evaluated again.
@@ -350,12 +352,19 @@ impl<'e, 's> Evaluation<'e, 's> {
             return self.complement(id, none, key, want);
         }
         let first = self.steps.len();
+        let keeps_order = self.plan.forced_order(id).is_some();
         for &input in all {
             let Some(expected) = self.expected(input, key) else {
                 self.steps.truncate(first);
                 return Ok(Chunk::EMPTY);
             };
-            let at = first + self.steps[first..].partition_point(|step| step.expected <= expected);
+            let at = match keeps_order {
+                true => self.steps.len(),
+                false => {
+                    let is_before = |step: &Step| step.expected <= expected;
+                    first + self.steps[first..].partition_point(is_before)
+                }
+            };
             self.steps.insert(at, Step { expected, input });
         }
         let end = self.steps.len();
@@ -658,10 +667,18 @@ impl<'e, 's> Evaluation<'e, 's> {
             (_, Place::Everything) => Ok(a),
             _ if want == Want::Count => {
                 let (x, y) = (self.resolve(a)?, self.resolve(b)?);
-                Ok(Chunk::counted(bitmap::and_count(x, a.cardinality, y, b.cardinality)))
+                let (n_x, n_y) = (a.cardinality, b.cardinality);
+                Ok(Chunk::counted(match self.plan.forced_kernel(id) {
+                    None => bitmap::and_count(x, n_x, y, n_y),
+                    Some(kernel) => bitmap::and_count_by(kernel, x, n_x, y, n_y),
+                }))
             }
             _ => self.write(id, [a, b], |run, out| {
-                bitmap::and(run.resolve(a)?, run.resolve(b)?, out);
+                let (x, y) = (run.resolve(a)?, run.resolve(b)?);
+                match run.plan.forced_kernel(id) {
+                    None => bitmap::and(x, y, out),
+                    Some(kernel) => bitmap::and_by(kernel, x, y, out),
+                }
                 Ok(())
             }),
         }

@@ -15,6 +15,7 @@ mod boolean;
 mod column;
 mod less_deleted;
 mod lists;
+mod lookup;
 mod numbers;
 mod pair;
 mod profile;
@@ -27,12 +28,14 @@ use crate::expansion::DocSet;
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::estimate::Estimate;
+use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{Goal, LeafKey, Node, Operator, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Counter, Evaluation, Step, Want, Workspace};
 use lists::{Lists, ListsMemory, Uniting};
+pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use pair::Pair;
 pub(crate) use pair::count_live;
@@ -265,10 +268,14 @@ impl<'s> Execution<'s> {
             *total += counted?;
             return Ok(());
         }
+        let want = match self.plan.forced {
+            Some(Forced::WriteThenCount) => Want::Documents,
+            _ => Want::Count,
+        };
         let mut run = self.evaluation(at)?;
         let mut key = 0;
         while let Some(next) = run.next_root_window(key) {
-            *total += u64::from(run.root(next, Want::Count)?.cardinality);
+            *total += u64::from(run.root(next, want)?.cardinality);
             key = next + 1;
         }
         Ok(())
@@ -277,6 +284,9 @@ impl<'s> Execution<'s> {
     /// How many documents of a segment match, where that is known or follows from what the dictionary says, so that no list need be
     /// opened.
     fn count_at_once(&mut self, at: usize) -> Result<Option<u64>> {
+        if self.plan.forced == Some(Forced::ReadPostings) {
+            return Ok(None);
+        }
         if let Some(known) = self.root_estimate(at).known() {
             self.profile.answered(at, self.plan.root(), known);
             return Ok(Some(known));
@@ -370,7 +380,8 @@ impl<'s> Execution<'s> {
         let part = &self.plan.segments[at];
         let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
         let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
-        if wanted > SMALLEST_MAX || page.is_done() {
+        let is_forced = self.plan.forced == Some(Forced::UniteTerms);
+        if wanted > SMALLEST_MAX || page.is_done() || is_forced {
             return Ok(false);
         }
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {

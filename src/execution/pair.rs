@@ -6,11 +6,12 @@
 
 use super::WINDOW_NS;
 use super::lists::{Fetched, Lists};
-use crate::bitmap::{self, Container, ContainerBuf};
+use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::budget;
 use crate::error::Result;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::{PostingsAt, TermInfo};
+use crate::plan::forced::Forced;
 use crate::plan::leaf::Postings;
 use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
 use crate::segment::deletes::DeletedDocs;
@@ -23,11 +24,17 @@ pub(super) struct Pair {
     b: Option<LeafId>,
     is_union: bool,
     deleted: Option<LeafId>,
+    /// By which containers meet, where not by that which suits them.
+    kernel: Option<Kernel>,
 }
 
 impl Pair {
     /// The lists that are the whole plan in one segment; `None` where it is anything else.
     pub(super) fn of(plan: &Plan<'_>, part: &SegmentPlan<'_>) -> Option<Pair> {
+        if plan.forced == Some(Forced::WriteThenCount) {
+            return None;
+        }
+        let kernel = plan.forced_kernel(plan.root());
         let (inputs, none, is_union) = match &plan.node(plan.root()).operator {
             Operator::Intersect { all, none } => (all, none, false),
             Operator::Union { any } => (any, &(0..0), true),
@@ -54,7 +61,9 @@ impl Pair {
             },
             _ => return None,
         };
-        Some(Pair { a, b, is_union, deleted })
+        // Of what is deleted more than two containers meet at once.
+        let is_suited = kernel.is_none() || deleted.is_none();
+        is_suited.then_some(Pair { a, b, is_union, deleted, kernel })
     }
 
     /// Counts the documents, given the open lists of the segment; `shared` is memory to use.
@@ -88,7 +97,10 @@ impl Pair {
                 budget::work(WINDOW_NS)?;
                 let (in_a, in_b) = (lists.fetch(part, a)?.0, lists.fetch(part, b)?.0);
                 let (x, y) = (lists.resolve(part, in_a)?, lists.resolve(part, in_b)?);
-                total += u64::from(bitmap::and_count(x, n_a, y, n_b));
+                total += u64::from(match self.kernel {
+                    None => bitmap::and_count(x, n_a, y, n_b),
+                    Some(kernel) => bitmap::and_count_by(kernel, x, n_a, y, n_b),
+                });
                 key += 1;
             }
         }

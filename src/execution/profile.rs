@@ -14,9 +14,19 @@ pub(crate) struct Profile {
     n_nodes: usize,
     timed: bool,
     nodes: Vec<NodeProfile>,
+    /// What the root found, window by window; empty unless timed.
+    windows: Vec<RootWindow>,
     stopped_early: bool,
     /// From the start of the run to its end.
     pub(crate) total: Duration,
+}
+
+/// Documents that the root found in one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RootWindow {
+    segment: u32,
+    pub(crate) key: u32,
+    pub(crate) documents: u32,
 }
 
 /// What one operator did in one segment.
@@ -55,6 +65,8 @@ pub(crate) struct NodeProfile {
 pub(super) struct SegmentProfile<'p> {
     pub(super) nodes: &'p mut [NodeProfile],
     pub(super) timed: bool,
+    windows: &'p mut Vec<RootWindow>,
+    segment: u32,
 }
 
 impl Profile {
@@ -66,7 +78,8 @@ impl Profile {
     ) -> Self {
         nodes.clear();
         nodes.resize(n_segments * n_nodes, NodeProfile::default());
-        Profile { n_nodes, timed, nodes, stopped_early: false, total: Duration::ZERO }
+        let (windows, total) = (vec![], Duration::ZERO);
+        Profile { n_nodes, timed, nodes, windows, stopped_early: false, total }
     }
 
     pub(super) fn into_nodes(self) -> Vec<NodeProfile> {
@@ -75,12 +88,22 @@ impl Profile {
 
     pub(super) fn clear(&mut self) {
         self.nodes.fill(NodeProfile::default());
+        self.windows.clear();
         self.stopped_early = false;
     }
 
     pub(super) fn segment_mut(&mut self, segment: usize) -> SegmentProfile<'_> {
         let nodes = &mut self.nodes[segment * self.n_nodes..][..self.n_nodes];
-        SegmentProfile { nodes, timed: self.timed }
+        let (windows, segment) = (&mut self.windows, segment as u32);
+        SegmentProfile { nodes, timed: self.timed, windows, segment }
+    }
+
+    /// The windows of a segment in which the root found documents, ascending, as far as they were looked at.
+    pub(crate) fn root_windows(&self, segment: usize) -> &[RootWindow] {
+        let from = self.windows.partition_point(|window| (window.segment as usize) < segment);
+        let of_segment = self.windows.get(from..).unwrap_or_default();
+        let n = of_segment.partition_point(|window| window.segment as usize == segment);
+        &of_segment[..n]
     }
 
     /// What one operator did in one segment.
@@ -122,6 +145,14 @@ impl Profile {
 }
 
 impl SegmentProfile<'_> {
+    /// Takes note of what the root found in a window, where anybody will look.
+    #[inline]
+    pub(super) fn found(&mut self, key: u32, documents: u32) {
+        if self.timed && documents > 0 {
+            self.windows.push(RootWindow { segment: self.segment, key, documents });
+        }
+    }
+
     pub(super) fn answered(&mut self, node: NodeId, documents: u64) {
         let profile = &mut self.nodes[node.index()];
         profile.documents_out = documents;

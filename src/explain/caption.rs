@@ -1,9 +1,12 @@
 //! What drawings say of a plan: the lines in the box of each node, and how much of the time it took. The texts are
 //! shortened, and nothing invisible is in them; each drawing escapes them for its own syntax.
 
+use super::lens::mark;
 use super::text::{estimate, misjudged};
 use super::units::{Count, Time, shortened};
-use super::{Alternative, Decision, ExplainFacet, ExplainNode, ExplainTree};
+use super::{
+    Alternative, Decision, ExplainDocument, ExplainFacet, ExplainNode, ExplainTree, Verdict,
+};
 use crate::terminal;
 
 /// Characters of a line: a box that is wider leaves no room for the others.
@@ -21,6 +24,8 @@ pub(super) struct Caption {
     pub(super) lines: Vec<String>,
     /// The part of all measured time that was spent here, from 0 to 1; 0 where nothing was measured.
     pub(super) share: f64,
+    /// What it says of the document that was asked for.
+    pub(super) verdict: Option<Verdict>,
 }
 
 /// A node, and where in the list its parent stands.
@@ -81,12 +86,27 @@ impl ExplainTree {
 
     /// What stands above a drawing.
     pub(super) fn title(&self) -> String {
-        let query = shown(&self.query, TITLE_CHARS_MAX);
-        match self.total_ns {
-            Some(total) => format!("{query}, {}", Time(total)),
-            None => query,
+        let mut title = shown(&self.query, TITLE_CHARS_MAX);
+        if let Some(total) = self.total_ns {
+            title += &format!(", {}", Time(total));
+        }
+        if let [ExplainDocument { doc, reason, .. }] = &self.documents[..] {
+            title += &format!("; document {doc} {}", shown(reason, TITLE_CHARS_MAX));
+        }
+        title
+    }
+}
+
+/// The caption of a node, with a mark of what it says of the document that was asked for, where that is only one.
+pub(super) fn marked(node: &ExplainNode, all_ns: u64, documents: &[ExplainDocument]) -> Caption {
+    let mut caption = node.caption(all_ns);
+    if let [document] = documents {
+        caption.verdict = document.verdicts.get(&node.id).copied();
+        if let Some(operator) = caption.lines.first_mut() {
+            *operator = format!("{} {operator}", mark(caption.verdict));
         }
     }
+    caption
 }
 
 impl ExplainNode {
@@ -112,7 +132,7 @@ impl ExplainNode {
             share = part(actual.time_ns, all_ns);
             lines.push(time(actual.time_ns, share));
         }
-        Caption { lines, share }
+        Caption { lines, share, verdict: None }
     }
 
     /// What is shown on request: which node it is, and all of what it answers.
@@ -143,7 +163,7 @@ impl ExplainFacet {
             share = part(actual.time_ns, all_ns);
             lines.push(time(actual.time_ns, share));
         }
-        Caption { lines, share }
+        Caption { lines, share, verdict: None }
     }
 }
 

@@ -208,6 +208,11 @@ impl Default for Actual {
 }
 
 impl Actual {
+    /// Of a node that ran to its end and found so many documents.
+    pub fn of(documents: u64) -> Self {
+        Actual { documents, ..Actual::default() }
+    }
+
     /// Adds what happened in another segment.
     pub fn add(&mut self, other: &Actual) {
         self.documents = self.documents.saturating_add(other.documents);

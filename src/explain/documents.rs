@@ -3,18 +3,38 @@
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
 
-/// What the nodes of a plan say of one document.
+/// What the nodes of a plan say of one document; from
+/// [`SearchBuilder::explain_documents`](crate::SearchBuilder::explain_documents).
+///
+/// A verdict is what a node says of the document by itself, whatever the node above makes of it: an input of
+/// an intersection that is excluded, by NOT, has [`Matched`](Verdict::Matched) where the document has what must
+/// not be there, and it is the intersection that fails.
+///
+/// Inputs of an intersection are asked in the order in which they are carried out, and none behind the first that
+/// decides, but for deleted documents, which are always known. Inputs of a union, and of what wants several of
+/// its inputs, are all asked, also where one is enough: each that matches adds to the score. A node that has no
+/// verdict has none yet: whether a document that matches is on the page is known where the plan was run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ExplainDocument {
     /// Its number in the snapshot.
     pub doc: u64,
-    /// Something to recognise it by: the start of its first stored value. Empty where nothing is stored.
+    /// Something to recognise it by: the start of its first stored value. Empty where nothing is stored, or the
+    /// document is deleted.
     pub title: String,
+    /// Whether it is deleted.
+    pub deleted: bool,
     /// Whether it matches the query.
     pub matches: bool,
     /// What each node says, by the node's id.
     pub verdicts: BTreeMap<String, Verdict>,
+    /// The node that decides, where the document does not match, or matches and is not on the page.
+    pub failed_at: Option<String>,
+    /// What comes of it and why, in a sentence for people.
+    pub reason: String,
+    /// Each condition that it does not meet, in a sentence, also those that nobody had to ask any more; empty where
+    /// it matches.
+    pub misses: Vec<String>,
     /// How its score comes about, where it matches and the query is scored.
     pub score: Option<Explanation>,
 }

@@ -3,15 +3,15 @@
 //! Documents flow along the edges to the root, which stands on top. Names of nodes are ours, and every text of the plan
 //! stands in a quoted string, in which Graphviz knows quotes, backslashes and entities; these are escaped.
 
-use super::caption::{Caption, by_level, edge_width, not_taken};
+use super::caption::{Caption, by_level, edge_width, marked, not_taken};
 use super::units::Grouped;
-use super::{Decision, ExplainTree};
+use super::{Decision, ExplainTree, Verdict};
 
 impl ExplainTree {
     /// The tree as a directed graph in the DOT language, as `dot -Tsvg` of [Graphviz](https://graphviz.org) draws it.
     ///
     /// The width of an edge grows with the power of ten of its documents, the colour of a box with the part of the time
-    /// that was spent there. What was not chosen is dashed and grey; facets stand in a frame of their own. Texts in
+    /// that was spent there, its border with what it says of a [document](Self::documents) if there is one. What was not chosen is dashed and grey; facets stand in a frame of their own. Texts in
     /// boxes are shortened; the whole predicate is the tooltip. Every node is drawn, however many there are.
     ///
     /// ```
@@ -33,7 +33,8 @@ impl ExplainTree {
         for (at, placed) in by_level(std::slice::from_ref(&self.plan)).iter().enumerate() {
             let node = placed.node;
             let name = format!("n{at}");
-            dot.node(&name, &node.caption(all_ns), Some(&node.tooltip()));
+            let caption = marked(node, all_ns, &self.documents);
+            dot.node(&name, &caption, Some(&node.tooltip()));
             if let Some(parent) = placed.parent {
                 dot.edge(&name, &format!("n{parent}"), node.documents_out());
             }
@@ -69,7 +70,14 @@ impl Dot {
             0.0 => String::new(),
             share => format!(", fillcolor=\"0.080 {:.3} 1.000\"", share * 0.7),
         };
-        self.line(&format!("  {name} [label=\"{label}\"{tooltip}{colour}];"));
+        // The mark in the label says the same.
+        let border = match caption.verdict {
+            Some(Verdict::Matched) => ", color=\"#1b7837\", penwidth=2",
+            Some(Verdict::Failed) => ", color=\"#b2182b\", penwidth=2",
+            Some(Verdict::NotReached) => ", color=gray60, fontcolor=gray35",
+            None => "",
+        };
+        self.line(&format!("  {name} [label=\"{label}\"{tooltip}{colour}{border}];"));
     }
 
     fn edge(&mut self, from: &str, to: &str, documents: u64) {

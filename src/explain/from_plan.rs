@@ -4,9 +4,10 @@
 //! and a plan costs no strings until it is.
 
 use super::units::shortened;
+use super::windows::{self, Maps};
 use super::{
-    Actual, ColumnCounts, ContainerCounts, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
+    Actual, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate, ExplainFacet,
+    ExplainNode, ExplainSegment, ExplainTree, FacetActual, NodeSegment, PositionCounts, TermCounts,
 };
 use crate::execution::{NodeProfile, Profile};
 use crate::expansion::TermsWalked;
@@ -15,6 +16,7 @@ use crate::phrase;
 use crate::plan::cost;
 use crate::plan::decision::{self, Rule};
 use crate::plan::estimate;
+use crate::plan::forced::Measured;
 use crate::plan::leaf::Postings;
 use crate::plan::{
     FacetMethod, FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan,
@@ -37,12 +39,14 @@ pub(crate) struct Run<'r> {
     /// In the order of the plan's facets.
     pub(crate) facets: &'r [FacetProfile],
     pub(crate) total_ns: u64,
+    /// What it took as planned and otherwise, where that was measured.
+    pub(crate) measured: Option<&'r Measured>,
 }
 
 /// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
-    let explaining = Explaining { plan, schema, run };
+    let explaining = Explaining { plan, schema, run, maps: Maps::new() };
     let root = explaining.node(plan.root()).0;
     let mut tree = ExplainTree::new("", explaining.page(root));
     tree.segments = plan
@@ -51,6 +55,7 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         .map(|part| ExplainSegment {
             id: part.segment.id().to_string(),
             documents: u64::from(part.n_docs),
+            deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
             bytes: part.segment.file().len(),
         })
         .collect();
@@ -63,6 +68,7 @@ struct Explaining<'e, 's> {
     plan: &'e Plan<'s>,
     schema: &'e Schema,
     run: Option<Run<'e>>,
+    maps: Maps,
 }
 
 impl Explaining<'_, '_> {
@@ -156,7 +162,11 @@ impl Explaining<'_, '_> {
             _ => None,
         };
         explained.predicate = short.then_some(text);
-        explained.estimate = estimate(&node.estimate);
+        explained.estimate = estimate(plan.told(id));
+        if let Operator::Expand(leaf) = node.operator {
+            let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
+            explained.terms = Some(of_segments.sum());
+        }
         explained.segments = self.segments(id);
         explained.algorithm = joined(explained.segments.iter().map(|segment| &*segment.algorithm));
         explained.actual = self.run.map(|_| {
@@ -170,8 +180,21 @@ impl Explaining<'_, '_> {
         }
         let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        explained.windows = self.windows(id);
         explained.children = children;
         (explained, query)
+    }
+
+    /// Where the documents of a leaf are, or of what was found.
+    fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
+        let leaf = self.plan.node(id).operator.leaf();
+        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, leaf, self.run.is_some()));
+        match (maps.unwrap_or_default(), self.run) {
+            (none, Some(run)) if none.is_empty() && id == self.plan.root() => {
+                windows::of_result(self.plan, run.profile)
+            }
+            (maps, _) => maps,
+        }
     }
 
     fn operator(&self, id: NodeId) -> &'static str {
@@ -219,7 +242,7 @@ impl Explaining<'_, '_> {
             .map(|(at, part)| NodeSegment {
                 id: part.segment.id().to_string(),
                 algorithm: self.algorithm(id, part),
-                estimate: estimate(part.estimate(id)),
+                estimate: estimate(part.told(id)),
                 actual: self.run.map(|run| actual(run.profile.node(at, id), self.plan.node(id))),
             })
             .collect()
@@ -336,6 +359,10 @@ impl Explaining<'_, '_> {
                 let reason = format!("the values of the documents that all else leaves are compared, of {documents} or so; no posting list is read");
                 (reason, "unite the lists of its terms")
             }
+            Rule::UniteLists { documents } => {
+                let reason = format!("uniting the lists of its terms costs less than comparing the values of the documents that all else leaves, of {documents} or so");
+                (reason, "compare by the column")
+            }
             Rule::LessDeleted { documents } => {
                 let reason = format!("the dictionary says how many documents lie in the range, and the values of {documents} deleted ones say how many of them do not count");
                 (reason, "find the documents of the range, without deleted ones")
@@ -352,9 +379,13 @@ impl Explaining<'_, '_> {
                 (reason, "collect every document")
             }
         };
-        Decision::accepted(decision.rule.name(), reason)
+        let mut explained = Decision::accepted(decision.rule.name(), reason)
             .costing(decision.cost_ns.round() as u64)
-            .instead_of(alternative, Some(decision.alternative_ns.round() as u64))
+            .instead_of(alternative, Some(decision.alternative_ns.round() as u64));
+        if let Some(measured) = self.run.and_then(|run| run.measured) {
+            explained.put_measured(measured, &self.plan.otherwise(decision));
+        }
+        explained
     }
 
     fn facets(&self) -> Vec<ExplainFacet> {

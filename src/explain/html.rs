@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-TOiMLRvyk4SfesSlAQviZIKrp0PjOVbqa1/VDOwvRWA='; \
+    script-src 'sha256-qN32OgL0fTqs5BC9t4OtzEUxHTyUdlueaEYeU/lWVJ4='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -3,8 +3,9 @@
 
 use super::{
     Actual, Alternative, ColumnCounts, ContainerCounts, ContainerMap, Decision, Estimate,
-    ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment, ExplainTree, FacetActual, Finding,
-    InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION, TermCounts, Threshold,
+    ExplainDocument, ExplainFacet, ExplainNode, ExplainPage, ExplainSegment, ExplainTree,
+    FacetActual, Finding, InBuckets, NodeSegment, PositionCounts, RankingCounts, SCHEMA_VERSION,
+    TermCounts, Threshold,
 };
 use crate::json::Json;
 use crate::ranking::scorer::Explanation;
@@ -29,6 +30,13 @@ impl Json {
             json.field("findings").array(&tree.findings, Json::finding);
             json.field("plan").node(&tree.plan);
             json.field("segments").array(&tree.segments, Json::segment);
+            if let Some(ExplainPage { offset, limit, total }) = &tree.page {
+                json.field("page").object(|json| {
+                    json.field("offset").number(offset);
+                    json.field("limit").number(limit);
+                    json.field("total").string(total);
+                });
+            }
             json.field("facets").array(&tree.facets, Json::facet);
             if !tree.documents.is_empty() {
                 json.field("documents").array(&tree.documents, Json::document);
@@ -48,6 +56,9 @@ impl Json {
             json.field("predicate").string_or_null(node.predicate.as_deref());
             json.field("algorithm").algorithm(&node.algorithm);
             json.field("estimate").estimate(&node.estimate);
+            if let Some(terms) = node.terms {
+                json.field("terms").number(terms);
+            }
             if let Some(actual) = &node.actual {
                 json.field("actual").actual(actual);
             }
@@ -86,7 +97,11 @@ impl Json {
         self.object(|json| {
             json.field("doc").number(document.doc);
             json.field("title").string(&document.title);
+            json.field("deleted").boolean(document.deleted);
             json.field("matches").boolean(document.matches);
+            json.field("failed_at").string_or_null(document.failed_at.as_deref());
+            json.field("reason").string(&document.reason);
+            json.field("misses").array(&document.misses, |json, miss| json.string(miss));
             json.field("verdicts").object(|json| {
                 for (node, verdict) in &document.verdicts {
                     json.field(node).string(verdict.name());
@@ -233,6 +248,9 @@ impl Json {
             if let Some(measured) = decision.measured_ns {
                 json.field("measured_ns").number(measured);
             }
+            if let Some(confirmed) = decision.confirmed() {
+                json.field("confirmed").boolean(confirmed);
+            }
             json.field("alternative");
             match &decision.alternative {
                 None => json.null(),
@@ -258,6 +276,9 @@ impl Json {
         self.object(|json| {
             json.field("id").string(&segment.id);
             json.field("documents").number(segment.documents);
+            if segment.deleted > 0 {
+                json.field("deleted").number(segment.deleted);
+            }
             json.field("bytes").number(segment.bytes);
         });
     }

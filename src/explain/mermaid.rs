@@ -3,9 +3,9 @@
 //! Mermaid reads its source with regular expressions before it parses it: directives, styles and entities are found inside
 //! of strings, too. So in texts only letters, digits and what is harmless stay as they are, and all else becomes an entity.
 
-use super::caption::{Caption, Placed, by_level, edge_width, not_taken};
+use super::caption::{Caption, Placed, by_level, edge_width, marked, not_taken};
 use super::units::{Count, Grouped};
-use super::{ExplainFacet, ExplainNode, ExplainTree};
+use super::{ExplainDocument, ExplainFacet, ExplainNode, ExplainTree};
 use std::fmt::Write;
 
 /// Mermaid refuses longer texts, and charts of more edges, unless the page that draws them allows more
@@ -38,7 +38,7 @@ impl ExplainTree {
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
         let nodes = by_level(std::slice::from_ref(&self.plan));
-        let n_nodes = chart.nodes(&nodes, all_ns);
+        let n_nodes = chart.nodes(&nodes, all_ns, &self.documents);
         let facets = by_level(&self.facets);
         let (from, matches) = self.matches();
         let from = (from.min(n_nodes - 1), matches);
@@ -85,12 +85,17 @@ impl Chart {
     }
 
     /// Draws nodes level by level until there is no more room, the root always; gives how many.
-    fn nodes(&mut self, nodes: &[Placed<'_, ExplainNode>], all_ns: u64) -> usize {
+    fn nodes(
+        &mut self,
+        nodes: &[Placed<'_, ExplainNode>],
+        all_ns: u64,
+        documents: &[ExplainDocument],
+    ) -> usize {
         let mut shown = 0;
         while shown < nodes.len() && (shown == 0 || self.has(FOR_OPERATORS)) {
             let Placed { node, parent } = &nodes[shown];
             let name = format!("n{shown}");
-            self.node(&name, &node.caption(all_ns));
+            self.node(&name, &marked(node, all_ns, documents));
             if let Some(parent) = parent {
                 self.edge(&name, &format!("n{parent}"), node.documents_out());
             }

@@ -61,8 +61,12 @@ pub(crate) fn analyzed() -> ExplainTree {
     tree.parsed = "history AND (france spain) +AC/DC".into();
     tree.rewritten = "title:history AND (title:france OR title:spain)".into();
     tree.notes = vec!["'AC/DC' is several words".into()];
-    tree.segments =
-        vec![ExplainSegment { id: "0a1b".into(), documents: 13_755_095, bytes: 641_728_512 }];
+    tree.segments = vec![ExplainSegment {
+        id: "0a1b".into(),
+        documents: 13_755_095,
+        deleted: 0,
+        bytes: 641_728_512,
+    }];
     tree.facets = vec![ExplainFacet {
         field: "qualifier".into(),
         limit: 10,

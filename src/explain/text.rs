@@ -6,12 +6,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::lens::{self, LensLine};
 use super::pieces::{
     Piece, Style, faint, in_buckets, in_column, in_order, listed, looked_at, piece, plain, strong,
     thresholds,
 };
 use super::units::{Bytes, Count, Grouped, Time};
-use super::{Actual, Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree, NodeSegment};
+use super::{
+    Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment,
+    ExplainTree, Finding, NodeSegment, Severity,
+};
 use crate::terminal;
 
 /// Columns a line may take, if the tree is not too deep for them.
@@ -66,11 +70,9 @@ impl ExplainTree {
     /// The tree as text, every line ended by a line feed.
     pub fn to_text(&self, options: &TextOptions) -> String {
         let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
-        let mut page = Page {
-            options,
-            out: String::new(),
-            total_ns: times.map(|actual| actual.time_ns).sum(),
-        };
+        let mut page = Page::new(options);
+        page.documents = &self.documents;
+        page.total_ns = times.fold(0, |sum: u64, actual| sum.saturating_add(actual.time_ns));
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -80,6 +82,12 @@ impl ExplainTree {
         if let Some(total) = self.total_ns {
             page.out.push('\n');
             page.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
+        }
+        for document in &self.documents {
+            page.out.push('\n');
+            for LensLine { indent, pieces } in lens::lines(document) {
+                page.line(&" ".repeat(indent), 2, pieces);
+            }
         }
         page.out
     }
@@ -92,16 +100,26 @@ impl fmt::Display for ExplainTree {
     }
 }
 
-struct Page<'a> {
+pub(super) struct Page<'a> {
     options: &'a TextOptions,
-    out: String,
+    documents: &'a [ExplainDocument],
+    pub(super) out: String,
     /// The sum of all nodes' own times.
     total_ns: u64,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(options: &'a TextOptions) -> Self {
+        Page { options, documents: &[], out: String::new(), total_ns: 0 }
+    }
 }
 
 impl Page<'_> {
     fn heading(&mut self, tree: &ExplainTree) {
         self.cut("", vec![faint("query    "), plain(&*tree.query)]);
+        for finding in &tree.findings {
+            self.finding(finding);
+        }
         if tree.parsed != tree.query {
             self.cut("", vec![faint("parsed   "), plain(&*tree.parsed)]);
         }
@@ -112,8 +130,11 @@ impl Page<'_> {
             self.detail("", "note     ", vec![plain(&**note)]);
         }
         if !tree.segments.is_empty() {
-            let documents = tree.segments.iter().map(|segment| segment.documents).sum();
-            let bytes = tree.segments.iter().map(|segment| segment.bytes).sum();
+            let sum = |of: fn(&ExplainSegment) -> u64| {
+                tree.segments.iter().map(of).fold(0, u64::saturating_add)
+            };
+            let documents = sum(|segment| segment.documents);
+            let bytes = sum(|segment| segment.bytes);
             let n = tree.segments.len() as u64;
             let text = format!(
                 "{}, {}, {}",
@@ -123,16 +144,39 @@ impl Page<'_> {
             );
             self.detail("", "index    ", vec![plain(text)]);
         }
+        if !tree.documents.is_empty() {
+            self.detail("", "marks    ", lens::legend(&tree.documents));
+        }
         self.out.push('\n');
+    }
+
+    /// What was found, and below it what can be done.
+    fn finding(&mut self, finding: &Finding) {
+        let (name, style) = match finding.severity {
+            Severity::Note => ("note     ", Style::Faint),
+            Severity::Hint => ("hint     ", Style::Strong),
+            Severity::Warning => ("warning  ", Style::Bad),
+        };
+        let indent = terminal::width(name) + 1;
+        self.line("", indent, vec![piece(style, name).whole(), plain(&*finding.message)]);
+        if let Some(remedy) = &finding.remedy {
+            let arrow = piece(Style::Good, "        →").whole();
+            self.line("", indent, vec![arrow, plain(&**remedy)]);
+        }
     }
 
     /// A node, its details and what is below it; `first` stands before its line, `rest` before all
     /// others.
     fn node(&mut self, node: &ExplainNode, first: &str, rest: &str) {
         let label = node.label.strip_prefix(&*node.operator).unwrap_or(&node.label);
-        self.cut(first, vec![strong(&*node.operator), plain(label.trim_start())]);
+        let mut pieces = lens::marks(self.documents, node);
+        pieces.extend([strong(&*node.operator), plain(label.trim_start())]);
+        self.cut(first, pieces);
         let bar = if node.children.is_empty() { "   " } else { "│  " };
         let details = format!("{rest}{bar}");
+        if let Some(remark) = lens::remark(self.documents, node) {
+            self.detail(&details, "document ", vec![remark]);
+        }
         if !node.algorithm.is_empty() {
             self.detail(&details, "algorithm", vec![plain(&*node.algorithm)]);
         }
@@ -234,6 +278,13 @@ impl Page<'_> {
             false => (Style::Faint, "✗"),
         };
         self.line(prefix, 2, vec![piece(style, sign), plain(text)]);
+        if let Some(measured) = decision.measured_in_words() {
+            let (style, sign) = match decision.confirmed() {
+                Some(false) => (Style::Bad, "✗"),
+                _ => (Style::Good, "✓"),
+            };
+            self.line(prefix, 4, vec![piece(style, sign), plain(measured)]);
+        }
     }
 
     /// The same by segment, where there are several.
@@ -320,7 +371,7 @@ impl Page<'_> {
     }
 
     /// Prints pieces with a blank between them, cut where the line is full.
-    fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
+    pub(super) fn cut(&mut self, prefix: &str, pieces: Vec<Piece>) {
         let prefix = self.drawn(prefix);
         let mut room = self.room(&prefix);
         let mark = if self.options.ascii { "..." } else { "…" };
@@ -340,7 +391,7 @@ impl Page<'_> {
 
     /// Prints pieces with a blank between them, wrapped at blanks; lines after the first start
     /// `indent` columns further in.
-    fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
+    pub(super) fn line(&mut self, prefix: &str, indent: usize, pieces: Vec<Piece>) {
         let prefix = self.drawn(prefix);
         let room = self.room(&prefix);
         let mark = if self.options.ascii { "..." } else { "…" };
@@ -403,7 +454,13 @@ impl Page<'_> {
     fn drawn<'t>(&self, prefix: &'t str) -> Cow<'t, str> {
         match self.options.ascii {
             false => Cow::Borrowed(prefix),
-            true => Cow::Owned(prefix.replace(['│', '├'], "|").replace('└', "`").replace('─', "-")),
+            true => Cow::Owned(
+                prefix
+                    .replace(['│', '├'], "|")
+                    .replace('└', "`")
+                    .replace('─', "-")
+                    .replace('≠', "*"),
+            ),
         }
     }
 
@@ -420,8 +477,10 @@ impl Page<'_> {
                 '≈' => shown.push('~'),
                 '×' => shown.push('x'),
                 'µ' => shown.push('u'),
+                '→' => shown.push('>'),
                 '✓' => shown.push('+'),
                 '✗' => shown.push('-'),
+                '·' => shown.push('.'),
                 '…' => shown.push_str("..."),
                 _ => shown.extend(c.escape_unicode()),
             }
@@ -604,6 +663,50 @@ Total 42.0 us
     }
 
     #[test]
+    fn findings_come_first_each_with_its_remedy() {
+        let mut tree = sample::analyzed();
+        let finding = |severity, message: &str, remedy: Option<&str>| Finding {
+            severity,
+            message: message.into(),
+            remedy: remedy.map(Into::into),
+            ..Finding::default()
+        };
+        let message = "80 % of the time went into expanding title:a* to 12,400 terms";
+        let remedy = "a minimum prefix of 2 would leave at most 310 terms, of an*";
+        tree.findings = vec![
+            finding(Severity::Warning, message, Some(remedy)),
+            finding(Severity::Hint, "no document has title:pariss, so it adds nothing", None),
+            finding(Severity::Note, "the query only excludes", Some("add what is wanted")),
+        ];
+        let heading = |options: &TextOptions| {
+            let text = tree.to_text(options);
+            text.lines()
+                .take_while(|line| !line.starts_with("parsed"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        let wide = "\
+query     history && (france spain) +AC/DC
+warning   80 % of the time went into expanding title:a* to 12,400 terms
+        → a minimum prefix of 2 would leave at most 310 terms, of an*
+hint      no document has title:pariss, so it adds nothing
+note      the query only excludes
+        → add what is wanted";
+        assert_eq!(heading(&TextOptions::default()), wide);
+        let narrow = "\
+query     history && (france spain) +AC/DC
+warning   80 % of the time went into expanding
+          title:a* to 12,400 terms
+        > a minimum prefix of 2 would leave at
+          most 310 terms, of an*
+hint      no document has title:pariss, so it
+          adds nothing
+note      the query only excludes
+        > add what is wanted";
+        assert_eq!(heading(&TextOptions::default().width(48).ascii(true)), narrow);
+    }
+
+    #[test]
     fn colours_change_nothing_but_colours() {
         let tree = sample::analyzed();
         let coloured = tree.to_text(&TextOptions::default().color(true));
@@ -621,6 +724,8 @@ Total 42.0 us
         let hostile = "a\x1b[2J\r\n\u{202e}b\u{9b}";
         let mut tree = ExplainTree::new(hostile, ExplainNode::new("Term", hostile));
         tree.notes = vec![hostile.into()];
+        let remedy = Some(hostile.into());
+        tree.findings = vec![Finding { message: hostile.into(), remedy, ..Finding::default() }];
         tree.plan.decisions = vec![Decision::rejected(hostile, hostile)];
         let text = tree.to_string();
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
@@ -637,8 +742,9 @@ Total 42.0 us
             node.decisions = vec![Decision::accepted(label.clone(), reason.clone())];
             let mut root = ExplainNode::new("Union", label.clone());
             root.children = vec![node.clone(), node];
-            let mut tree = ExplainTree::new(label, root);
-            tree.notes = vec![reason];
+            let mut tree = ExplainTree::new(label.clone(), root);
+            tree.notes = vec![reason.clone()];
+            tree.findings = vec![Finding { message: reason, remedy: Some(label), ..Finding::default() }];
             for line in tree.to_text(&TextOptions::default().width(width).ascii(ascii)).lines() {
                 prop_assert!(terminal::width(line) <= width, "{} > {}: {:?}", terminal::width(line), width, line);
                 prop_assert!(!ascii || line.is_ascii());

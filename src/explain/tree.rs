@@ -20,6 +20,8 @@ pub struct ExplainTree {
     pub plan: ExplainNode,
     /// The segments of the snapshot the plan was made for, in order.
     pub segments: Vec<ExplainSegment>,
+    /// Which of the matches are wanted; `None` where only their number is.
+    pub page: Option<ExplainPage>,
     /// How each facet is counted, in the order they were asked for.
     pub facets: Vec<ExplainFacet>,
     /// What is worth knowing first, the weightiest first.
@@ -28,6 +30,18 @@ pub struct ExplainTree {
     pub documents: Vec<ExplainDocument>,
     /// Time of the whole query from plan to answer; `None` where it was not run.
     pub total_ns: Option<u64>,
+}
+
+/// The hits that are wanted, and how far matches are counted beside them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainPage {
+    /// Hits left out before the first.
+    pub offset: u64,
+    /// Hits at the most.
+    pub limit: u64,
+    /// How far matches are counted: `exact`, `none`, or a number up to which.
+    pub total: String,
 }
 
 /// One operator of a plan.
@@ -48,6 +62,9 @@ pub struct ExplainNode {
     pub algorithm: String,
     /// What the planner expects.
     pub estimate: Estimate,
+    /// Terms that the node's pattern stands for at least, as far as planning has looked for them, summed over the
+    /// segments; `None` where it is no pattern.
+    pub terms: Option<u64>,
     /// What happened, summed over the segments; `None` where the plan was not run.
     pub actual: Option<Actual>,
     /// The same by segment, where there is more than the sum to tell.
@@ -138,8 +155,10 @@ pub struct Alternative {
 pub struct ExplainSegment {
     /// The segment's id in hexadecimal.
     pub id: String,
-    /// Documents in it.
+    /// Documents in it, deleted ones included.
     pub documents: u64,
+    /// Of these, the deleted ones.
+    pub deleted: u64,
     /// Bytes of its file.
     pub bytes: u64,
 }
@@ -190,6 +209,7 @@ impl ExplainTree {
             notes: vec![],
             plan,
             segments: vec![],
+            page: None,
             facets: vec![],
             findings: vec![],
             documents: vec![],

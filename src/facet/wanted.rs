@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expansion::{TermFilter, WantedTerms};
 use crate::format::terms::{TermDictionary, TermInfo};
 use crate::ids::TermOrdinal;
-use crate::plan::cost;
+use crate::plan::CostModel;
 use crate::segment::file::Section;
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl<'f, 's> Wanted<'f, 's> {
             n_met += u64::from(u32::try_from(ordinal).is_ok_and(|it| ordinals.contains(&it)));
             Ok(())
         })?;
-        if n_met * TERM_NS <= ordinals.len() as u64 * cost::ENUMERATE_TERM_NS as u64 {
+        if n_met * TERM_NS <= ordinals.len() as u64 * CostModel::BUILT_IN.enumerate_term_ns as u64 {
             return Ok(Wanted::Matching(ordinals, filter, terms, vec![]));
         }
         let (mut bits, mut held) = (vec![], Held::default());

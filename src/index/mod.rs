@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{Observer, Stats};
 use crate::inspect::Inspector;
 use crate::limits::Limits;
+use crate::plan::Costs;
 use crate::reader::IndexReader;
 use crate::schema::{Field, Schema};
 use crate::searcher::{ResultCache, ResultCacheStats, Searcher, Setting, SlowSearches};
@@ -42,6 +43,8 @@ pub struct Index {
     cache: Option<Arc<ResultCache>>,
     /// Where slow searches are written down.
     slow: Option<SlowSearches>,
+    /// What the machine takes, where that was measured.
+    costs: Option<Arc<Costs>>,
     /// What a writer of this index, or of a clone of it, has flushed and committed.
     published: Arc<Published>,
     /// Who counts and tells what is done through this value, its clones and their writers.
@@ -267,7 +270,8 @@ impl Index {
 
     fn setting(&self) -> Setting {
         let (analyzers, cache) = (Arc::clone(&self.analyzers), self.cache.clone());
-        Setting { analyzers, limits: self.limits, cache, slow: self.slow.clone() }
+        let (slow, costs) = (self.slow.clone(), self.costs.clone());
+        Setting { analyzers, limits: self.limits, cache, slow, costs }
     }
 
     /// Adds fields to the index, by one commit: durable and all at once like any other. No document is read or written: those that

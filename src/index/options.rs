@@ -4,6 +4,7 @@ use super::{Index, Place, refuse_existing};
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::events::{Event, Listener, Observer};
+use crate::plan::Costs;
 use crate::schema::Schema;
 use crate::searcher::{ResultCache, SlowLog, SlowSearches};
 use crate::segment::snapshot::Snapshot;
@@ -24,6 +25,7 @@ pub struct IndexOptions {
     measures_times: bool,
     result_cache_bytes: u64,
     slow_log: Option<Arc<SlowLog>>,
+    costs: Option<Arc<Costs>>,
     /// What the index is called in the log: its path, or nothing.
     name: Arc<str>,
 }
@@ -107,6 +109,31 @@ impl IndexOptions {
         self
     }
 
+    /// Has searches planned by what this machine takes, as [`calibrate`](crate::calibrate()) measured it (default: by the built-in
+    /// figures). Answers are the same; plans say in a note that it is so.
+    ///
+    /// ```
+    /// use treepie::{Costs, Document, Index, Schema};
+    /// use treepie::storage::MemoryStorage;
+    /// use std::sync::Arc;
+    ///
+    /// let costs = Costs::from_text("version = 1\nmachine = \"a laptop\"\nlookup_ns = 420\n")?;
+    /// let schema = Schema::builder().text("title").build()?;
+    /// let index = Index::options().costs(costs).create_in(Arc::new(MemoryStorage::new()), schema);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let tree = searcher.explain(&searcher.parse("paris")?)?;
+    /// assert_eq!(tree.notes.last().unwrap(), "costs are those measured on a laptop");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn costs(mut self, costs: Costs) -> Self {
+        self.costs = Some(Arc::new(costs));
+        self
+    }
+
     fn cache(&self) -> Option<Arc<ResultCache>> {
         (self.result_cache_bytes > 0).then(|| Arc::new(ResultCache::new(self.result_cache_bytes)))
     }
@@ -161,6 +188,7 @@ impl IndexOptions {
             limits: None,
             cache,
             slow,
+            costs: self.costs,
             published: Arc::default(),
             observer,
         })
@@ -170,7 +198,7 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyExists`] if there is an index already, when its writer is opened.
+    /// [`ErrorKind::AlreadyExists`](crate::ErrorKind::AlreadyExists) if there is an index already, when its writer is opened.
     pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
         let (observer, cache) = (self.observer(), self.cache());
         let slow = self.slow(&observer);
@@ -182,6 +210,7 @@ impl IndexOptions {
             limits: None,
             cache,
             slow,
+            costs: self.costs,
             published: Arc::default(),
             observer,
         }
@@ -284,6 +313,7 @@ impl IndexOptions {
             limits: None,
             cache,
             slow,
+            costs: options.costs,
             published: Arc::default(),
             observer,
         }

@@ -38,7 +38,7 @@ impl Inspector {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Corrupt`] for damage.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) for damage.
     pub fn storage(&self) -> Result<StorageReport> {
         let mut report = StorageReport::default();
         for segment in self.snapshot.readers() {

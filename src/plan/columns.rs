@@ -2,6 +2,7 @@
 
 use super::cost;
 use super::decision::Rule;
+use super::forced::Forced;
 use super::leaf::{Codes, ColumnValues, Leaf, Postings};
 use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
@@ -66,12 +67,22 @@ impl<'s> Plan<'s> {
 
     /// Turns an operator into one that is asked of the column, where that costs less for so many documents.
     fn goes_by_column(&mut self, id: NodeId, documents: f64, for_people: bool) -> Result<bool> {
+        if self.forced == Some(Forced::UniteLists(id)) {
+            return Ok(false);
+        }
         let chosen = match self.node(id).operator.clone() {
             Operator::Expand(leaf) => self.expansion_by_column(id, leaf, documents)?,
             Operator::Union { any } => self.values_by_column(id, &any, documents)?,
             _ => None,
         };
         let Some(Choice { leaf, cost_ns, united_ns }) = chosen else { return Ok(false) };
+        let Some(leaf) = leaf else {
+            if for_people {
+                let rule = Rule::UniteLists { documents: documents as u64 };
+                self.record(id, rule, united_ns, cost_ns);
+            }
+            return Ok(false);
+        };
         let node = &mut self.nodes[id.index()];
         (node.operator, node.cost_ns) = (Operator::ColumnScan(leaf), cost_ns);
         if for_people {
@@ -92,16 +103,24 @@ impl<'s> Plan<'s> {
         let Some(cost_ns) = self.column_cost(field, documents, true, is_asked)? else {
             return Ok(None);
         };
-        let united_ns = cost::expand_ns(self.n_terms(leaf), self.node(id).order as u64);
-        if !expansion.is_range() || cost_ns >= united_ns {
+        let united_ns = self.costs.expand_ns(self.n_terms(leaf), self.node(id).order as u64);
+        if !expansion.is_range() {
             return Ok(None);
+        }
+        if !self.is_better(id, cost_ns, united_ns) {
+            return Ok(Some(Choice { leaf: None, cost_ns, united_ns }));
         }
         for part in &mut self.segments {
             let has_ordinals = part.segment.schema().get(field).has_ordinals();
             let reader = part.segment.field(field);
             part.leaves[leaf.index()].go_by_column(&expansion, reader, has_ordinals)?;
         }
-        Ok(Some(Choice { leaf, cost_ns, united_ns }))
+        Ok(Some(Choice { leaf: Some(leaf), cost_ns, united_ns }))
+    }
+
+    /// Whether the column is asked for what uniting lists takes so much longer, or because somebody says so.
+    fn is_better(&self, id: NodeId, cost_ns: f32, united_ns: f32) -> bool {
+        cost_ns < united_ns || self.forced == Some(Forced::ByColumn(id))
     }
 
     /// The same for a union of terms of one field.
@@ -126,8 +145,8 @@ impl<'s> Plan<'s> {
             return Ok(None);
         };
         let united_ns = self.cost_of_union(any, documents);
-        if cost_ns >= united_ns {
-            return Ok(None);
+        if !self.is_better(id, cost_ns, united_ns) {
+            return Ok(Some(Choice { leaf: None, cost_ns, united_ns }));
         }
         terms.sort_by(|a, b| a.1.cmp(&b.1));
         terms.dedup_by(|a, b| a.1 == b.1);
@@ -158,15 +177,15 @@ impl<'s> Plan<'s> {
         let nth = self.expansions.len() as u32;
         let values = terms.into_iter().map(|(_, term)| term).collect();
         self.expansions.push(Expansion::new(TermPattern::Set(values))?);
-        let leaf = self.add_leaf(LeafKey::Expansion { field, nth });
+        let leaf = Some(self.add_leaf(LeafKey::Expansion { field, nth }));
         Ok(Some(Choice { leaf, cost_ns, united_ns }))
     }
 
     /// What uniting the lists of all inputs costs, or looking for so many documents in each of them.
     fn cost_of_union(&self, any: &Range<u32>, documents: f64) -> f32 {
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let looked_up = cost::look_up_ns(any.len(), documents, n_docs);
-        cost::union_ns(self.sizes(any), n_docs).min(looked_up)
+        let looked_up = self.costs.look_up_ns(any.len(), documents, n_docs);
+        self.costs.union_ns(self.sizes(any), n_docs).min(looked_up)
     }
 
     /// What comparing the values of so many documents with a range costs, or with some others; `None` where a segment that is asked
@@ -188,18 +207,18 @@ impl<'s> Plan<'s> {
             }
         }
         if has_neighbours && documents >= self.n_docs() as f64 * cost::COLUMN_FILL_SHARE {
-            return Ok(Some(cost::column_fill_ns(n_docs, by_block)));
+            return Ok(Some(self.costs.fill_column_ns(n_docs, by_block)));
         }
         // As many of those that are wanted as of all lie in these segments.
         let documents = documents * n_docs / self.n_docs().max(1) as f64;
         let by_block = documents * by_block / n_docs.max(1.0);
-        Ok(Some(cost::column_scan_ns(documents, by_block)))
+        Ok(Some(self.costs.column_scan_ns(documents, by_block)))
     }
 }
 
-/// A leaf that is asked of the column, what that costs, and what uniting its lists would.
+/// A leaf that is asked of the column, what that costs, and what uniting its lists would; no leaf where that costs less.
 struct Choice {
-    leaf: LeafId,
+    leaf: Option<LeafId>,
     cost_ns: f32,
     united_ns: f32,
 }

@@ -1,50 +1,9 @@
-//! What the kernels cost: nanoseconds per element, and which kernel a pair of containers takes.
-//!
-//! The figures were measured on 144,245 articles with the benchmark game's queries on one core of
-//! an AMD Zen 3 with AVX2, caches warm; the portable kernels cost 1.3 to 5 times as much. They
-//! order alternatives and are shown beside them. No answer depends on them.
+//! What operators cost, by the figures of a [`CostModel`], and which kernel a pair of containers takes.
 
+use super::costs::CostModel;
+use crate::bitmap::Kernel;
 use crate::query::{PhraseSpec, Proximity};
 
-/// Looking one word up in a dictionary.
-pub(crate) const LOOKUP_NS: f32 = 300.0;
-/// Stepping over one term of a dictionary.
-pub(crate) const ENUMERATE_TERM_NS: f32 = 18.0;
-/// Opening a posting list: parsing the header.
-const OPEN_LIST_NS: f32 = 25.0;
-/// Opening a posting list, for each container in it.
-const OPEN_CONTAINER_NS: f32 = 2.0;
-/// Decoding one document of a short list, a gap stored as a varint.
-const VARINT_NS: f32 = 2.0;
-/// AND and population count of two bitmaps.
-const BITMAP_PAIR_NS: f32 = 190.0;
-/// Testing one element of an array in a bitmap.
-const PROBE_NS: f32 = 0.39;
-/// Comparing two arrays, for each element of both.
-const ARRAY_PAIR_NS: f32 = 0.45;
-/// Looking one element of a short array up in a long one.
-const GALLOP_NS: f32 = 1.7;
-/// Looking one element of few up in a container that is not in the nearest cache.
-const LOOK_UP_DOC_NS: f32 = 10.0;
-/// Setting one element of an array in a bitmap and counting what was new.
-const SET_NS: f32 = 1.1;
-/// Writing a bitmap of 8 KiB that nobody needs but the next operation.
-const WRITE_BITMAP_NS: f32 = 150.0;
-/// Writing one document number into a result.
-const WRITE_NS: f32 = 1.0;
-/// Reading the positions of two words in a document and comparing them.
-const POSITIONS_NS: f32 = 70.0;
-/// Scoring one posting of a list that is gone through from end to end.
-const SCORE_POSTING_NS: f32 = 6.0;
-/// Emptying the sums of a window and going through them.
-const SCORE_WINDOW_NS: f32 = 10_000.0;
-/// Scoring a document by one list in which it is looked up.
-const SCORE_LOOKED_UP_NS: f32 = 40.0;
-/// Adding up the bounds of the blocks of a window, and adding those of one list.
-const BOUND_WINDOW_NS: f32 = 500.0;
-const BOUND_LIST_NS: f32 = 100.0;
-/// Finding out what a document with the words of a phrase can score at most, by the list of one word.
-const BOUND_CANDIDATE_NS: f32 = 5.0;
 /// Documents scored for each hit and list where bounds leave out the others.
 const SCORED_PER_HIT: f64 = 16.0;
 /// The share of documents with two words where one stands behind the other.
@@ -53,26 +12,11 @@ const PHRASE_SHARE: f64 = 0.2;
 pub(crate) const SAMPLE_FROM_NS: f32 = 100_000.0;
 /// What a term and its count take in a table about, beside its own bytes: an entry, room for others, and an allocation.
 pub(crate) const MET_TERM_BYTES: u64 = 100;
-/// Looking something up in a column: opening it, the directory's entry of a block and the block, a document in it.
-const COLUMN_NS: f32 = 200.0;
-const COLUMN_BLOCK_NS: f32 = 40.0;
-const COLUMN_DOC_NS: f32 = 3.0;
 /// Documents of a window of 65,536 from which on all of it are compared: neighbours take a twelfth of the time of single ones.
 pub(crate) const COLUMN_FILL_FROM: u32 = WINDOW / 16;
 pub(crate) const COLUMN_FILL_SHARE: f64 = COLUMN_FILL_FROM as f64 / WINDOW as f64;
-/// What that takes, and in each block of a column whose blocks do not share a frame.
-const COLUMN_FILL_NS: f32 = 20_000.0;
-/// A document in a column whose blocks share a frame.
-const COLUMN_NUMBER_NS: f32 = 1.8;
-/// Setting up a counter and looking at it; writing down a code and sorting it.
-const COUNTER_NS: f32 = 1.0;
-const SORT_CODE_NS: f32 = 30.0;
-/// Reading a term by its number and comparing it with those of other segments.
-const MERGE_TERM_NS: f32 = 150.0;
 /// Documents of a block of a column.
 const COLUMN_BLOCK: u32 = 1_024;
-/// The price of visiting one container: finding it, checking its place, choosing the kernel.
-const VISIT_NS: f32 = 12.0;
 
 /// Elements above which a container is a bitmap rather than an array.
 const ARRAY_MAX: f32 = 4096.0;
@@ -84,19 +28,6 @@ const GALLOP_RATIO: f32 = 24.0;
 const SHORT_LIST_BELOW: u64 = 256;
 /// Fewer terms are not worth a second pass over a dictionary.
 const FREQUENT_TERMS_MIN: usize = 512;
-
-/// The inner loop that a pair of containers takes, named for the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
-    /// Both sorted arrays, walked together.
-    MergeArrays,
-    /// Each element of a short array searched in a long one.
-    GallopArrays,
-    /// Each element of an array tested in a bitmap.
-    ProbeBitmap,
-    /// Two bitmaps, word by word.
-    Bitmaps,
-}
 
 impl Kernel {
     /// The kernel for two containers with these numbers of elements.
@@ -113,21 +44,12 @@ impl Kernel {
         }
     }
 
-    /// Nanoseconds for counting the elements two containers have in common.
-    fn pair_ns(self, a: f32, b: f32) -> f32 {
-        match self {
-            Kernel::Bitmaps => BITMAP_PAIR_NS,
-            Kernel::ProbeBitmap => a.min(b) * PROBE_NS,
-            Kernel::GallopArrays => a.min(b) * GALLOP_NS,
-            Kernel::MergeArrays => (a + b) * ARRAY_PAIR_NS,
-        }
-    }
-
     /// The kernel that would serve the same containers next best.
     pub(crate) fn alternative(self) -> Kernel {
         match self {
             Kernel::MergeArrays => Kernel::GallopArrays,
-            Kernel::GallopArrays | Kernel::ProbeBitmap => Kernel::MergeArrays,
+            Kernel::GallopArrays => Kernel::MergeArrays,
+            Kernel::ProbeBitmap => Kernel::Bitmaps,
             Kernel::Bitmaps => Kernel::ProbeBitmap,
         }
     }
@@ -153,70 +75,6 @@ pub(crate) fn kernel(a: f64, b: f64, windows: f32) -> Kernel {
     Kernel::of(a as f32 / windows, b as f32 / windows)
 }
 
-/// What a kernel costs on two sets spread over `windows`.
-pub(crate) fn kernel_ns(kernel: Kernel, a: f64, b: f64, windows: f32) -> f32 {
-    windows * kernel.pair_ns(a as f32 / windows, b as f32 / windows)
-}
-
-/// Opening and reading a posting list of `documents` from end to end.
-pub(crate) fn scan_ns(documents: u64, windows: f32) -> f32 {
-    if documents < SHORT_LIST_BELOW {
-        return OPEN_LIST_NS + documents as f32 * VARINT_NS;
-    }
-    let containers = windows.min(documents as f32);
-    OPEN_LIST_NS + containers * (OPEN_CONTAINER_NS + VISIT_NS)
-}
-
-/// Counting what two sets have in common.
-pub(crate) fn and_count_ns(a: f64, b: f64, windows: f32) -> f32 {
-    let (in_a, in_b) = (a as f32 / windows, b as f32 / windows);
-    // A window where the smaller set has nothing is not visited.
-    let visited = windows.min(a.min(b) as f32);
-    visited * VISIT_NS + windows * Kernel::of(in_a, in_b).pair_ns(in_a, in_b)
-}
-
-/// Stepping over `terms` of a dictionary and setting a bit for each of their `documents`.
-pub(crate) fn expand_ns(terms: u64, documents: u64) -> f32 {
-    terms as f32 * (ENUMERATE_TERM_NS + OPEN_LIST_NS) + documents as f32 * (VARINT_NS + SET_NS)
-}
-
-/// The same with each term looked up and read by itself.
-pub(crate) fn expand_each_ns(terms: u64, documents: u64, windows: f32) -> f32 {
-    let windows = windows.min(documents as f32 / terms.max(1) as f32);
-    expand_ns(terms, documents) + terms as f32 * (LOOKUP_NS + windows * VISIT_NS)
-}
-
-/// Looking for so many documents in each of `inputs` lists.
-pub(crate) fn look_up_ns(inputs: usize, documents: f64, n_docs: u32) -> f32 {
-    let windows = windows(n_docs).min(documents as f32);
-    inputs as f32 * (windows * VISIT_NS + documents as f32 * LOOK_UP_DOC_NS)
-}
-
-/// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.
-pub(crate) fn column_scan_ns(documents: f64, by_block: f64) -> f32 {
-    let (documents, by_block) = (documents as f32, by_block as f32);
-    let n_blocks = (by_block / COLUMN_BLOCK as f32).ceil().min(documents);
-    let each = if by_block > 0.0 { COLUMN_DOC_NS } else { COLUMN_NUMBER_NS };
-    COLUMN_NS + n_blocks * COLUMN_BLOCK_NS + documents * (each + WRITE_NS)
-}
-
-/// Comparing all documents of a column of `n_docs` with a range, of which so many lie in blocks that are looked up one by one.
-pub(crate) fn column_fill_ns(n_docs: f64, by_block: f64) -> f32 {
-    let windows = n_docs as f32 / WINDOW as f32;
-    windows * COLUMN_FILL_NS + by_block as f32 / COLUMN_BLOCK as f32 * COLUMN_BLOCK_NS
-}
-
-/// Counting for each document how many sets it is in.
-pub(crate) fn count_each_ns(sizes: impl Iterator<Item = f64>) -> f32 {
-    2.0 * SET_NS * sizes.sum::<f64>() as f32
-}
-
-/// Placing the words of a phrase in so many documents that have them all.
-pub(crate) fn place_ns(documents: f64, words: usize) -> f32 {
-    // Most documents are given up after two words.
-    documents as f32 * POSITIONS_NS * (1.0 + 0.1 * words.saturating_sub(2) as f32)
-}
-
 /// How many of the documents that have the words are expected to have the phrase: of those of two
 /// words of the benchmark game a fifth had.
 pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
@@ -229,6 +87,137 @@ pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
     1.0 - (1.0 - exact).powf(1.0 + f64::from(slop))
 }
 
+impl CostModel {
+    /// Counting the elements that two containers have in common.
+    fn pair_ns(&self, kernel: Kernel, a: f32, b: f32) -> f32 {
+        let small = a.min(b);
+        match kernel {
+            Kernel::Bitmaps if small > ARRAY_MAX => self.bitmap_pair_ns,
+            // Of the array a bitmap is made.
+            Kernel::Bitmaps => small * self.set_ns + self.write_bitmap_ns + self.bitmap_pair_ns,
+            Kernel::ProbeBitmap if small > ARRAY_MAX => small * self.probe_bit_ns,
+            Kernel::ProbeBitmap => small * self.probe_ns,
+            Kernel::GallopArrays => small * self.gallop_ns,
+            Kernel::MergeArrays => (a + b) * self.array_pair_ns,
+        }
+    }
+
+    /// What a kernel costs on two sets spread over `windows`.
+    pub(crate) fn kernel_ns(&self, kernel: Kernel, a: f64, b: f64, windows: f32) -> f32 {
+        windows * self.pair_ns(kernel, a as f32 / windows, b as f32 / windows)
+    }
+
+    /// Opening and reading a posting list of `documents` from end to end.
+    pub(crate) fn scan_ns(&self, documents: u64, windows: f32) -> f32 {
+        if documents < SHORT_LIST_BELOW {
+            return self.open_list_ns + documents as f32 * self.varint_ns;
+        }
+        let containers = windows.min(documents as f32);
+        self.open_list_ns + containers * (self.open_container_ns + self.visit_ns)
+    }
+
+    /// Counting what two sets have in common.
+    pub(crate) fn and_count_ns(&self, a: f64, b: f64, windows: f32) -> f32 {
+        let (in_a, in_b) = (a as f32 / windows, b as f32 / windows);
+        // A window where the smaller set has nothing is not visited.
+        let visited = windows.min(a.min(b) as f32);
+        visited * self.visit_ns + windows * self.pair_ns(Kernel::of(in_a, in_b), in_a, in_b)
+    }
+
+    /// Stepping over `terms` of a dictionary and setting a bit for each of their `documents`.
+    pub(crate) fn expand_ns(&self, terms: u64, documents: u64) -> f32 {
+        terms as f32 * (self.enumerate_term_ns + self.open_list_ns)
+            + documents as f32 * (self.varint_ns + self.set_ns)
+    }
+
+    /// The same with each term looked up and read by itself.
+    pub(crate) fn expand_each_ns(&self, terms: u64, documents: u64, windows: f32) -> f32 {
+        let windows = windows.min(documents as f32 / terms.max(1) as f32);
+        self.expand_ns(terms, documents) + terms as f32 * (self.lookup_ns + windows * self.visit_ns)
+    }
+
+    /// Looking for so many documents in each of `inputs` lists.
+    pub(crate) fn look_up_ns(&self, inputs: usize, documents: f64, n_docs: u32) -> f32 {
+        let windows = windows(n_docs).min(documents as f32);
+        inputs as f32 * (windows * self.visit_ns + documents as f32 * self.look_up_doc_ns)
+    }
+
+    /// Comparing the values of so many documents of a column, of which so many lie in blocks that are looked up one by one.
+    pub(crate) fn column_scan_ns(&self, documents: f64, by_block: f64) -> f32 {
+        let (documents, by_block) = (documents as f32, by_block as f32);
+        let n_blocks = (by_block / COLUMN_BLOCK as f32).ceil().min(documents);
+        let each = if by_block > 0.0 { self.column_doc_ns } else { self.column_number_ns };
+        self.column_ns + n_blocks * self.column_block_ns + documents * (each + self.write_ns)
+    }
+
+    /// Comparing all documents of a column of `n_docs` with a range, of which so many lie in blocks that are looked up one by one.
+    pub(crate) fn fill_column_ns(&self, n_docs: f64, by_block: f64) -> f32 {
+        let windows = n_docs as f32 / WINDOW as f32;
+        windows * self.column_fill_ns + by_block as f32 / COLUMN_BLOCK as f32 * self.column_block_ns
+    }
+
+    /// Counting for each document how many sets it is in.
+    pub(crate) fn count_each_ns(&self, sizes: impl Iterator<Item = f64>) -> f32 {
+        2.0 * self.set_ns * sizes.sum::<f64>() as f32
+    }
+
+    /// Placing the words of a phrase in so many documents that have them all.
+    pub(crate) fn place_ns(&self, documents: f64, words: usize) -> f32 {
+        // Most documents are given up after two words.
+        documents as f32 * self.positions_ns * (1.0 + 0.1 * words.saturating_sub(2) as f32)
+    }
+
+    /// Writing a set of `documents` to memory.
+    pub(crate) fn write_set_ns(&self, documents: f64, windows: f32) -> f32 {
+        if documents as f32 / windows > ARRAY_MAX {
+            windows * self.write_bitmap_ns
+        } else {
+            documents as f32 * self.write_ns
+        }
+    }
+
+    /// Intersecting sets in the given order and counting the last step; `sizes` are documents.
+    ///
+    /// The running intersection shrinks as if the sets were independent among `n_docs` documents.
+    pub(crate) fn intersect_ns(&self, sizes: impl Iterator<Item = f64>, n_docs: u32) -> f32 {
+        let windows = windows(n_docs);
+        let mut result: Option<f64> = None;
+        let mut total = 0.0;
+        for size in sizes {
+            result = Some(match result {
+                None => size,
+                Some(so_far) => {
+                    total += self.and_count_ns(so_far, size, windows);
+                    so_far * size / f64::from(n_docs.max(1))
+                }
+            });
+        }
+        total
+    }
+
+    /// Uniting sets and counting the result by setting bits.
+    pub(crate) fn union_ns(&self, sizes: impl Iterator<Item = f64>, n_docs: u32) -> f32 {
+        let windows = windows(n_docs);
+        sizes
+            .map(|size| {
+                let in_window = size as f32 / windows;
+                let set = if in_window > ARRAY_MAX {
+                    self.bitmap_pair_ns
+                } else {
+                    in_window * self.set_ns
+                };
+                windows.min(size as f32) * self.visit_ns + windows * set
+            })
+            .sum()
+    }
+
+    fn by_bounds_ns(&self, matches: f64, n_lists: usize, n_docs: u32, best: f64) -> f32 {
+        let bounds = windows(n_docs) * (self.bound_window_ns + n_lists as f32 * self.bound_list_ns);
+        let scored = scored_by_bounds(matches, n_lists, best) as f32;
+        bounds + scored * n_lists.max(1) as f32 * self.score_looked_up_ns
+    }
+}
+
 /// What the ways to find the best documents by score cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BestCosts {
@@ -239,30 +228,44 @@ pub(crate) struct BestCosts {
 impl BestCosts {
     /// Of terms that must all match, or any; they have so many `postings` together.
     pub(crate) fn of_terms(
+        costs: &CostModel,
         matches: f64,
         postings: u64,
         n_lists: usize,
         n_docs: u32,
         best: f64,
     ) -> Self {
-        let of_everything = postings as f32 * SCORE_POSTING_NS + windows(n_docs) * SCORE_WINDOW_NS;
-        Self::or_less(by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
+        let of_everything =
+            postings as f32 * costs.score_posting_ns + windows(n_docs) * costs.score_window_ns;
+        Self::or_less(costs.by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
     }
 
     /// Of anything else: what matches is found first, then each document is looked up in each list.
-    pub(crate) fn of_tree(matches: f64, n_lists: usize, n_docs: u32, best: f64) -> Self {
-        let of_everything = matches as f32 * n_lists.max(1) as f32 * SCORE_LOOKED_UP_NS;
-        Self::or_less(by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
+    pub(crate) fn of_tree(
+        costs: &CostModel,
+        matches: f64,
+        n_lists: usize,
+        n_docs: u32,
+        best: f64,
+    ) -> Self {
+        let of_everything = matches as f32 * n_lists.max(1) as f32 * costs.score_looked_up_ns;
+        Self::or_less(costs.by_bounds_ns(matches, n_lists, n_docs, best), of_everything)
     }
 
     /// Of a phrase: bounds leave out candidates before their positions are read.
-    pub(crate) fn of_phrase(candidates: f64, matches: f64, words: usize, best: f64) -> Self {
-        let of_everything = place_ns(candidates, words);
+    pub(crate) fn of_phrase(
+        costs: &CostModel,
+        candidates: f64,
+        matches: f64,
+        words: usize,
+        best: f64,
+    ) -> Self {
+        let of_everything = costs.place_ns(candidates, words);
         // As if those that match were among the candidates at random.
         let placed = (scored_by_bounds(candidates, words, best) * candidates / matches.max(1.0))
             .min(candidates);
-        let looked_at = candidates as f32 * words.min(2) as f32 * BOUND_CANDIDATE_NS;
-        Self::or_less(place_ns(placed, words) + looked_at, of_everything)
+        let looked_at = candidates as f32 * words.min(2) as f32 * costs.bound_candidate_ns;
+        Self::or_less(costs.place_ns(placed, words) + looked_at, of_everything)
     }
 
     /// Where there is little to leave out, bounds end in scoring everything as well.
@@ -271,55 +274,25 @@ impl BestCosts {
     }
 }
 
-fn by_bounds_ns(matches: f64, n_lists: usize, n_docs: u32, best: f64) -> f32 {
-    let bounds = windows(n_docs) * (BOUND_WINDOW_NS + n_lists as f32 * BOUND_LIST_NS);
-    let scored = scored_by_bounds(matches, n_lists, best) as f32;
-    bounds + scored * n_lists.max(1) as f32 * SCORE_LOOKED_UP_NS
+/// Whether bounds can leave anything out of a query that is put together of words and phrases, where so many documents are expected
+/// to match and the `best` of them are wanted: they leave out nothing before they have found those, and what they look at one by
+/// one is found window by window otherwise.
+///
+/// By measured times of 450 queries of the benchmark game in two fields of 144,245 articles. What matches is found in any case
+/// where it `is_found` for other reasons, to be counted; to place the words of phrases window by window costs less by more.
+pub(crate) fn bounds_pay(expected: f64, best: f64, is_found: bool, has_phrases: bool) -> bool {
+    let factor = match (is_found, has_phrases) {
+        (true, true) => 64.0,
+        (true, false) => 4.0,
+        (false, true) => 16.0,
+        (false, false) => 0.5,
+    };
+    expected > factor * best
 }
 
 /// Documents that are scored although bounds leave out others.
 fn scored_by_bounds(matches: f64, n_lists: usize, best: f64) -> f64 {
     matches.min(SCORED_PER_HIT * best * n_lists.max(1) as f64)
-}
-
-/// Writing a set of `documents` to memory.
-pub(crate) fn write_ns(documents: f64, windows: f32) -> f32 {
-    if documents as f32 / windows > ARRAY_MAX {
-        windows * WRITE_BITMAP_NS
-    } else {
-        documents as f32 * WRITE_NS
-    }
-}
-
-/// Intersecting sets in the given order and counting the last step; `sizes` are documents.
-///
-/// The running intersection shrinks as if the sets were independent among `n_docs` documents.
-pub(crate) fn intersect_ns(sizes: impl Iterator<Item = f64>, n_docs: u32) -> f32 {
-    let windows = windows(n_docs);
-    let mut result: Option<f64> = None;
-    let mut total = 0.0;
-    for size in sizes {
-        result = Some(match result {
-            None => size,
-            Some(so_far) => {
-                total += and_count_ns(so_far, size, windows);
-                so_far * size / f64::from(n_docs.max(1))
-            }
-        });
-    }
-    total
-}
-
-/// Uniting sets and counting the result by setting bits.
-pub(crate) fn union_ns(sizes: impl Iterator<Item = f64>, n_docs: u32) -> f32 {
-    let windows = windows(n_docs);
-    sizes
-        .map(|size| {
-            let in_window = size as f32 / windows;
-            let set = if in_window > ARRAY_MAX { BITMAP_PAIR_NS } else { in_window * SET_NS };
-            windows.min(size as f32) * VISIT_NS + windows * set
-        })
-        .sum()
 }
 
 /// Terms of a facet that are picked by document frequency, to be counted before all others.
@@ -410,18 +383,24 @@ impl FacetCosts {
     /// For the `limit` most frequent terms of a field, or the first `by_value`, among so many `matches`; as if the term of
     /// rank r had 1/r of the most frequent one's documents, and those that are wanted lay anywhere. A sample that has half of all
     /// documents shows another law: there is no head that it does not show, as with prices.
-    pub(crate) fn of(sizes: &FacetSizes, limit: usize, by_value: bool, matches: f64) -> Self {
+    pub(crate) fn of(
+        costs: &CostModel,
+        sizes: &FacetSizes,
+        limit: usize,
+        by_value: bool,
+        matches: f64,
+    ) -> Self {
         let FacetSizes { n_terms, n_walked, n_wanted, n_docs, .. } = *sizes;
         let values = sizes.n_with as f64 * n_wanted as f64 / n_terms.max(1) as f64;
-        let mut listing = n_walked as f32 * ENUMERATE_TERM_NS;
+        let mut listing = n_walked as f32 * costs.enumerate_term_ns;
         let (n, limit) = (n_wanted.max(1) as f64, limit.max(1) as f64);
         let matching = (matches / f64::from(n_docs.max(1))).clamp(0.0, 1.0);
         let windows = windows(n_docs);
         let of_term = |documents: f64| {
-            scan_ns(documents as u64, windows.min(matches as f32))
-                + and_count_ns(documents, matches, windows)
+            costs.scan_ns(documents as u64, windows.min(matches as f32))
+                + costs.and_count_ns(documents, matches, windows)
         };
-        let column = sizes.column_codes.map(|n_codes| sizes.column_ns(n_codes, matches));
+        let column = sizes.column_codes.map(|n_codes| sizes.column_ns(costs, n_codes, matches));
         let column_bytes = sizes.column_bytes(matches);
         if by_value {
             // The walk ends with the last that is wanted, and passes those of which no document matches.
@@ -489,38 +468,38 @@ impl FacetSizes {
 
     /// What it costs to take away from document frequencies what so many deleted documents have: their values are counted, and the
     /// terms of these read. `None` without a column.
-    pub(crate) fn taken_away_ns(&self, deleted: f64) -> Option<f32> {
+    pub(crate) fn taken_away_ns(&self, costs: &CostModel, deleted: f64) -> Option<f32> {
         let n_codes = self.column_codes?;
         let met = deleted.min(self.n_terms as f64) as f32;
-        Some(self.column_ns(n_codes, deleted) + met * MERGE_TERM_NS)
+        Some(self.column_ns(costs, n_codes, deleted) + met * costs.merge_term_ns)
     }
 
     /// What it costs to look each of `matches` documents up in the column, and to count its codes.
-    pub(super) fn column_ns(&self, n_codes: u64, matches: f64) -> f32 {
+    pub(super) fn column_ns(&self, costs: &CostModel, n_codes: u64, matches: f64) -> f32 {
         let by_block = matches * f64::from(self.n_docs_by_block) / f64::from(self.n_docs.max(1));
         let n_blocks = f64::from(self.n_docs_by_block) / f64::from(COLUMN_BLOCK);
         // Those that are not missed by any of the matches, as if these lay anywhere.
         let touched = n_blocks * (1.0 - (-by_block / n_blocks.max(1.0)).exp());
         let with = matches * self.n_with as f64 / f64::from(self.n_docs.max(1));
         let counters = if n_codes <= counters_max(matches as u64) {
-            n_codes as f32 * COUNTER_NS
+            n_codes as f32 * costs.counter_ns
         } else {
-            with as f32 * SORT_CODE_NS
+            with as f32 * costs.sort_code_ns
         };
         let met = with.min(self.n_terms as f64) as f32;
         let merged = match self.has_ordinals && self.n_segments > 1 {
-            true => met * self.n_segments as f32 * MERGE_TERM_NS,
+            true => met * self.n_segments as f32 * costs.merge_term_ns,
             false => 0.0,
         };
         // What is wanted is found in the dictionary, or by the terms of what was met.
         let filtered = match self.n_wanted < self.n_walked {
-            true => (met * MERGE_TERM_NS).min(self.n_walked as f32 * ENUMERATE_TERM_NS),
+            true => (met * costs.merge_term_ns).min(self.n_walked as f32 * costs.enumerate_term_ns),
             false => 0.0,
         };
-        COLUMN_NS
-            + touched as f32 * COLUMN_BLOCK_NS
-            + by_block as f32 * COLUMN_DOC_NS
-            + (matches - by_block) as f32 * COLUMN_NUMBER_NS
+        costs.column_ns
+            + touched as f32 * costs.column_block_ns
+            + by_block as f32 * costs.column_doc_ns
+            + (matches - by_block) as f32 * costs.column_number_ns
             + counters
             + merged
             + filtered
@@ -549,8 +528,8 @@ mod tests {
     fn smallest_first_is_never_dearer() {
         let n_docs = 144_245;
         let sizes = [12.0, 900.0, 30_000.0, 140_000.0];
-        let best = intersect_ns(sizes.into_iter(), n_docs);
-        let worst = intersect_ns(sizes.into_iter().rev(), n_docs);
+        let best = CostModel::BUILT_IN.intersect_ns(sizes.into_iter(), n_docs);
+        let worst = CostModel::BUILT_IN.intersect_ns(sizes.into_iter().rev(), n_docs);
         assert!(best < worst, "{best} against {worst}");
     }
 
@@ -570,26 +549,27 @@ mod tests {
             has_ordinals: false,
             sample: None,
         };
-        let costs = |matches| FacetCosts::of(&sizes, 10, false, matches);
+        let costs = |matches| FacetCosts::of(&CostModel::BUILT_IN, &sizes, 10, false, matches);
         let few = costs(4.0);
         assert!(few.dictionary_order < few.most_frequent_first, "{few:?}");
         let many = costs(200_000.0);
         // Where a sample shows that terms are alike, many may enter; where it lacks the documents of a head, few.
         let even = std::array::from_fn(|nth| 10.0 + nth as f32 / 4.0);
         let with_sample = |sample| FacetSizes { sample: Some(TermSample::new(sample)), ..sizes };
-        let alike = FacetCosts::of(&with_sample(even), 10, false, 200_000.0);
+        let alike = FacetCosts::of(&CostModel::BUILT_IN, &with_sample(even), 10, false, 200_000.0);
         assert!(alike.most_frequent_first > 10.0 * many.most_frequent_first, "{alike:?}");
-        let steep = FacetCosts::of(&with_sample([1.0; 64]), 10, false, 200_000.0);
+        let steep =
+            FacetCosts::of(&CostModel::BUILT_IN, &with_sample([1.0; 64]), 10, false, 200_000.0);
         assert_eq!(steep.most_frequent_first, many.most_frequent_first);
         assert!(many.most_frequent_first < many.dictionary_order, "{many:?}");
         let by_column = |n_docs_by_block| {
             let sizes = FacetSizes { column_codes: Some(300), n_docs_by_block, ..sizes };
-            FacetCosts::of(&sizes, 10, false, 20_000.0).column
+            FacetCosts::of(&CostModel::BUILT_IN, &sizes, 10, false, 20_000.0).column
         };
         assert!(by_column(0) < by_column(1_000_000) && by_column(1_000_000) < by_column(2_000_000));
         let nothing = FacetSizes { column_codes: Some(0), ..FacetSizes::default() };
         for by_value in [false, true] {
-            let none = FacetCosts::of(&nothing, 10, by_value, 0.0);
+            let none = FacetCosts::of(&CostModel::BUILT_IN, &nothing, 10, by_value, 0.0);
             assert!(none.column.is_some_and(f32::is_finite));
             assert_eq!(none.listing, 0.0);
             assert!(none.most_frequent_first.is_finite() != by_value);
@@ -597,9 +577,9 @@ mod tests {
         }
         // A beginning that few terms have leaves little to do, and so does the first page of an order by value.
         let filtered = FacetSizes { n_walked: 35, n_wanted: 35, ..sizes };
-        let of_few = FacetCosts::of(&filtered, 10, false, 200_000.0);
+        let of_few = FacetCosts::of(&CostModel::BUILT_IN, &filtered, 10, false, 200_000.0);
         assert!(of_few.dictionary_order < many.most_frequent_first / 10.0, "{of_few:?}");
-        let in_order = FacetCosts::of(&sizes, 10, true, 200_000.0);
+        let in_order = FacetCosts::of(&CostModel::BUILT_IN, &sizes, 10, true, 200_000.0);
         assert!(in_order.dictionary_order < many.most_frequent_first / 10.0, "{in_order:?}");
     }
 }

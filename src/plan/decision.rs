@@ -1,8 +1,8 @@
 //! What the planner weighed: typed, so that taking a decision costs no strings and tests can match
 //! on it; `explain` puts it into words.
 
-use super::cost::Kernel;
 use super::{LeafId, NodeId};
+use crate::bitmap::Kernel;
 
 /// One decision about one operator.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +45,8 @@ pub(crate) enum Rule {
     UniteTerms { terms: u64 },
     /// The values of about so many documents are compared; no posting list is read.
     ByColumn { documents: u64 },
+    /// The lists of its terms are united: to compare the values of about so many documents would cost more.
+    UniteLists { documents: u64 },
     /// The dictionary counts a range, and the values of about so many deleted documents are looked up.
     LessDeleted { documents: u64 },
     /// Of the documents of a pattern only the smallest are looked for.
@@ -71,6 +73,7 @@ impl Rule {
             Rule::DropFromUnion(_) => "no document has it",
             Rule::UniteTerms { .. } => "unite the terms",
             Rule::ByColumn { .. } => "compare by the column",
+            Rule::UniteLists { .. } => "unite the lists",
             Rule::LessDeleted { .. } => "take deleted documents away",
             Rule::SmallestOfTerms { .. } => "smallest documents",
             Rule::PositionsLast => "positions last",

@@ -1,7 +1,7 @@
 //! Ranges that are counted by the dictionary although some of their documents are deleted.
 
-use super::cost;
 use super::decision::Rule;
+use super::forced::Forced;
 use super::leaf::{ColumnValues, Leaf};
 use super::{Goal, LeafId, LeafKey, Operator, Plan, PlanOptions, Total};
 use crate::error::Result;
@@ -22,6 +22,7 @@ impl<'s> Plan<'s> {
     /// deleted ones, where that costs less than reading the others.
     pub(super) fn choose_less_deleted(&mut self, options: &PlanOptions) -> Result<()> {
         let counts = !options.keeps_matches
+            && self.forced != Some(Forced::FindRange)
             && matches!(
                 self.goal,
                 Goal::Count | Goal::Page { limit: 1.., total: Total::Exact, .. }
@@ -32,7 +33,7 @@ impl<'s> Plan<'s> {
         let node = self.node(range);
         let (leaf, instead_ns) = match node.operator {
             Operator::Expand(leaf) => {
-                (leaf, cost::expand_ns(self.n_terms(leaf), node.order as u64))
+                (leaf, self.costs.expand_ns(self.n_terms(leaf), node.order as u64))
             }
             Operator::ColumnScan(leaf) => (leaf, node.cost_ns),
             _ => return Ok(()),
@@ -42,7 +43,7 @@ impl<'s> Plan<'s> {
         let expansion = &self.expansions[nth as usize];
         let n_deleted = |leaves: &[Leaf<'_>]| f64::from(leaves[deleted.index()].documents);
         let n_looked_up = self.segments.iter().map(|part| n_deleted(&part.leaves)).sum();
-        let cost_ns = cost::column_scan_ns(n_looked_up, n_looked_up);
+        let cost_ns = self.costs.column_scan_ns(n_looked_up, n_looked_up);
         if !counts || !expansion.is_range() || cost_ns >= instead_ns {
             return Ok(());
         }

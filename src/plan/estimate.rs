@@ -5,9 +5,13 @@
 //! inputs alone: two sets of a and b among w documents share at least a + b - w and at most
 //! min(a, b). Taken window by window they are much tighter than over the whole segment: two words
 //! that never meet in a window are known to have nothing in common. The guess treats inputs as
-//! independent inside each window.
+//! independent inside each window; for people, what was counted in some windows corrects it (`sample`).
 
+use std::borrow::Cow;
 use std::ops::AddAssign;
+
+/// Documents that a sample in which none was met is taken to have, where as many were expected.
+const UNSEEN: f64 = 0.5;
 
 /// Documents an operator is expected to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +22,23 @@ pub(crate) struct Estimate {
     /// There are never more.
     pub(crate) upper: u64,
     pub(crate) source: EstimateSource,
+}
+
+/// What the estimates of a plan that is shown to people may read.
+///
+/// Bounds hold whichever it is. What runs does not depend on it: a plan that is only carried out never samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum EstimateFrom {
+    /// How many documents each term has, which the dictionary says; several terms are taken to be independent.
+    Dictionary,
+    /// Also the headers of posting lists: how many documents a term has in each 65,536 of a segment. The default of plans that are
+    /// not carried out: making them reads no postings.
+    #[default]
+    Headers,
+    /// Also postings: in some 65,536 documents, or in all of them where that is little, what matches is counted, and the words of
+    /// phrases are placed in some documents that have them. Some 20 µs. The default where the plan is carried out as well.
+    Samples,
 }
 
 /// Where an estimate comes from; ordered by how much is known, the best first.
@@ -39,8 +60,10 @@ pub(crate) enum EstimateSource {
     Terms,
     /// The same, from the first of the terms.
     FirstTerms,
-    /// Some documents of a phrase's words, looked at.
-    Sample,
+    /// So many windows were counted, of so many in which the number was not known.
+    Windows { counted: u32, of: u32 },
+    /// The words were placed in so many documents, of so many that have them.
+    Placed { documents: u32, of: u32 },
     /// A guess of how many documents with the words have the phrase.
     ShareOfPhrases,
     /// Independence inside each container, between bounds from the containers' cardinalities.
@@ -51,8 +74,21 @@ pub(crate) enum EstimateSource {
 
 impl EstimateSource {
     /// The name shown in a plan.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+    pub(crate) fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            EstimateSource::Windows { counted: 1, of: 1 } => "counted in its only window",
+            EstimateSource::Windows { counted, of } if counted == of => {
+                return format!("counted in all {of} windows").into();
+            }
+            EstimateSource::Windows { counted, of } => {
+                return format!("counted in {counted} of {of} windows").into();
+            }
+            EstimateSource::Placed { documents, of } if documents == of => {
+                return format!("placed in all {of} documents with the words").into();
+            }
+            EstimateSource::Placed { documents, of } => {
+                return format!("sample of {documents} of {of} documents with the words").into();
+            }
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",
             EstimateSource::Frequencies => "sum of document frequencies",
@@ -60,10 +96,24 @@ impl EstimateSource {
             EstimateSource::Bounds => "bounds meet",
             EstimateSource::Terms => "document frequencies of its terms",
             EstimateSource::FirstTerms => "its first terms",
-            EstimateSource::Sample => "sample of documents with the words",
             EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",
+        })
+    }
+
+    /// What the estimates of two segments come from, added up.
+    fn and(self, other: Self) -> Self {
+        use EstimateSource::{Placed, Windows};
+        match (self, other) {
+            (Windows { counted, of }, Windows { counted: more, of: of_more }) => {
+                Windows { counted: counted.saturating_add(more), of: of.saturating_add(of_more) }
+            }
+            (Placed { documents, of }, Placed { documents: more, of: of_more }) => {
+                let documents = documents.saturating_add(more);
+                Placed { documents, of: of.saturating_add(of_more) }
+            }
+            (one, other) => one.max(other),
         }
     }
 }
@@ -91,7 +141,7 @@ impl AddAssign for Estimate {
         self.documents += other.documents;
         self.lower += other.lower;
         self.upper += other.upper;
-        self.source = self.source.max(other.source);
+        self.source = self.source.and(other.source);
     }
 }
 
@@ -167,12 +217,10 @@ impl Span {
         Span { lower: 0, upper: self.upper, documents: self.documents * share }
     }
 
-    /// The same with another guess, as far as the bounds allow it.
+    /// Whether the bounds leave something open.
     #[inline]
-    pub(crate) fn times(self, factor: f64) -> Span {
-        let documents =
-            (self.documents * factor).clamp(f64::from(self.lower), f64::from(self.upper));
-        Span { documents, ..self }
+    pub(crate) fn is_open(self) -> bool {
+        self.lower < self.upper
     }
 
     /// Everything in any of `any`, among `w` documents.
@@ -189,7 +237,7 @@ impl Span {
     }
 }
 
-/// The sum of spans that cover a segment window by window.
+/// The sum of spans that cover a segment window by window, or some of its windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SpanSum {
     lower: u64,
@@ -205,6 +253,25 @@ impl SpanSum {
         self.documents += span.documents;
     }
 
+    /// Puts what was `found` in some windows in place of what was `expected` there. In the others, the number is taken to lie
+    /// where it lay in these: so far on the way from the lower bound to the upper.
+    pub(crate) fn correct(&mut self, expected: SpanSum, found: SpanSum) {
+        let distance = |sum: &SpanSum| sum.upper.saturating_sub(sum.lower);
+        let (lower, upper) = (self.lower - expected.lower, self.upper - expected.upper);
+        let others = match distance(&expected) {
+            0 => self.documents - expected.documents,
+            looked_at => {
+                let above = |sum: &SpanSum| sum.documents - expected.lower as f64;
+                // What was not met is not impossible.
+                let share = above(&found).max(above(&expected).min(UNSEEN)) / looked_at as f64;
+                lower as f64 + (upper.saturating_sub(lower)) as f64 * share
+            }
+        };
+        self.lower = lower + found.lower;
+        self.upper = upper + found.upper;
+        self.documents = found.documents + others;
+    }
+
     /// The segment as its only window.
     pub(crate) fn of(whole: Span) -> Self {
         let mut sum = SpanSum::default();
@@ -214,11 +281,21 @@ impl SpanSum {
 
     /// The estimate that follows from the windows and from the segment as a `whole`.
     pub(crate) fn estimate(self, whole: Span, source: EstimateSource) -> Estimate {
-        let lower = self.lower.max(u64::from(whole.lower));
+        let whole =
+            Estimate { lower: whole.lower.into(), upper: whole.upper.into(), ..Estimate::NOTHING };
+        let estimate = self.within(&whole, source);
+        match estimate.known() {
+            Some(_) => Estimate { source: source.min(EstimateSource::Bounds), ..estimate },
+            None => estimate,
+        }
+    }
+
+    /// The estimate that follows from the windows, between bounds that hold as well.
+    pub(crate) fn within(self, bounds: &Estimate, source: EstimateSource) -> Estimate {
+        let lower = self.lower.max(bounds.lower);
         // Both bounds hold, so they can only cross where a header lies; the dictionary wins then.
-        let upper = self.upper.min(u64::from(whole.upper)).max(lower);
+        let upper = self.upper.min(bounds.upper).max(lower);
         let documents = (self.documents.round() as u64).clamp(lower, upper);
-        let source = if lower == upper { source.min(EstimateSource::Bounds) } else { source };
         Estimate { documents, lower, upper, source }
     }
 }
@@ -281,5 +358,48 @@ mod tests {
         let whole = Span { lower: 2, upper: 12, documents: 5.0 };
         let estimate = sum.estimate(whole, EstimateSource::Containers);
         assert_eq!((estimate.documents, estimate.lower, estimate.upper), (12, 2, 12));
+    }
+
+    #[test]
+    fn what_was_found_replaces_what_was_expected_and_corrects_the_rest() {
+        let open = |documents| Span { lower: 0, upper: 100, documents };
+        let mut sum = SpanSum::default();
+        // Two windows that are looked at, two that are not, and one of which everything is known.
+        let windows = [open(10.0), open(20.0), open(10.0), open(30.0), Span::exact(7)];
+        windows.into_iter().for_each(|it| sum.add(it));
+        let (mut expected, mut found) = (SpanSum::default(), SpanSum::default());
+        [open(10.0), open(20.0)].into_iter().for_each(|it| expected.add(it));
+        [Span::exact(41), Span::exact(50)].into_iter().for_each(|it| found.add(it));
+        sum.correct(expected, found);
+        // As many as there, where as many are possible.
+        let bounds = Estimate { upper: 1_000, ..Estimate::NOTHING };
+        let windows = EstimateSource::Windows { counted: 2, of: 4 };
+        let estimate = sum.within(&bounds, windows);
+        assert_eq!((estimate.documents, estimate.lower, estimate.upper), (91 + 7 + 91, 98, 298));
+        assert_eq!(estimate.source.name(), "counted in 2 of 4 windows");
+        // Where nothing was found of the little that was expected, there may be some elsewhere.
+        let (mut sum, mut found) = (SpanSum::of(open(8.0)), SpanSum::default());
+        sum.add(open(0.4));
+        found.add(Span::exact(0));
+        sum.correct(SpanSum::of(open(0.4)), found);
+        assert!((sum.documents - 0.4).abs() < 1e-9, "{sum:?}");
+        // What is certain there says nothing of the others.
+        let mut sum = SpanSum::of(open(8.0));
+        sum.add(Span::exact(5));
+        sum.correct(SpanSum::of(Span::exact(5)), SpanSum::of(Span::exact(5)));
+        assert!((sum.documents - 13.0).abs() < 1e-9, "{sum:?}");
+    }
+
+    #[test]
+    fn sources_of_segments_add_up() {
+        let windows = |counted, of| EstimateSource::Windows { counted, of };
+        assert_eq!(windows(1, 1).and(windows(2, 5)), windows(3, 6));
+        let placed = |documents, of| EstimateSource::Placed { documents, of };
+        assert_eq!(
+            placed(3, 3).and(placed(60, 700)).name(),
+            "sample of 63 of 703 documents with the words"
+        );
+        assert_eq!(EstimateSource::Bounds.and(windows(2, 2)).name(), "counted in all 2 windows");
+        assert_eq!(windows(2, 2).and(EstimateSource::Containers), EstimateSource::Containers);
     }
 }

@@ -1,7 +1,7 @@
 //! How the values of a field will be counted over what matches.
 
-use super::SegmentPlan;
 use super::cost::{self, FacetCosts, FacetSizes};
+use super::{CostModel, SegmentPlan};
 use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermFilter;
@@ -56,6 +56,8 @@ pub(crate) struct FacetPlan {
     /// What follows from the estimate of how many documents match.
     pub(crate) choice: FacetChoice,
     sizes: FacetSizes,
+    /// It may be asked long after the plan was made, and in each bucket.
+    costs: CostModel,
     wanted: Option<FacetMethod>,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct FacetChoice {
 
 impl FacetPlan {
     /// Where no more is known than what is wanted and how large everything is.
-    pub(super) fn new(wanted: &FacetWanted, sizes: FacetSizes) -> Self {
+    pub(super) fn new(wanted: &FacetWanted, sizes: FacetSizes, costs: &CostModel) -> Self {
         let choice = FacetChoice {
             method: FacetMethod::Dictionary,
             cost_ns: 0.0,
@@ -85,12 +87,17 @@ impl FacetPlan {
         };
         let FacetWanted { field, ref values, method, .. } = *wanted;
         let values = values.clone();
-        FacetPlan { field, values, n_terms: sizes.n_terms, choice, sizes, wanted: method }
+        let (costs, n_terms) = (*costs, sizes.n_terms);
+        FacetPlan { field, values, n_terms, choice, sizes, costs, wanted: method }
     }
 
     /// For a facet within the buckets of another, each of which has its own matches to choose by.
-    pub(crate) fn within(segments: &[SegmentPlan<'_>], wanted: &FacetWanted) -> Result<Self> {
-        Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?))
+    pub(crate) fn within(
+        segments: &[SegmentPlan<'_>],
+        wanted: &FacetWanted,
+        costs: &CostModel,
+    ) -> Result<Self> {
+        Ok(Self::new(wanted, FacetSizes::of(segments, wanted)?, costs))
     }
 
     /// What part of the documents have a value.
@@ -106,14 +113,14 @@ impl FacetPlan {
     /// What comparing the values of so many documents with ranges costs, and going through all posting lists instead.
     pub(crate) fn ranges_ns(&self, matches: f64) -> (Option<f32>, f32) {
         let FacetSizes { n_terms, n_with, column_codes, .. } = self.sizes;
-        let by_column = column_codes.map(|_| self.sizes.column_ns(0, matches));
-        (by_column, cost::expand_ns(n_terms, n_with))
+        let by_column = column_codes.map(|_| self.sizes.column_ns(&self.costs, 0, matches));
+        (by_column, self.costs.expand_ns(n_terms, n_with))
     }
 
-    /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
-    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
+    /// The ways to count where so many documents match, with what they cost, the cheapest first.
+    pub(crate) fn ways(&self, matches: f64, all_but: Option<u64>) -> Vec<(FacetMethod, f32)> {
         let by_value = self.values.order != FacetOrder::Count;
-        let costs = FacetCosts::of(&self.sizes, self.values.limit, by_value, matches);
+        let costs = FacetCosts::of(&self.costs, &self.sizes, self.values.limit, by_value, matches);
         let mut ways = vec![(FacetMethod::Dictionary, costs.dictionary_order)];
         // The first values are those that the dictionary begins or ends with, however frequent others are.
         ways.extend(
@@ -131,7 +138,7 @@ impl FacetPlan {
         ways.extend(by_column.map(|cost| (FacetMethod::Column, cost)));
         let taken_away = all_but.map(|deleted| deleted as f64).and_then(|deleted| {
             let bytes = self.sizes.taken_away_bytes(deleted);
-            let ns = self.sizes.taken_away_ns(deleted)?;
+            let ns = self.sizes.taken_away_ns(&self.costs, deleted)?;
             is_affordable(FacetMethod::DocumentFrequency, bytes).then_some(ns)
         });
         ways.extend(taken_away.map(|ns| (FacetMethod::DocumentFrequency, costs.listing + ns)));
@@ -141,6 +148,12 @@ impl FacetPlan {
             ways.retain(|way| way.0 != FacetMethod::DocumentFrequency);
             ways.insert(0, (FacetMethod::DocumentFrequency, costs.listing));
         }
+        ways
+    }
+
+    /// The cheapest way, where so many documents match: all but so many deleted ones, if that is what matches.
+    pub(crate) fn choose(&self, matches: f64, all_but: Option<u64>) -> FacetChoice {
+        let mut ways = self.ways(matches, all_but);
         let wanted = self.wanted.and_then(|wanted| ways.iter().position(|way| way.0 == wanted));
         let (method, cost_ns) = ways.remove(wanted.unwrap_or(0));
         let (alternative, alternative_ns) = ways.first().copied().unwrap_or((method, cost_ns));
@@ -216,6 +229,14 @@ pub enum FacetMethod {
 }
 
 impl FacetMethod {
+    /// All of them.
+    pub(crate) const ALL: [FacetMethod; 4] = [
+        FacetMethod::DocumentFrequency,
+        FacetMethod::MostFrequentFirst,
+        FacetMethod::Dictionary,
+        FacetMethod::Column,
+    ];
+
     /// Whether it takes memory that grows with what is counted.
     pub(crate) fn takes_memory(self) -> bool {
         matches!(self, FacetMethod::DocumentFrequency | FacetMethod::Column)

@@ -2,9 +2,10 @@
 //!
 //! [`plan`] turns the normal form of a query into a [`Plan`]. It looks every word up once in every
 //! segment and reads the headers of long posting lists, and nothing else: no postings are touched,
-//! so that `explain` costs what a lookup costs. (But for phrases, of which people are told what a sample of
-//! documents says.) A plan is plain data that `execution` carries out
-//! and `explain` shows; the two never disagree, because they match on the same operators.
+//! so that planning costs what a lookup costs. A plan is plain data that `execution` carries out
+//! and `explain` shows; the two never disagree, because they match on the same operators. People may be told more
+//! of what to expect, see [`EstimateFrom`]: a `sample` reads some postings, which changes no operator, no order and no way
+//! of counting.
 //!
 //! ```text
 //! Normal ── look up ──▶ leaves of each segment ── bounds ──▶ estimates ── order, rules ──▶ Plan
@@ -16,13 +17,17 @@
 
 mod columns;
 pub(crate) mod cost;
+mod costs;
 pub(crate) mod decision;
 mod deleted;
 pub(crate) mod estimate;
 mod facet;
+pub(crate) mod forced;
 pub(crate) mod leaf;
+mod placed;
 mod planner;
 mod sample;
+mod window;
 
 use crate::expansion::Expansion;
 use crate::format::terms::TermInfo;
@@ -30,15 +35,20 @@ use crate::ids::FieldId;
 use crate::query::PhraseSpec;
 use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
+pub(crate) use costs::CostModel;
+pub use costs::Costs;
 use decision::Decision;
 pub(crate) use deleted::LessDeleted;
+pub use estimate::EstimateFrom;
 use estimate::{Estimate, Span};
 pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
+use forced::Forced;
 use leaf::Leaf;
 pub(crate) use planner::plan;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Documents that one container of a roaring bitmap covers; also called a window.
 pub(crate) const WINDOW: u32 = 1 << 16;
@@ -53,6 +63,10 @@ pub(crate) struct PlanOptions {
     pub(crate) keeps_matches: bool,
     /// Whether people will look at the plan: estimates may then cost more than the answer.
     pub(crate) for_people: bool,
+    /// What is to be done otherwise than the plan would have it.
+    pub(crate) forced: Option<Forced>,
+    /// What these may read then.
+    pub(crate) estimate_from: EstimateFrom,
 }
 
 /// What is wanted of the documents that match.
@@ -93,6 +107,14 @@ pub(crate) struct Plan<'s> {
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) facets: Vec<FacetPlan>,
+    /// What everything is reckoned to cost.
+    pub(crate) costs: &'s CostModel,
+    /// What is done otherwise than was decided.
+    pub(crate) forced: Option<Forced>,
+    /// By operator, what people are told to expect where that was sampled; see [`Plan::told`].
+    sampled: Vec<Estimate>,
+    /// How long that took: no time of the search.
+    pub(crate) sampling: Duration,
     /// What is known of each operator in the segment that is being planned.
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
@@ -233,6 +255,8 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
+    /// The same with what a sample says, for people; empty where none was taken.
+    sampled: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
 }
@@ -261,6 +285,12 @@ impl<'s> Plan<'s> {
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
+    }
+
+    /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
+    /// reason to leave an operator out.
+    pub(crate) fn told(&self, id: NodeId) -> &Estimate {
+        self.sampled.get(id.index()).unwrap_or(&self.node(id).estimate)
     }
 
     #[inline]
@@ -309,11 +339,11 @@ impl<'s> Plan<'s> {
     }
 
     /// An empty plan in memory that was used before.
-    fn in_scratch(scratch: PlanScratch, goal: Goal) -> Self {
+    fn in_scratch(scratch: PlanScratch, options: &PlanOptions, costs: &'s CostModel) -> Self {
         let PlanScratch { nodes, inputs, leaves, terms, spans, pending, segments, of_segment } =
             scratch;
         Plan {
-            goal,
+            goal: options.goal,
             nodes,
             inputs,
             leaves,
@@ -323,6 +353,10 @@ impl<'s> Plan<'s> {
             segments: recycled(segments),
             decisions: vec![],
             facets: vec![],
+            costs,
+            forced: options.forced,
+            sampled: vec![],
+            sampling: Duration::ZERO,
             spans,
             pending,
             of_segment,
@@ -359,6 +393,11 @@ impl SegmentPlan<'_> {
     #[inline]
     pub(crate) fn estimate(&self, node: NodeId) -> &Estimate {
         &self.estimates[node.index()]
+    }
+
+    /// The same for people, see [`Plan::told`].
+    pub(crate) fn told(&self, node: NodeId) -> &Estimate {
+        self.sampled.get(node.index()).unwrap_or(self.estimate(node))
     }
 
     /// How many windows the segment's documents span.

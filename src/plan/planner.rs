@@ -2,12 +2,12 @@
 
 use super::cost::{self, FacetCosts, FacetSizes, TermSample};
 use super::decision::{Decision, Rule};
-use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
+use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
+use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
-use super::sample::PhraseSample;
 use super::{
-    FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator,
-    PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment,
+    Operator, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,13 +18,14 @@ use crate::recycle::recycled;
 use crate::segment::reader::SegmentReader;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
 const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
 const WINDOW_STEPS_MAX: usize = 1 << 20;
 
-/// Plans `normal` over the segments of a snapshot.
+/// Plans `normal` over the segments of a snapshot, where things cost what `costs` says.
 ///
 /// # Errors
 ///
@@ -33,17 +34,19 @@ pub(crate) fn plan<'s>(
     normal: &Normal,
     segments: impl Iterator<Item = SegmentReader<'s>> + Clone,
     options: &PlanOptions,
+    costs: &'s CostModel,
     scratch: PlanScratch,
 ) -> Result<Plan<'s>> {
-    let mut plan = Plan::in_scratch(scratch, options.goal);
+    let mut plan = Plan::in_scratch(scratch, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
     match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
         false => plan.add_operator(normal, 0)?,
         true => plan.add_without_deleted(normal)?,
     }
+    let of_all = segments.clone().map(|segment| u64::from(segment.n_docs())).sum();
     let mut base = 0;
     for segment in segments {
-        plan.look_up(segment, base, options)?;
+        plan.look_up(segment, base, of_all, options)?;
         base += u64::from(segment.n_docs());
     }
     plan.choose_columns(options.for_people)?;
@@ -53,6 +56,7 @@ pub(crate) fn plan<'s>(
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
         // `explain` reads, and a third of the time of planning two words.
+        plan.add_up_samples();
         plan.price_operators();
         plan.decide();
     }
@@ -68,7 +72,7 @@ impl<'s> Plan<'s> {
             Normal::All => (&[], &[]),
             other => (std::slice::from_ref(other), &[]),
         };
-        if all.iter().any(is_phrase) {
+        if self.has_phrases(all) {
             return self.add_phrases(all, none, 0, true);
         }
         let all = self.add_inputs(all, 0, false)?;
@@ -102,7 +106,7 @@ impl<'s> Plan<'s> {
             Normal::Phrase { .. } => {
                 return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
-            Normal::And { all, none } if all.iter().any(is_phrase) => {
+            Normal::And { all, none } if self.has_phrases(all) => {
                 return self.add_phrases(all, none, depth, false);
             }
             Normal::And { all, none } => {
@@ -130,6 +134,11 @@ impl<'s> Plan<'s> {
         let start = self.inputs.len() as u32;
         self.inputs.extend((first..self.nodes.len() as u32).map(NodeId));
         start..self.inputs.len() as u32
+    }
+
+    /// Whether some of these are phrases, whose words come after all other conditions.
+    fn has_phrases(&self, all: &[Normal]) -> bool {
+        all.iter().any(is_phrase) && (self.forced != Some(Forced::PhrasesFirst) || all.len() == 1)
     }
 
     fn push_node(&mut self, operator: Operator) {
@@ -244,11 +253,12 @@ impl<'s> Plan<'s> {
         LeafId(self.leaves.len() as u32 - 1)
     }
 
-    /// Looks every leaf up in one segment and estimates every operator there.
+    /// Looks every leaf up in one segment and estimates every operator there; `of_all` documents are in the snapshot.
     fn look_up(
         &mut self,
         segment: SegmentReader<'s>,
         base: u64,
+        of_all: u64,
         options: &PlanOptions,
     ) -> Result<()> {
         let n_docs = segment.n_docs();
@@ -308,9 +318,17 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        let mut part =
-            SegmentPlan { segment, base, n_docs, leaves, infos, estimates, less_deleted: None };
-        self.estimate(&mut part, options)?;
+        let mut part = SegmentPlan {
+            segment,
+            base,
+            n_docs,
+            leaves,
+            infos,
+            estimates,
+            sampled: vec![],
+            less_deleted: None,
+        };
+        self.estimate(&mut part, of_all, options)?;
         let spans = &self.spans;
         for ((node, estimate), whole) in self.nodes.iter_mut().zip(&part.estimates).zip(spans) {
             node.order += whole.documents;
@@ -347,17 +365,14 @@ impl<'s> Plan<'s> {
     }
 
     /// Estimates every operator in one segment: over the whole, into `spans`, then for people window
-    /// by window.
-    fn estimate(&mut self, part: &mut SegmentPlan<'s>, options: &PlanOptions) -> Result<()> {
+    /// by window, some of which are looked at.
+    fn estimate(
+        &mut self,
+        part: &mut SegmentPlan<'s>,
+        of_all: u64,
+        options: &PlanOptions,
+    ) -> Result<()> {
         let n_windows = part.n_windows();
-        // Execution finds windows without matches as fast as planning would, so only people gain.
-        let sampled = match options.for_people {
-            true => self.sampled(part)?,
-            false => vec![],
-        };
-        let by_window = options.for_people
-            && (n_windows > 1 || !sampled.is_empty())
-            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX;
         let mut whole = std::mem::take(&mut self.spans);
         whole.clear();
         for node in &self.nodes {
@@ -366,8 +381,17 @@ impl<'s> Plan<'s> {
             });
             whole.push(span);
         }
-        let mut sums = vec![];
-        if by_window && self.nodes.len() > 1 {
+        // Execution finds windows without matches as fast as planning would, so only people gain.
+        let by_window = options.for_people
+            && self.nodes.len() > 1
+            && n_windows as usize * self.nodes.len() <= WINDOW_STEPS_MAX
+            && match options.estimate_from {
+                EstimateFrom::Dictionary => false,
+                EstimateFrom::Headers => n_windows > 1,
+                EstimateFrom::Samples => true,
+            };
+        let (mut sums, mut open) = (vec![], vec![]);
+        if by_window {
             sums.resize(self.nodes.len(), SpanSum::default());
             let mut spans = Vec::with_capacity(self.nodes.len());
             let mut cursors = vec![0; self.leaves.len()];
@@ -379,12 +403,11 @@ impl<'s> Plan<'s> {
                         let cursor = &mut cursors[leaf.index()];
                         part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
                     });
-                    let span = match sampled.get(spans.len()).copied().flatten() {
-                        Some(factor) => span.times(factor),
-                        None => span,
-                    };
                     sum.add(span);
                     spans.push(span);
+                }
+                if options.estimate_from == EstimateFrom::Samples {
+                    open.extend(self.open_window(key, &spans));
                 }
             }
         }
@@ -397,11 +420,8 @@ impl<'s> Plan<'s> {
                 Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
                     part.leaves[leaf.index()].source()
                 }
-                _ if sampled.get(at).is_some_and(Option::is_some) && !sums.is_empty() => {
-                    EstimateSource::Sample
-                }
                 Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
-                _ if sums.is_empty() => EstimateSource::Independence,
+                _ if sums.is_empty() || n_windows < 2 => EstimateSource::Independence,
                 _ => EstimateSource::Containers,
             };
             match sums.get(at) {
@@ -410,40 +430,18 @@ impl<'s> Plan<'s> {
             }
         }));
         self.spans = whole;
+        if !open.is_empty() {
+            let share = f64::from(part.n_docs) / of_all.max(1) as f64;
+            let started = Instant::now();
+            part.sampled = self.sample(part, &open, &sums, share)?;
+            self.sampling += started.elapsed();
+        }
         Ok(())
-    }
-
-    /// For each operator, by what a sample multiplies the guess: for phrases and for what finds the documents
-    /// with their words. Empty where there are no phrases.
-    fn sampled(&self, part: &SegmentPlan<'s>) -> Result<Vec<Option<f64>>> {
-        if self.phrases.is_empty() {
-            return Ok(vec![]);
-        }
-        let mut factors = vec![None; self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            let Operator::Phrase { nth, input } = &node.operator else { continue };
-            let phrase = &self.phrases[*nth as usize];
-            let Some(sample) = PhraseSample::of(phrase, part)? else { continue };
-            factors[at] = Some(sample.share / cost::phrase_share(&phrase.spec));
-            // Phrases that must all match stand one on the other, on one intersection of all words.
-            let mut input = self.inputs(input).first();
-            while let Some(Operator::Phrase { input: below, .. }) =
-                input.map(|input| &self.node(*input).operator)
-            {
-                input = self.inputs(below).first();
-            }
-            if let Some(input) = input
-                && matches!(self.node(*input).operator, Operator::Intersect { .. })
-            {
-                *factors[input.index()].get_or_insert(1.0) *= sample.words;
-            }
-        }
-        Ok(factors)
     }
 
     /// What follows for one operator from what is known of its inputs among `w` documents.
     #[inline]
-    fn combine(
+    pub(super) fn combine(
         &self,
         operator: &Operator,
         spans: &[Span],
@@ -479,9 +477,20 @@ impl<'s> Plan<'s> {
             let Node { operator, order, .. } = &nodes[id.index()];
             (matches!(operator, Operator::ColumnScan(_)), *order as u64)
         };
-        for node in nodes {
+        for (at, node) in nodes.iter().enumerate() {
             if let Operator::Intersect { all, none } = &node.operator {
-                inputs[all.start as usize..all.end as usize].sort_by_key(documents);
+                let forced = match self.forced {
+                    Some(Forced::Order(of, order)) if of.index() == at => Some(order),
+                    _ => None,
+                };
+                let of_all = &mut inputs[all.start as usize..all.end as usize];
+                match forced {
+                    None => of_all.sort_by_key(documents),
+                    Some(InputOrder::LargestFirst) => {
+                        of_all.sort_by_key(|id| std::cmp::Reverse(documents(id)));
+                    }
+                    Some(InputOrder::AsWritten) => {}
+                }
                 inputs[none.start as usize..none.end as usize]
                     .sort_by_key(|id| std::cmp::Reverse(documents(id)));
             }
@@ -492,30 +501,44 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
+    /// What people are told of all segments together, where any was sampled.
+    fn add_up_samples(&mut self) {
+        if self.segments.iter().all(|part| part.sampled.is_empty()) {
+            return;
+        }
+        for at in 0..self.nodes.len() {
+            let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
+            if let Some(mut sum) = told.next() {
+                told.for_each(|of_part| sum += of_part);
+                self.sampled.push(sum);
+            }
+        }
+    }
+
     fn price_operators(&mut self) {
         let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
         let windows = cost::windows(n_docs);
         for at in 0..self.nodes.len() {
             let node = &self.nodes[at];
+            let documents = self.told(NodeId(at as u32)).documents;
             let cost_ns = match &node.operator {
                 _ if node.estimate.is_empty() => 0.0,
                 Operator::All | Operator::Nothing { .. } => 0.0,
-                Operator::Expand(leaf) => {
-                    cost::expand_ns(self.n_terms(*leaf), node.estimate.documents)
-                }
+                Operator::Expand(leaf) => self.costs.expand_ns(self.n_terms(*leaf), documents),
                 // Known since it was chosen.
                 Operator::ColumnScan(_) => node.cost_ns,
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
-                    cost::scan_ns(node.estimate.documents, windows)
+                    self.costs.scan_ns(documents, windows)
                 }
                 Operator::Intersect { all, none } => {
-                    cost::intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
+                    self.costs.intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
                 }
-                Operator::Union { any } => cost::union_ns(self.sizes(any), n_docs),
-                Operator::AtLeast { any, .. } => cost::count_each_ns(self.sizes(any)),
+                Operator::Union { any } => self.costs.union_ns(self.sizes(any), n_docs),
+                Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
                 Operator::Phrase { nth, input } => {
-                    let documents = self.sizes(input).sum();
-                    cost::place_ns(documents, self.phrases[*nth as usize].spec.len())
+                    let input = self.inputs(input).iter();
+                    let documents = input.map(|id| self.told(*id).documents as f64).sum();
+                    self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
                 }
             };
             self.nodes[at].cost_ns = cost_ns;
@@ -562,7 +585,7 @@ impl<'s> Plan<'s> {
         if self.node(id).estimate.is_empty() {
             let absent = self.inputs(&all).iter().find_map(|input| self.absent_leaf(*input));
             let rule = absent.map_or(Rule::NeverMeet, Rule::AbsentTerm);
-            self.record(id, rule, 0.0, cost::intersect_ns(self.sizes(&all), n_docs));
+            self.record(id, rule, 0.0, self.costs.intersect_ns(self.sizes(&all), n_docs));
             return;
         }
         for at in all.clone() {
@@ -580,19 +603,19 @@ impl<'s> Plan<'s> {
         if all.len() > 1 {
             let moved = self.inputs(&all).windows(2).any(|pair| pair[0].0 > pair[1].0);
             let backwards =
-                cost::intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
+                self.costs.intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
             self.record(id, Rule::SmallestFirst { moved }, chosen, backwards);
         }
         let conditions = self.sizes(&all).chain(self.sizes(&none));
         let smallest = first_two(conditions.filter(|size| *size < f64::from(n_docs)));
         if let Some((a, b)) = smallest.filter(|_| !all.is_empty()) {
             let kernel = cost::kernel(a, b, windows);
-            let price = |kernel| cost::kernel_ns(kernel, a, b, windows);
+            let price = |kernel| self.costs.kernel_ns(kernel, a, b, windows);
             let (best, next) = (price(kernel), price(kernel.alternative()));
             self.record(id, Rule::Kernel { chosen: kernel }, best, next);
         }
         if self.counts(id) {
-            let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+            let written = self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
             let rule = if all.is_empty() { Rule::Complement } else { Rule::CountLastStep };
             self.record(id, rule, chosen, chosen + written);
         }
@@ -603,7 +626,7 @@ impl<'s> Plan<'s> {
         let windows = cost::windows(n_docs);
         for at in any.clone() {
             if let Some(leaf) = self.absent_leaf(self.inputs[at as usize]) {
-                self.record(id, Rule::DropFromUnion(leaf), 0.0, cost::LOOKUP_NS);
+                self.record(id, Rule::DropFromUnion(leaf), 0.0, self.costs.lookup_ns);
             }
         }
         if !self.counts(id) || self.is_answered() {
@@ -613,12 +636,13 @@ impl<'s> Plan<'s> {
         let sizes = || self.sizes(&any).filter(|size| *size > 0.0);
         match (sizes().count(), first_two(sizes())) {
             (2, Some((a, b))) => {
-                let shared = cost::and_count_ns(a, b, windows);
+                let shared = self.costs.and_count_ns(a, b, windows);
                 self.nodes[id.index()].cost_ns = shared;
                 self.record(id, Rule::InclusionExclusion, shared, uniting);
             }
             (3.., _) => {
-                let written = cost::write_ns(self.node(id).estimate.documents as f64, windows);
+                let written =
+                    self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
                 self.record(id, Rule::CountWhileUniting, uniting, uniting + written);
             }
             _ => {}
@@ -638,13 +662,13 @@ impl<'s> Plan<'s> {
             self.record(
                 id,
                 Rule::SmallestOfTerms { documents },
-                cost::expand_ns(terms, 0),
+                self.costs.expand_ns(terms, 0),
                 cost_ns,
             );
             return;
         }
         let windows = cost::windows(u32::try_from(self.n_docs()).unwrap_or(u32::MAX));
-        let each = cost::expand_each_ns(terms, estimate.documents, windows);
+        let each = self.costs.expand_each_ns(terms, estimate.documents, windows);
         self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
     }
 
@@ -660,13 +684,14 @@ impl<'s> Plan<'s> {
         };
         // Of patterns alone, as if one were in every document.
         let smallest = leaves.iter().map(of_leaf).fold(self.n_docs() as f64, f64::min);
-        let each = cost::place_ns(smallest, spec.len());
+        let each = self.costs.place_ns(smallest, spec.len());
         self.record(id, Rule::PositionsLast, cost_ns, each);
     }
 
     /// Whether only the smallest documents of a pattern are looked for.
     pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
         id == self.root()
+            && self.forced != Some(Forced::UniteTerms)
             && matches!(self.goal, Goal::Page { total: Total::Unknown, .. })
             && matches!(self.node(id).operator, Operator::Expand(leaf) if self.n_terms(leaf) > 1)
     }
@@ -725,7 +750,7 @@ impl<'s> Plan<'s> {
         for wanted in &options.facets {
             let mut sizes = FacetSizes::of(&self.segments, wanted)?;
             sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
-            let mut plan = FacetPlan::new(wanted, sizes);
+            let mut plan = FacetPlan::new(wanted, sizes, self.costs);
             plan.choice = plan.choose(matches, all_but);
             self.facets.push(plan);
         }
@@ -742,7 +767,7 @@ impl<'s> Plan<'s> {
     ) -> Result<Option<TermSample>> {
         let by_value = wanted.values.order != FacetOrder::Count;
         let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
-        let costs = FacetCosts::of(sizes, wanted.values.limit, by_value, matches);
+        let costs = FacetCosts::of(self.costs, sizes, wanted.values.limit, by_value, matches);
         let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
             && !by_value
             && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);

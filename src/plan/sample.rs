@@ -1,85 +1,322 @@
-//! How many documents have a phrase: by a sample, where people want to know.
+//! Estimates that are counted: in all windows of a segment, or in some of them.
 //!
-//! Words of a phrase keep company, so that independence says next to nothing of how many documents have them
-//! all, let alone side by side. A few windows of 65,536 documents are looked at: how many documents there have
-//! all words, and of some of these whether they have the phrase. It costs some 50 µs a phrase and segment,
-//! more than many an answer does, and changes no order: plans that are only carried out do without.
+//! Words keep company: of two that are each in a hundredth of all documents, independence expects one document in ten
+//! thousand to have both, and there are ten times as many, or none. So for people some windows of 65,536 documents are
+//! looked at ([`WindowSets`]), all of them where that is little work. In the others the number is taken to lie
+//! where it lies in these between the bounds that the headers give, `lower` and `upper`:
+//!
+//! ```text
+//! documents = found + lower elsewhere + (upper − lower) elsewhere × (found − lower) / (upper − lower)
+//! ```
+//!
+//! So two words that are always together in the sample are so elsewhere. What is counted is proof: it tightens the
+//! bounds, and where all windows are counted they meet.
+//!
+//! Work is counted in elements of containers, not by a clock, so that a plan is the same each time. It is no more than
+//! [`WORK_MAX`], some 10 µs, over all segments, and as much again to place the words of phrases.
+//! Windows are drawn with a chance that grows with what they are expected to hold, at equal steps of the sum.
+//! Nothing that runs depends on a sample.
 
-use super::estimate::Span;
-use super::{PhrasePlan, SegmentPlan};
+use super::estimate::{Estimate, EstimateSource, Span, SpanSum};
+use super::placed::{PLACED_MAX, Phrases};
+use super::window::WindowSets;
+use super::{Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::phrase::{Candidates, PhraseReader};
+use std::ops::Range;
 
-/// Windows of a segment that are looked at.
-const WINDOWS_MAX: usize = 4;
-/// Documents in which the words are placed, over all windows: no more than are gathered at once.
-const DOCUMENTS_MAX: usize = 256;
+/// Elements of containers that are looked at, over all segments: a nanosecond each or less.
+const WORK_MAX: u64 = 12_000;
+/// The same in a segment that has few of all documents.
+const WORK_MIN: u64 = 1_000;
+/// What going from one container to the next counts as.
+const VISIT: u64 = 40;
+/// What combining two bitmaps counts as.
+const BITMAPS: u64 = 250;
+/// A list this many times as long as another is searched and not merged.
+const SEARCHED: u64 = 24;
+/// Documents from which on a container is a bitmap.
+const ARRAY_MAX: u64 = 4096;
 
-/// What a sample says of a phrase in one segment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct PhraseSample {
-    /// Documents that have all words, as a multiple of those expected if words were independent.
-    pub(super) words: f64,
-    /// The part of these documents that has the phrase.
-    pub(super) share: f64,
+/// A window in which the headers leave something open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenWindow {
+    key: u32,
+    /// Documents that are expected there.
+    documents: f64,
+    work: u64,
 }
 
-impl PhraseSample {
-    /// Looks at some documents; `None` where a word stands for many terms, which takes too long.
-    pub(super) fn of(phrase: &PhrasePlan, part: &SegmentPlan<'_>) -> Result<Option<Self>> {
-        if !phrase.spec.open.is_empty() {
-            return Ok(None);
-        }
-        let infos: Vec<_> = phrase.leaves.iter().map(|leaf| part.infos[leaf.index()]).collect();
-        let field = part.segment.field(phrase.field);
-        let Some(mut words) = PhraseReader::open(field, &infos, &phrase.spec)? else {
-            return Ok(None);
-        };
-        let (mut windows, mut candidates) = (vec![], Candidates::default());
-        words.windows(&mut windows, &mut candidates);
-        let n_windows = windows.len().min(WINDOWS_MAX);
-        let (mut found, mut placed, mut matching) = (0.0, 0, 0.0);
-        let mut is_sample = windows.len() > n_windows;
-        for nth in 0..n_windows {
-            // From the middle of as many equal parts.
-            let window = windows[(2 * nth + 1) * windows.len() / (2 * n_windows)];
-            words.candidates(window.key, &mut candidates)?;
-            let n_found = candidates.lows.len();
-            let n_placed = n_found.min(DOCUMENTS_MAX / n_windows);
-            is_sample |= n_placed < n_found;
-            let some: Vec<u16> =
-                (0..n_placed).map(|nth| candidates.lows[nth * n_found / n_placed]).collect();
-            words.gather(window.key, &some)?;
-            let mut hits = 0;
-            for nth in 0..n_placed {
-                hits += u32::from(words.count(nth, 1)? > 0);
+impl<'s> Plan<'s> {
+    /// What a window would cost, and what it is expected to hold; `None` where the bounds leave nothing open.
+    pub(super) fn open_window(&self, key: u32, spans: &[Span]) -> Option<OpenWindow> {
+        let (mut documents, mut work, mut is_open) = (0.0, 0, false);
+        for (node, span) in self.nodes.iter().zip(spans) {
+            if node.operator.leaf().is_some() {
+                continue;
             }
-            placed += n_placed;
-            found += n_found as f64;
-            matching += f64::from(hits) * n_found as f64 / n_placed.max(1) as f64;
+            is_open |= span.is_open();
+            documents += span.documents;
+            let sizes =
+                |inputs: &Range<u32>| self.inputs(inputs).iter().map(|id| size(&spans[id.index()]));
+            work += match &node.operator {
+                Operator::Intersect { all, none } => {
+                    work_of_intersection(sizes(all).chain(sizes(none)))
+                }
+                Operator::Union { any } => sizes(any).map(work_of_addition).sum(),
+                _ => 0,
+            };
         }
-        if is_sample && matching == 0.0 && placed > 0 {
-            // What was not met is rare; how rare, so many documents do not say.
-            matching = 0.5 * found / placed as f64;
+        is_open.then_some(OpenWindow { key, documents, work })
+    }
+
+    /// Corrects what the headers say of one segment, `by_window`, by what is found in some of the windows that they
+    /// leave `open`; by operator. `share` is the part of all documents that the segment holds.
+    pub(super) fn sample(
+        &self,
+        part: &SegmentPlan<'s>,
+        open: &[OpenWindow],
+        by_window: &[SpanSum],
+        share: f64,
+    ) -> Result<Vec<Estimate>> {
+        let chosen = choose(open, ((WORK_MAX as f64 * share) as u64).max(WORK_MIN));
+        if chosen.is_empty() {
+            return Ok(vec![]);
         }
-        let everywhere = found * windows.len() as f64 / n_windows.max(1) as f64;
-        let expected = expected(phrase, part);
-        Ok(Some(PhraseSample {
-            words: if expected > 0.0 { everywhere / expected } else { 1.0 },
-            share: if found > 0.0 { matching / found } else { 0.0 },
-        }))
+        let n_nodes = self.nodes.len();
+        let mut sets = WindowSets::open(self, part)?;
+        let mut phrases = Phrases::of(self);
+        let mut cursors = vec![0; self.leaves.len()];
+        let mut counted = vec![true; n_nodes];
+        // By window and operator.
+        let (mut expected, mut found) = (vec![], vec![]);
+        for window in &chosen {
+            let OpenWindow { key, .. } = *window;
+            let w = part.window_len(key);
+            let row = expected.len();
+            for node in &self.nodes {
+                let span = self.combine(&node.operator, &expected[row..], w, |leaf| {
+                    let cursor = &mut cursors[leaf.index()];
+                    part.leaves[leaf.index()].span(cursor, key, w, part.n_docs)
+                });
+                expected.push(span);
+            }
+            sets.look_at(key, &expected[row..])?;
+            found.extend_from_slice(&sets.spans);
+            for (at, counted) in counted.iter_mut().enumerate() {
+                *counted &= sets.is_counted(at);
+            }
+            for phrases in &mut phrases {
+                if let Some((n, lows)) = sets.some(phrases.base, w, PLACED_MAX)? {
+                    phrases.add(key, n, lows);
+                }
+            }
+        }
+        let (counted_windows, of) = (chosen.len() as u32, open.len() as u32);
+        let windows = EstimateSource::Windows { counted: counted_windows, of };
+        let mut sources: Vec<Option<EstimateSource>> =
+            counted.iter().map(|counted| counted.then_some(windows)).collect();
+        let of_each = share / phrases.len().max(1) as f64;
+        let mut is_placed = vec![false; n_nodes];
+        for phrases in phrases {
+            if phrases.n_windows() < chosen.len() {
+                continue;
+            }
+            for placed in phrases.place(self, part, of_each)? {
+                let at = placed.node.index();
+                for (nth, span) in placed.spans.iter().enumerate() {
+                    found[nth * n_nodes + at] = *span;
+                }
+                is_placed[at] = true;
+                sources[at] = Some(match placed.of {
+                    0 => windows,
+                    of => EstimateSource::Placed { documents: placed.documents, of },
+                });
+            }
+        }
+        if is_placed.contains(&true) {
+            self.pass_on(part, &chosen, &is_placed, &mut found);
+        }
+        let rows = |spans: &[Span], at: usize| {
+            let mut sum = SpanSum::default();
+            spans.iter().skip(at).step_by(n_nodes).for_each(|span| sum.add(*span));
+            sum
+        };
+        let mut estimates: Vec<Estimate> = vec![];
+        for (at, node) in self.nodes.iter().enumerate() {
+            let before = part.estimates[at];
+            if before.known().is_some() || node.operator.leaf().is_some() {
+                estimates.push(before);
+                continue;
+            }
+            let mut sum = by_window[at];
+            sum.correct(rows(&expected, at), rows(&found, at));
+            let estimate = sum.within(&before, sources[at].unwrap_or(before.source));
+            estimates.push(self.beside_inputs(&node.operator, estimate, &estimates));
+        }
+        Ok(estimates)
+    }
+
+    /// Lets those above the phrases know what was found of these.
+    fn pass_on(
+        &self,
+        part: &SegmentPlan<'s>,
+        windows: &[OpenWindow],
+        is_placed: &[bool],
+        found: &mut [Span],
+    ) {
+        for (window, row) in windows.iter().zip(found.chunks_mut(self.nodes.len())) {
+            let mut changed = is_placed.to_vec();
+            for (at, node) in self.nodes.iter().enumerate() {
+                let inputs: &[&Range<u32>] = match &node.operator {
+                    Operator::Intersect { all, none } => &[all, none],
+                    Operator::Union { any } | Operator::AtLeast { any, .. } => &[any],
+                    _ => &[],
+                };
+                let mut inputs = inputs.iter().flat_map(|inputs| self.inputs(inputs));
+                if !inputs.any(|input| changed[input.index()]) {
+                    continue;
+                }
+                changed[at] = true;
+                let w = part.window_len(window.key);
+                let span = self.combine(&node.operator, row, w, |_| Span::NOTHING);
+                // Those that were counted together say more of the bounds than each by itself.
+                let lower = span.lower.max(row[at].lower);
+                let upper = span.upper.min(row[at].upper).max(lower);
+                let documents = span.documents.clamp(lower.into(), upper.into());
+                row[at] = Span { lower, upper, documents };
+            }
+        }
+    }
+
+    /// An estimate that fits those of the operator's inputs: no more documents than each of them where all must match, and no
+    /// fewer where any may.
+    fn beside_inputs(
+        &self,
+        operator: &Operator,
+        mut estimate: Estimate,
+        estimates: &[Estimate],
+    ) -> Estimate {
+        let of = |inputs: &Range<u32>| self.inputs(inputs).iter().map(|id| &estimates[id.index()]);
+        match operator {
+            Operator::Intersect { all: input, .. } | Operator::Phrase { input, .. } => {
+                for input in of(input) {
+                    estimate.upper = estimate.upper.min(input.upper).max(estimate.lower);
+                    estimate.documents = estimate.documents.min(input.documents);
+                }
+            }
+            Operator::Union { any } => {
+                for input in of(any) {
+                    estimate.lower = estimate.lower.max(input.lower).min(estimate.upper);
+                    estimate.documents = estimate.documents.max(input.documents);
+                }
+            }
+            _ => {}
+        }
+        estimate.documents = estimate.documents.clamp(estimate.lower, estimate.upper);
+        estimate
     }
 }
 
-/// Documents with all words of a phrase, were these independent inside each window.
-fn expected(phrase: &PhrasePlan, part: &SegmentPlan<'_>) -> f64 {
-    let mut cursors = vec![0; phrase.leaves.len()];
-    let of_window = |key: u32| {
-        let w = part.window_len(key);
-        let leaves = phrase.leaves.iter().zip(&mut cursors);
-        let spans = leaves
-            .map(|(leaf, cursor)| part.leaves[leaf.index()].span(cursor, key, w, part.n_docs));
-        Span::intersect(spans, std::iter::empty(), w).documents
+/// The windows to look at, ascending: all of them if that is no more than `work_max`.
+fn choose(open: &[OpenWindow], work_max: u64) -> Vec<OpenWindow> {
+    let work: u64 = open.iter().map(|window| window.work).sum();
+    if work <= work_max {
+        return open.to_vec();
+    }
+    let wanted = (open.len() as u64 * work_max / work.max(1)).max(1);
+    let total: f64 = open.iter().map(|window| window.documents).sum();
+    let step = total / wanted as f64;
+    let (mut chosen, mut left, mut before, mut next) = (vec![], work_max, 0.0, step / 2.0);
+    for window in open {
+        before += window.documents;
+        if before < next {
+            continue;
+        }
+        // Else the next one that fits.
+        if window.work <= left {
+            left -= window.work;
+            chosen.push(*window);
+            while next <= before && step > 0.0 {
+                next += step;
+            }
+        }
+    }
+    chosen
+}
+
+/// Documents of an input in a window, as far as they are work.
+fn size(span: &Span) -> u64 {
+    span.documents.round() as u64
+}
+
+/// What counting the common documents of containers of so many takes, the smallest first.
+fn work_of_intersection(sizes: impl Iterator<Item = u64> + Clone) -> u64 {
+    let smallest = sizes.clone().min().unwrap_or(0);
+    if smallest == 0 {
+        return VISIT;
+    }
+    let pair = |size: u64| match size {
+        _ if smallest > ARRAY_MAX => BITMAPS,
+        _ if size > ARRAY_MAX => smallest / 2,
+        _ if smallest * SEARCHED < size => 2 * smallest,
+        _ => (smallest + size) / 2,
     };
-    (0..part.n_windows()).map(of_window).sum()
+    let all: u64 = sizes.clone().map(pair).sum();
+    let with_itself = pair(smallest);
+    let most = sizes.clone().map(pair).max().unwrap_or(0);
+    // The first pair leaves fewer documents to look for in all others.
+    VISIT * sizes.count() as u64 + most + all.saturating_sub(with_itself + most) / 2
+}
+
+/// What adding a container of so many to a bitmap takes.
+fn work_of_addition(size: u64) -> u64 {
+    VISIT + if size > ARRAY_MAX { BITMAPS } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn windows() -> impl Strategy<Value = Vec<OpenWindow>> {
+        prop::collection::vec((0.0..5_000.0, 0u64..3_000), 1..40).prop_map(|windows| {
+            let window = |(key, (documents, work))| OpenWindow { key, documents, work };
+            (0..).zip(windows).map(window).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn chosen_windows_ascend_and_are_no_more_work_than_allowed(open in windows(), most in 0u64..40_000) {
+            let chosen = choose(&open, most);
+            prop_assert!(chosen.is_sorted_by(|a, b| a.key < b.key));
+            let work = |windows: &[OpenWindow]| windows.iter().map(|it| it.work).sum::<u64>();
+            prop_assert!(work(&chosen) <= most);
+            prop_assert!(work(&open) > most || chosen.len() == open.len());
+            let again: Vec<u32> = choose(&open, most).iter().map(|window| window.key).collect();
+            prop_assert!(chosen.iter().map(|window| window.key).eq(again));
+        }
+    }
+
+    #[test]
+    fn windows_that_hold_more_are_chosen_sooner_and_empty_ones_never() {
+        let window = |key, documents| OpenWindow { key, documents, work: 10 };
+        let even: Vec<_> = (0..100).map(|key| window(key, 5.0)).collect();
+        let keys = |open: &[OpenWindow]| {
+            choose(open, 40).iter().map(|window| window.key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&even), [12, 37, 62, 87]);
+        let half = (0..100).map(|key| window(key, if key < 50 { 0.0 } else { 5.0 }));
+        assert_eq!(keys(&half.collect::<Vec<_>>()), [56, 68, 81, 93]);
+    }
+
+    #[test]
+    fn work_is_that_of_the_kernel_which_containers_of_such_sizes_take() {
+        let work = |sizes: &[u64]| work_of_intersection(sizes.iter().copied());
+        assert_eq!(work(&[60_000, 50_000]), 2 * VISIT + BITMAPS);
+        assert_eq!(work(&[1_000, 50_000]), 2 * VISIT + 1_000);
+        assert_eq!(work(&[10, 4_000]), 2 * VISIT + 20);
+        assert_eq!(work(&[2_000, 4_000]), 2 * VISIT + 3_000);
+        assert_eq!(work(&[4_000, 4_000, 0]), VISIT);
+    }
 }

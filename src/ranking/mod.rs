@@ -18,6 +18,7 @@
 pub(crate) mod bm25;
 pub(crate) mod combined;
 mod cursor;
+mod expected;
 mod node;
 pub(crate) mod patterns;
 pub(crate) mod prepared;

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Counted, Execution, Matches};
 use crate::facet::{ColumnProfile, FacetProfile};
 use crate::ids::DocId;
+use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
@@ -176,7 +177,10 @@ impl SearchBuilder<'_> {
             true => execution.count().map(|documents| Counted { documents, more: false }),
             false => {
                 docs.reserve(self.limit.min(HITS_ROOM_MAX) as usize);
-                execution.page(docs)
+                match self.forced {
+                    Some(Forced::CollectAll) => execution.page_and_matches(docs).map(|it| it.0),
+                    _ => execution.page(docs),
+                }
             }
         };
         total.value = execution.counted();
@@ -229,7 +233,7 @@ impl SearchBuilder<'_> {
             (TotalMode::UpTo(_), Some(kept)) => return self.count_page(kept, total),
             (TotalMode::UpTo(most), None) => {
                 let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
-                let options = PlanOptions { goal, ..PlanOptions::default() };
+                let options = PlanOptions { goal, forced: self.forced, ..PlanOptions::default() };
                 let mut execution = self.searcher.execution(&self.query(), &options)?;
                 self.count_page(&mut execution, total)?;
                 self.searcher.recycle(execution);
@@ -239,6 +243,12 @@ impl SearchBuilder<'_> {
                 let done = kept.count();
                 total.value = kept.counted();
                 done?;
+            }
+            (_, None) if self.forced.is_some() => {
+                let options = PlanOptions { forced: self.forced, ..PlanOptions::default() };
+                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                total.value = execution.count()?;
+                self.searcher.recycle(execution);
             }
             (_, None) => self.searcher.count_to(&self.query(), &mut total.value)?,
         }
@@ -255,9 +265,15 @@ impl SearchBuilder<'_> {
 
     pub(super) fn options(&self, for_people: bool) -> Result<PlanOptions> {
         let goal = self.own_goal();
-        let facets = self.term_facets()?;
+        let mut facets = self.term_facets()?;
+        if let Some(Forced::Facet { nth, method }) = self.forced
+            && let Some(facet) = facets.get_mut(nth as usize)
+        {
+            facet.method = Some(method);
+        }
         let keeps_matches = !self.facets.is_empty();
-        Ok(PlanOptions { goal, facets, keeps_matches, for_people })
+        let (forced, estimate_from) = (self.forced, self.estimate_from.unwrap_or_default());
+        Ok(PlanOptions { goal, facets, keeps_matches, for_people, forced, estimate_from })
     }
 
     /// What the plan is asked for where nothing is ranked.

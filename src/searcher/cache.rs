@@ -227,7 +227,11 @@ impl SearchBuilder<'_> {
             pattern_terms,
             statistics,
             budget: _,
+            estimate_from: _,
             partial: _,
+            // Every way finds the same.
+            forced: _,
+            explained: _,
         } = self.clone();
         let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());
         AnswerOptions {

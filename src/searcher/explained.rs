@@ -4,10 +4,12 @@ use super::TotalMode;
 use super::answer::Found;
 use super::search::SearchBuilder;
 use super::top_k::Way;
+use super::why::FilledPage;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
-use crate::explain::{self, ExplainTree};
-use crate::plan::{self, Goal, PlanOptions};
+use crate::explain::{self, ExplainPage, ExplainTree};
+use crate::plan::forced::Measured;
+use crate::plan::{self, EstimateFrom, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use std::time::Instant;
 
@@ -18,7 +20,36 @@ fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
 }
 
 impl SearchBuilder<'_> {
-    /// How the search would be answered, without touching postings but a few of phrases.
+    /// What the estimates of a plan may read: unless it is said, [`explain`](Self::explain) reads no postings, and
+    /// [`analyze`](Self::analyze), which reads them anyway, a sample of them before. It changes what is expected, not what is done.
+    ///
+    /// ```
+    /// use treepie::{Document, EstimateFrom, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// for title in ["new york", "new york city", "new deal", "york", "paris", "texas"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    /// }
+    /// writer.commit()?;
+    ///
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("new york")?;
+    /// let search = searcher.search(&query).count_only();
+    /// let sampled = search.clone().estimate_from(EstimateFrom::Samples).explain()?.plan.estimate;
+    /// assert_eq!((sampled.documents, &*sampled.source), (2, "counted in its only window"));
+    /// let headers = search.explain()?.plan.estimate;
+    /// assert_eq!((headers.lower, headers.upper, &*headers.source), (0, 3, "independence"));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn estimate_from(mut self, from: EstimateFrom) -> Self {
+        self.estimate_from = Some(from);
+        self
+    }
+
+    /// How the search would be answered. It reads the dictionary and the headers of posting lists, and no postings but
+    /// those of [documents](Self::explain_documents) that are asked for, and a sample where that is
+    /// [wanted](Self::estimate_from).
     ///
     /// # Errors
     ///
@@ -26,7 +57,7 @@ impl SearchBuilder<'_> {
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
-        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
         match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
@@ -36,6 +67,7 @@ impl SearchBuilder<'_> {
             None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
         }
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
+        self.put_documents(&mut tree, &plan, None)?;
         Ok(self.worded(tree, rewritten, notes))
     }
 
@@ -45,17 +77,23 @@ impl SearchBuilder<'_> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn analyze(mut self) -> Result<ExplainTree> {
+    pub fn analyze(self) -> Result<ExplainTree> {
+        self.analyzed(None)
+    }
+
+    /// The same with what was measured of it before.
+    pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget);
         self.partial = true;
+        self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let ranked = self.ranked()?;
-        let options = PlanOptions { goal: self.goal(ranked.as_ref()), ..self.options(true)? };
+        let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
         // What is only for people is none of the search's time.
-        let started = started + looking_up.elapsed();
+        let started = started + looking_up.elapsed() + plan.sampling;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
         let mut found = Found::uncounted();
         let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
@@ -66,22 +104,36 @@ impl SearchBuilder<'_> {
             _ => self.execute(&mut execution, &mut found),
         };
         self.end(done, &mut found)?;
-        let mut top = None;
+        let (mut top, mut page) = (None, FilledPage::new(&self.explained));
         match scored {
             Some(ranked) => {
                 let started = Instant::now();
-                let found = self.best(ranked, true, None, |_, _| Ok(()))?;
+                let found = self.best(ranked, true, None, |doc, score| {
+                    page.add(doc, Some(score));
+                    Ok(())
+                })?;
                 top = Some((found, started.elapsed()));
             }
             // Finds its matches by itself, once more.
             None if self.is_collapsed() => {
-                let collapsed = self.collapsed(|_| Ok(()))?;
+                let collapsed = self.collapsed(|hit| {
+                    page.add(hit.doc, None);
+                    Ok(())
+                })?;
                 (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
                 found.stopped = found.stopped.or(collapsed.stopped);
             }
             // Sorts what the nodes below it find, so that its time is its own.
-            None if is_sorted => found = self.sorted(Some(&mut execution), |_, _, _| Ok(()))?,
-            None => notes.extend(ranked.as_ref().and_then(constant_note)),
+            None if is_sorted => {
+                found = self.sorted(Some(&mut execution), |doc, _, _| {
+                    page.add(doc, None);
+                    Ok(())
+                })?;
+            }
+            None => {
+                found.docs.iter().for_each(|doc| page.add(*doc, None));
+                notes.extend(ranked.as_ref().and_then(constant_note));
+            }
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
@@ -89,10 +141,12 @@ impl SearchBuilder<'_> {
             page_len: pages.then_some(found.docs.len() as u64),
             facets: &found.facet_profiles,
             total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
         let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
-        if let Some(stopped) = found.stopped.or(of_top) {
+        let stopped = found.stopped.or(of_top);
+        if let Some(stopped) = stopped {
             notes.push(format!("{stopped}: this is what happened until then"));
         }
         if let Some(ranked) = scored {
@@ -103,7 +157,14 @@ impl SearchBuilder<'_> {
             self.put_sort(&mut tree, Some(&found))?;
         }
         self.put_facets(&mut tree, facets, Some(&found));
+        let page = stopped.is_none().then_some(&page);
+        self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
         Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// What a plan for people is made by.
+    pub(super) fn people_options(&self, ranked: Option<&Ranked<'_>>) -> Result<PlanOptions> {
+        Ok(PlanOptions { goal: self.goal(ranked), ..self.options(true)? })
     }
 
     /// What the plan is asked for: of a query that is ranked everything that matches, or only its number where
@@ -131,6 +192,27 @@ impl SearchBuilder<'_> {
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
         tree.notes = notes;
+        if let Some(costs) = &self.searcher.0.setting.costs {
+            tree.notes.push(match costs.machine() {
+                Some(machine) => format!("costs are those measured on {machine}"),
+                None => "costs are those of a calibration".into(),
+            });
+        }
+        tree.page = self.page();
+        tree.findings = tree.find_with(self.searcher);
         tree
+    }
+
+    /// The hits that are wanted.
+    fn page(&self) -> Option<ExplainPage> {
+        if self.count_only {
+            return None;
+        }
+        let total = match self.total {
+            TotalMode::Exact => "exact".to_owned(),
+            TotalMode::UpTo(most) => most.to_string(),
+            TotalMode::Unknown => "none".to_owned(),
+        };
+        Some(ExplainPage { offset: self.offset, limit: self.limit, total })
     }
 }

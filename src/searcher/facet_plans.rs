@@ -218,7 +218,8 @@ impl SearchBuilder<'_> {
                 (ValuesWanted { limit: 0, order, minimum: 1, filter: None }, None)
             }
         };
-        FacetPlan::within(segments, &FacetWanted { field, values, method, is_selected: false })
+        let wanted = FacetWanted { field, values, method, is_selected: false };
+        FacetPlan::within(segments, &wanted, self.searcher.costs())
     }
 
     /// How many buckets a facet is expected to have in all that it is counted in itself, and how many documents each of these: as

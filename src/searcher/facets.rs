@@ -283,6 +283,7 @@ impl SearchBuilder<'_> {
                         wanted = FacetPlan::within(
                             segments,
                             &FacetWanted { field, values, method, is_selected: false },
+                            self.searcher.costs(),
                         )?;
                         &wanted
                     }

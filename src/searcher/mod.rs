@@ -13,6 +13,7 @@ mod explained;
 mod facet;
 mod facet_plans;
 mod facets;
+mod facts;
 mod hits;
 mod prepared;
 mod ranges;
@@ -26,6 +27,11 @@ mod statistics;
 mod stopping_tests;
 mod top_k;
 mod values;
+mod what_if;
+#[cfg(test)]
+mod what_if_tests;
+mod why;
+mod why_empty;
 mod within;
 
 pub(crate) use cache::ResultCache;
@@ -55,7 +61,7 @@ use crate::highlight::Highlighter;
 use crate::ids::{DocId, FieldId};
 use crate::limits::{self, Limits};
 use crate::phrase::PhraseReader;
-use crate::plan::{self, Goal, Plan, PlanOptions, PlanScratch};
+use crate::plan::{self, CostModel, Costs, Goal, Plan, PlanOptions, PlanScratch};
 use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
 use crate::ranking::prepared::{Parts, Ranked};
@@ -123,6 +129,8 @@ pub(crate) struct Setting {
     pub(crate) cache: Option<Arc<ResultCache>>,
     /// Where slow searches are written down.
     pub(crate) slow: Option<SlowSearches>,
+    /// What the machine takes, where that was measured.
+    pub(crate) costs: Option<Arc<Costs>>,
 }
 
 type Scratch = (PlanScratch, ExecutionScratch);
@@ -258,7 +266,7 @@ impl Searcher {
     }
 
     /// The segments of the snapshot, in the order of the documents.
-    fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> + Clone {
+    pub(crate) fn segments(&self) -> impl ExactSizeIterator<Item = SegmentReader<'_>> + Clone {
         self.0.snapshot.readers()
     }
 
@@ -361,7 +369,7 @@ impl Searcher {
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..PlanOptions::default() };
         let (scratch, execution) = self.scratch();
-        let plan = plan::plan(normal, segments, &options, scratch)?;
+        let plan = plan::plan(normal, segments, &options, self.costs(), scratch)?;
         Ok(Execution::new(plan, false, execution))
     }
 
@@ -402,7 +410,8 @@ impl Searcher {
             return self.count_phrase(*field, phrase, total);
         }
         let (plan, execution) = self.scratch();
-        let plan = plan::plan(&normal, self.segments(), &PlanOptions::default(), plan)?;
+        let options = PlanOptions::default();
+        let plan = plan::plan(&normal, self.segments(), &options, self.costs(), plan)?;
         let mut execution = Execution::new(plan, false, execution);
         let count = execution.count();
         *total += execution.counted();
@@ -484,8 +493,8 @@ impl Searcher {
         found.facets.pop().ok_or_else(|| Error::new(ErrorKind::Usage, "counting a facet"))
     }
 
-    /// How a search for ten hits would be answered. Reads the dictionary and the headers of posting
-    /// lists, no postings but a sample of phrases; see [`SearchBuilder::analyze`] for what happens when it runs.
+    /// How a search for ten hits would be answered. Reads the dictionary, the headers of posting
+    /// lists, and no postings; see [`SearchBuilder::analyze`] for what happens when it runs.
     ///
     /// # Errors
     ///
@@ -540,7 +549,7 @@ impl Searcher {
     fn execution(&self, query: &Query, options: &PlanOptions) -> Result<Execution<'_>> {
         let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
         let (plan, execution) = self.scratch();
-        let plan = plan::plan(&rewritten.normal, self.segments(), options, plan)?;
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, self.costs(), plan)?;
         Ok(Execution::new(plan, false, execution))
     }
 
@@ -552,9 +561,14 @@ impl Searcher {
     ) -> Result<(Plan<'_>, String, Vec<String>)> {
         let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
         let scratch = PlanScratch::default();
-        let plan = plan::plan(&rewritten.normal, self.segments(), options, scratch)?;
+        let plan = plan::plan(&rewritten.normal, self.segments(), options, self.costs(), scratch)?;
         let text = rewritten.normal.display(self.schema()).to_string();
         Ok((plan, text, rewritten.notes))
+    }
+
+    /// What planning reckons with.
+    fn costs(&self) -> &CostModel {
+        self.0.setting.costs.as_ref().map_or(&CostModel::BUILT_IN, |costs| &costs.model)
     }
 
     /// Memory that an earlier query left, or none.

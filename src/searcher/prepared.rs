@@ -9,6 +9,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
+use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
@@ -130,9 +131,11 @@ impl<'s> SearchBuilder<'s> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn prepare(self) -> Result<PreparedSearch<'s>> {
+    pub fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
+        // Lists that are open already are what bounds take most time for.
+        self.forced = Some(Forced::ByBounds);
         let way = match ranked {
             _ if self.is_collapsed() => {
                 self.searcher.plan(&self.query(), &self.options(false)?)?;

@@ -116,7 +116,9 @@ impl<'a> SearchBuilder<'a> {
         if found.stopped.is_some() && found.total.relation == Relation::AtLeast {
             found.total.value = found.total.value.max(best.len() as u64);
         }
-        if !self.needs_matches(way) && !count {
+        // Scoring all of a few finds their number, which is as unasked for as where bounds leave some out.
+        let is_unasked = ranked.functions().is_empty() && self.facets.is_empty();
+        if !count && (!self.needs_matches(way) || is_unasked) {
             found.total = Total { value: best.len() as u64, relation: Relation::Unknown };
         }
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);

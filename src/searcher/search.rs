@@ -7,6 +7,8 @@ use crate::budget::{Budget, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::ScoreFunction;
 use crate::ids::{DocId, FieldId};
+use crate::plan::EstimateFrom;
+use crate::plan::forced::Forced;
 use crate::query::Query;
 use crate::ranking::bm25::Parameters;
 use crate::sort::SortKey;
@@ -40,6 +42,11 @@ pub struct SearchBuilder<'a> {
     pub(super) statistics: Statistics,
     pub(super) budget: Budget,
     pub(super) partial: bool,
+    /// What is done otherwise than it would be.
+    pub(super) forced: Option<Forced>,
+    /// `None` where that is left to what is asked for.
+    pub(super) estimate_from: Option<EstimateFrom>,
+    pub(super) explained: Vec<DocId>,
 }
 
 /// In what order hits come.
@@ -89,6 +96,9 @@ impl<'a> SearchBuilder<'a> {
             statistics: Statistics::default(),
             budget: Budget::new(),
             partial: false,
+            forced: None,
+            estimate_from: None,
+            explained: vec![],
         }
     }
 }

@@ -1,31 +1,4 @@
 //! Searches that took long, written down with how they were answered.
-//!
-//! A [`SlowLog`] is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
-//! [`SearchBuilder::run`], [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
-//! that takes as long as its threshold leaves a line, also one that ends with an error. A
-//! [`PreparedCount`](super::PreparedCount), which has no query any more, leaves none.
-//!
-//! # Lines
-//!
-//! JSON Lines: an object each, on one line. Names may be added, none is renamed within a `schema_version`, which is that of
-//! the plan ([`explain::SCHEMA_VERSION`](crate::explain::SCHEMA_VERSION)).
-//!
-//! ```text
-//! {"schema_version":1,"at":"2026-11-24T04:00:00.123456Z","took_ns":812345678,"index":"titles.tp","command":"search",
-//!  "query":"a*","error":null,"plan":{…}}
-//! ```
-//!
-//! `at` is when the search ended, `command` `search` or `count`, `error` the message of a search that failed. `plan` is what
-//! [`ExplainTree::to_json`] writes, or null where there was no time to make it.
-//!
-//! # Cost
-//!
-//! A search that is fast costs two looks at the clock, and nothing where there is no log. One that is slow is
-//! [analyzed](SearchBuilder::analyze), which runs it again: the plan has what happened in *that* run, which may have found
-//! everything in memory, while `took_ns` is what the search itself took. So that this makes nothing worse, only one search
-//! of a log is analyzed at a time, it is given up after a bit more than twice the time of the search and at the search's
-//! own deadline, and what was cancelled or has no time left is not run again: in all these cases the line has the plan alone,
-//! or as much of what happened as there was time for.
 
 use super::SearchBuilder;
 use crate::budget::Budget;
@@ -47,7 +20,37 @@ const BYTES_MAX_DEFAULT: u64 = 64 << 20;
 /// What a search may take again at the least, and what planning may take where nothing is run again.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Where searches that take long are written down; see the [module](self) for what is written, and what it costs.
+/// Where searches that take long are written down, with how they were answered.
+///
+/// It is given to an index by [`IndexOptions::slow_log`](crate::IndexOptions::slow_log). Every search through
+/// [`SearchBuilder::run`], [`PreparedSearch::run`](super::PreparedSearch::run) and [`Searcher::count`](super::Searcher::count)
+/// that takes as long as its threshold leaves a line, also one that ends with an error. A
+/// [`PreparedCount`](super::PreparedCount), which has no query any more, leaves none.
+///
+/// # Lines
+///
+/// JSON Lines: an object each, on one line. Names may be added, none is renamed within a `schema_version`, which is that of
+/// the plan ([`explain::SCHEMA_VERSION`](crate::explain::SCHEMA_VERSION)).
+///
+/// ```text
+/// {"schema_version":1,"at":"2026-11-24T04:00:00.123456Z","took_ns":812345678,"index":"titles.tp","command":"search",
+///  "query":"a*","error":null,"plan":{…}}
+/// ```
+///
+/// `at` is when the search ended, `command` `search` or `count`, `error` the message of a search that failed. `plan` is what
+/// [`ExplainTree::to_json`] writes, or null where there was no time to make it. [`SlowSearch`](crate::explain::SlowSearch) reads
+/// a line back, and [`SlowestSearches`](crate::explain::SlowestSearches) finds the worst of many.
+///
+/// # Cost
+///
+/// A search that is fast costs two looks at the clock, and nothing where there is no log. One that is slow is
+/// [analyzed](SearchBuilder::analyze), which runs it again: the plan has what happened in *that* run, which may have found
+/// everything in memory, while `took_ns` is what the search itself took. So that this makes nothing worse, only one search
+/// of a log is analyzed at a time, it is given up after a bit more than twice the time of the search and at the search's
+/// own deadline, and what was cancelled or has no time left is not run again: in all these cases the line has the plan alone,
+/// or as much of what happened as there was time for.
+///
+/// # Example
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -261,6 +264,8 @@ impl SearchBuilder<'_> {
         took: Duration,
         failure: Option<&Error>,
     ) -> Option<ExplainTree> {
+        // Documents were asked for of whoever explains the search, not of its log.
+        let search = SearchBuilder { explained: vec![], ..self.clone() };
         let now = Instant::now();
         let deadline = self.budget.deadline_from(started);
         let is_cancelled = failure.is_some_and(|error| error.kind() == ErrorKind::Cancelled);
@@ -268,12 +273,12 @@ impl SearchBuilder<'_> {
         if has_time && let Ok(_one_at_a_time) = log.analyzing.try_lock() {
             let again = now + took.saturating_mul(2) + GRACE;
             let until = deadline.map_or(again, |deadline| deadline.min(again));
-            let tree = Budget::new().deadline(until).run(|| self.clone().analyze());
+            let tree = Budget::new().deadline(until).run(|| search.clone().analyze());
             if tree.is_ok() {
                 return tree.ok();
             }
         }
-        let planned = SearchBuilder { budget: Budget::new().timeout(GRACE), ..self.clone() };
+        let planned = SearchBuilder { budget: Budget::new().timeout(GRACE), ..search };
         planned.explain().ok()
     }
 }

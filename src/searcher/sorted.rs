@@ -8,6 +8,7 @@ use crate::explain::{
     Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree, StreamCounts,
 };
 use crate::ids::DocId;
+use crate::plan::forced::Forced;
 use crate::ranking::prepared::Parts;
 use crate::sort::{First, Place, SortKey, SortOrder, SortProfile};
 use crate::value::Value;
@@ -44,12 +45,18 @@ impl SearchBuilder<'_> {
             Some((values, doc)) => Some(Place::new(order.ranks_of(values)?, *doc)),
             None => None,
         };
-        let wanted = self.offset.saturating_add(self.limit).min(self.searcher.n_docs());
+        let wanted = match self.forced {
+            Some(Forced::SortAll) => self.searcher.n_docs(),
+            _ => self.offset.saturating_add(self.limit).min(self.searcher.n_docs()),
+        };
         let (mut found, mut first) = (Found::uncounted(), First::new(&order, wanted, after));
         let mut took = Duration::ZERO;
         let look = |execution: &Execution<'_>, matches: &Matches, _: &mut Found| {
             let started = Instant::now();
             first.keep_to(execution.plan());
+            if self.forced == Some(Forced::WithoutStreams) {
+                first.read_no_lists();
+            }
             let done = first.look_at(&execution.plan().segments, matches, ranked.as_ref());
             took = started.elapsed();
             done
@@ -62,7 +69,8 @@ impl SearchBuilder<'_> {
         found.looked_at = LookedAt::Columns(SortProfile { time: took, ..first.profile() });
         let sorted = first.into_sorted();
         let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
-        let page = sorted.get(start..).unwrap_or_default();
+        let end = usize::try_from(self.offset.saturating_add(self.limit)).unwrap_or(usize::MAX);
+        let page = sorted.get(start..end.min(sorted.len())).unwrap_or_default();
         found.n_hits = page.len() as u64;
         page.iter().try_for_each(|place| hit(place.doc, place.score(), order.values(place)))?;
         Ok(found)

@@ -28,8 +28,12 @@ pub(super) enum Way {
 impl SearchBuilder<'_> {
     /// How the best of a query are found, whose scores differ.
     pub(super) fn way(&self, ranked: &Ranked<'_>) -> Way {
+        if let Some(way) = self.forced_way(ranked) {
+            return way;
+        }
         match ranked.shape() {
             _ if !ranked.functions().is_empty() => Way::Everything,
+            Shape::Tree if !self.bounds_pay(ranked) => Way::Everything,
             Shape::AnyOf | Shape::AllOf | Shape::Tree => Way::Bounds,
             Shape::Constant => Way::Everything,
             Shape::Phrase if !self.facets.is_empty() => Way::Everything,
@@ -38,6 +42,17 @@ impl SearchBuilder<'_> {
             }
             Shape::Phrase => Way::PhraseCounted,
         }
+    }
+
+    /// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
+    fn bounds_pay(&self, ranked: &Ranked<'_>) -> bool {
+        if matches!(self.total, TotalMode::UpTo(_)) {
+            // Counting ends where scoring would go on.
+            return true;
+        }
+        let is_found = self.total != TotalMode::Unknown || !self.facets.is_empty();
+        let best = self.offset.saturating_add(self.limit) as f64;
+        cost::bounds_pay(ranked.expected_matches(), best, is_found, ranked.matches_by_phrases())
     }
 
     /// Whether everything that matches has to be found beside the best.
@@ -118,6 +133,7 @@ impl SearchBuilder<'_> {
             return None;
         }
         let n_docs = u32::try_from(self.searcher.n_docs()).unwrap_or(u32::MAX);
+        let costs = self.searcher.costs();
         let matches = matching.estimate.documents as f64;
         let (n_lists, postings) = ranked.lists();
         let best = self.offset.saturating_add(self.limit) as f64;
@@ -125,14 +141,14 @@ impl SearchBuilder<'_> {
             // Those that have the words, if nothing else is below the phrase.
             let with_words = matching.children.iter().map(|input| input.estimate.documents);
             let candidates = with_words.min().unwrap_or(matching.estimate.upper) as f64;
-            cost::BestCosts::of_phrase(candidates, matches, n_lists, best)
+            cost::BestCosts::of_phrase(costs, candidates, matches, n_lists, best)
         };
         let ns = |cost: f32| cost.round() as u64;
         match way {
             Way::Bounds => {
                 let costs = match ranked.shape() {
-                    Shape::Tree => cost::BestCosts::of_tree(matches, n_lists, n_docs, best),
-                    _ => cost::BestCosts::of_terms(matches, postings, n_lists, n_docs, best),
+                    Shape::Tree => cost::BestCosts::of_tree(costs, matches, n_lists, n_docs, best),
+                    _ => cost::BestCosts::of_terms(costs, matches, postings, n_lists, n_docs, best),
                 };
                 let reason = "a block whose best possible score is too low is left out";
                 let decision = Decision::accepted("top-k by bounds", reason);
@@ -172,6 +188,12 @@ impl SearchBuilder<'_> {
                 let decision = Decision::rejected("top-k by bounds", reason);
                 let decision = decision.costing(ns(costs.of_everything));
                 Some(decision.instead_of("no facets", Some(ns(costs.by_bounds))))
+            }
+            Way::Everything if ranked.shape() == Shape::Tree => {
+                let reason =
+                    "so few are expected to match that bounds would leave out little of them";
+                let decision = Decision::accepted("score every match", reason);
+                Some(decision.instead_of("top-k by bounds", None))
             }
             Way::Everything => None,
         }

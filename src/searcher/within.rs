@@ -155,7 +155,7 @@ impl SearchBuilder<'_> {
                     let (field, method) = (self.field(&facet.field)?, options.method);
                     let values = options.wanted(self.searcher.schema().get(field))?;
                     let wanted = FacetWanted { field, values, method, is_selected: false };
-                    Some(FacetPlan::within(segments, &wanted)?)
+                    Some(FacetPlan::within(segments, &wanted, self.searcher.costs())?)
                 }
                 _ => None,
             };

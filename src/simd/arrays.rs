@@ -16,9 +16,15 @@ const GALLOP_RATIO: usize = 24;
 /// How many values two ascending lists have in common.
 pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if a.len().saturating_mul(GALLOP_RATIO) < b.len() {
-        return and_count_galloping(a, b);
+    match a.len().saturating_mul(GALLOP_RATIO) < b.len() {
+        true => and_count_galloping(a, b),
+        false => and_count_side_by_side(a, b),
     }
+}
+
+/// The same by going through both lists, whatever their lengths; `a` is not the longer one.
+#[inline]
+pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if a.len() >= avx2::BLOCK && avx2::available() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
@@ -32,9 +38,15 @@ pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
 /// returns how many there are; what does not fit is left out, so give it room for the shorter list.
 pub(crate) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if a.len().saturating_mul(GALLOP_RATIO) < b.len() {
-        return and_galloping(a, b, out);
+    match a.len().saturating_mul(GALLOP_RATIO) < b.len() {
+        true => and_galloping(a, b, out),
+        false => and_side_by_side(a, b, out),
     }
+}
+
+/// The same by going through both lists, whatever their lengths; `a` is not the longer one.
+#[inline]
+pub(crate) fn and_side_by_side(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if a.len() >= avx2::BLOCK && avx2::available() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
@@ -58,7 +70,8 @@ pub(crate) fn gallop(list: &[Le16], from: usize, value: u16) -> usize {
     from + step / 2 + window.partition_point(|&at| u16::from_le_bytes(at) < value)
 }
 
-fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
+/// The same by searching each value of a list in the other, whatever their lengths.
+pub(crate) fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
     let (mut at, mut n) = (0, 0);
     for &value in short {
         at = gallop(long, at, u16::from_le_bytes(value));
@@ -70,7 +83,8 @@ fn and_count_galloping(short: &[Le16], long: &[Le16]) -> u32 {
     n
 }
 
-fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [Le16]) -> usize {
+/// The same by searching each value of a list in the other, whatever their lengths.
+pub(crate) fn and_galloping(short: &[Le16], long: &[Le16], out: &mut [Le16]) -> usize {
     let (mut at, mut n) = (0, 0);
     for &value in short {
         at = gallop(long, at, u16::from_le_bytes(value));

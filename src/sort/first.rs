@@ -65,6 +65,8 @@ pub(crate) struct First<'o> {
     /// Ranges of the first key's field of which all that match have a value.
     within: Vec<Expansion>,
     pub(super) profile: SortProfile,
+    /// Whether lists in the order of the first key may be read.
+    reads_lists: bool,
     /// Room for what matches in a block, and for its numbers.
     places: Vec<u32>,
     numbers: Vec<u32>,
@@ -96,10 +98,16 @@ impl<'o> First<'o> {
             after,
             within,
             profile,
+            reads_lists: true,
             places,
             numbers,
             candidate,
         }
+    }
+
+    /// From now on looks at columns alone.
+    pub(crate) fn read_no_lists(&mut self) {
+        self.reads_lists = false;
     }
 
     /// Learns what the plan that finds the matches says of the first key's field.
@@ -284,7 +292,10 @@ impl<'o> First<'o> {
             let (after, within) = (self.after.as_ref(), &self.within[..]);
             let wanted = Wanted { field: *field, matches, n, after, within, by_number };
             let left = budget::left();
-            let streamed = wanted.candidates(segment, &mut self.profile.streamed)?;
+            let streamed = match self.reads_lists {
+                true => wanted.candidates(segment, &mut self.profile.streamed)?,
+                false => None,
+            };
             let held = left.saturating_sub(budget::left());
             let done = match streamed {
                 None => self.look_at_blocks(*field, column, &mut ranks, matches),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use crate::failing::Failing;
+use treepie::explain::ExplainTree;
 use treepie::{
     CancelToken, CommitOutcome, Document, Error, ErrorKind, Field, FieldKind, Index, IndexWriter,
     Limits, Result, Schema, Searcher, WriterOptions,
@@ -188,6 +189,13 @@ const CASES: &[Case] = &[
         outcome: None,
         provoke: || Schema::builder().text("a").order_by(["a"; 5]).build().unwrap_err(),
         says: &["ordering the documents of an index: expected at most 4 fields, found 5"],
+    },
+    Case {
+        kind: ErrorKind::LimitExceeded,
+        limit: Some("JSON_BYTES_MAX"),
+        outcome: None,
+        provoke: || ExplainTree::from_json(&" ".repeat((256 << 20) + 1)).unwrap_err(),
+        says: &["a plan", "268435456 bytes"],
     },
     of_document("VALUE_BYTES_MAX", || adding("text", 17 << 20), &["field 'text'"]),
     of_document("DOCUMENT_BYTES_MAX", a_large_document, &["the values of a document"]),

@@ -15,14 +15,17 @@ mod deadlines;
 mod deletes;
 mod disk_full;
 mod errors;
+mod estimates;
 mod events;
 mod expansions;
 mod facet_ranges;
 mod facets;
 mod failing;
 mod few_deleted;
+mod findings;
 mod fixtures;
 mod functions;
+mod golden;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod inspect;
@@ -53,5 +56,8 @@ mod states;
 mod statistics;
 mod streams;
 mod typed;
+mod why;
+mod windows;
+mod why_empty;
 #[cfg(feature = "zones")]
 mod zones;

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use treepie::explain::ExplainTree;
 use treepie::query::{Fuzziness, Query};
 use treepie::storage::ReadMode;
-use treepie::{Document, Index, Order, Schema, Searcher, TotalMode};
+use treepie::{Document, EstimateFrom, Index, Order, Schema, SearchBuilder, Searcher, TotalMode};
 
 /// More than two windows of 65,536 documents, and a third that is not full.
 const N_DOCS: usize = 140_000;
@@ -238,7 +238,9 @@ fn check_on(
         assert_eq!(counts.missing, missing, "documents without {facet} of {query}");
     }
     for search in [searcher.search(query).count_only(), search()] {
-        check_bounds(&search.clone().explain().unwrap(), total, offset, limit);
+        let sampled = search.clone().explain().unwrap();
+        check_bounds(&sampled, total, offset, limit);
+        check_estimates(&sampled, &search, (total, offset, limit));
         let analyzed = search.analyze().unwrap();
         check_bounds(&analyzed, total, offset, limit);
         for node in analyzed.plan.iter() {
@@ -247,6 +249,34 @@ fn check_on(
             let at_least = if actual.complete { node.estimate.lower } else { 0 };
             assert!(at_least <= actual.documents, "{} in {query}: {node:?}", node.label);
         }
+    }
+}
+
+/// A plan is the same each time; samples make bounds no wider and change nothing but what is expected.
+fn check_estimates(
+    sampled: &ExplainTree,
+    search: &SearchBuilder<'_>,
+    of_page: (u64, usize, usize),
+) {
+    assert_eq!(&search.clone().explain().unwrap(), sampled);
+    let plan_from = |from| search.clone().estimate_from(from).explain().unwrap();
+    let [dictionary, headers] = [EstimateFrom::Dictionary, EstimateFrom::Headers].map(plan_from);
+    let nodes = dictionary.plan.iter().zip(headers.plan.iter()).zip(sampled.plan.iter());
+    for ((least, more), most) in nodes {
+        assert_eq!(
+            (&more.operator, &more.algorithm),
+            (&most.operator, &most.algorithm),
+            "{sampled}"
+        );
+        for (a, b) in [(least, more), (more, most)] {
+            assert_eq!(a.label, b.label);
+            let (a, b) = (&a.estimate, &b.estimate);
+            assert!(a.lower <= b.lower && b.upper <= a.upper, "{dictionary}\n{headers}\n{sampled}");
+        }
+    }
+    for tree in [&dictionary, &headers] {
+        let (total, offset, limit) = of_page;
+        check_bounds(tree, total, offset, limit);
     }
 }
 

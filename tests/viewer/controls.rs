@@ -211,6 +211,61 @@ fn a_document_colours_the_tree() {
     browser.expect_silence("lens");
 }
 
+/// What the library says of documents and containers is what the page shows.
+#[test]
+fn a_real_search_has_its_documents_and_maps() {
+    use treepie::explain::Verdict;
+    use treepie::{DocId, Document, Index, Schema};
+    let index = Index::in_memory(Schema::builder().text("title").build().expect("a schema"));
+    let mut writer = index.writer().expect("a writer");
+    for title in ["A history of war", "A history of art", "Art", "History"] {
+        writer.add(Document::new().with("title", title)).expect("a title");
+    }
+    writer.commit().expect("in memory");
+    let searcher = index.searcher().expect("a snapshot");
+    let query = searcher.parse("+history art -war").expect("a query");
+    let asked = [0, 1].map(DocId);
+    let tree = searcher.search(&query).explain_documents(asked).analyze().expect("a plan");
+    let Some(browser) = opened("real", &tree.to_html(), "doc=0&node=0.0.0") else { return };
+    let lens = browser.text("#lens");
+    for told in [
+        "A history of war",
+        "fails at NOT title:war: the document has it",
+        "TermScan NOT title:war",
+    ] {
+        assert!(lens.contains(told), "{told} in {lens}");
+    }
+    let marks = |verdict: Verdict| {
+        browser.count(&format!(".box.verdict-{}", verdict.name().replace(' ', "-")))
+    };
+    let told = |nth: usize, verdict: Verdict| {
+        tree.documents[nth].verdicts.values().filter(|told| **told == verdict).count() as u64
+    };
+    for verdict in [Verdict::Matched, Verdict::Failed, Verdict::NotReached] {
+        assert_eq!(marks(verdict), told(0, verdict), "{verdict:?} in {tree}");
+    }
+    // Both maps: what the word is in, and what was found.
+    let details = browser.text("#details");
+    for told in ["here: 1 window: 1 array", "result: 1 window: 1 array"] {
+        assert!(details.contains(told), "{told} in {details}");
+    }
+    browser.click("[data-id=\"0.0.1\"]");
+    assert!(
+        browser
+            .text("#details .verdict-line")
+            .ends_with("comes out of this node, which must not be")
+    );
+    browser.run("document.querySelector('#doc').value = '1'; document.querySelector('.lens-form').requestSubmit()");
+    browser.settle();
+    assert!(browser.text("#lens").contains("matches, and is number 1 of the hits"));
+    assert_eq!(
+        (marks(Verdict::Failed), marks(Verdict::Matched)),
+        (told(1, Verdict::Failed), told(1, Verdict::Matched))
+    );
+    assert!(browser.text(".score").contains("title:art, weight × part"));
+    browser.expect_silence("real");
+}
+
 #[test]
 fn the_table_sorts_by_every_column() {
     let tree = plans::bushy(400);

@@ -144,7 +144,7 @@ impl Destination {
 }
 
 /// Writes a file beside its place and then gives it the name: nobody sees half of it, also where this ends early.
-fn publish(path: &Path, text: &str, replaces: bool) -> Result<(), Error> {
+pub(crate) fn publish(path: &Path, text: &str, replaces: bool) -> Result<(), Error> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = temporary(".treepie-", "").tempfile_in(dir).map_err(failed(path))?;
     file.write_all(text.as_bytes()).map_err(failed(path))?;

@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Done,
     /// Searched, and nothing was found.
     NothingFound,
+    /// Compared, and not the same.
+    Different,
     /// An error, damage that `verify` has listed, or nothing that could be salvaged.
     Failed,
 }
@@ -28,7 +30,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(match exit {
             Exit::Done => 0,
-            Exit::NothingFound => 1,
+            Exit::NothingFound | Exit::Different => 1,
             Exit::Failed => 2,
         })
     }

@@ -29,6 +29,8 @@ function showDetails(app, host) {
         "p",
         { class: `verdict-line ${verdict.replace(" ", "-")}` },
         `${VERDICTS[verdict].mark} document ${grouped(app.document.doc)}: ${VERDICTS[verdict].words}`,
+        // Its mark is about the node alone, whatever the intersection makes of it.
+        verdict === "matched" && entry.label.startsWith("NOT ") && ", which must not be",
       ),
     pairs([
       entry.algorithm && ["algorithm", foreign(entry.algorithm)],
@@ -300,11 +302,14 @@ function segmentTable(segments, row) {
   );
 }
 
+/** Operators that make a page of what matches. */
+const PAGES = new Set(["Limit", "TopK", "Sort", "Collapse"]);
+
 /** The containers of the node by segment, above those of the result. */
 function containerMaps(app, entry) {
   if (entry.windows.length === 0) return [];
-  // The topmost node that has any is nearest to the result.
-  const result = app.plan.entries.find((candidate) => candidate.windows.length > 0);
+  // What matches comes out of the first node that does not only make a page of it.
+  const result = app.plan.entries.find((candidate) => !PAGES.has(candidate.operator));
   const below = entry === result ? [] : result.windows;
   const shown = entry.windows.slice(0, 12);
   const legend = el(

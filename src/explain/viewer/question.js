@@ -230,15 +230,7 @@ function verdictsOf(app, document_) {
         ` (${tally.map(([name, n]) => `${VERDICTS[name].mark} ${name} ${n}`).join(", ")})`,
       ),
     ),
-    !document_.matches &&
-      reasons.length > 0 &&
-      el(
-        "p",
-        {},
-        "Fails at ",
-        reasons.slice(0, 12).map((entry, at) => [at > 0 ? ", " : "", app.link(entry)]),
-        reasons.length > 12 ? ` and ${reasons.length - 12} more` : "",
-      ),
+    reasonOf(app, document_, reasons),
     document_.score
       ? el(
           "details",
@@ -247,6 +239,32 @@ function verdictsOf(app, document_) {
           scoreTree(document_.score),
         )
       : document_.matches && el("p", { class: "faint" }, "Nothing is scored here."),
+  );
+}
+
+/** Why it is found, or is not, and all that it misses. */
+function reasonOf(app, document_, reasons) {
+  if (typeof document_.reason === "string" && document_.reason !== "") {
+    const at = app.plan.byId.get(document_.failed_at);
+    const misses = Array.isArray(document_.misses) ? document_.misses : [];
+    return [
+      el("p", {}, foreign(document_.reason, 300), at && [": ", app.link(at)]),
+      misses.length > 1 &&
+        el(
+          "ul",
+          {},
+          misses.slice(0, 20).map((miss) => el("li", {}, foreign(miss, 300))),
+          misses.length > 20 && el("li", {}, `and ${misses.length - 20} more`),
+        ),
+    ];
+  }
+  if (document_.matches || reasons.length === 0) return null;
+  return el(
+    "p",
+    {},
+    "Fails at ",
+    reasons.slice(0, 12).map((entry, at) => [at > 0 ? ", " : "", app.link(entry)]),
+    reasons.length > 12 ? ` and ${reasons.length - 12} more` : "",
   );
 }
 

@@ -51,11 +51,87 @@ fn a_score_is_explained_and_so_is_its_absence() {
 
     let missing = dir.run(&["explain", "t.tp", "+paris +spain -film", "--doc", &doc]);
     assert_eq!(missing.status, 1);
-    let lines: Vec<&str> = missing.stdout.lines().skip(1).map(str::trim).collect();
-    assert_eq!(lines, ["spain must match and does not", "film must not match and does"]);
+    for told in [
+        "Document ",
+        "✗ fails at title:spain: the document does not have it\n",
+        "     title:spain must match and does not\n",
+        "     title:film must not match and does\n",
+    ] {
+        assert!(missing.stdout.contains(told), "{told} in {}", missing.stdout);
+    }
     let missing = why("(spain france wolken)~2", &doc).json();
     assert_eq!(missing["misses"], json!(["0 of 3 alternatives match, and 2 must"]));
     why("paris", "99").fails_with(&["a number below 7"]);
+}
+
+/// The plan of what was asked, with what becomes of one document in it, in every form that has a place for it.
+#[test]
+fn a_document_goes_through_the_plan() {
+    let dir = Dir::with_titles();
+    let hit =
+        dir.run(&["search", "t.tp", "+film paris", "--format", "json"]).json()["hits"][0].clone();
+    let doc = hit["doc"].to_string();
+    let explain = |query: &str, more: &[&str]| {
+        dir.run(&[&["explain", "t.tp", query, "--doc", &doc][..], more].concat())
+    };
+    let json = explain("+paris -film", &["--format", "json"]);
+    assert_eq!(json.status, 1);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    // What there was before, and the plan.
+    assert_eq!((&json["doc"], &json["matches"]), (&hit["doc"], &json!(false)));
+    assert_eq!((&json["score"], &json["explanation"]), (&Value::Null, &Value::Null));
+    assert_eq!((&json["query"], &json["schema_version"]), (&json!("+paris -film"), &json!(1)));
+    let document = &json["documents"][0];
+    assert_eq!(document["reason"], "fails at NOT title:film: the document has it");
+    let verdict = |id: &Value| &document["verdicts"][id.as_str().unwrap()];
+    assert_eq!(
+        (verdict(&json["plan"]["id"]), verdict(&document["failed_at"])),
+        (&json!("failed"), &json!("matched"))
+    );
+
+    let text = explain("+paris -film", &[]).stdout;
+    assert!(text.contains("marks     ✓ matched, ✗ failed, · not reached,"), "{text}");
+    assert!(text.contains("✗ TopK best 10 by score\n"), "{text}");
+    assert!(text.contains("─ ✓ TermScan NOT title:film\n"), "{text}");
+    assert!(text.contains("document  matches this, which must not be\n"), "{text}");
+    assert!(text.contains("✗ fails at NOT title:film: the document has it\n"), "{text}");
+    let ascii = explain("+paris -film", &["--ascii"]).stdout;
+    assert!(ascii.is_ascii() && ascii.contains("- + TermScan NOT title:film\n"), "{ascii}");
+    let colored = explain("+paris -film", &["--color", "always"]).stdout;
+    assert!(colored.contains("\u{1b}[31m✗\u{1b}[0m") && colored.contains("\u{1b}[32m✓\u{1b}[0m"));
+
+    // With what else shapes a plan.
+    let ran = explain(
+        "+film paris",
+        &["--analyze", "--facet", "qualifier", "--limit", "3", "--total", "none"],
+    );
+    assert_eq!(ran.status, 0);
+    assert!(ran.stdout.contains("✓ matches, and is number 1 of the hits\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Facet qualifier"), "{}", ran.stdout);
+    let counted = explain("+film paris", &["--count"]);
+    assert!(counted.stdout.contains("✓ matches\n") && !counted.stdout.contains("Score"));
+    assert!(
+        explain("+film paris", &["--analyze", "--offset", "5"])
+            .stdout
+            .contains("is not on the page of TopK")
+    );
+
+    let dot = explain("+paris -film", &["--format", "dot"]).stdout;
+    assert!(
+        dot.contains("fails at NOT title:film")
+            && dot.contains("label=\"✓ TermScan\\nNOT title:film"),
+        "{dot}"
+    );
+    assert!(explain("+paris -film", &["--format", "mermaid"]).stdout.contains("#10007; TopK"));
+    assert!(explain("+paris -film", &["--format", "html"]).stdout.contains("\"failed_at\":"));
+    for format in ["pgjson", "folded"] {
+        explain("paris", &["--analyze", "--format", format])
+            .fails_with(&["--doc", "dot or mermaid"]);
+    }
+    assert_eq!(explain("+paris -film", &["-o", "why.txt"]).status, 1);
+    assert!(
+        std::fs::read_to_string(dir.0.join("why.txt")).unwrap().contains("fails at NOT title:film")
+    );
 }
 
 #[test]

@@ -45,6 +45,31 @@ fn bench_finds_the_best_with_and_without_counting() {
 }
 
 #[test]
+fn bench_tells_how_far_estimates_are_off() {
+    let dir = Dir::with_titles();
+    dir.write("q.txt", "+history +spain\nfilm paris\n\"paris texas\"\n");
+    let bench =
+        ["bench", "t.tp", "--queries", "q.txt", "--commands", "COUNT,TOP_10", "--estimates"];
+    let report = dir.run(&[&bench[..], &["--format", "json"]].concat()).json();
+    for from in ["dictionary", "headers", "samples"] {
+        let report = &report[from];
+        assert_eq!((&report["plans"], &report["all"]["outside"]), (&json!(6), &json!(0)), "{from}");
+        assert!(report["plan_us"]["median"].as_f64().unwrap() > 0.0);
+    }
+    // So few titles are counted rather than estimated.
+    assert_eq!(report["samples"]["all"]["max"].as_f64(), Some(1.0));
+    let names = report["samples"]["operators"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|it| it["operator"].as_str().unwrap()).collect();
+    assert!(["Intersect", "TopK", "Union"].iter().all(|name| names.contains(name)), "{names:?}");
+    let text = dir.ok(&bench);
+    assert_eq!(text.lines().filter(|line| line.starts_with("operator ")).count(), 3, "{text}");
+    assert!(text.contains("Estimates from samples"), "{text}");
+    // Nothing is timed that a pass could repeat.
+    assert_eq!(dir.run(&[&bench[..], &["--passes", "3"]].concat()).status, 2);
+    assert_eq!(dir.run(&[&bench[..5], &["--format", "json"]].concat()).status, 2);
+}
+
+#[test]
 fn eval_measures_the_ranking_and_writes_the_run() {
     let dir = Dir::new();
     dir.write(

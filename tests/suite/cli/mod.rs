@@ -8,10 +8,13 @@ mod facets;
 mod index;
 mod input;
 mod inspect;
+mod kept_plans;
 mod measure;
 mod plans;
 mod search;
 mod slow;
+mod what_if;
+mod why_empty;
 
 use std::{
     fs,

@@ -27,8 +27,7 @@ fn each_format_prints_what_it_is_called() {
     }
     dir.run(&explain(&["--format", "folded"])).fails_with(&["folded", "add --analyze"]);
     dir.run(&explain(&["--format", "dot", "--ascii"])).fails_with(&["--ascii"]);
-    dir.run(&explain(&["--format", "dot", "--doc", "1"])).fails_with(&["--doc"]);
-    dir.run(&explain(&["--doc", "1", "-o", "x"])).fails_with(&["--doc"]);
+    dir.run(&explain(&["--format", "pgjson", "--doc", "1"])).fails_with(&["--doc"]);
 }
 
 /// What is named by -o is there whole, and nothing that was there before is lost by mistake.

@@ -9,9 +9,13 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, ErrorKind, Index, Searcher, TotalMode};
+use treepie::{Error, ErrorKind, Index, SearchBuilder, Searcher, TotalMode, query::Query};
 
-use super::open;
+use super::{
+    bench_estimates::{self, ReportFormat},
+    bench_what_if,
+    calibrate::CostsArgs,
+};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -24,11 +28,22 @@ use crate::{
 #[command(after_help = "Example:
   treepie bench titles.tp --queries queries.txt --passes 7
   treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
+  treepie bench titles.tp --queries queries.txt --what-if --format text
+  treepie bench titles.tp --queries queries.txt --estimates
 
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
 the query to its answer, on one thread. A query that this version cannot answer gets a line with
-\"error\". Slow queries are written to --log in one more pass, which is not timed.")]
+\"error\". Slow queries are written to --log in one more pass, which is not timed.
+
+With --what-if each query runs as it is planned and, in turn, with each decision taken the other way, as treepie explain
+--what-if does; a line tells what it took as planned, what the best way took and which that is, and the last line sums up: the time
+of all queries over that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten that
+lost most.
+
+With --estimates queries are not timed but analyzed, with every match counted, once for each of three kinds
+of estimates: from the dictionary alone, also from headers, also from samples. The q-error of an operator is the greater of
+estimated and found documents by the smaller, each 1 at least; one outside of its bounds is a fault.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -41,12 +56,23 @@ pub(crate) struct Args {
     /// How often to go through the queries.
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     passes: u32,
+    /// Also take each decision of each plan the other way: how far the ways that were chosen are from the best.
+    #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
+    what_if: bool,
+    /// Print how far the estimates of plans are off, by operator, instead of times.
+    #[arg(long, group = "report", conflicts_with_all = ["passes", "slow_ms", "log"])]
+    estimates: bool,
+    /// How --what-if and --estimates are printed [default: text].
+    #[arg(long, value_enum, requires = "report")]
+    format: Option<ReportFormat>,
+    #[command(flatten)]
+    costs: CostsArgs,
     #[command(flatten)]
     slow: SlowArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BenchCommand {
+pub(super) enum BenchCommand {
     /// How many documents match.
     #[value(name = "COUNT")]
     Count,
@@ -70,7 +96,18 @@ struct Answer {
 }
 
 impl BenchCommand {
-    fn name(self) -> &'static str {
+    /// What is asked of a query.
+    pub(super) fn search<'s>(self, searcher: &'s Searcher, query: &'s Query) -> SearchBuilder<'s> {
+        let search = searcher.search(query);
+        match self {
+            BenchCommand::Count => search.count_only(),
+            BenchCommand::Top10 => search.limit(10).total(TotalMode::Unknown),
+            BenchCommand::Top100 => search.limit(100).total(TotalMode::Unknown),
+            BenchCommand::Top10Count => search.limit(10).total(TotalMode::Exact),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
         match self {
             BenchCommand::Count => "COUNT",
             BenchCommand::Top10 => "TOP_10",
@@ -79,21 +116,24 @@ impl BenchCommand {
         }
     }
 
+    /// How many of the best it wants; none where it only counts.
+    pub(super) fn hits(self) -> Option<u64> {
+        match self {
+            BenchCommand::Count => None,
+            BenchCommand::Top10 | BenchCommand::Top10Count => Some(10),
+            BenchCommand::Top100 => Some(100),
+        }
+    }
+
     fn run(self, searcher: &Searcher, text: &str) -> Result<Answer, Error> {
         let query = searcher.parse(text)?;
-        let (limit, total) = match self {
-            BenchCommand::Count => {
-                return Ok(Answer { hits: searcher.count(&query)?, top_score: None });
-            }
-            BenchCommand::Top10 => (10, TotalMode::Unknown),
-            BenchCommand::Top100 => (100, TotalMode::Unknown),
-            BenchCommand::Top10Count => (10, TotalMode::Exact),
-        };
-        let search = searcher.search(&query).limit(limit).total(total);
+        if self == BenchCommand::Count {
+            return Ok(Answer { hits: searcher.count(&query)?, top_score: None });
+        }
         // Documents are found, not fetched.
-        let found = search.fields::<&str>([]).run()?;
-        let hits = match total {
-            TotalMode::Exact => found.total.value,
+        let found = self.search(searcher, &query).fields::<&str>([]).run()?;
+        let hits = match self {
+            BenchCommand::Top10Count => found.total.value,
             _ => found.hits.len() as u64,
         };
         Ok(Answer { hits, top_score: found.hits.first().and_then(|hit| hit.score) })
@@ -110,9 +150,18 @@ struct Case {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let queries = read_queries(&args.queries)?;
-    let searcher = open(&args.index)?.searcher()?;
+    let costs = |options| args.costs.apply(options, &args.index);
+    let searcher = costs(Index::options())?.open(&args.index)?.searcher()?;
+    let format = args.format.unwrap_or_default();
+    if args.what_if {
+        return bench_what_if::run(&searcher, &args.commands, &queries, format, global);
+    }
+    if args.estimates {
+        let mut out = Output::new(global.color);
+        return bench_estimates::report(&searcher, &args.commands, &queries, format, &mut out);
+    }
     let mut cases: Vec<Case> = vec![];
-    for command in args.commands {
+    for command in args.commands.iter().copied() {
         for query in &queries {
             cases.push(Case {
                 command,
@@ -129,7 +178,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     if args.slow.is_given() {
         // An index of its own: writing a plan down takes longer than the query.
-        let searcher = args.slow.listen(Index::options())?.open(&args.index)?.searcher()?;
+        let searcher = costs(args.slow.listen(Index::options())?)?.open(&args.index)?.searcher()?;
         for case in cases.iter().filter(|case| case.answer.is_ok()) {
             case.command.run(&searcher, &case.query)?;
         }
@@ -156,11 +205,8 @@ impl Case {
         let start = Instant::now();
         self.answer = self.command.run(searcher, &self.query);
         self.times.push(start.elapsed());
-        let about_the_query = [ErrorKind::Query, ErrorKind::Unsupported, ErrorKind::LimitExceeded];
         match &mut self.answer {
-            Err(error) if !about_the_query.contains(&error.kind()) => {
-                Err(std::mem::replace(error, usage("")))
-            }
+            Err(error) if !is_about_the_query(error) => Err(std::mem::replace(error, usage(""))),
             _ => Ok(()),
         }
     }
@@ -180,6 +226,11 @@ impl Case {
             Err(error) => json!({ "command": command, "query": query, "error": error.to_string() }),
         }
     }
+}
+
+/// Whether others can be answered nevertheless.
+pub(super) fn is_about_the_query(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
 }
 
 fn read_queries(path: &Path) -> Result<Vec<String>, Error> {

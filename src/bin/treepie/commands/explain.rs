@@ -5,11 +5,14 @@ use std::{io, io::Write, path::PathBuf};
 use clap::ValueEnum;
 use serde_json::Value;
 use treepie::{
-    DocId, Error, ErrorKind,
+    DocId, Error, ErrorKind, Index,
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{in_query, open_with_synonyms, search::Shape, text_or_stdin, why};
+use super::{
+    bench_estimates::EstimatesFrom, in_query, open_with, search::Shape, text_or_stdin, why,
+    why_empty,
+};
 use crate::{
     args::Global,
     destination::{Destination, DestinationArgs},
@@ -23,13 +26,17 @@ use crate::{
   treepie explain titles.tp 'history AND (france OR spain) -war'
   treepie explain titles.tp 'history AND (france OR spain) -war' --analyze --facet qualifier
   treepie explain titles.tp history --count --format json
+  treepie explain titles.tp 'history AND france' --count --what-if
   treepie explain titles.tp 'history france' --doc 15212
+  treepie explain titles.tp '+history +frnace -war' --why-empty
   treepie explain titles.tp 'history france' --analyze --format dot | dot -Tsvg >plan.svg
   treepie explain titles.tp 'history france' --analyze --format html -o plan.html
   treepie explain titles.tp 'history france' --analyze --open
 
-Without --analyze the dictionary and the headers of posting lists are read, and no postings, but for
-phrases a sample of documents.")]
+Without --analyze the dictionary and the headers of posting lists are read, and no postings but those of the
+document of --doc. With it estimates come from a sample of postings, for some 20 µs, as without it where
+--estimate-from says samples. Each estimate says what it comes from. With --doc the exit status is 1 where the
+document does not match.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
@@ -39,12 +46,22 @@ pub(crate) struct Args {
     /// Answer the query and show what happened beside what was expected.
     #[arg(long)]
     analyze: bool,
+    /// Take each decision the other way as well, and show what the search took so (includes --analyze; a second, or
+    /// half of --timeout).
+    #[arg(long)]
+    what_if: bool,
     /// The plan of a count instead of one of a page of hits.
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
-    /// How the score of a document comes about, or why it does not match, by its number.
-    #[arg(long, value_name = "N", conflicts_with_all = ["analyze", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "total", "after"])]
+    /// What becomes of a document, by its number: which nodes it matches, where it fails, and its score.
+    #[arg(long, value_name = "N")]
     doc: Option<u64>,
+    /// What the estimates of documents may read [default: headers, with --analyze samples].
+    #[arg(long, value_enum)]
+    estimate_from: Option<EstimatesFrom>,
+    /// Why nothing matches: the fewest conditions that no document meets together, and what each of them does.
+    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
+    why_empty: bool,
     #[command(flatten)]
     shape: Shape,
     /// Draw with ASCII characters only.
@@ -98,19 +115,22 @@ impl Args {
 
     /// Refuses what does not go together, before anything is opened.
     fn check(&self) -> Result<Destination, Error> {
-        if self.format() == ExplainFormat::Folded && !self.analyze {
+        if self.format() == ExplainFormat::Folded && !self.analyze && !self.what_if {
             return Err(usage("--format folded prints the times of a run").hint("add --analyze"));
         }
         if self.ascii && self.format() != ExplainFormat::Text {
             return Err(usage("--ascii is about --format text"));
         }
-        let is_of_document = matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json);
-        if self.doc.is_some() && !is_of_document {
-            return Err(usage("--doc prints with --format text or json only"));
+        let is_of_nodes = matches!(self.format(), ExplainFormat::Pgjson | ExplainFormat::Folded);
+        if self.doc.is_some() && is_of_nodes {
+            return Err(usage("--doc shows with --format text, json, html, dot or mermaid"));
+        }
+        if self.why_empty && !matches!(self.format(), ExplainFormat::Text | ExplainFormat::Json) {
+            return Err(usage("--why-empty prints with --format text or json only"));
         }
         let destination = self.destination.check()?;
-        if self.doc.is_some() && !destination.is_standard_output() {
-            return Err(usage("--doc prints to standard output only"));
+        if self.why_empty && !destination.is_standard_output() {
+            return Err(usage("--why-empty prints to standard output only"));
         }
         Ok(destination)
     }
@@ -119,23 +139,24 @@ impl Args {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let (destination, format) = (args.check()?, args.format());
     let text = text_or_stdin(&args.query, "reading the query")?;
-    let searcher = open_with_synonyms(&args.index, &args.shape.synonyms)?.searcher()?;
+    let options = args.shape.costs.apply(Index::options(), &args.index)?;
+    let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
     let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.count {
         search = search.count_only();
     }
-    if let Some(doc) = args.doc {
-        let why = why::of(&searcher, &search, DocId(doc)).map_err(in_query(&text))?;
-        let mut out = Output::new(global.color);
-        match format {
-            ExplainFormat::Json => out.json_line(&why.to_json(&text))?,
-            _ => why.print_text(&mut out)?,
-        }
-        out.flush()?;
-        return Ok(if why.matches() { Exit::Done } else { Exit::NothingFound });
+    if args.why_empty {
+        let why = search.why_empty().map_err(in_query(&text))?;
+        why_empty::print(why, text, format == ExplainFormat::Json, global)?;
+        return Ok(Exit::Done);
+    }
+    search = search.explain_documents(args.doc.map(DocId));
+    if let Some(from) = args.estimate_from {
+        search = search.estimate_from(from.into_library());
     }
     let explained = match args.analyze {
+        _ if args.what_if => search.what_if(),
         true => search.analyze(),
         false => search.explain(),
     };
@@ -149,7 +170,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             };
             to_text(&tree, args.ascii, color)
         }
-        ExplainFormat::Json => tree.to_json() + "\n",
+        ExplainFormat::Json => match why::of(&tree) {
+            None => tree.to_json() + "\n",
+            Some(document) => format!("{}\n", why::to_json(to_value(&tree)?, document)),
+        },
         ExplainFormat::Dot => tree.to_dot(),
         ExplainFormat::Mermaid => tree.to_mermaid(),
         ExplainFormat::Pgjson => tree.to_pgjson(),
@@ -157,7 +181,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ExplainFormat::Html => tree.to_html(),
     };
     destination.write(&printed, format.extension(), global.color)?;
-    Ok(Exit::Done)
+    match why::of(&tree) {
+        Some(document) if !document.matches => Ok(Exit::NothingFound),
+        Some(_) | None => Ok(Exit::Done),
+    }
 }
 
 /// The tree as wide as the terminal.

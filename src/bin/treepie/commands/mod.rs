@@ -3,7 +3,10 @@
 pub(crate) mod analyze;
 mod batches;
 pub(crate) mod bench;
+mod bench_what_if;
+pub(crate) mod calibrate;
 pub(crate) mod bench_disk;
+mod bench_estimates;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod delete;
@@ -19,6 +22,7 @@ mod inspect_io;
 pub(crate) mod man;
 pub(crate) mod merge;
 mod page;
+pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod salvage;
 pub(crate) mod schema;
@@ -27,6 +31,7 @@ pub(crate) mod search;
 mod stats;
 pub(crate) mod verify;
 mod why;
+mod why_empty;
 
 use std::{
     fs,
@@ -69,8 +74,10 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Export(args) => export::run(args, global),
         Command::Analyze(args) => analyze::run(args, global),
         Command::Eval(args) => eval::run(args, global),
+        Command::Plan(args) => plan::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::BenchDisk(args) => bench_disk::run(args, global),
+        Command::Calibrate(args) => calibrate::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
@@ -87,12 +94,7 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
     events.listen(Index::options()).open(path)
 }
 
-/// The same, with rules of synonyms for the words of queries: `FIELD:FILE` each.
-fn open_with_synonyms(path: &Path, synonyms: &[String]) -> Outcome<Index> {
-    open_with(Index::options(), path, synonyms)
-}
-
-/// The same, with other options, too.
+/// The same with other options, and with rules of synonyms for the words of queries: `FIELD:FILE` each.
 fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = options.clone().open(path)?;
     let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };

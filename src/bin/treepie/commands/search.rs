@@ -10,8 +10,9 @@ use treepie::{
 };
 
 use super::{
-    DatesArgs, batches, bm25_parameters, combined_fields, explain, facet, facet_tree, in_query,
-    is_state, open_with,
+    DatesArgs, batches, bm25_parameters,
+    calibrate::CostsArgs,
+    combined_fields, explain, facet, facet_tree, in_query, is_state, open_with,
     page::{Page, mark, say_why_stopped, shown_fields},
     parse_query,
     score::{Scoring, sort_keys},
@@ -205,6 +206,8 @@ pub(crate) struct Shape {
     #[arg(long, value_name = "FIELD:FILE")]
     pub(crate) synonyms: Vec<String>,
     #[command(flatten)]
+    pub(super) costs: CostsArgs,
+    #[command(flatten)]
     dates: DatesArgs,
 }
 
@@ -371,6 +374,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     let text = text_or_stdin(&args.query, "reading the query")?;
     let options = args.slow.listen(Index::options())?;
+    let options = args.shape.costs.apply(options, &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
     let query = args.shape.query(&text, searcher.schema())?;
     let mut out = Output::new(global.color);

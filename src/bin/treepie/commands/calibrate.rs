@@ -1,0 +1,171 @@
+//! `treepie calibrate`: what this machine takes for what planning reckons with; and the calibration that a command uses.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use serde_json::{Map, Value, json};
+use treepie::{Costs, Error, ErrorKind, Index, IndexOptions};
+
+use crate::{
+    args::Global,
+    destination::publish,
+    failure::{Exit, Outcome, note, usage},
+    output::{Format, Output, Table, duration},
+};
+
+/// What a calibration is called that is kept beside an index.
+const FILE: &str = "calibration";
+/// No calibration is as long.
+const BYTES_MAX: u64 = 64 << 10;
+
+/// Measure what this machine takes for what planning reckons with, and keep it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  treepie calibrate
+  treepie calibrate titles.tp
+  treepie calibrate -o this-machine.toml
+  treepie search titles.tp 'history france' --costs this-machine.toml
+
+Takes a second or two on one core; on a busy machine the figures are those of a busy machine. No answer depends on them: they choose
+between ways that find the same, and stand in plans. With an index the figures are written to the file `calibration` in its
+directory, and search, explain and bench of this tool reckon with them from then on; plans say so. The file is none of the
+index: copy leaves it where it is, as another machine takes another time, and whoever deletes it has the built-in figures again.")]
+pub(crate) struct Args {
+    /// The index to keep them beside.
+    #[arg(conflicts_with = "output")]
+    index: Option<PathBuf>,
+    /// Write them to FILE, which must not exist.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace FILE if it exists.
+    #[arg(long, requires = "output")]
+    force: bool,
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    let path = match (&args.index, &args.output) {
+        (Some(index), _) => {
+            // Not into a directory that is none.
+            Index::open(index)?;
+            Some(index.join(FILE))
+        }
+        (None, Some(path)) if path.exists() && !args.force => {
+            return Err(Error::new(ErrorKind::AlreadyExists, "writing the calibration")
+                .expected("a file that does not exist")
+                .found("one that does")
+                .in_file(path)
+                .hint("--force replaces it")
+                .into());
+        }
+        (None, path) => path.clone(),
+    };
+    let started = Instant::now();
+    let costs = treepie::calibrate()?;
+    let took = started.elapsed();
+    if let Some(path) = &path {
+        publish(path, &costs.to_text(), args.index.is_some() || args.force)?;
+    }
+    let mut out = Output::new(global.color);
+    match args.format {
+        Format::Text => print(&mut out, &costs)?,
+        Format::Json => out.json_line(&to_json(&costs))?,
+        format => {
+            let mut table = Table::new(&mut out, format, &["name", "ns", "built_in_ns"])?;
+            for ((name, ns), (_, built_in)) in costs.iter().zip(Costs::default().iter()) {
+                table.row(vec![json!(name), json!(ns), json!(built_in)])?;
+            }
+            table.finish()?;
+        }
+    }
+    out.flush()?;
+    if let Some(path) = &path {
+        note(format!("measured in {} and written to {}", duration(took), path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn to_json(costs: &Costs) -> Value {
+    let built_in = Costs::default();
+    let figures: Map<String, Value> = costs
+        .iter()
+        .zip(built_in.iter())
+        .map(|((name, ns), (_, built_in))| {
+            (
+                name.to_owned(),
+                json!({ "ns": ns, "built_in_ns": built_in, "measured": ns != built_in }),
+            )
+        })
+        .collect();
+    json!({ "machine": costs.machine(), "costs": figures })
+}
+
+fn print(out: &mut Output, costs: &Costs) -> Outcome<()> {
+    if let Some(machine) = costs.machine() {
+        writeln!(out, "{}", out.strong(machine))?;
+    }
+    let header = format!("{:<20} {:>12} {:>12}", "", "this machine", "built in");
+    writeln!(out, "{}", out.dim(&header))?;
+    let built_in = Costs::default();
+    for ((name, ns), (_, built_in)) in costs.iter().zip(built_in.iter()) {
+        let name = name.trim_end_matches("_ns").replace('_', " ");
+        let measured = match ns == built_in {
+            true => "–".to_owned(),
+            false => format!("{ns:.2} ns"),
+        };
+        writeln!(out, "{name:<20} {measured:>12} {:>12}", format!("{built_in} ns"))?;
+    }
+    Ok(())
+}
+
+/// Where the figures come from that a command plans by.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct CostsArgs {
+    /// Plan by the figures in FILE, as `treepie calibrate -o FILE` writes them [default: those in INDEX/calibration, if
+    /// there is one, or the built-in ones].
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+}
+
+impl CostsArgs {
+    /// The options to open an index with, by which its searches are planned.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with the file, with its name and line.
+    pub(crate) fn apply(&self, options: IndexOptions, index: &Path) -> Result<IndexOptions, Error> {
+        let costs = match &self.costs {
+            Some(path) => read(path)?,
+            None => {
+                let path = index.join(FILE);
+                if !path.is_file() {
+                    return Ok(options);
+                }
+                let anew = "delete it, or write it anew: treepie calibrate INDEX";
+                read(&path).map_err(|error| error.hint(anew))?
+            }
+        };
+        Ok(options.costs(costs))
+    }
+}
+
+fn read(path: &Path) -> Result<Costs, Error> {
+    let failed = |error| Error::io("reading a calibration", error).in_file(path);
+    let found = fs::metadata(path).map_err(failed)?;
+    if !found.is_file() || found.len() > BYTES_MAX {
+        return Err(usage("reading a calibration")
+            .expected(format!("a file of at most {BYTES_MAX} bytes"))
+            .found(match found.is_file() {
+                true => format!("{} bytes", found.len()),
+                false => "no file".to_owned(),
+            })
+            .in_file(path));
+    }
+    let text = fs::read_to_string(path).map_err(failed)?;
+    Costs::from_text(&text).map_err(|error| error.in_file(path))
+}

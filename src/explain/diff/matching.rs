@@ -1,0 +1,257 @@
+//! Which node of one plan is which of another.
+//!
+//! From the top: what stands above the query (the page, the ranking) is matched with what stands there, the query itself with the
+//! query itself, and then the inputs of two matched nodes with each other, the most alike first: whole subtrees that are the
+//! same, the same part of the query, the same operator over some of the same leaves, and last the same operator on the same
+//! field. What is left may have moved to another place: it is matched with the same part of the query anywhere.
+
+use super::super::ExplainNode;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Inputs of one node that are compared with each other one by one; beyond that only what is found by a hash is matched.
+const PAIRWISE_MAX: usize = 256;
+
+/// The nodes of a tree, parents first.
+pub(super) struct Nodes<'t> {
+    pub(super) list: Vec<Entry<'t>>,
+}
+
+pub(super) struct Entry<'t> {
+    pub(super) node: &'t ExplainNode,
+    pub(super) parent: Option<usize>,
+    pub(super) depth: usize,
+    children: Vec<usize>,
+    /// Operators and parts of the query from here down.
+    subtree: u64,
+    /// Parts of the query at the leaves, sorted.
+    leaves: Vec<u64>,
+}
+
+impl<'t> Nodes<'t> {
+    pub(super) fn of(root: &'t ExplainNode) -> Self {
+        let mut list: Vec<Entry<'t>> = vec![];
+        let mut todo = vec![(root, None, 0)];
+        while let Some((node, parent, depth)) = todo.pop() {
+            let at = list.len();
+            if let Some(parent) = parent {
+                let parent: &mut Entry<'t> = &mut list[parent];
+                parent.children.push(at);
+            }
+            let (children, leaves) = (vec![], vec![]);
+            list.push(Entry { node, parent, depth, children, subtree: 0, leaves });
+            todo.extend(node.children.iter().rev().map(|child| (child, Some(at), depth + 1)));
+        }
+        // Children stand behind their parents, so they are done first.
+        for at in (0..list.len()).rev() {
+            let mut hasher = DefaultHasher::new();
+            (&list[at].node.operator, part(list[at].node)).hash(&mut hasher);
+            let mut leaves = vec![];
+            for child in &list[at].children {
+                list[*child].subtree.hash(&mut hasher);
+                leaves.extend_from_slice(&list[*child].leaves);
+            }
+            if list[at].children.is_empty() {
+                leaves.push(hash(part(list[at].node)));
+            }
+            leaves.sort_unstable();
+            // Of a wide plan the first ones tell enough.
+            leaves.truncate(PAIRWISE_MAX);
+            (list[at].subtree, list[at].leaves) = (hasher.finish(), leaves);
+        }
+        Nodes { list }
+    }
+
+    /// The nodes above the query, from the top, and the root of that.
+    fn spine(&self) -> Vec<usize> {
+        let mut spine = vec![0];
+        let mut at = 0;
+        while let [only] = self.list[at].children[..]
+            && self.list[at].node.predicate.is_none()
+        {
+            spine.push(only);
+            at = only;
+        }
+        spine
+    }
+}
+
+/// The part of a query that a node answers, or else what it says of itself.
+fn part(node: &ExplainNode) -> &str {
+    node.predicate.as_deref().unwrap_or(&node.label)
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// For each node of both, the other's that it is.
+pub(super) struct Matching {
+    pub(super) of_left: Vec<Option<usize>>,
+    pub(super) of_right: Vec<Option<usize>>,
+}
+
+pub(super) fn matching(left: &Nodes<'_>, right: &Nodes<'_>) -> Matching {
+    let found =
+        Matching { of_left: vec![None; left.list.len()], of_right: vec![None; right.list.len()] };
+    let mut matcher = Matcher { left, right, found };
+    matcher.spines();
+    matcher.moved();
+    matcher.found
+}
+
+struct Matcher<'m, 't> {
+    left: &'m Nodes<'t>,
+    right: &'m Nodes<'t>,
+    found: Matching,
+}
+
+impl Matcher<'_, '_> {
+    /// From the query upwards, as what is above that may be there or not.
+    fn spines(&mut self) {
+        let (mut l, mut r) = (self.left.spine(), self.right.spine());
+        if let (Some(l), Some(r)) = (l.pop(), r.pop()) {
+            self.pair_below(l, r);
+        }
+        let same = |l: &usize, r: &usize| {
+            self.left.list[*l].node.operator == self.right.list[*r].node.operator
+        };
+        // Those of the same operator, and then those that are left in their order.
+        let mut pairs = vec![];
+        l.retain(|l_at| match r.iter().position(|r_at| same(l_at, r_at)) {
+            Some(nth) => {
+                pairs.push((*l_at, r.remove(nth)));
+                false
+            }
+            None => true,
+        });
+        pairs.extend(l.into_iter().zip(r));
+        for (l, r) in pairs {
+            self.pair(l, r);
+        }
+    }
+
+    fn pair(&mut self, l: usize, r: usize) {
+        self.found.of_left[l] = Some(r);
+        self.found.of_right[r] = Some(l);
+    }
+
+    /// Matches two nodes and, as far as they are alike, what is below them.
+    fn pair_below(&mut self, l: usize, r: usize) {
+        let mut todo = vec![(l, r)];
+        while let Some((l, r)) = todo.pop() {
+            self.pair(l, r);
+            todo.extend(self.inputs(l, r));
+        }
+    }
+
+    /// Pairs of inputs of two nodes, none of them in two pairs.
+    fn inputs(&self, l: usize, r: usize) -> Vec<(usize, usize)> {
+        let free = |all: &[usize], found: &[Option<usize>]| -> Vec<usize> {
+            all.iter().copied().filter(|at| found[*at].is_none()).collect()
+        };
+        let mut l = free(&self.left.list[l].children, &self.found.of_left);
+        let mut r = free(&self.right.list[r].children, &self.found.of_right);
+        let (of_l, of_r) = (&self.left.list, &self.right.list);
+        let mut pairs = vec![];
+        by_key(&mut l, &mut r, |at| of_l[at].subtree, |at| of_r[at].subtree, &mut pairs);
+        let key = |node: &ExplainNode| hash((&node.operator, part(node)));
+        by_key(&mut l, &mut r, |at| key(of_l[at].node), |at| key(of_r[at].node), &mut pairs);
+        let key = |node: &ExplainNode| hash(part(node));
+        by_key(&mut l, &mut r, |at| key(of_l[at].node), |at| key(of_r[at].node), &mut pairs);
+        if l.len() <= PAIRWISE_MAX && r.len() <= PAIRWISE_MAX {
+            let mut alike = vec![];
+            for l in &l {
+                for r in &r {
+                    let (one, other) = (&of_l[*l], &of_r[*r]);
+                    let n = common(&one.leaves, &other.leaves);
+                    if n > 0 && !one.children.is_empty() && !other.children.is_empty() {
+                        let same = one.node.operator == other.node.operator;
+                        alike.push((n, same, *l, *r));
+                    }
+                }
+            }
+            // The most leaves in common first, and of those that have as many the first in the plan.
+            alike.sort_by_key(|(n, same, l, r)| (std::cmp::Reverse((*n, *same)), *l, *r));
+            for (_, _, one, other) in alike {
+                if l.contains(&one) && r.contains(&other) {
+                    pairs.push((one, other));
+                    l.retain(|at| *at != one);
+                    r.retain(|at| *at != other);
+                }
+            }
+        }
+        // A word or pattern that was changed is the same leaf, asked for something else.
+        let key = |entry: &Entry<'_>| {
+            hash((&entry.node.operator, &entry.node.field, entry.children.is_empty()))
+        };
+        by_key(&mut l, &mut r, |at| key(&of_l[at]), |at| key(&of_r[at]), &mut pairs);
+        pairs
+    }
+
+    /// Matches what is left over with the same at another place, largest subtrees first.
+    fn moved(&mut self) {
+        type Key = fn(&Entry<'_>) -> u64;
+        let keys: [Key; 2] =
+            [|entry| entry.subtree, |entry| hash((&entry.node.operator, part(entry.node)))];
+        for key in keys {
+            let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (at, entry) in self.right.list.iter().enumerate().rev() {
+                if self.found.of_right[at].is_none() {
+                    free.entry(key(entry)).or_default().push(at);
+                }
+            }
+            for (at, entry) in self.left.list.iter().enumerate() {
+                if self.found.of_left[at].is_some() {
+                    continue;
+                }
+                let Some(free) = free.get_mut(&key(entry)) else { continue };
+                while let Some(r) = free.pop() {
+                    if self.found.of_right[r].is_none() {
+                        self.pair_below(at, r);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pairs what has the same key, in order, and takes it away from both.
+fn by_key(
+    l: &mut Vec<usize>,
+    r: &mut Vec<usize>,
+    of_l: impl Fn(usize) -> u64,
+    of_r: impl Fn(usize) -> u64,
+    pairs: &mut Vec<(usize, usize)>,
+) {
+    let mut free: HashMap<u64, Vec<usize>> = HashMap::new();
+    for at in r.iter().rev() {
+        free.entry(of_r(*at)).or_default().push(*at);
+    }
+    let mut taken = std::collections::HashSet::new();
+    l.retain(|at| match free.get_mut(&of_l(*at)).and_then(Vec::pop) {
+        Some(other) => {
+            pairs.push((*at, other));
+            taken.insert(other);
+            false
+        }
+        None => true,
+    });
+    r.retain(|at| !taken.contains(at));
+}
+
+/// How many two sorted rows have in common.
+fn common(left: &[u64], right: &[u64]) -> usize {
+    let (mut l, mut r, mut n) = (0, 0, 0);
+    while l < left.len() && r < right.len() {
+        match left[l].cmp(&right[r]) {
+            std::cmp::Ordering::Less => l += 1,
+            std::cmp::Ordering::Greater => r += 1,
+            std::cmp::Ordering::Equal => (l, r, n) = (l + 1, r + 1, n + 1),
+        }
+    }
+    n
+}

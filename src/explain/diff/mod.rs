@@ -1,0 +1,244 @@
+//! Two plans, or two runs, compared: before and after a change, of two indexes, of two versions.
+
+mod changes;
+mod matching;
+mod text;
+
+use super::ExplainTree;
+use crate::json::Json;
+use matching::{Nodes, matching};
+use std::fmt;
+
+/// What differs between two plans, node by node.
+///
+/// Nodes are matched by what they do and to which part of the query, wherever they stand: not by their ids, which a new
+/// input would shift. What is only in a run (documents, times, bytes) is compared where both were run.
+///
+/// ```
+/// use treepie::explain::{ExplainNode, ExplainTree, PlanDiff};
+///
+/// let mut before = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
+/// let mut after = before.clone();
+/// assert!(PlanDiff::new(&before, &after).is_same());
+///
+/// before.plan.algorithm = "short list".into();
+/// after.plan.algorithm = "roaring containers".into();
+/// let diff = PlanDiff::new(&before, &after);
+/// assert_eq!(diff.nodes[0].changes[0].what, "algorithm");
+/// assert!(diff.to_string().contains("algorithm: short list → roaring containers"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PlanDiff {
+    /// Every node of both plans, each once: in the order of the first, with what only the second has at its place.
+    pub nodes: Vec<NodeDiff>,
+    /// What differs beside the nodes: the queries, the index, facets, findings, the total.
+    pub changes: Vec<Change>,
+}
+
+/// What became of one node.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct NodeDiff {
+    /// Its id before; `None` where it was added.
+    pub left: Option<String>,
+    /// Its id after; `None` where it was removed.
+    pub right: Option<String>,
+    /// What became of it.
+    pub kind: DiffKind,
+    /// Its operator and label, after where it has both, before otherwise.
+    pub title: String,
+    /// How deep it stands there; the root at 0.
+    pub depth: usize,
+    /// What differs, where it is in both.
+    pub changes: Vec<Change>,
+}
+
+/// What became of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffKind {
+    /// Nothing that matters.
+    #[default]
+    Same,
+    /// It is in both, and differs.
+    Changed,
+    /// Only the second plan has it.
+    Added,
+    /// Only the first plan has it.
+    Removed,
+}
+
+impl DiffKind {
+    /// The name in JSON: `same`, `changed`, `added` or `removed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DiffKind::Same => "same",
+            DiffKind::Changed => "changed",
+            DiffKind::Added => "added",
+            DiffKind::Removed => "removed",
+        }
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Change {
+    /// What it is: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for the place in the tree,
+    /// `decision …` for a rule, `facet …` for what is about one facet, `finding …` for a finding.
+    pub what: String,
+    /// What it was; `None` where there was nothing like it.
+    pub left: Option<DiffValue>,
+    /// What it is.
+    pub right: Option<DiffValue>,
+}
+
+/// One side of a [`Change`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffValue {
+    /// A name or a text.
+    Text(String),
+    /// A number, in the unit that `what` ends with, if any.
+    Number(u64),
+}
+
+impl From<&str> for DiffValue {
+    fn from(text: &str) -> Self {
+        DiffValue::Text(text.to_owned())
+    }
+}
+
+impl From<u64> for DiffValue {
+    fn from(number: u64) -> Self {
+        DiffValue::Number(number)
+    }
+}
+
+impl PlanDiff {
+    /// Compares two plans, `before` and `after`. Takes time for a hash of each node, and for comparing some hundred inputs of
+    /// one node with each other where they are not the same.
+    pub fn new(before: &ExplainTree, after: &ExplainTree) -> PlanDiff {
+        let (left, right) = (Nodes::of(&before.plan), Nodes::of(&after.plan));
+        let found = matching(&left, &right);
+        let places = changes::places(&left, &right, &found);
+        let mut nodes = vec![];
+        // What was added stands behind what stands before it in the second plan.
+        let added_behind = |nodes: &mut Vec<NodeDiff>, mut at: usize| {
+            while at < right.list.len() && found.of_right[at].is_none() {
+                let entry = &right.list[at];
+                nodes.push(NodeDiff {
+                    right: Some(entry.node.id.clone()),
+                    kind: DiffKind::Added,
+                    title: changes::title(entry.node),
+                    depth: entry.depth,
+                    ..NodeDiff::default()
+                });
+                at += 1;
+            }
+        };
+        added_behind(&mut nodes, 0);
+        for (at, entry) in left.list.iter().enumerate() {
+            let id = Some(entry.node.id.clone());
+            let Some(other_at) = found.of_left[at] else {
+                nodes.push(NodeDiff {
+                    left: id,
+                    kind: DiffKind::Removed,
+                    title: changes::title(entry.node),
+                    depth: entry.depth,
+                    ..NodeDiff::default()
+                });
+                continue;
+            };
+            let other = &right.list[other_at];
+            let mut of_node = changes::of_nodes(entry.node, other.node);
+            of_node.extend(places[at].clone());
+            nodes.push(NodeDiff {
+                left: id,
+                right: Some(other.node.id.clone()),
+                kind: if of_node.is_empty() { DiffKind::Same } else { DiffKind::Changed },
+                title: changes::title(other.node),
+                depth: other.depth,
+                changes: of_node,
+            });
+            added_behind(&mut nodes, other_at + 1);
+        }
+        PlanDiff { nodes, changes: changes::of_trees(before, after) }
+    }
+
+    /// Whether nothing differs that matters.
+    pub fn is_same(&self) -> bool {
+        self.changes.is_empty() && self.nodes.iter().all(|node| node.kind == DiffKind::Same)
+    }
+
+    /// The differences as one JSON object on one line, which `HtmlPages::add_pair` takes, too (`add_diff` puts it into
+    /// words before):
+    ///
+    /// ```json
+    /// {"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []},
+    ///            {"left": "0.2", "right": "0.1", "kind": "changed",
+    ///             "changes": [{"what": "algorithm", "left": "…", "right": "…"}, {"what": "time_ns", "left": 812345, "right": 1200}]}],
+    ///  "changes": [{"what": "total_ns", "left": 900000, "right": 3000}]}
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut json = Json::default();
+        json.object(|json| {
+            json.field("nodes").array(&self.nodes, |json, node| {
+                json.object(|json| {
+                    json.field("left").string_or_null(node.left.as_deref());
+                    json.field("right").string_or_null(node.right.as_deref());
+                    json.field("kind").string(node.kind.name());
+                    json.field("changes").array(&node.changes, Json::change);
+                });
+            });
+            json.field("changes").array(&self.changes, Json::change);
+        });
+        json.out
+    }
+}
+
+#[cfg(feature = "viewer")]
+impl super::HtmlPages {
+    /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
+    pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
+        let mut diff = PlanDiff::new(before, after);
+        let of_nodes = diff.nodes.iter_mut().flat_map(|node| &mut node.changes);
+        for change in of_nodes.chain(&mut diff.changes) {
+            let Change { what, left, right } = change;
+            for value in [left, right].into_iter().flatten() {
+                *value = DiffValue::Text(text::shown(what, value));
+            }
+            *what = text::spaced(what);
+        }
+        self.add_pair(title, before, after, &diff.to_json());
+    }
+}
+
+impl Json {
+    fn change(&mut self, change: &Change) {
+        self.object(|json| {
+            json.field("what").string(&change.what);
+            json.field("left").diff_value(change.left.as_ref());
+            json.field("right").diff_value(change.right.as_ref());
+        });
+    }
+
+    fn diff_value(&mut self, value: Option<&DiffValue>) {
+        match value {
+            None => self.null(),
+            Some(DiffValue::Text(text)) => self.string(text),
+            Some(DiffValue::Number(number)) => self.number(number),
+        }
+    }
+}
+
+/// [`PlanDiff::to_text`] with the default options.
+impl fmt::Display for PlanDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(&super::TextOptions::default()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

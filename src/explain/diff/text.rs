@@ -1,0 +1,125 @@
+//! [`PlanDiff`] → text for people and their terminals.
+
+use super::super::pieces::{Piece, Style, faint, piece, plain, strong};
+use super::super::text::{Page, TextOptions};
+use super::super::units::{Bytes, Digits, Grouped, Time, shortened};
+use super::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
+
+/// Characters of one side of a change.
+const VALUE_CHARS_MAX: usize = 200;
+/// Indentation beyond so many levels says no more.
+const DEPTH_SHOWN: usize = 12;
+/// Nodes that are the same and shown before what differs; more of them in a row are counted.
+const SAME_SHOWN: usize = 2;
+
+impl PlanDiff {
+    /// The differences as text, every line ended by a line feed: the whole first, then the nodes, `≠` before those that
+    /// differ, `+` before those that were added and `-` before those that were removed.
+    pub fn to_text(&self, options: &TextOptions) -> String {
+        let mut page = Page::new(options);
+        if self.is_same() {
+            page.line("", 2, vec![plain("The plans are the same.")]);
+            return page.out;
+        }
+        for change in &self.changes {
+            page.change("", change);
+        }
+        if !self.changes.is_empty() {
+            page.out.push('\n');
+        }
+        let mut same: Vec<&NodeDiff> = vec![];
+        for node in &self.nodes {
+            if node.kind == DiffKind::Same {
+                same.push(node);
+                continue;
+            }
+            page.same(&std::mem::take(&mut same));
+            page.node_diff(node);
+        }
+        page.same(&same);
+        page.out
+    }
+}
+
+impl Page<'_> {
+    /// Nodes that are the same; of many of them only those right before what differs.
+    fn same(&mut self, nodes: &[&NodeDiff]) {
+        let left_out = match nodes.len() {
+            n if n > SAME_SHOWN + 1 => n - SAME_SHOWN,
+            _ => 0,
+        };
+        if left_out > 0 {
+            let text = format!("… {left_out} nodes that are the same");
+            self.line("  ", 2, vec![faint(text)]);
+        }
+        for node in &nodes[left_out..] {
+            self.node_diff(node);
+        }
+    }
+
+    fn node_diff(&mut self, node: &NodeDiff) {
+        let (sign, style) = match node.kind {
+            DiffKind::Same => (" ", Style::Faint),
+            DiffKind::Changed => ("≠", Style::Strong),
+            DiffKind::Added => ("+", Style::Good),
+            DiffKind::Removed => ("-", Style::Bad),
+        };
+        let indent = "  ".repeat(node.depth.min(DEPTH_SHOWN));
+        self.cut(&format!("{sign} {indent}"), vec![piece(style, &*node.title)]);
+        for change in &node.changes {
+            self.change(&format!("  {indent}    "), change);
+        }
+    }
+
+    /// `algorithm: short list → roaring containers`
+    fn change(&mut self, prefix: &str, change: &Change) {
+        let what = change.what.as_str();
+        let value = |value: &Option<DiffValue>| match value {
+            None => faint("none"),
+            Some(value) => plain(shown(what, value)),
+        };
+        let mut pieces: Vec<Piece> = vec![
+            strong(format!("{}:", spaced(what))),
+            value(&change.left),
+            faint("→"),
+            value(&change.right),
+        ];
+        if let (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) =
+            (&change.left, &change.right)
+        {
+            pieces.extend(times(what, *left, *right));
+        }
+        self.line(prefix, 2, pieces);
+    }
+}
+
+/// A name of JSON in words, without its unit.
+pub(super) fn spaced(what: &str) -> String {
+    what.strip_suffix("_ns").unwrap_or(what).replace('_', " ")
+}
+
+pub(super) fn shown(what: &str, value: &DiffValue) -> String {
+    match value {
+        DiffValue::Text(text) => shortened(text, VALUE_CHARS_MAX).into_owned(),
+        DiffValue::Number(ns) if what.ends_with("_ns") => Time(*ns).to_string(),
+        DiffValue::Number(n) if what.ends_with("bytes_read") || what.starts_with("bytes ") => {
+            Bytes(*n).to_string()
+        }
+        DiffValue::Number(n) => Grouped(*n).to_string(),
+    }
+}
+
+/// How many times as much it is, where that says more than the numbers.
+fn times(what: &str, left: u64, right: u64) -> Option<Piece> {
+    let (less, more) = (left.min(right), left.max(right));
+    if less == 0 || more / 2 < less {
+        return None;
+    }
+    let factor = Digits(more as f64 / less as f64);
+    Some(match (what.ends_with("_ns"), right < left) {
+        (true, true) => piece(Style::Good, format!("({factor} × faster)")),
+        (true, false) => piece(Style::Bad, format!("({factor} × slower)")),
+        (false, true) => plain(format!("({factor} × less)")),
+        (false, false) => plain(format!("({factor} × more)")),
+    })
+}

@@ -1,0 +1,50 @@
+//! Facets that take most of the time.
+
+use super::Finding;
+use super::look::{Look, facet_ns};
+use crate::explain::ExplainFacet;
+use crate::explain::units::Count;
+
+/// Fewer lists are intersected within some hundred microseconds.
+const TERMS_MANY: u64 = 1_000;
+/// Fewer values are looked at within some hundred microseconds.
+const DOCUMENTS_MANY: u64 = 100_000;
+/// A top of fewer values excludes about all the terms that can be excluded.
+const LIMIT_LARGE: u64 = 100;
+
+pub(super) fn look_at(look: &mut Look<'_>) {
+    let tree = look.tree;
+    for facet in &tree.facets {
+        slow(look, facet);
+    }
+}
+
+fn slow(look: &mut Look<'_>, facet: &ExplainFacet) {
+    let ns = facet_ns(facet);
+    let Some(actual) = &facet.actual else { return };
+    let values = actual.column.map_or(0, |column| column.documents);
+    let is_wide = actual.terms_intersected >= TERMS_MANY || values >= DOCUMENTS_MANY;
+    if !is_wide || !look.is_most(ns) {
+        return;
+    }
+    let what = match actual.terms_intersected {
+        0 => format!("looking at the values of {}", Count(values, "document")),
+        terms => format!("intersecting the lists of {}", Count(terms, "term")),
+    };
+    let message = look.went_into(ns, &format!("counting the facet {}: {what}", facet.field));
+    let remedy = if actual.terms_intersected >= TERMS_MANY { by_lists(look, facet) } else { None };
+    let finding = Finding::new("slow facet", look.severity(ns), message);
+    look.add(ns, finding.of_facet(facet).remedy(remedy));
+}
+
+/// What spares lists.
+fn by_lists(look: &Look<'_>, facet: &ExplainFacet) -> Option<String> {
+    let mut parts = vec![];
+    if look.facts.has_column(&facet.field) == Some(false) {
+        parts.push("a column (facet = true in the schema), where each match is looked up");
+    }
+    if facet.limit >= LIMIT_LARGE {
+        parts.push("fewer values, so that more terms cannot be among them");
+    }
+    (!parts.is_empty()).then(|| parts.join("; or "))
+}

@@ -1,0 +1,81 @@
+//! What a search suffers from the state of the index, and searches that did not come to their end.
+
+use super::look::{Look, is_leaf, own_ns};
+use super::{Finding, Severity};
+use crate::explain::ExplainNode;
+use crate::explain::units::{Bytes, Count};
+
+/// So many segments are no sign of merging that lags behind: its policy leaves up to seven of each size.
+const SEGMENTS_MANY: usize = 16;
+/// Segments with fewer documents on average have no full container: most of what they cost is to look words up.
+const DOCUMENTS_SMALL: u64 = 1 << 16;
+/// The policy of merging looks at segments of which a quarter is deleted; below that they cost little.
+const DELETED_PERCENT: u64 = 25;
+/// Fewer deleted documents cost nothing that can be measured.
+const DELETED_MANY: u64 = 1_000;
+/// From so much of all bytes that were read, in percent, one list is what is read.
+const BYTES_PERCENT: u64 = 80;
+/// Fewer bytes are read within some hundred microseconds even if nothing is cached.
+const BYTES_MANY: u64 = 1 << 20;
+
+pub(super) fn look_at(look: &mut Look<'_>) {
+    stopped(look);
+    segments(look);
+    deleted(look);
+    one_list(look);
+}
+
+/// A search that a deadline or a caller ended.
+fn stopped(look: &mut Look<'_>) {
+    let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
+    let mut deepest_first = look.nodes.iter().rev().map(|(node, _)| *node);
+    let Some(node) = deepest_first.find(|node| is_stopped(node)) else { return };
+    let message = format!(
+        "the search was stopped at {} {}, so the answer is what was found until then",
+        node.operator, node.label
+    );
+    let remedy = Some("a longer timeout".to_owned());
+    look.add(0, Finding::new("stopped", Severity::Warning, message).of_node(node).remedy(remedy));
+}
+
+fn segments(look: &mut Look<'_>) {
+    let n = look.tree.segments.len();
+    if n < SEGMENTS_MANY || look.documents / n as u64 >= DOCUMENTS_SMALL {
+        return;
+    }
+    let each = Count(look.documents / n as u64, "document");
+    let message = format!("every word is looked up in {n} segments of about {each}");
+    let remedy = Some("merge the index".to_owned());
+    look.add(0, Finding::new("many segments", Severity::Hint, message).remedy(remedy));
+}
+
+fn deleted(look: &mut Look<'_>) {
+    let deleted: u64 = look.tree.segments.iter().map(|segment| segment.deleted).sum();
+    if deleted < DELETED_MANY || 100 * deleted < DELETED_PERCENT * look.documents {
+        return;
+    }
+    let percent = 100 * deleted / look.documents.max(1);
+    let message =
+        format!("{} ({percent} %) are deleted and still read", Count(deleted, "document"));
+    let remedy = Some("merge the index".to_owned());
+    look.add(0, Finding::new("many deleted", Severity::Hint, message).remedy(remedy));
+}
+
+fn one_list(look: &mut Look<'_>) {
+    let bytes_read =
+        |at: &usize| look.nodes[*at].0.actual.as_ref().map_or(0, |actual| actual.bytes_read);
+    let all: u64 = (0..look.nodes.len()).map(|at| bytes_read(&at)).sum();
+    let leaves = (0..look.nodes.len()).filter(|at| is_leaf(look.nodes[*at].0));
+    // Where there is nothing else to read, it is no news.
+    if leaves.clone().count() < 2 {
+        return;
+    }
+    let Some(most) = leaves.max_by_key(bytes_read) else { return };
+    let (bytes, node) = (bytes_read(&most), look.nodes[most].0);
+    if bytes < BYTES_MANY || 100 * bytes < BYTES_PERCENT * all || !look.matters(own_ns(node)) {
+        return;
+    }
+    let percent = 100 * bytes / all.max(1);
+    let message = format!("{percent} % of what was read, {}, is of {}", Bytes(bytes), node.label);
+    look.add(own_ns(node), Finding::new("one long list", Severity::Note, message).of_node(node));
+}

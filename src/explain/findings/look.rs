@@ -1,0 +1,144 @@
+//! One tree that is looked at: what rules ask of it, and what they have found.
+
+use super::{Facts, Finding, Severity};
+use crate::explain::{ExplainFacet, ExplainNode, ExplainTree};
+use crate::query::{ParseOptions, Query, parse};
+use std::cmp::Reverse;
+
+/// What takes less of the time, in percent, is not worth a sentence: without it the search would not be noticeably faster.
+const SHARE_MIN: u64 = 10;
+/// From so much of the time on, in percent, it is what the search consists of.
+const SHARE_OF_MOST: u64 = 50;
+/// Findings of one rule in one tree, the weightiest: more of the same say nothing new.
+const OF_ONE_RULE_MAX: usize = 3;
+
+pub(super) struct Look<'t> {
+    pub(super) tree: &'t ExplainTree,
+    pub(super) facts: &'t dyn Facts,
+    /// Documents of all segments, deleted ones included, as estimates count them.
+    pub(super) documents: u64,
+    /// All nodes, parents first, each with the place of its parent.
+    pub(super) nodes: Vec<(&'t ExplainNode, Option<usize>)>,
+    /// Own times of nodes and facets together; of facets within others these have it.
+    time_ns: u64,
+    found: Vec<(u64, Finding)>,
+}
+
+impl<'t> Look<'t> {
+    pub(super) fn new(tree: &'t ExplainTree, facts: &'t dyn Facts) -> Self {
+        let (mut nodes, mut todo) = (vec![], vec![(&tree.plan, None)]);
+        while let Some((node, parent)) = todo.pop() {
+            let at = nodes.len();
+            nodes.push((node, parent));
+            todo.extend(node.children.iter().rev().map(|child| (child, Some(at))));
+        }
+        let of_nodes: u64 = nodes.iter().map(|(node, _)| own_ns(node)).sum();
+        let of_facets: u64 = tree.facets.iter().map(facet_ns).sum();
+        let documents = tree.segments.iter().map(|segment| segment.documents).sum();
+        let time_ns = of_nodes.saturating_add(of_facets);
+        Look { tree, facts, documents, nodes, time_ns, found: vec![] }
+    }
+
+    /// How much of the time something took, in percent; `None` where no times are known.
+    pub(super) fn share(&self, ns: u64) -> Option<u64> {
+        let percent = (100 * u128::from(ns)).checked_div(self.time_ns.into())?;
+        Some(u64::try_from(percent).unwrap_or(u64::MAX))
+    }
+
+    /// Whether that is enough to be told.
+    pub(super) fn matters(&self, ns: u64) -> bool {
+        self.share(ns).is_none_or(|share| share >= SHARE_MIN)
+    }
+
+    /// Whether that is most of it.
+    pub(super) fn is_most(&self, ns: u64) -> bool {
+        self.share(ns).is_none_or(|share| share >= SHARE_OF_MOST)
+    }
+
+    /// A hint, or a warning where most of the time is known to be spent so.
+    pub(super) fn severity(&self, ns: u64) -> Severity {
+        match self.share(ns) {
+            Some(SHARE_OF_MOST..) => Severity::Warning,
+            _ => Severity::Hint,
+        }
+    }
+
+    /// `80 % of the time went into expanding`, or `expanding` where no times are known.
+    pub(super) fn went_into(&self, ns: u64, what: &str) -> String {
+        match self.share(ns) {
+            Some(share) => format!("{share} % of the time went into {what}"),
+            None => what.to_owned(),
+        }
+    }
+
+    /// Own times of a node and of all that is below it.
+    pub(super) fn ns_below(node: &ExplainNode) -> u64 {
+        node.iter().map(own_ns).sum()
+    }
+
+    /// Whether a node is an input that excludes documents.
+    pub(super) fn is_excluded(&self, at: usize) -> bool {
+        let (node, parent) = self.nodes[at];
+        let above = parent.map(|parent| &*self.nodes[parent].0.operator);
+        node.label.starts_with("NOT ")
+            && matches!(above, Some("Intersect" | "Difference" | "Nothing"))
+    }
+
+    /// Adds what a rule has found, with the time that it is about.
+    pub(super) fn add(&mut self, ns: u64, finding: Finding) {
+        self.found.push((self.share(ns).unwrap_or(0), finding));
+    }
+
+    /// All that was found, the weightiest first: by severity, then by time, then in the order of the rules.
+    pub(super) fn finish(mut self) -> Vec<Finding> {
+        self.found.sort_by_key(|(share, finding)| Reverse((finding.severity, *share)));
+        let mut findings: Vec<Finding> = vec![];
+        for (_, finding) in self.found {
+            let of_rule = findings.iter().filter(|other| other.rule == finding.rule);
+            if of_rule.count() < OF_ONE_RULE_MAX && !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+        findings
+    }
+}
+
+impl Finding {
+    /// About a whole search.
+    pub(super) fn new(rule: &str, severity: Severity, message: String) -> Self {
+        Finding { rule: rule.to_owned(), severity, message, ..Finding::default() }
+    }
+
+    pub(super) fn of_node(mut self, node: &ExplainNode) -> Self {
+        self.node = Some(node.id.clone());
+        self
+    }
+
+    pub(super) fn of_facet(mut self, facet: &ExplainFacet) -> Self {
+        self.facet = Some(facet.field.clone());
+        self
+    }
+
+    pub(super) fn remedy(mut self, remedy: impl Into<Option<String>>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+}
+
+pub(super) fn own_ns(node: &ExplainNode) -> u64 {
+    node.actual.as_ref().map_or(0, |actual| actual.time_ns)
+}
+
+pub(super) fn facet_ns(facet: &ExplainFacet) -> u64 {
+    facet.actual.as_ref().map_or(0, |actual| actual.time_ns)
+}
+
+/// What a node answers, as a query; `None` where it is not known or too long to be told.
+pub(super) fn asked(node: &ExplainNode) -> Option<Query> {
+    parse(node.predicate.as_deref()?, &ParseOptions::default()).ok()
+}
+
+/// Whether a node reads documents and has no inputs.
+pub(super) fn is_leaf(node: &ExplainNode) -> bool {
+    matches!(&*node.operator, "TermScan" | "Exists" | "Expand" | "ColumnScan")
+}

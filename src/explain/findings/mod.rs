@@ -1,0 +1,96 @@
+//! What is worth knowing of a plan or a run first: sentences, each about one node, with what can be done about it.
+//!
+//! Rules read an [`ExplainTree`] and nothing else, so they hold for trees of any origin; [`ExplainTree::find`]
+//! applies them. Where a remedy is a number that only the dictionary knows, they ask [`Facts`], which trees that were
+//! read from a file have none of: then the remedy is told without the number.
+//!
+//! Whether a rule finds something depends on what was counted, so that the same search finds the same again. Times
+//! only say how much it matters: what took little of the time is left out, and what took most of it comes first.
+
+mod estimates;
+mod facets;
+mod facts;
+mod index;
+mod look;
+mod pages;
+mod patterns;
+mod words;
+
+use super::ExplainTree;
+pub(crate) use facts::{Facts, Walked, WidestPrefix};
+use look::Look;
+
+/// One sentence about a plan or what happened when it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that found it, a name that does not change: `wide expansion`.
+    pub rule: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The node it is about, by its id; `None` where it is about the whole search.
+    pub node: Option<String>,
+    /// The field of the facet it is about, if any.
+    pub facet: Option<String>,
+    /// What was found.
+    pub message: String,
+    /// What can be done about it, if anything.
+    pub remedy: Option<String>,
+}
+
+/// How much a [`Finding`] matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Good to know.
+    #[default]
+    Note,
+    /// Something could be faster, or is not what it seems.
+    Hint,
+    /// Most of the time or memory is spent here, or the answer is not what was asked for.
+    Warning,
+}
+
+impl Severity {
+    /// The name in JSON: `note`, `hint` or `warning`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Hint => "hint",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl ExplainTree {
+    /// What is worth knowing of this tree first, the weightiest first: as [`findings`](Self::findings), which trees of
+    /// searches have already, for trees that were made or changed by hand.
+    ///
+    /// ```
+    /// use treepie::explain::{Estimate, ExplainNode, ExplainTree, Severity};
+    ///
+    /// let mut tree = ExplainTree::new("rutabaga", ExplainNode::new("TermScan", "title:rutabaga"));
+    /// tree.plan.predicate = Some("title:rutabaga".into());
+    /// tree.plan.estimate = Estimate::exact(0, "document frequency");
+    /// tree.findings = tree.find();
+    /// assert_eq!(tree.findings[0].severity, Severity::Warning);
+    /// assert_eq!(tree.findings[0].message, "no document has title:rutabaga, so nothing matches");
+    /// ```
+    ///
+    /// Cost: a few walks over the tree; no I/O.
+    pub fn find(&self) -> Vec<Finding> {
+        self.find_with(&())
+    }
+
+    /// The same with what an index knows.
+    pub(crate) fn find_with(&self, facts: &dyn Facts) -> Vec<Finding> {
+        let mut look = Look::new(self, facts);
+        index::look_at(&mut look);
+        words::look_at(&mut look);
+        patterns::look_at(&mut look);
+        pages::look_at(&mut look);
+        facets::look_at(&mut look);
+        estimates::look_at(&mut look);
+        look.finish()
+    }
+}

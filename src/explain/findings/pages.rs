@@ -1,0 +1,200 @@
+//! How the hits of a page are found: what is counted, scored, sorted and placed for them.
+
+use super::look::{Look, own_ns};
+use super::{Finding, Severity};
+use crate::explain::units::{Count, Grouped};
+use crate::explain::{ExplainNode, ExplainPage};
+
+/// Fewer matches are counted within some ten microseconds.
+const COUNTED_MANY: u64 = 10_000;
+/// Fewer documents are scored, or their values looked at, within some hundred microseconds.
+const SCORED_MANY: u64 = 10_000;
+/// Up to here a page costs about what the first one costs.
+const OFFSET_DEEP: u64 = 1_000;
+/// Fewer positions are compared within some hundred microseconds.
+const POSITIONS_MANY: u64 = 20_000;
+/// Where at least one document in so many has the phrase, no other way would place its words in fewer.
+const CANDIDATES_FOR_ONE: u64 = 10;
+
+pub(super) fn look_at(look: &mut Look<'_>) {
+    let root = &look.tree.plan;
+    if let Some(page) = &look.tree.page {
+        deep(look, root, page);
+        counting(look, root, page);
+    }
+    everything_scored(look, root);
+    searched_twice(look, root);
+    sorted(look, root);
+    for at in 0..look.nodes.len() {
+        phrase(look, look.nodes[at].0);
+    }
+}
+
+/// A page that is far from the first.
+fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
+    let how = match &*root.operator {
+        "TopK" => "by its score and number",
+        "Sort" => "by its values and number",
+        _ => return,
+    };
+    if page.offset < OFFSET_DEEP || page.limit == 0 {
+        return;
+    }
+    let all = page.offset.saturating_add(page.limit);
+    let message =
+        format!("the first {} are found to show {} of them", Grouped(all), Grouped(page.limit));
+    let remedy = format!("go on after the last hit of the page before, {how} (--after)");
+    look.add(
+        own_ns(root),
+        Finding::new("deep page", Severity::Hint, message).of_node(root).remedy(remedy),
+    );
+}
+
+/// Matches that are counted although only some are wanted.
+fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
+    let is_spared = match &*root.operator {
+        // Facets need all matches.
+        _ if !look.tree.facets.is_empty() || page.total != "exact" || page.limit == 0 => false,
+        "TopK" => root.algorithm.starts_with("BM25, by bounds"),
+        "Limit" => true,
+        _ => false,
+    };
+    let [matching] = &root.children[..] else { return };
+    let ns = Look::ns_below(matching);
+    let Some(actual) = &matching.actual else { return };
+    if !is_spared || actual.documents < COUNTED_MANY || !look.is_most(ns) {
+        return;
+    }
+    // A number that the dictionary knows costs nothing.
+    let reads =
+        |node: &ExplainNode| node.actual.as_ref().is_some_and(|actual| actual.bytes_read > 0);
+    if !matching.iter().any(reads) {
+        return;
+    }
+    let what = format!(
+        "counting {}, of which {} are wanted",
+        Count(actual.documents, "document"),
+        page.limit
+    );
+    let remedy = Some(
+        "no total, or one that is counted up to a number (--total none, --total 1000)".to_owned(),
+    );
+    let message = look.went_into(ns, &what);
+    look.add(
+        ns,
+        Finding::new("counting all matches", look.severity(ns), message)
+            .of_node(matching)
+            .remedy(remedy),
+    );
+}
+
+/// Matches that were scored one by one, as no bounds could be used.
+fn everything_scored(look: &mut Look<'_>, root: &ExplainNode) {
+    let Some(ranking) = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref()) else {
+        return;
+    };
+    let decision = root
+        .decisions
+        .iter()
+        .find(|decision| decision.rule == "top-k by bounds" && !decision.accepted);
+    let Some(decision) = decision else { return };
+    if ranking.documents_scored < SCORED_MANY || !look.matters(own_ns(root)) {
+        return;
+    }
+    let scored = Count(ranking.documents_scored, "document");
+    let message = format!("{scored} were scored, one by one: {}", decision.reason);
+    let remedy = decision
+        .alternative
+        .as_ref()
+        .map(|other| format!("if it can be had otherwise, {}", other.name));
+    let ns = own_ns(root);
+    look.add(
+        ns,
+        Finding::new("everything is scored", look.severity(ns), message)
+            .of_node(root)
+            .remedy(remedy),
+    );
+}
+
+fn searched_twice(look: &mut Look<'_>, root: &ExplainNode) {
+    let ranking = root.actual.as_ref().and_then(|actual| actual.ranking.as_ref());
+    if ranking.is_some_and(|ranking| ranking.searched_twice) {
+        let message = "the best were searched for twice, as too many of the first documents looked at are deleted";
+        let finding =
+            Finding::new("searched twice", Severity::Hint, message.to_owned()).of_node(root);
+        look.add(own_ns(root), finding.remedy(Some("merge the index".to_owned())));
+    }
+}
+
+/// An order in which every match was looked at.
+fn sorted(look: &mut Look<'_>, root: &ExplainNode) {
+    let Some(actual) = root.actual.as_ref().filter(|_| root.operator == "Sort") else { return };
+    let ns = own_ns(root);
+    if let Some(counts) = actual.sort.filter(|counts| counts.documents >= SCORED_MANY)
+        && root.algorithm.contains(" of every match")
+        && look.matters(ns)
+    {
+        let what = Count(counts.documents, "document");
+        let message = format!("{what} were compared: {}", root.algorithm);
+        // What is made by chance, or compared in the order of a language, has none in any case.
+        let remedy = root.algorithm.starts_with("function").then(|| {
+            "a field that holds the value of the function: blocks of its column have bounds"
+                .to_owned()
+        });
+        look.add(
+            ns,
+            Finding::new("everything is sorted", look.severity(ns), message)
+                .of_node(root)
+                .remedy(remedy),
+        );
+    }
+    if let Some(counts) =
+        actual.streamed.filter(|counts| counts.given_up > 0 && counts.documents >= SCORED_MANY)
+    {
+        let message = format!(
+            "{} were read in the order of the field before that was given up in {}: what matches is too far from the first",
+            Count(counts.documents, "document"),
+            Count(counts.given_up, "segment"),
+        );
+        look.add(ns, Finding::new("order given up", Severity::Note, message).of_node(root));
+    }
+}
+
+/// A phrase of words that are often in one document and seldom side by side.
+fn phrase(look: &mut Look<'_>, node: &ExplainNode) {
+    let Some(actual) = &node.actual else { return };
+    let Some(counts) = actual.positions else { return };
+    let ns = own_ns(node);
+    let found = match &*node.operator {
+        "TopK" => actual.documents_in.unwrap_or(actual.documents),
+        _ => actual.documents,
+    };
+    if counts.positions < POSITIONS_MANY
+        || counts.candidates / CANDIDATES_FOR_ONE < found
+        || !look.is_most(ns)
+    {
+        return;
+    }
+    let what = format!(
+        "comparing {} of {}, of which {} have the phrase",
+        Count(counts.positions, "position"),
+        Count(counts.candidates, "document"),
+        Grouped(found)
+    );
+    let rejected = node
+        .decisions
+        .iter()
+        .find(|decision| decision.rule == "top-k by bounds" && !decision.accepted);
+    let remedy = match rejected.and_then(|decision| decision.alternative.as_ref()) {
+        Some(other) => other.name.clone(),
+        None => "a condition that leaves fewer documents: it is looked at before positions are"
+            .to_owned(),
+    };
+    let message = look.went_into(ns, &what);
+    look.add(
+        ns,
+        Finding::new("frequent words in a phrase", look.severity(ns), message)
+            .of_node(node)
+            .remedy(remedy),
+    );
+}

@@ -1,0 +1,129 @@
+//! Prefixes, wildcards, regular expressions and fuzzy words that stand for too many terms, or look at too many.
+
+use super::look::{Look, asked, own_ns};
+use super::{Finding, Severity};
+use crate::explain::ExplainNode;
+use crate::explain::units::{Count, Grouped};
+use crate::query::{PATTERN_TERMS_MAX, Query};
+
+/// The lists of fewer terms are united within some hundred microseconds.
+const TERMS_WIDE: u64 = 4_096;
+/// Fewer terms are looked at within some hundred microseconds, at 10 to 40 ns each.
+const VISITED_MANY: u64 = 10_000;
+/// Characters that a prefix is made longer by, to find how many leave few terms.
+const MORE_CHARS_MAX: usize = 3;
+/// The decision of scoring patterns, and how it says that terms were left out.
+const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
+
+pub(super) fn look_at(look: &mut Look<'_>) {
+    for at in 0..look.nodes.len() {
+        let node = look.nodes[at].0;
+        if node.operator == "Expand" && !looks_at_all(look, node) {
+            wide(look, node);
+        }
+        let of_scores = node.decisions.iter().filter(|decision| decision.rule == SCORED_BY_BEST.0);
+        for decision in of_scores.filter(|decision| decision.reason.ends_with(SCORED_BY_BEST.1)) {
+            let remedy = format!(
+                "pattern_terms may be {PATTERN_TERMS_MAX} at most; 0 scores all matches of a pattern alike"
+            );
+            let message = decision.reason.clone();
+            let finding = Finding::new("scores of some terms", Severity::Note, message);
+            look.add(0, finding.of_node(node).remedy(remedy));
+        }
+    }
+}
+
+/// A pattern that stands for many terms.
+fn wide(look: &mut Look<'_>, node: &ExplainNode) {
+    let ns = own_ns(node);
+    let terms = match &node.actual {
+        Some(actual) => actual.terms.map_or(0, |terms| terms.expanded),
+        // What is counted by a dictionary is not expanded.
+        None if node.estimate.is_exact() => 0,
+        None => node.terms.unwrap_or(0),
+    };
+    if terms < TERMS_WIDE || !look.matters(ns) {
+        return;
+    }
+    let what = format!("expanding {} to {}", node.label, Count(terms, "term"));
+    let message = match node.actual {
+        Some(_) => look.went_into(ns, &what),
+        None => format!("{} stands for {} or more", node.label, Count(terms, "term")),
+    };
+    let remedy = match &asked(node) {
+        Some(Query::Prefix { text, .. }) => Some(longer_prefix(look, node, text)),
+        Some(Query::Fuzzy { .. }) => narrower_fuzzy(look, node),
+        _ => None,
+    };
+    let finding = Finding::new("wide expansion", look.severity(ns), message);
+    look.add(ns, finding.of_node(node).remedy(remedy));
+}
+
+/// What a prefix of some more characters would leave, at the most.
+fn longer_prefix(look: &Look<'_>, node: &ExplainNode, text: &str) -> String {
+    let n_chars = text.chars().count();
+    let field = node.field.as_deref().unwrap_or_default();
+    let mut widest = None;
+    for more in 1..=MORE_CHARS_MAX {
+        let Some(found) = look.facts.widest_prefix(field, text, more) else { break };
+        let is_few = found.terms < TERMS_WIDE;
+        widest = Some((n_chars + more, found));
+        if is_few {
+            break;
+        }
+    }
+    match widest {
+        None => format!("a minimum prefix of more than {}", Count(n_chars as u64, "character")),
+        Some((n_chars, widest)) => format!(
+            "a minimum prefix of {n_chars} would leave at most {}, of {}*",
+            Count(widest.terms, "term"),
+            widest.text
+        ),
+    }
+}
+
+/// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
+fn looks_at_all(look: &mut Look<'_>, node: &ExplainNode) -> bool {
+    let Some(terms) = node.actual.as_ref().and_then(|actual| actual.terms) else { return false };
+    // Where most of them are meant, they are what takes the time.
+    if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
+        return false;
+    }
+    let remedy = match &asked(node) {
+        Some(Query::Wildcard { pattern, .. }) => pattern.starts_with(['*', '?']).then(|| {
+            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned()
+        }),
+        Some(Query::Regex { .. }) => {
+            Some("an expression that begins with some characters spares all terms that begin otherwise".to_owned())
+        }
+        Some(Query::Fuzzy { .. }) => narrower_fuzzy(look, node),
+        _ => None,
+    };
+    let Some(remedy) = remedy else { return false };
+    let field = node.field.as_deref().unwrap_or_default();
+    let message = format!(
+        "{} of {field} were looked at for {} of {}",
+        Count(terms.visited, "term"),
+        Grouped(terms.expanded),
+        node.label
+    );
+    let finding = Finding::new("wide search for terms", Severity::Hint, message);
+    look.add(own_ns(node), finding.of_node(node).remedy(remedy));
+    true
+}
+
+/// A fuzzy word with a first character that is as written, if that spares anything.
+fn narrower_fuzzy(look: &Look<'_>, node: &ExplainNode) -> Option<String> {
+    let mut narrower = asked(node)?;
+    let Query::Fuzzy { fuzziness, .. } = &mut narrower else { return None };
+    fuzziness.prefix_len += 1;
+    let walked = look.facts.walked(&narrower);
+    Some(match walked {
+        None => format!("a fixed beginning, as {narrower}, spares all terms that begin otherwise"),
+        Some(walked) => format!(
+            "a fixed beginning, as {narrower}, looks at {} for {}",
+            Count(walked.visited, "term"),
+            Grouped(walked.expanded)
+        ),
+    })
+}

@@ -1,0 +1,159 @@
+//! Conditions that say nothing, or too much: words that no document has or every one, and queries that only exclude.
+
+use super::look::{Look, asked, is_leaf};
+use super::{Finding, Severity};
+use crate::explain::ExplainNode;
+use crate::explain::units::Count;
+use crate::query::Query;
+
+/// In an index of fewer documents a word may well be in all of them.
+const DOCUMENTS_MIN: u64 = 100;
+/// How notes end of texts that no term is made of.
+const NOTE_OF_NOTHING: &str = ", so it matches nothing";
+/// Words that are proposed for one that there is not.
+const SIMILAR_SHOWN: usize = 3;
+
+pub(super) fn look_at(look: &mut Look<'_>) {
+    for at in 0..look.nodes.len() {
+        let node = look.nodes[at].0;
+        match &*node.operator {
+            "Nothing" if node.children.is_empty() => impossible(look, node),
+            _ if !is_leaf(node) => {}
+            _ if node.estimate.upper == 0 => unknown(look, at),
+            _ if node.estimate.lower >= look.documents.max(DOCUMENTS_MIN) => of_every(look, at),
+            _ => {}
+        }
+    }
+    dropped(look);
+    only_excluded(look);
+}
+
+/// What no document can match, whatever there is in the index.
+fn impossible(look: &mut Look<'_>, node: &ExplainNode) {
+    let is_all = is_all_empty(look);
+    let (severity, effect) = match is_all {
+        true => (Severity::Warning, "so nothing matches"),
+        false => (Severity::Hint, "so this part matches nothing"),
+    };
+    let message = format!("{}, {effect}", node.label);
+    look.add(0, Finding::new("nothing can match", severity, message).of_node(node));
+}
+
+/// A word that no document has.
+fn unknown(look: &mut Look<'_>, at: usize) {
+    let node = look.nodes[at].0;
+    if is_known_in_another_field(look, at) {
+        return;
+    }
+    let is_excluded = look.is_excluded(at);
+    let what = node.label.strip_prefix("NOT ").filter(|_| is_excluded).unwrap_or(&node.label);
+    let (severity, effect) = match is_all_empty(look) {
+        _ if is_excluded => (Severity::Note, "it excludes nothing"),
+        true => (Severity::Warning, "nothing matches"),
+        false => (Severity::Hint, "it adds nothing"),
+    };
+    let asked = asked(node);
+    let mut similar = match (&asked, &node.field) {
+        (Some(Query::Word { text, .. } | Query::Phrase { text, .. }), Some(field)) => {
+            look.facts.similar_words(field, text)
+        }
+        _ => vec![],
+    };
+    similar.truncate(SIMILAR_SHOWN);
+    let similar: Vec<String> = similar
+        .into_iter()
+        .map(|(word, documents)| format!("'{word}' ({})", Count(documents, "document")))
+        .collect();
+    let remedy = (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")));
+    let message = format!("no document has {what}, so {effect}");
+    look.add(0, Finding::new("unknown word", severity, message).of_node(node).remedy(remedy));
+}
+
+/// Whether a word stands beside the same of another field that documents have: a word that is looked for in several
+/// fields need not be in all of them.
+fn is_known_in_another_field(look: &Look<'_>, at: usize) -> bool {
+    let (node, parent) = look.nodes[at];
+    let Some(parent) = parent.map(|parent| look.nodes[parent].0) else { return false };
+    if parent.operator != "Union" && parent.operator != "AtLeast" {
+        return false;
+    }
+    let Some(text) = text_of(node) else { return false };
+    let others = parent.children.iter().filter(|other| is_leaf(other) && other.field != node.field);
+    others
+        .filter(|other| other.estimate.upper > 0)
+        .any(|other| text_of(other).as_ref() == Some(&text))
+}
+
+/// What a leaf looks for, whatever the field.
+fn text_of(node: &ExplainNode) -> Option<String> {
+    match &asked(node)? {
+        Query::Word { text, .. }
+        | Query::Phrase { text, .. }
+        | Query::Prefix { text, .. }
+        | Query::Fuzzy { text, .. } => Some(text.clone()),
+        Query::Wildcard { pattern, .. } | Query::Regex { pattern, .. } => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// Whether it is known that nothing matches the whole query.
+fn is_all_empty(look: &Look<'_>) -> bool {
+    look.nodes
+        .iter()
+        .map(|(node, _)| node)
+        .find(|node| !is_page(node))
+        .is_some_and(|root| root.estimate.upper == 0)
+}
+
+/// Whether a node only chooses among what matches.
+fn is_page(node: &ExplainNode) -> bool {
+    matches!(&*node.operator, "Limit" | "TopK" | "Sort" | "Collapse")
+}
+
+/// A condition that every document meets.
+fn of_every(look: &mut Look<'_>, at: usize) {
+    let (node, parent) = look.nodes[at];
+    let is_condition = parent.is_some_and(|parent| look.nodes[parent].0.operator == "Intersect");
+    if is_condition && !look.is_excluded(at) {
+        let message = format!("every document has {}, so it is no condition", node.label);
+        let remedy = Some("leave it out".to_owned());
+        look.add(
+            0,
+            Finding::new("no condition", Severity::Note, message).of_node(node).remedy(remedy),
+        );
+    }
+}
+
+/// Texts that the analyzer of a field makes no term of, as the rewriter noted.
+fn dropped(look: &mut Look<'_>) {
+    let tree = look.tree;
+    let is_all = is_all_empty(look);
+    for note in tree.notes.iter().filter(|note| note.ends_with(NOTE_OF_NOTHING)) {
+        let severity = if is_all { Severity::Warning } else { Severity::Hint };
+        let remedy = Some("leave it out, or look for it in a field that keeps it".to_owned());
+        look.add(0, Finding::new("no term", severity, note.clone()).remedy(remedy));
+    }
+}
+
+/// A query that only says what is not wanted, and so means nearly everything.
+fn only_excluded(look: &mut Look<'_>) {
+    let Some(root) = look.nodes.iter().map(|(node, _)| *node).find(|node| !is_page(node)) else {
+        return;
+    };
+    let is_excluded = |child: &ExplainNode| child.label.starts_with("NOT ");
+    let is_asked = |child: &ExplainNode| child.operator != "Deleted";
+    if root.operator != "Difference"
+        || !root.children.iter().all(is_excluded)
+        || !root.children.iter().any(is_asked)
+        || look.documents < DOCUMENTS_MIN
+        || 2 * root.estimate.documents < look.documents
+    {
+        return;
+    }
+    let message = "the query only excludes, so everything else matches".to_owned();
+    let remedy = Some("add what is wanted".to_owned());
+    look.add(
+        0,
+        Finding::new("only exclusions", Severity::Note, message).of_node(root).remedy(remedy),
+    );
+}

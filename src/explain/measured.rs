@@ -1,0 +1,122 @@
+//! What was decided beside what it took to decide otherwise.
+
+use super::tree::{Alternative, Decision};
+use super::units::Time;
+use crate::plan::forced::{Forced, Measured};
+
+/// Times this close say nothing: a tenth of the shorter one, and 200 ns.
+const TENTHS_ALIKE: u64 = 1;
+const NS_ALIKE: u64 = 200;
+
+impl Decision {
+    /// The fastest way that was not taken, of those that were measured.
+    pub fn fastest_other(&self) -> Option<&Alternative> {
+        let others = self.alternative.iter().chain(&self.others);
+        others.filter(|other| other.measured_ns.is_some()).min_by_key(|other| other.measured_ns)
+    }
+
+    /// Whether measuring bears the decision out: no other way took less time by a tenth and 200 ns. `None` where nothing
+    /// was measured.
+    ///
+    /// ```
+    /// use treepie::explain::{Alternative, Decision};
+    ///
+    /// let mut decision = Decision::accepted("smallest first", "…").instead_of("largest first", None);
+    /// assert_eq!(decision.confirmed(), None);
+    /// decision.measured_ns = Some(12_000);
+    /// decision.alternative.as_mut().unwrap().measured_ns = Some(8_900);
+    /// assert_eq!(decision.confirmed(), Some(false));
+    /// ```
+    pub fn confirmed(&self) -> Option<bool> {
+        let (chosen, other) = (self.measured_ns?, self.fastest_other()?.measured_ns?);
+        Some(chosen <= other.saturating_add((other / 10 * TENTHS_ALIKE).max(NS_ALIKE)))
+    }
+
+    /// What was measured, in words.
+    pub(super) fn measured_in_words(&self) -> Option<String> {
+        let (chosen, other) = (self.measured_ns?, self.fastest_other()?);
+        let other_ns = other.measured_ns?;
+        let than = match self.alternative.as_ref().is_some_and(|it| it.name == other.name) {
+            true => "the alternative".to_owned(),
+            false => format!("'{}'", other.name),
+        };
+        Some(match (self.confirmed(), chosen.cmp(&other_ns)) {
+            (Some(false), _) => {
+                format!("measured {}, {} slower than {than}", Time(chosen), Time(chosen - other_ns))
+            }
+            (_, std::cmp::Ordering::Less) => {
+                format!("measured {}, {} faster than {than}", Time(chosen), Time(other_ns - chosen))
+            }
+            _ => format!("measured {}, as fast as {than}", Time(chosen)),
+        })
+    }
+
+    /// Puts down what the search took as it was decided, and each of these ways, the first of which is the named alternative.
+    pub(crate) fn put_measured(&mut self, measured: &Measured, ways: &[Forced]) {
+        if let (Some(ns), Some(named)) =
+            (ways.first().and_then(|way| measured.of(*way)), &mut self.alternative)
+        {
+            self.measured_ns = Some(measured.chosen_ns);
+            named.measured_ns = Some(ns);
+        }
+        ways.iter().skip(1).for_each(|way| self.put_way(measured, *way));
+    }
+
+    /// The same for one way, by its name.
+    pub(crate) fn put_way(&mut self, measured: &Measured, way: Forced) {
+        let Some(ns) = measured.of(way) else { return };
+        self.measured_ns = Some(measured.chosen_ns);
+        match &mut self.alternative {
+            Some(named) if named.name == way.name() => named.measured_ns = Some(ns),
+            _ => self.others.push(Alternative {
+                name: way.name().to_owned(),
+                measured_ns: Some(ns),
+                ..Alternative::default()
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::NodeId;
+    use crate::plan::forced::InputOrder;
+
+    #[test]
+    fn measured_times_stand_beside_their_ways_and_say_who_was_right() {
+        let largest_first = Forced::Order(NodeId(2), InputOrder::LargestFirst);
+        let as_written = Forced::Order(NodeId(2), InputOrder::AsWritten);
+        let decide = |chosen_ns, others: &[(Forced, u64)]| {
+            let measured = Measured { chosen_ns, others: others.to_vec() };
+            let mut decision =
+                Decision::accepted("smallest first", "").instead_of("largest first", Some(7));
+            decision.put_measured(&measured, &[largest_first, as_written]);
+            decision
+        };
+        let right = decide(3_000, &[(largest_first, 9_000), (as_written, 5_000)]);
+        assert_eq!(right.measured_ns, Some(3_000));
+        assert_eq!(right.alternative.as_ref().unwrap().measured_ns, Some(9_000));
+        assert_eq!(right.others[0].name, "in the order of the query");
+        assert_eq!(right.others[0].measured_ns, Some(5_000));
+        assert_eq!(right.confirmed(), Some(true));
+        let words = right.measured_in_words().unwrap();
+        assert_eq!(words, "measured 3.00 µs, 2.00 µs faster than 'in the order of the query'");
+
+        let wrong = decide(12_000, &[(largest_first, 8_900)]);
+        assert_eq!(wrong.confirmed(), Some(false));
+        let words = wrong.measured_in_words().unwrap();
+        assert_eq!(words, "measured 12.0 µs, 3.10 µs slower than the alternative");
+
+        let alike = decide(1_150, &[(largest_first, 1_000)]);
+        assert_eq!(alike.confirmed(), Some(true));
+        assert_eq!(
+            alike.measured_in_words().unwrap(),
+            "measured 1.15 µs, as fast as the alternative"
+        );
+
+        // What was measured of other decisions says nothing of this one.
+        let unknown = decide(3_000, &[(Forced::ScoreAll, 9_000)]);
+        assert_eq!((unknown.measured_ns, unknown.confirmed()), (None, None));
+    }
+}

@@ -1,0 +1,378 @@
+//! How far estimates are off: the distribution over many plans.
+
+use super::{ExplainNode, ExplainTree};
+use crate::json::Json;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Of each operator, the worst estimates that are told with their queries.
+const WORST_KEPT: usize = 5;
+
+/// The q-errors of many plans that were run, by operator.
+///
+/// The q-error of a node is the factor by which its estimate is off, either way: the greater of estimated and
+/// actual documents by the smaller, both counted as one at least ([`ExplainNode::q_error`]). Only nodes count that ran to
+/// their end, but for [`outside`](QErrors::outside). Leaves mostly know their number, so they stand in lines of their own.
+///
+/// Trees may come from anywhere: searches that were just [analyzed](crate::SearchBuilder::analyze), or a log that was
+/// read. Memory grows by 8 bytes a node.
+///
+/// ```
+/// use treepie::explain::{Actual, Estimate, EstimateErrors, ExplainNode, ExplainTree};
+///
+/// let mut root = ExplainNode::new("Intersect", "a AND b");
+/// root.estimate = Estimate::between(10, 0, 90, "independence");
+/// root.actual = Some(Actual::of(40));
+/// let mut errors = EstimateErrors::default();
+/// errors.add(&ExplainTree::new("a b", root));
+/// assert_eq!(errors.of("Intersect").unwrap().median(), Some(4.0));
+/// assert_eq!(errors.all().outside, 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct EstimateErrors {
+    by_operator: BTreeMap<String, QErrors>,
+    n_plans: u64,
+}
+
+/// The q-errors of one operator, or of all.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct QErrors {
+    /// Nodes whose estimate was too low.
+    pub too_low: u64,
+    /// Nodes whose estimate was too high.
+    pub too_high: u64,
+    /// Nodes that found more documents than their upper bound, or ran to their end and found fewer than their lower bound: none,
+    /// unless something is wrong.
+    pub outside: u64,
+    /// The estimates that are off most, the worst first, and before them those outside their bounds.
+    pub worst: Vec<WorstEstimate>,
+    errors: Vec<f64>,
+}
+
+/// An estimate that is far off.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WorstEstimate {
+    /// The query as it was asked.
+    pub query: String,
+    /// The node's id in its plan, see [`ExplainNode::id`].
+    pub node: String,
+    /// What the node does and to what.
+    pub label: String,
+    /// Where the estimate comes from.
+    pub source: String,
+    /// Documents that were expected.
+    pub estimated: u64,
+    /// Documents that were found.
+    pub actual: u64,
+    /// Whether they lie within the bounds.
+    pub within_bounds: bool,
+    /// The factor between the two.
+    pub q_error: f64,
+}
+
+impl EstimateErrors {
+    /// Adds all nodes of a plan; those that were not run add nothing.
+    pub fn add(&mut self, tree: &ExplainTree) {
+        self.n_plans += 1;
+        for node in tree.plan.iter() {
+            let Some(actual) = &node.actual else { continue };
+            let error = node.q_error();
+            let (e, found) = (&node.estimate, actual.documents);
+            let is_outside = found > e.upper || (actual.complete && found < e.lower);
+            if error.is_none() && !is_outside {
+                continue;
+            }
+            let errors = match self.by_operator.get_mut(&node.operator) {
+                Some(errors) => errors,
+                None => self.by_operator.entry(node.operator.clone()).or_default(),
+            };
+            errors.add(tree, node, found, error, is_outside);
+        }
+    }
+
+    /// How many plans were added.
+    pub fn n_plans(&self) -> u64 {
+        self.n_plans
+    }
+
+    /// The operators that were met, in the order of their names.
+    pub fn operators(&self) -> impl Iterator<Item = (&str, &QErrors)> {
+        self.by_operator.iter().map(|(operator, errors)| (&**operator, errors))
+    }
+
+    /// Those of one operator, if it was met.
+    pub fn of(&self, operator: &str) -> Option<&QErrors> {
+        self.by_operator.get(operator)
+    }
+
+    /// Those of all operators together.
+    pub fn all(&self) -> QErrors {
+        let mut all = QErrors::default();
+        for errors in self.by_operator.values() {
+            all.too_low += errors.too_low;
+            all.too_high += errors.too_high;
+            all.outside += errors.outside;
+            all.errors.extend_from_slice(&errors.errors);
+            errors.worst.iter().for_each(|worst| all.keep(worst.clone()));
+        }
+        all
+    }
+
+    /// One object: `{"plans": …, "operators": [{"operator": "Intersect", "nodes": …, "median": …, "p95": …, "max": …,
+    /// "too_low": …, "too_high": …, "outside": …, "worst": [{"query": …, "node": "0.1", "label": …, "source": …, "estimated": …,
+    /// "actual": …, "within_bounds": true, "q_error": …}]}], "all": {…}}`, where `all` is like an operator without a name.
+    pub fn to_json(&self) -> String {
+        let mut json = Json::default();
+        json.object(|json| {
+            json.field("plans").number(self.n_plans);
+            let operators: Vec<_> = self.operators().collect();
+            json.field("operators").array(&operators, |json, (operator, errors)| {
+                json.object(|json| {
+                    json.field("operator").string(operator);
+                    errors.write_json(json);
+                });
+            });
+            json.field("all").object(|json| self.all().write_json(json));
+        });
+        json.out
+    }
+}
+
+impl QErrors {
+    fn add(
+        &mut self,
+        tree: &ExplainTree,
+        node: &ExplainNode,
+        found: u64,
+        error: Option<f64>,
+        is_outside: bool,
+    ) {
+        let estimated = node.estimate.documents;
+        self.outside += u64::from(is_outside);
+        if let Some(error) = error {
+            self.errors.push(error);
+            self.too_low += u64::from(estimated.max(1) < found.max(1));
+            self.too_high += u64::from(estimated.max(1) > found.max(1));
+        }
+        let q_error = error.unwrap_or_else(|| found.max(1) as f64 / estimated.max(1) as f64);
+        let place = self.worst.partition_point(|other| other.rank() >= (is_outside, q_error));
+        if place < WORST_KEPT && (is_outside || q_error > 1.0) {
+            self.keep(WorstEstimate {
+                query: tree.query.clone(),
+                node: node.id.clone(),
+                label: format!("{} {}", node.operator, node.label),
+                source: node.estimate.source.clone(),
+                estimated,
+                actual: found,
+                within_bounds: !is_outside,
+                q_error,
+            });
+        }
+    }
+
+    fn keep(&mut self, worst: WorstEstimate) {
+        let place = self.worst.partition_point(|other| other.rank() >= worst.rank());
+        self.worst.insert(place, worst);
+        self.worst.truncate(WORST_KEPT);
+    }
+
+    /// How many nodes ran to their end.
+    pub fn n_nodes(&self) -> u64 {
+        self.errors.len() as u64
+    }
+
+    /// The error that so large a part of the nodes, 0 to 1, does not pass; `None` where there is no node.
+    pub fn quantile(&self, part: f64) -> Option<f64> {
+        let mut errors = self.errors.clone();
+        let place = (part.clamp(0.0, 1.0) * errors.len() as f64).ceil() as usize;
+        let place = place.saturating_sub(1).min(errors.len().checked_sub(1)?);
+        Some(*errors.select_nth_unstable_by(place, f64::total_cmp).1)
+    }
+
+    /// The error that half of the nodes do not pass.
+    pub fn median(&self) -> Option<f64> {
+        self.quantile(0.5)
+    }
+
+    /// The greatest error.
+    pub fn max(&self) -> Option<f64> {
+        self.quantile(1.0)
+    }
+
+    fn write_json(&self, json: &mut Json) {
+        json.field("nodes").number(self.n_nodes());
+        for (name, part) in [("median", 0.5), ("p95", 0.95), ("max", 1.0)] {
+            let json = json.field(name);
+            match self.quantile(part) {
+                Some(error) => json.number(error),
+                None => json.null(),
+            }
+        }
+        json.field("too_low").number(self.too_low);
+        json.field("too_high").number(self.too_high);
+        json.field("outside").number(self.outside);
+        json.field("worst").array(&self.worst, |json, worst| {
+            json.object(|json| {
+                json.field("query").string(&worst.query);
+                json.field("node").string(&worst.node);
+                json.field("label").string(&worst.label);
+                json.field("source").string(&worst.source);
+                json.field("estimated").number(worst.estimated);
+                json.field("actual").number(worst.actual);
+                json.field("within_bounds").boolean(worst.within_bounds);
+                json.field("q_error").number(worst.q_error);
+            });
+        });
+    }
+
+    /// A line of the table.
+    fn fmt_line(&self, name: &str, width: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.n_nodes();
+        let percent = |nodes: u64| 100.0 * nodes as f64 / n.max(1) as f64;
+        write!(f, "{name:width$}{n:>8}")?;
+        for part in [0.5, 0.95, 1.0] {
+            match self.quantile(part) {
+                Some(error) => write!(f, "{error:>10.2}")?,
+                None => write!(f, "{:>10}", "–")?,
+            }
+        }
+        let (too_low, too_high) = (percent(self.too_low), percent(self.too_high));
+        writeln!(f, "{too_low:>9.1}%{too_high:>9.1}%{:>9}", self.outside)
+    }
+}
+
+impl WorstEstimate {
+    fn rank(&self) -> (bool, f64) {
+        (!self.within_bounds, self.q_error)
+    }
+}
+
+/// A table: a line an operator, then all of them, then the worst.
+impl fmt::Display for EstimateErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.operators().map(|(operator, _)| operator.chars().count());
+        let width = names.chain(["operator".len()]).max().unwrap_or_default();
+        let [nodes, median, p95, max] = ["nodes", "median", "p95", "max"];
+        writeln!(
+            f,
+            "{:width$}{nodes:>8}{median:>10}{p95:>10}{max:>10}{:>10}{:>10}{:>9}",
+            "operator", "too low", "too high", "outside"
+        )?;
+        for (operator, errors) in self.operators() {
+            errors.fmt_line(operator, width, f)?;
+        }
+        let all = self.all();
+        all.fmt_line("all", width, f)?;
+        for worst in &all.worst {
+            let WorstEstimate { query, node, label, source, estimated, actual, q_error, .. } =
+                worst;
+            let outside = if worst.within_bounds { "" } else { ", outside of its bounds" };
+            writeln!(
+                f,
+                "{q_error:.1}: {estimated} expected ({source}), {actual} found{outside}: {label} (node {node} of {query})"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{Actual, Estimate};
+
+    fn node(operator: &str, estimated: u64, bounds: (u64, u64), actual: Actual) -> ExplainNode {
+        ExplainNode {
+            estimate: Estimate::between(estimated, bounds.0, bounds.1, "test"),
+            actual: Some(actual),
+            ..ExplainNode::new(operator, "label")
+        }
+    }
+
+    fn added(nodes: Vec<ExplainNode>) -> EstimateErrors {
+        let mut errors = EstimateErrors::default();
+        for (at, node) in nodes.into_iter().enumerate() {
+            errors.add(&ExplainTree::new(format!("q{at}"), node));
+        }
+        errors
+    }
+
+    /// Factors 1 (0 counts as 1), 4 too low, 5 too high, 2 too low, and 10 of another operator.
+    #[test]
+    fn the_distribution_is_that_of_a_hand_computation() {
+        let mut nested = node("Union", 100, (0, 1_000), Actual::of(10));
+        nested.children = vec![node("Intersect", 10, (0, 50), Actual::of(40))];
+        let errors = added(vec![
+            node("Intersect", 0, (0, 9), Actual::of(1)),
+            nested,
+            node("Intersect", 50, (0, 50), Actual::of(10)),
+            node("Intersect", 3, (0, 9), Actual::of(6)),
+            // Did not run to its end, within its bounds.
+            node("Intersect", 3, (2, 9), Actual { complete: false, ..Actual::of(0) }),
+            ExplainNode::new("Intersect", "not run"),
+        ]);
+        let intersect = errors.of("Intersect").unwrap();
+        assert_eq!(intersect.n_nodes(), 4);
+        assert_eq!(intersect.median(), Some(2.0));
+        assert_eq!((intersect.quantile(0.95), intersect.max()), (Some(5.0), Some(5.0)));
+        assert_eq!(intersect.quantile(0.0), Some(1.0));
+        assert_eq!((intersect.too_low, intersect.too_high, intersect.outside), (2, 1, 0));
+        let all = errors.all();
+        assert_eq!((all.n_nodes(), all.median(), all.max()), (5, Some(4.0), Some(10.0)));
+        let worst: Vec<_> =
+            all.worst.iter().map(|it| (&*it.query, &*it.node, it.q_error)).collect();
+        let expected = [("q1", "0", 10.0), ("q2", "0", 5.0), ("q1", "0.0", 4.0), ("q3", "0", 2.0)];
+        assert_eq!(worst, expected);
+        assert_eq!((errors.n_plans(), errors.of("Phrase").is_none()), (6, true));
+        assert_eq!(EstimateErrors::default().all().median(), None);
+    }
+
+    #[test]
+    fn what_is_outside_of_its_bounds_comes_first_and_is_told() {
+        let errors = added(vec![
+            node("Union", 1, (0, 100), Actual::of(100)),
+            node("Union", 10, (0, 10), Actual::of(11)),
+            node("Union", 10, (10, 20), Actual::of(9)),
+            // More than the upper bound, although it was not done yet.
+            node("Union", 10, (0, 10), Actual { complete: false, ..Actual::of(12) }),
+        ]);
+        let union = errors.of("Union").unwrap();
+        assert_eq!((union.outside, union.n_nodes()), (3, 3));
+        let worst: Vec<_> = union.worst.iter().map(|it| (&*it.query, it.within_bounds)).collect();
+        assert_eq!(worst, [("q3", false), ("q2", false), ("q1", false), ("q0", true)]);
+        let text = errors.to_string();
+        assert!(
+            text.contains("12 found, outside of its bounds: Union label (node 0 of q3)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_table_and_the_object_say_the_same() {
+        let errors = added(vec![
+            node("Union", 10, (0, 100), Actual::of(40)),
+            node("Union", 10, (0, 100), Actual::of(5)),
+        ]);
+        let expected = "\
+operator   nodes    median       p95       max   too low  too high  outside
+Union          2      2.00      4.00      4.00     50.0%     50.0%        0
+all            2      2.00      4.00      4.00     50.0%     50.0%        0
+4.0: 10 expected (test), 40 found: Union label (node 0 of q0)
+2.0: 10 expected (test), 5 found: Union label (node 0 of q1)
+";
+        assert_eq!(errors.to_string(), expected);
+        let json: serde_json::Value = serde_json::from_str(&errors.to_json()).unwrap();
+        assert_eq!(json["plans"], 2);
+        assert_eq!(json["operators"][0]["operator"], "Union");
+        for of in [&json["operators"][0], &json["all"]] {
+            assert_eq!((of["median"].as_f64(), of["p95"].as_f64()), (Some(2.0), Some(4.0)));
+            assert_eq!(
+                (&of["too_low"], &of["too_high"], &of["outside"]),
+                (&1.into(), &1.into(), &0.into())
+            );
+            assert_eq!(of["worst"][0]["actual"], 40);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What the operators of a plan say of one document, and what follows from it.
+//!
+//! The document is looked up in what the leaves read, once for each leaf that is asked; nothing else is
+//! found.
+
+use super::documents::{ExplainDocument, Verdict};
+use super::units::shortened;
+use super::{ExplainNode, ExplainTree};
+use crate::error::{Error, ErrorKind, Result};
+use crate::execution::{leaf_has, phrase_has};
+use crate::ids::DocId;
+use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
+use crate::query::Proximity;
+use std::collections::BTreeMap;
+
+/// Characters of a title.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// A document of the snapshot that a plan is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whereabouts {
+    /// The place of its segment, and its own there.
+    pub(crate) segment: usize,
+    pub(crate) doc: u32,
+}
+
+/// Where a document is.
+///
+/// # Errors
+///
+/// [`ErrorKind::NotFound`] for a number that no document has.
+pub(crate) fn locate(plan: &Plan<'_>, doc: DocId) -> Result<Whereabouts> {
+    for (segment, part) in plan.segments.iter().enumerate() {
+        if let Some(doc) = doc.0.checked_sub(part.base).filter(|doc| *doc < part.n_docs.into()) {
+            return Ok(Whereabouts { segment, doc: doc as u32 });
+        }
+    }
+    Err(Error::new(ErrorKind::NotFound, "explaining what becomes of a document")
+        .expected(format!("a number below {}, of which each document has one", plan.n_docs()))
+        .found(doc.to_string()))
+}
+
+/// What the nodes of `tree`, which was made of `plan`, say of a document; nothing of its score, nor of the page.
+///
+/// # Errors
+///
+/// What reading the lists says, and a budget that runs out.
+pub(crate) fn document(
+    plan: &Plan<'_>,
+    tree: &ExplainTree,
+    doc: DocId,
+    at: Whereabouts,
+) -> Result<ExplainDocument> {
+    let part = &plan.segments[at.segment];
+    let deleted = part.segment.is_deleted(at.doc)?;
+    let title = if deleted { String::new() } else { title(part, at.doc)? };
+    let (root, node) = (plan.root(), tree.matches().1);
+    let mut walk = Walk { plan, part, doc: at.doc, says: vec![None; plan.nodes.len()] };
+    let mut verdicts = BTreeMap::new();
+    let matches = walk.ask(root, node, &mut verdicts)?;
+    let (mut reason, mut failed_at, mut misses) = ("matches".to_owned(), None, vec![]);
+    if !matches {
+        walk.misses(root, node, &mut misses)?;
+        let (at, why) = walk.decided(root, node);
+        failed_at = Some(at.id.clone());
+        reason = match &plan.node(root).operator {
+            _ if deleted => "it is deleted".to_owned(),
+            Operator::Nothing { reason } => format!("nothing can match: {reason}"),
+            _ => format!("fails at {}: {why}", at.label),
+        };
+    }
+    let (doc, score) = (doc.0, None);
+    Ok(ExplainDocument { doc, title, deleted, matches, verdicts, failed_at, reason, misses, score })
+}
+
+impl ExplainTree {
+    /// The nodes that make a page of what matches, the root first; none where only the number is wanted.
+    pub(crate) fn above_matches(&self) -> impl Iterator<Item = &ExplainNode> {
+        let (n, _) = self.matches();
+        std::iter::successors(Some(&self.plan), |node| node.children.first()).take(n)
+    }
+}
+
+/// The start of the first stored value that is not empty.
+fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
+    let stored = part.segment.stored(doc)?;
+    let texts = stored.iter().map(|(_, value)| value.to_text());
+    let first = texts.into_iter().find(|text| !text.trim().is_empty());
+    Ok(first.map_or_else(String::new, |text| shortened(text.trim(), TITLE_CHARS_MAX).into_owned()))
+}
+
+/// A document on its way.
+struct Walk<'w, 's> {
+    plan: &'w Plan<'s>,
+    part: &'w SegmentPlan<'s>,
+    doc: u32,
+    /// By operator whether it has the document, as far as it was asked.
+    says: Vec<Option<bool>>,
+}
+
+/// What each node says, by its id.
+type Verdicts = BTreeMap<String, Verdict>;
+
+impl Walk<'_, '_> {
+    /// Asks an operator and what is below it, which `node` and its children show, in the order in which they are
+    /// carried out.
+    fn ask(&mut self, id: NodeId, node: &ExplainNode, verdicts: &mut Verdicts) -> Result<bool> {
+        let plan = self.plan;
+        let has = match &plan.node(id).operator {
+            Operator::All => true,
+            Operator::Nothing { .. } => false,
+            Operator::TermScan(leaf)
+            | Operator::Exists(leaf)
+            | Operator::Expand(leaf)
+            | Operator::ColumnScan(leaf)
+            | Operator::Deleted(leaf) => leaf_has(plan, self.part, *leaf, self.doc)?,
+            Operator::Intersect { all, none } => {
+                let inputs = plan.inputs(all).iter().chain(plan.inputs(none));
+                let mut has = true;
+                for (nth, (input, child)) in inputs.zip(&node.children).enumerate() {
+                    if has || matches!(plan.node(*input).operator, Operator::Deleted(_)) {
+                        has &= self.ask(*input, child, verdicts)? == (nth < all.len());
+                    } else {
+                        let below = child.iter().map(|node| (node.id.clone(), Verdict::NotReached));
+                        verdicts.extend(below);
+                    }
+                }
+                has
+            }
+            Operator::Phrase { nth, input } => {
+                let mut has = true;
+                for (input, child) in plan.inputs(input).iter().zip(&node.children) {
+                    has &= self.ask(*input, child, verdicts)?;
+                }
+                has && phrase_has(plan, self.part, *nth, self.doc)?
+            }
+            Operator::Union { any } => self.count(plan.inputs(any), node, verdicts)? > 0,
+            Operator::AtLeast { minimum, any } => {
+                self.count(plan.inputs(any), node, verdicts)? >= *minimum
+            }
+        };
+        self.says[id.index()] = Some(has);
+        let verdict = if has { Verdict::Matched } else { Verdict::Failed };
+        verdicts.insert(node.id.clone(), verdict);
+        Ok(has)
+    }
+
+    /// Asks all of some inputs, and says how many have the document.
+    fn count(
+        &mut self,
+        inputs: &[NodeId],
+        node: &ExplainNode,
+        verdicts: &mut Verdicts,
+    ) -> Result<u32> {
+        let mut n = 0;
+        for (input, child) in inputs.iter().zip(&node.children) {
+            n += u32::from(self.ask(*input, child, verdicts)?);
+        }
+        Ok(n)
+    }
+
+    /// Whether an operator has the document, also where nobody had to ask.
+    fn has(&mut self, id: NodeId, node: &ExplainNode) -> Result<bool> {
+        match self.says[id.index()] {
+            Some(has) => Ok(has),
+            None => self.ask(id, node, &mut Verdicts::new()),
+        }
+    }
+
+    /// The node because of which an operator that was asked does not have the document, and why that does not.
+    fn decided<'n>(&self, id: NodeId, node: &'n ExplainNode) -> (&'n ExplainNode, String) {
+        let plan = self.plan;
+        let says = |id: &NodeId| self.says[id.index()];
+        match &plan.node(id).operator {
+            Operator::Intersect { all, none } => {
+                let wanted = plan.inputs(all).iter().map(|input| (input, true));
+                let unwanted = plan.inputs(none).iter().map(|input| (input, false));
+                let inputs = wanted.chain(unwanted).zip(&node.children);
+                let mut first = None;
+                for of in inputs.filter(|((id, wanted), _)| says(id) == Some(!wanted)) {
+                    // What is deleted is so whatever else is missing.
+                    let is_deleted = matches!(plan.node(*of.0.0).operator, Operator::Deleted(_));
+                    if first.is_none() || is_deleted {
+                        first = Some(of);
+                    }
+                }
+                match first {
+                    Some(((input, true), child)) => self.decided(*input, child),
+                    Some(((input, false), child)) => (child, self.excludes(*input).to_owned()),
+                    None => (node, "the document does not match it".to_owned()),
+                }
+            }
+            Operator::Phrase { nth, input } => {
+                let mut inputs = plan.inputs(input).iter().zip(&node.children);
+                match inputs.find(|(input, _)| says(input) == Some(false)) {
+                    Some((input, child)) => self.decided(*input, child),
+                    None => (node, format!("the document has the words, but {}", self.apart(*nth))),
+                }
+            }
+            other => (node, self.missing(other)),
+        }
+    }
+
+    /// Why an operator that is no intersection does not have the document.
+    fn missing(&self, operator: &Operator) -> String {
+        let plan = self.plan;
+        let matching = |inputs: &[NodeId]| {
+            inputs.iter().filter(|input| self.says[input.index()] == Some(true)).count()
+        };
+        match operator {
+            Operator::TermScan(_) => "the document does not have it".to_owned(),
+            Operator::Exists(_) => "the document has no value there".to_owned(),
+            Operator::Expand(_) | Operator::ColumnScan(_) => {
+                "the document has none of its terms".to_owned()
+            }
+            Operator::Nothing { reason } => reason.clone(),
+            Operator::Union { any } => format!("none of {} alternatives matches", any.len()),
+            Operator::AtLeast { minimum, any } => {
+                let n = matching(plan.inputs(any));
+                format!("{n} of {} alternatives match, and {minimum} must", any.len())
+            }
+            Operator::All
+            | Operator::Deleted(_)
+            | Operator::Intersect { .. }
+            | Operator::Phrase { .. } => "the document does not match it".to_owned(),
+        }
+    }
+
+    /// Why an input that must not have the document does.
+    fn excludes(&self, input: NodeId) -> &'static str {
+        match self.plan.node(input).operator {
+            Operator::Deleted(_) => "it is deleted",
+            Operator::TermScan(_) => "the document has it",
+            Operator::Exists(_) => "the document has a value there",
+            Operator::Expand(_) | Operator::ColumnScan(_) => "the document has one of its terms",
+            Operator::All
+            | Operator::Nothing { .. }
+            | Operator::Intersect { .. }
+            | Operator::Phrase { .. }
+            | Operator::Union { .. }
+            | Operator::AtLeast { .. } => "the document matches it",
+        }
+    }
+
+    /// What is wrong with words that are all there.
+    fn apart(&self, nth: u32) -> &'static str {
+        match self.plan.phrases[nth as usize].spec.proximity {
+            Proximity::Exact => "not side by side",
+            Proximity::Ordered(_) => "not so near in this order",
+            _ => "not so near",
+        }
+    }
+
+    /// Adds each condition of an operator that the document does not meet.
+    fn misses(&mut self, id: NodeId, node: &ExplainNode, misses: &mut Vec<String>) -> Result<()> {
+        let plan = self.plan;
+        match &plan.node(id).operator {
+            Operator::Intersect { all, none } => {
+                let inputs = plan.inputs(all).iter().chain(plan.inputs(none));
+                for (nth, (input, child)) in inputs.zip(&node.children).enumerate() {
+                    let (has, wanted) = (self.has(*input, child)?, nth < all.len());
+                    let label = &child.label;
+                    misses.extend(match &plan.node(*input).operator {
+                        _ if has == wanted => None,
+                        Operator::Deleted(_) => Some("it is deleted".to_owned()),
+                        Operator::AtLeast { .. } if wanted => {
+                            Some(self.missing(&plan.node(*input).operator))
+                        }
+                        _ if wanted => Some(format!("{label} must match and does not")),
+                        _ => {
+                            let label = label.strip_prefix("NOT ").unwrap_or(label);
+                            Some(format!("{label} must not match and does"))
+                        }
+                    });
+                }
+            }
+            Operator::Phrase { nth, input } => {
+                let mut has_words = true;
+                for (input, child) in plan.inputs(input).iter().zip(&node.children) {
+                    has_words &= self.has(*input, child)?;
+                    self.misses(*input, child, misses)?;
+                }
+                if has_words && self.says[id.index()] == Some(false) {
+                    let label = &node.label;
+                    misses.push(format!(
+                        "{label} must match and does not: its words are {}",
+                        self.apart(*nth)
+                    ));
+                }
+            }
+            _ if self.has(id, node)? => {}
+            operator @ (Operator::Union { .. } | Operator::AtLeast { .. }) => {
+                misses.push(self.missing(operator));
+            }
+            Operator::Nothing { reason } => misses.push(reason.clone()),
+            _ => misses.push(format!("{} must match and does not", node.label)),
+        }
+        Ok(())
+    }
+}

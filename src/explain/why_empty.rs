@@ -1,0 +1,229 @@
+//! Why a search finds nothing: the fewest of its conditions that no document meets together.
+
+use super::units::{Count, Grouped};
+use crate::json::Json;
+use std::fmt;
+
+/// Why a search finds nothing, from [`SearchBuilder::why_empty`](crate::SearchBuilder::why_empty); or that it finds something.
+///
+/// `Display` prints it for people, [`to_json`](Self::to_json) for programs. Both have texts of the query and terms of
+/// the index in them, as they are: a terminal is not protected from these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WhyEmpty {
+    /// The query, with its selections.
+    pub query: String,
+    /// Documents there are, without deleted ones.
+    pub documents: u64,
+    /// How many match.
+    pub matches: u64,
+    /// The conditions that must hold together, in the order of the query.
+    pub clauses: Vec<EmptyClause>,
+    /// Conditions that no document meets together, by their places in [`clauses`](Self::clauses), ascending; without
+    /// any one of them there is a document that meets the others. Empty where something matches, and where there
+    /// are no documents.
+    pub conflict: Vec<usize>,
+    /// How few these are.
+    pub size: ConflictSize,
+}
+
+/// How few the conditions of [`WhyEmpty::conflict`] are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConflictSize {
+    /// No fewer conditions of the query are met by no document.
+    #[default]
+    Smallest,
+    /// None of them can be left out, but there may be others that are fewer: looking at all took too long.
+    Irreducible,
+}
+
+/// One condition of a query, and what it does to the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmptyClause {
+    /// The condition in query syntax, `NOT …` where it excludes.
+    pub clause: String,
+    /// Whether it excludes.
+    pub excludes: bool,
+    /// Documents that meet it alone.
+    pub matches: u64,
+    /// Documents that would match the query without it.
+    pub matches_without: u64,
+    /// Why no document can meet it, whatever there is in the index: nothing in it is a term, say.
+    pub reason: Option<String>,
+    /// Where no document meets it alone: terms that it looks for and no document has.
+    pub unknown: Vec<UnknownTerm>,
+    /// Where no document meets it alone: its phrases whose words there are, all of them.
+    pub phrases: Vec<EmptyPhrase>,
+}
+
+/// A term that no document has in a field, or a pattern of which none has a term.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownTerm {
+    /// The field.
+    pub field: String,
+    /// The term as it would be in the dictionary, or the pattern in query syntax.
+    pub term: String,
+    /// The terms of the field that are nearest to it, the nearest first, of equally near ones the most frequent; each
+    /// with the documents that have it, deleted ones included. At most three.
+    pub similar: Vec<(String, u64)>,
+}
+
+/// A phrase that no document has, though there are all of its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmptyPhrase {
+    /// The phrase in query syntax.
+    pub phrase: String,
+    /// Documents that have all of the words: if there are any, the words never stand so; if there are none, no document
+    /// has all of them.
+    pub with_all_words: u64,
+}
+
+impl ConflictSize {
+    /// The name in JSON: `smallest` or `irreducible`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ConflictSize::Smallest => "smallest",
+            ConflictSize::Irreducible => "irreducible",
+        }
+    }
+}
+
+impl WhyEmpty {
+    /// Whether nothing matches.
+    pub fn is_empty(&self) -> bool {
+        self.matches == 0
+    }
+
+    /// One object on one line:
+    ///
+    /// ```json
+    /// {"query": "…", "documents": 144000, "matches": 0, "conflict": [0, 2], "size": "smallest",
+    ///  "clauses": [{"clause": "title:…", "excludes": false, "matches": 0, "matches_without": 12, "reason": null,
+    ///               "unknown": [{"field": "title", "term": "…", "similar": [{"term": "…", "documents": 7}]}],
+    ///               "phrases": [{"phrase": "…", "with_all_words": 3}]}]}
+    /// ```
+    ///
+    /// `conflict` has places in `clauses`, from 0; `size` is `smallest` or `irreducible`, and null where `conflict` is
+    /// empty.
+    pub fn to_json(&self) -> String {
+        let mut json = Json::default();
+        json.object(|json| {
+            json.field("query").string(&self.query);
+            json.field("documents").number(self.documents);
+            json.field("matches").number(self.matches);
+            json.field("conflict").array(&self.conflict, |json, place| json.number(place));
+            let size = (!self.conflict.is_empty()).then(|| self.size.name());
+            json.field("size").string_or_null(size);
+            json.field("clauses").array(&self.clauses, Json::empty_clause);
+        });
+        json.out
+    }
+}
+
+impl Json {
+    fn empty_clause(&mut self, clause: &EmptyClause) {
+        self.object(|json| {
+            json.field("clause").string(&clause.clause);
+            json.field("excludes").boolean(clause.excludes);
+            json.field("matches").number(clause.matches);
+            json.field("matches_without").number(clause.matches_without);
+            json.field("reason").string_or_null(clause.reason.as_deref());
+            json.field("unknown").array(&clause.unknown, Json::unknown_term);
+            json.field("phrases").array(&clause.phrases, |json, phrase| {
+                json.object(|json| {
+                    json.field("phrase").string(&phrase.phrase);
+                    json.field("with_all_words").number(phrase.with_all_words);
+                });
+            });
+        });
+    }
+
+    fn unknown_term(&mut self, unknown: &UnknownTerm) {
+        self.object(|json| {
+            json.field("field").string(&unknown.field);
+            json.field("term").string(&unknown.term);
+            json.field("similar").array(&unknown.similar, |json, (term, documents)| {
+                json.object(|json| {
+                    json.field("term").string(term);
+                    json.field("documents").number(documents);
+                });
+            });
+        });
+    }
+}
+
+/// For people: what is in conflict, then what else there is, each with its numbers.
+impl fmt::Display for WhyEmpty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.matches > 0 {
+            let verb = if self.matches == 1 { "matches" } else { "match" };
+            return write!(f, "{} {verb}", Count(self.matches, "document"));
+        }
+        if self.documents == 0 {
+            return f.write_str("nothing matches: there are no documents");
+        }
+        match &self.conflict[..] {
+            [] => f.write_str("nothing matches")?,
+            [_] => f.write_str("nothing matches: no document meets this condition")?,
+            conflict => {
+                let n = conflict.len();
+                write!(f, "nothing matches: no document meets these {n} conditions together")?;
+                match self.size {
+                    _ if n == self.clauses.len() => {}
+                    ConflictSize::Smallest => f.write_str(", and no fewer are in conflict")?,
+                    ConflictSize::Irreducible => {
+                        f.write_str("; none of them can be left out, though others may be fewer")?;
+                    }
+                }
+            }
+        }
+        let in_conflict = self.conflict.iter().filter_map(|place| self.clauses.get(*place));
+        in_conflict.clone().try_for_each(|clause| write!(f, "\n{clause}"))?;
+        let is_other = |(place, _): &(usize, &EmptyClause)| !self.conflict.contains(place);
+        let mut others = self.clauses.iter().enumerate().filter(is_other).peekable();
+        if others.peek().is_some() {
+            f.write_str("\nThe others:")?;
+        }
+        others.try_for_each(|(_, clause)| write!(f, "\n{clause}"))
+    }
+}
+
+impl fmt::Display for EmptyClause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EmptyClause { clause, matches, matches_without, .. } = self;
+        let (alone, without) = (Grouped(*matches), Grouped(*matches_without));
+        write!(f, "  {clause}: {alone} alone, {without} without it")?;
+        if self.excludes && *matches == 0 {
+            f.write_str("\n    every document has what it excludes")?;
+        }
+        if let Some(reason) = &self.reason {
+            write!(f, "\n    {reason}")?;
+        }
+        for UnknownTerm { field, term, similar } in &self.unknown {
+            write!(f, "\n    no document has '{term}' in {field}")?;
+            for (at, (term, documents)) in similar.iter().enumerate() {
+                let before = if at == 0 { "; like it are" } else { "," };
+                write!(f, "{before} '{term}' ({})", Count(*documents, "document"))?;
+            }
+        }
+        for EmptyPhrase { phrase, with_all_words } in &self.phrases {
+            match with_all_words {
+                0 => write!(f, "\n    no document has all words of {phrase}")?,
+                1 => write!(
+                    f,
+                    "\n    1 document has all words of {phrase}, but they do not stand so"
+                )?,
+                n => write!(
+                    f,
+                    "\n    {} documents have all words of {phrase}, but they never stand so",
+                    Grouped(*n)
+                )?,
+            }
+        }
+        Ok(())
+    }
+}

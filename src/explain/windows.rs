@@ -1,0 +1,187 @@
+//! Where documents are: the containers that leaves read, and those of what was found.
+//!
+//! What a leaf reads is told by the headers of its lists, which planning has read or which are read now, and
+//! nothing else: of a short list, whose documents are not in a header, only after the plan ran, unless all are in
+//! one window anyway. Leaves that unite lists or compare values have no containers and no map.
+
+use super::ContainerMap;
+use crate::bitmap::ContainerKind;
+use crate::execution::Profile;
+use crate::format::postings::{LongList, PostingList};
+use crate::plan::leaf::Postings;
+use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
+use crate::segment::file::Section;
+use std::cell::Cell;
+
+/// Windows that the maps of all leaves of a plan have at the most, and as many has that of what was found: a map
+/// that would be more is left out as a whole.
+pub(super) const WINDOWS_MAX: u64 = 1 << 13;
+/// Documents from which a container is a bitmap, unless runs are smaller.
+const BITMAP_FROM: u32 = 4_097;
+
+/// Makes the maps of one plan.
+#[derive(Debug)]
+pub(super) struct Maps {
+    left: Cell<u64>,
+}
+
+impl Maps {
+    pub(super) fn new() -> Self {
+        Maps { left: Cell::new(WINDOWS_MAX) }
+    }
+
+    /// What a leaf reads in each segment, as far as that is known.
+    pub(super) fn of_leaf(&self, plan: &Plan<'_>, leaf: LeafId, ran: bool) -> Vec<ContainerMap> {
+        let Some(left) = self.left.get().checked_sub(n_windows(plan)) else { return vec![] };
+        let maps = plan.segments.iter().filter_map(|part| of_leaf(plan, part, leaf, ran));
+        let maps: Vec<_> = maps.collect();
+        if !maps.is_empty() {
+            self.left.set(left);
+        }
+        maps
+    }
+}
+
+/// What the root found in each segment, where that is known of all of them: seen window by window, or what one leaf reads. Of
+/// what was counted without looking, of several leaves, there is none.
+pub(super) fn of_result(plan: &Plan<'_>, profile: &Profile) -> Vec<ContainerMap> {
+    if n_windows(plan) > WINDOWS_MAX {
+        return vec![];
+    }
+    let root = plan.root();
+    let maps = plan.segments.iter().enumerate().map(|(at, part)| {
+        let found = profile.node(at, root).documents_out;
+        let mut map = Map::new(part);
+        match u32::try_from(found) {
+            Ok(all) if all == part.n_docs => map.fill(part),
+            Ok(few) if part.n_windows() == 1 => map.add(0, few, kind_of(part, 0, few)),
+            _ => profile.root_windows(at).iter().for_each(|window| {
+                map.add(window.key, window.documents, kind_of(part, window.key, window.documents));
+            }),
+        }
+        let has_all =
+            |documents: &[u32]| documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
+        if has_all(&map.documents) {
+            return Some(map.finish(part));
+        }
+        let of_leaf = of_leaf(plan, part, only_leaf(plan, part, root)?, true)?;
+        has_all(&of_leaf.documents).then_some(of_leaf)
+    });
+    maps.collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The leaf of which an operator has the documents in a segment, where the others have none there, or all.
+fn only_leaf(plan: &Plan<'_>, part: &SegmentPlan<'_>, id: NodeId) -> Option<LeafId> {
+    let only = |inputs: &[NodeId], counts: &dyn Fn(NodeId) -> bool| {
+        let mut inputs = inputs.iter().filter(|input| counts(**input));
+        match (inputs.next(), inputs.next()) {
+            (Some(input), None) => only_leaf(plan, part, *input),
+            _ => None,
+        }
+    };
+    let is_empty = |id: NodeId| part.estimate(id).is_empty();
+    match &plan.node(id).operator {
+        Operator::Union { any } => only(plan.inputs(any), &|input| !is_empty(input)),
+        Operator::Intersect { all, none } if plan.inputs(none).iter().all(|id| is_empty(*id)) => {
+            let all_docs = Some(u64::from(part.n_docs));
+            only(plan.inputs(all), &|input| part.estimate(input).known() != all_docs)
+        }
+        operator => operator.leaf(),
+    }
+}
+
+fn n_windows(plan: &Plan<'_>) -> u64 {
+    plan.segments.iter().map(|part| u64::from(part.n_windows())).sum()
+}
+
+fn of_leaf(
+    plan: &Plan<'_>,
+    part: &SegmentPlan<'_>,
+    leaf: LeafId,
+    ran: bool,
+) -> Option<ContainerMap> {
+    let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
+    let mut map = Map::new(part);
+    // A header that cannot be read makes the search fail, and not what is told of it.
+    match (&part.leaves[leaf.index()].postings, field) {
+        (Postings::Absent, _) => {}
+        (Postings::Everything, _) => map.fill(part),
+        (Postings::Inline(docs), _) => docs.as_slice().iter().for_each(|doc| map.add_one(*doc)),
+        (Postings::Short(info), _) if part.n_windows() == 1 => {
+            map.add(0, info.df, ContainerKind::Array);
+        }
+        (Postings::Short(info), Some(field)) if ran => {
+            field.short_postings(info, |doc| map.add_one(doc)).ok()?;
+        }
+        (Postings::Long(list), _) => map.add_list(list),
+        (Postings::LongUnread(info), Some(field)) => match field.postings(info).ok()? {
+            PostingList::Long(list) => map.add_list(&list),
+            PostingList::Short(list) => list.as_slice().iter().for_each(|doc| map.add_one(*doc)),
+        },
+        (Postings::PresenceUnread, Some(field)) => map.add_list(&field.presence().ok()?),
+        (Postings::Short(_) | Postings::Terms(_) | Postings::Column(_), _) => return None,
+        (Postings::LongUnread(_) | Postings::PresenceUnread, None) => return None,
+    }
+    Some(map.finish(part))
+}
+
+/// A map that is being made.
+struct Map {
+    kinds: Vec<u8>,
+    documents: Vec<u32>,
+}
+
+impl Map {
+    fn new(part: &SegmentPlan<'_>) -> Self {
+        let n = part.n_windows() as usize;
+        Map { kinds: vec![b'.'; n], documents: vec![0; n] }
+    }
+
+    /// Adds so many documents of a window; one past the segment's end is an error that is told when the list is read.
+    fn add(&mut self, key: u32, documents: u32, kind: ContainerKind) {
+        let at = key as usize;
+        if documents == 0 {
+            return;
+        }
+        if let (Some(slot), Some(sum)) = (self.kinds.get_mut(at), self.documents.get_mut(at)) {
+            *slot = match kind {
+                ContainerKind::Array => b'a',
+                ContainerKind::Bitmap => b'b',
+                ContainerKind::Run => b'r',
+            };
+            *sum += documents;
+        }
+    }
+
+    /// Adds a document of an array.
+    fn add_one(&mut self, doc: u32) {
+        self.add(doc / WINDOW, 1, ContainerKind::Array);
+    }
+
+    fn add_list(&mut self, list: &LongList<'_, Section<'_>>) {
+        for nth in 0..list.n_containers() {
+            let (key, documents) = (list.key(nth).into(), list.container_cardinality(nth));
+            self.add(key, documents, list.container_kind(nth));
+        }
+    }
+
+    /// Every document of the segment.
+    fn fill(&mut self, part: &SegmentPlan<'_>) {
+        (0..part.n_windows())
+            .for_each(|key| self.add(key, part.window_len(key), ContainerKind::Run));
+    }
+
+    fn finish(self, part: &SegmentPlan<'_>) -> ContainerMap {
+        let kinds = self.kinds.into_iter().map(char::from).collect();
+        ContainerMap { segment: part.segment.id().to_string(), kinds, documents: self.documents }
+    }
+}
+
+/// What so many documents of a window are kept in.
+fn kind_of(part: &SegmentPlan<'_>, key: u32, documents: u32) -> ContainerKind {
+    match documents {
+        all if all == part.window_len(key) => ContainerKind::Run,
+        ..BITMAP_FROM => ContainerKind::Array,
+        BITMAP_FROM.. => ContainerKind::Bitmap,
+    }
+}

@@ -1,0 +1,164 @@
+//! Ways that are taken although the plan decided otherwise, one at a time: to measure what a decision was worth.
+//!
+//! A plan that is forced finds the same as any other. Nothing is asked below the level of windows: which order, which kernel and
+//! what is written is looked up once for each step of an operator on a window, where nothing is forced at the price of a
+//! comparison with nothing.
+
+use super::decision::{Decision, Rule};
+use super::{FacetMethod, Goal, NodeId, Operator, Plan};
+use crate::bitmap::Kernel;
+
+/// One decision, taken otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forced {
+    /// Inputs of an intersection in another order, in every window.
+    Order(NodeId, InputOrder),
+    /// Another kernel for the containers of an intersection, where it suits their kinds.
+    Kernel(NodeId, Kernel),
+    /// The root writes its documents where only their number is wanted.
+    WriteThenCount,
+    /// Postings are read although the number of documents is known.
+    ReadPostings,
+    /// Lists are united where the values of documents would be compared.
+    UniteLists(NodeId),
+    /// Values are compared where lists would be united.
+    ByColumn(NodeId),
+    /// The documents of a range are found where the dictionary would be believed but for deleted ones.
+    FindRange,
+    /// The lists of a pattern are united where only its smallest documents would be looked for.
+    UniteTerms,
+    /// Words of phrases are placed before other conditions are looked at.
+    PhrasesFirst,
+    /// Everything that matches is collected where the page would be enough.
+    CollectAll,
+    /// Everything that matches is scored.
+    ScoreAll,
+    /// The best are found by bounds where everything would be scored.
+    ByBounds,
+    /// The words of a phrase are placed in all documents that have them.
+    PlaceAll,
+    /// Everything that matches is sorted.
+    SortAll,
+    /// A sorted page is found by the column, and not by lists in their order.
+    WithoutStreams,
+    /// Values of a facet, by its place among those that are counted by terms, are counted so.
+    Facet { nth: u32, method: FacetMethod },
+}
+
+/// In what order the inputs of an intersection come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InputOrder {
+    LargestFirst,
+    AsWritten,
+}
+
+impl Forced {
+    /// What a person calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Forced::Order(_, InputOrder::LargestFirst) => "largest first",
+            Forced::Order(_, InputOrder::AsWritten) => "in the order of the query",
+            Forced::Kernel(_, kernel) => kernel.name(),
+            Forced::WriteThenCount => "write the result, then count it",
+            Forced::ReadPostings => "read the postings",
+            Forced::UniteLists(_) => "unite the lists of its terms",
+            Forced::ByColumn(_) => "compare by the column",
+            Forced::FindRange => "find the documents of the range",
+            Forced::UniteTerms => "unite the lists",
+            Forced::PhrasesFirst => "place the words before other conditions",
+            Forced::CollectAll => "collect every document",
+            Forced::ScoreAll => "score every match",
+            Forced::ByBounds => "top-k by bounds",
+            Forced::PlaceAll => "place the words in every candidate",
+            Forced::SortAll => "sort every match",
+            Forced::WithoutStreams => "bounds of all blocks where something matches",
+            Forced::Facet { method, .. } => method.name(),
+        }
+    }
+}
+
+/// What a search took as it was planned and otherwise: of each way the least of several runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) chosen_ns: u64,
+    pub(crate) others: Vec<(Forced, u64)>,
+}
+
+impl Measured {
+    /// What it took that way, where that was measured.
+    pub(crate) fn of(&self, forced: Forced) -> Option<u64> {
+        self.others.iter().find(|(other, _)| *other == forced).map(|(_, ns)| *ns)
+    }
+}
+
+impl Plan<'_> {
+    /// Ways that can be taken instead of what was decided, first that to which the decision names the cost.
+    pub(crate) fn otherwise(&self, decision: &Decision) -> Vec<Forced> {
+        let (id, is_root) = (decision.node, decision.node == self.root());
+        let counts = is_root && self.goal == Goal::Count;
+        match decision.rule {
+            Rule::AbsentTerm(_) | Rule::NeverMeet | Rule::CountIsKnown if counts => {
+                vec![Forced::ReadPostings]
+            }
+            Rule::SmallestFirst { moved } => {
+                let largest_first = Forced::Order(id, InputOrder::LargestFirst);
+                let n_inputs = match &self.node(id).operator {
+                    Operator::Intersect { all, .. } => all.len(),
+                    _ => 0,
+                };
+                match moved && n_inputs > 2 {
+                    true => vec![largest_first, Forced::Order(id, InputOrder::AsWritten)],
+                    false => vec![largest_first],
+                }
+            }
+            Rule::Kernel { chosen } => vec![Forced::Kernel(id, chosen.alternative())],
+            Rule::CountLastStep
+            | Rule::InclusionExclusion
+            | Rule::CountWhileUniting
+            | Rule::Complement
+                if counts =>
+            {
+                vec![Forced::WriteThenCount]
+            }
+            Rule::ByColumn { .. } => vec![Forced::UniteLists(id)],
+            Rule::UniteLists { .. } => vec![Forced::ByColumn(id)],
+            Rule::LessDeleted { .. } => vec![Forced::FindRange],
+            Rule::SmallestOfTerms { .. } => vec![Forced::UniteTerms],
+            Rule::PositionsLast => match &self.node(id).operator {
+                Operator::Phrase { nth, .. } if !self.phrases[*nth as usize].alone => {
+                    vec![Forced::PhrasesFirst]
+                }
+                _ => vec![],
+            },
+            Rule::StopAtPage { .. } => vec![Forced::CollectAll],
+            Rule::AbsentTerm(_)
+            | Rule::NeverMeet
+            | Rule::CountIsKnown
+            | Rule::CountLastStep
+            | Rule::InclusionExclusion
+            | Rule::CountWhileUniting
+            | Rule::Complement
+            | Rule::EveryDocument(_)
+            | Rule::DropFromUnion(_)
+            | Rule::UniteTerms { .. } => vec![],
+        }
+    }
+
+    /// In what other order the inputs of an intersection come.
+    #[inline]
+    pub(crate) fn forced_order(&self, id: NodeId) -> Option<InputOrder> {
+        match self.forced {
+            Some(Forced::Order(of, order)) if of == id => Some(order),
+            _ => None,
+        }
+    }
+
+    /// By what other kernel the containers of an intersection meet.
+    #[inline]
+    pub(crate) fn forced_kernel(&self, id: NodeId) -> Option<Kernel> {
+        match self.forced {
+            Some(Forced::Kernel(of, kernel)) if of == id => Some(kernel),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! What every operator finds in one window of a segment, for a sample.
+//!
+//! Lists of terms are intersected and united by the kernels that execution uses, but without its shortcuts: each
+//! operator is counted by itself, whatever those above it need. What would take long is left alone, and estimated from what is counted below it:
+//! patterns, columns, words that must be placed, and how many inputs have a document.
+
+use super::estimate::Span;
+use super::leaf::Postings;
+use super::{LeafId, NodeId, Operator, Plan, SegmentPlan};
+use crate::bitmap::{self, Container, ContainerBuf, Scratch};
+use crate::bytes::Bytes;
+use crate::error::Result;
+use std::ops::Range;
+
+/// Documents next to each other that are taken together: what is known of one mostly lies beside that of the next.
+pub(super) const GROUP: usize = 4;
+
+/// The documents of each operator in the window at hand.
+pub(super) struct WindowSets<'p, 's> {
+    plan: &'p Plan<'s>,
+    part: &'p SegmentPlan<'s>,
+    /// By leaf, the documents of lists that are no containers.
+    few: Vec<Vec<u32>>,
+    /// By operator.
+    sets: Vec<Set<'s>>,
+    /// By operator, what follows for its number.
+    pub(super) spans: Vec<Span>,
+    /// By operator, whether its documents are asked for and not only their number.
+    is_read: Vec<bool>,
+    memory: Memory,
+}
+
+/// Memory that only some operators take: 8 KiB a buffer.
+#[derive(Default)]
+struct Memory {
+    scratch: Option<Scratch>,
+    spare: Option<ContainerBuf>,
+}
+
+struct Set<'s> {
+    documents: Documents<'s>,
+    span: Span,
+    /// Memory, kept from window to window.
+    made: Option<ContainerBuf>,
+}
+
+enum Documents<'s> {
+    /// Not known; the span is all there is to say.
+    Unknown,
+    Everything,
+    /// A container where it lies.
+    Listed {
+        leaf: LeafId,
+        nth: usize,
+        payload: Bytes<'s>,
+    },
+    Few(Vec<[u8; 2]>),
+    /// In [`Set::made`].
+    Made,
+    /// Nobody asked for more than the number.
+    Counted,
+}
+
+/// What an operator does with an input.
+enum Input<'a> {
+    Unknown(Span),
+    Everything,
+    Known((Container<'a>, u32)),
+}
+
+impl<'p, 's> WindowSets<'p, 's> {
+    /// Reads the short lists of a segment.
+    pub(super) fn open(plan: &'p Plan<'s>, part: &'p SegmentPlan<'s>) -> Result<Self> {
+        let mut few = vec![];
+        for (leaf, key) in part.leaves.iter().zip(&plan.leaves) {
+            let mut documents = vec![];
+            match (&leaf.postings, key.field()) {
+                (Postings::Inline(docs), _) => documents.extend_from_slice(docs.as_slice()),
+                (Postings::Short(info), Some(field)) => {
+                    part.segment.field(field).short_postings(info, |doc| documents.push(doc))?;
+                }
+                _ => {}
+            }
+            few.push(documents);
+        }
+        let mut is_read = vec![false; plan.nodes.len()];
+        let mut read = |inputs: &Range<u32>| {
+            plan.inputs(inputs).iter().for_each(|input| is_read[input.index()] = true);
+        };
+        for node in &plan.nodes {
+            match &node.operator {
+                Operator::Intersect { all, none } => {
+                    read(all);
+                    read(none);
+                }
+                Operator::Union { any: inputs } | Operator::Phrase { input: inputs, .. } => {
+                    read(inputs);
+                }
+                _ => {}
+            }
+        }
+        let none = || Set { documents: Documents::Unknown, span: Span::NOTHING, made: None };
+        let sets = plan.nodes.iter().map(|_| none()).collect();
+        let memory = Memory::default();
+        Ok(WindowSets { plan, part, few, sets, spans: vec![], is_read, memory })
+    }
+
+    /// Looks at window `key`, of which the headers say `expected` by operator.
+    pub(super) fn look_at(&mut self, key: u32, expected: &[Span]) -> Result<()> {
+        let w = self.part.window_len(key);
+        let plan = self.plan;
+        self.spans.clear();
+        for (at, node) in plan.nodes.iter().enumerate() {
+            let (before, rest) = self.sets.split_at_mut(at);
+            let Some(set) = rest.first_mut() else { break };
+            set.span = expected[at];
+            set.documents = match &node.operator {
+                Operator::All => Documents::Everything,
+                Operator::Nothing { .. } => Documents::Few(vec![]),
+                Operator::TermScan(leaf)
+                | Operator::Exists(leaf)
+                | Operator::Deleted(leaf)
+                | Operator::Expand(leaf)
+                | Operator::ColumnScan(leaf) => listed(self.part, &self.few, *leaf, key)?,
+                _ => {
+                    let mut operation = Operation {
+                        part: self.part,
+                        before,
+                        w,
+                        is_read: self.is_read[at],
+                        memory: &mut self.memory,
+                    };
+                    match &node.operator {
+                        Operator::Intersect { all, none } => {
+                            let (all, none) = (plan.inputs(all), plan.inputs(none));
+                            operation.intersect(all, none, set)?
+                        }
+                        Operator::Union { any } => operation.unite(plan.inputs(any), set)?,
+                        operator => {
+                            // As the planner does it, from what is counted below.
+                            let leaf = |_| Span::NOTHING;
+                            set.span = plan.combine(operator, &self.spans, w, leaf);
+                            Documents::Unknown
+                        }
+                    }
+                }
+            };
+            self.spans.push(set.span);
+        }
+        Ok(())
+    }
+
+    /// Whether that of an operator was counted.
+    pub(super) fn is_counted(&self, node: usize) -> bool {
+        !matches!(self.sets[node].documents, Documents::Unknown)
+    }
+
+    /// Some documents of an operator whose documents somebody reads, of the `w` in the window, less their upper 16 bits: groups of [`GROUP`] neighbours, spread
+    /// evenly, and all documents where there are at most `most`. Also how many there are; `None` where they are not
+    /// known.
+    pub(super) fn some(
+        &self,
+        node: NodeId,
+        w: u32,
+        most: usize,
+    ) -> Result<Option<(u32, Vec<u16>)>> {
+        let set = &self.sets[node.index()];
+        let (container, n) = match set.input(self.part)? {
+            Input::Known(known) => known,
+            Input::Unknown(_) => return Ok(None),
+            Input::Everything => {
+                let n = set.span.upper;
+                let some = (most as u32).min(n);
+                return Ok(Some((n, (0..some).map(|nth| (nth * n / some) as u16).collect())));
+            }
+        };
+        let n_groups = most / GROUP;
+        let lows = match container {
+            _ if n as usize <= most => container.iter().collect(),
+            Container::Array(values) => {
+                let group = |nth: usize| &values[nth * values.len() / n_groups..];
+                let groups = (0..n_groups).flat_map(|nth| group(nth).iter().take(GROUP));
+                groups.map(|low| u16::from_le_bytes(*low)).collect()
+            }
+            Container::Bitmap(_) | Container::Run(_) => {
+                // The next from evenly spread places on, which takes no look at what lies between.
+                let place = |nth: usize| (nth * w as usize / n_groups) as u16;
+                let group = |nth| container.iter_from(place(nth)).take(GROUP);
+                let mut lows: Vec<u16> = (0..n_groups).flat_map(group).collect();
+                lows.sort_unstable();
+                lows.dedup();
+                lows
+            }
+        };
+        Ok(Some((n, lows)))
+    }
+}
+
+/// The documents of a leaf in window `key`, as they lie.
+fn listed<'s>(
+    part: &SegmentPlan<'s>,
+    few: &[Vec<u32>],
+    leaf: LeafId,
+    key: u32,
+) -> Result<Documents<'s>> {
+    Ok(match &part.leaves[leaf.index()].postings {
+        Postings::Absent => Documents::Few(vec![]),
+        Postings::Everything => Documents::Everything,
+        Postings::Inline(_) | Postings::Short(_) => {
+            let docs = &few[leaf.index()];
+            let first = docs.partition_point(|doc| doc >> 16 < key);
+            let of_window = docs[first..].iter().take_while(|doc| **doc >> 16 == key);
+            Documents::Few(of_window.map(|doc| (*doc as u16).to_le_bytes()).collect())
+        }
+        Postings::Long(list) => {
+            let nth = u16::try_from(key).map_or(list.n_containers(), |key| list.seek(key));
+            match nth < list.n_containers() && u32::from(list.key(nth)) == key {
+                true => Documents::Listed { leaf, nth, payload: list.payload(nth)? },
+                false => Documents::Few(vec![]),
+            }
+        }
+        Postings::LongUnread(_)
+        | Postings::PresenceUnread
+        | Postings::Terms(_)
+        | Postings::Column(_) => Documents::Unknown,
+    })
+}
+
+impl<'s> Set<'s> {
+    fn input<'a>(&'a self, part: &'a SegmentPlan<'s>) -> Result<Input<'a>> {
+        Ok(match &self.documents {
+            Documents::Unknown | Documents::Counted => Input::Unknown(self.span),
+            Documents::Everything => Input::Everything,
+            Documents::Listed { leaf, nth, payload } => match &part.leaves[leaf.index()].postings {
+                Postings::Long(list) => {
+                    let cardinality = list.container_cardinality(*nth);
+                    Input::Known((list.container(*nth, payload)?, cardinality))
+                }
+                _ => Input::Unknown(self.span),
+            },
+            Documents::Few(lows) => Input::Known((Container::Array(lows), lows.len() as u32)),
+            Documents::Made => match &self.made {
+                Some(made) => Input::Known((made.as_container(), made.cardinality())),
+                None => Input::Unknown(self.span),
+            },
+        })
+    }
+
+    /// Says that so many documents were found.
+    fn counted(&mut self, n: u32, w: u32) -> Documents<'s> {
+        // A container may lie about documents behind the segment's end.
+        self.span = Span::exact(n.min(w));
+        Documents::Counted
+    }
+}
+
+/// One operator in one window.
+struct Operation<'a, 's> {
+    part: &'a SegmentPlan<'s>,
+    before: &'a [Set<'s>],
+    w: u32,
+    is_read: bool,
+    memory: &'a mut Memory,
+}
+
+impl<'a, 's> Operation<'a, 's> {
+    fn inputs(&self, ids: &[NodeId]) -> Result<Vec<Input<'a>>> {
+        ids.iter().map(|id| self.before[id.index()].input(self.part)).collect()
+    }
+
+    fn intersect(
+        &mut self,
+        all: &[NodeId],
+        none: &[NodeId],
+        set: &mut Set<'s>,
+    ) -> Result<Documents<'s>> {
+        let (all, none) = (self.inputs(all)?, self.inputs(none)?);
+        if none.iter().any(|input| matches!(input, Input::Everything)) {
+            set.span = Span::NOTHING;
+            return Ok(Documents::Few(vec![]));
+        }
+        let (mut wanted, mut open) = split(all);
+        let (excluded, open_excluded) = split(none);
+        let is_certain = open.is_empty() && open_excluded.is_empty();
+        let n = if wanted.is_empty() && excluded.is_empty() {
+            self.w
+        } else if excluded.is_empty() && !(self.is_read && is_certain) {
+            match wanted[..] {
+                [(_, n)] => n,
+                [(a, n_a), (b, n_b)] => bitmap::and_count(a, n_a, b, n_b),
+                _ => {
+                    bitmap::and_count_all(&mut wanted, self.memory.scratch.get_or_insert_default())
+                }
+            }
+        } else {
+            let made = set.made.get_or_insert_default();
+            match wanted[..] {
+                [] => made.set_range(0..=(self.w.max(1) - 1) as u16),
+                [(only, _)] => made.set(only),
+                [(a, _), (b, _)] => bitmap::and(a, b, made),
+                _ => {
+                    let scratch = self.memory.scratch.get_or_insert_default();
+                    bitmap::and_all(&mut wanted, scratch, made);
+                }
+            }
+            for (container, _) in &excluded {
+                if made.is_empty() {
+                    break;
+                }
+                let spare = self.memory.spare.get_or_insert_default();
+                bitmap::and_not(made.as_container(), *container, spare);
+                std::mem::swap(made, spare);
+            }
+            made.cardinality()
+        };
+        if is_certain || n == 0 {
+            let is_everything = wanted.is_empty() && excluded.is_empty();
+            let counted = set.counted(n, self.w);
+            return Ok(match self.is_read {
+                _ if n == 0 => Documents::Few(vec![]),
+                true if is_everything => Documents::Everything,
+                true => Documents::Made,
+                false => counted,
+            });
+        }
+        open.push(Span::exact(n.min(self.w)));
+        set.span = Span::intersect(open.into_iter(), open_excluded.into_iter(), self.w);
+        Ok(Documents::Unknown)
+    }
+
+    fn unite(&mut self, any: &[NodeId], set: &mut Set<'s>) -> Result<Documents<'s>> {
+        let any = self.inputs(any)?;
+        if any.iter().any(|input| matches!(input, Input::Everything)) {
+            set.span = Span::exact(self.w);
+            return Ok(Documents::Everything);
+        }
+        let (known, mut open) = split(any);
+        let n = match &known[..] {
+            _ if self.is_read && open.is_empty() => {
+                let made = set.made.get_or_insert_default();
+                bitmap::or_all(&known, made);
+                made.cardinality()
+            }
+            [] => 0,
+            [(_, n)] => *n,
+            [(a, n_a), (b, n_b)] => bitmap::or_count(*a, *n_a, *b, *n_b),
+            _ => bitmap::or_count_all(&known, self.memory.scratch.get_or_insert_default()),
+        };
+        if open.is_empty() {
+            let counted = set.counted(n, self.w);
+            return Ok(if self.is_read { Documents::Made } else { counted });
+        }
+        open.push(Span::exact(n.min(self.w)));
+        set.span = Span::unite(open.into_iter(), self.w);
+        Ok(Documents::Unknown)
+    }
+}
+
+/// The documents of the inputs that are known, without those that have every document, and what is known of the others.
+fn split<'a>(inputs: Vec<Input<'a>>) -> (Vec<(Container<'a>, u32)>, Vec<Span>) {
+    let (mut known, mut open) = (vec![], vec![]);
+    for input in inputs {
+        match input {
+            Input::Known(documents) => known.push(documents),
+            Input::Unknown(span) => open.push(span),
+            Input::Everything => {}
+        }
+    }
+    (known, open)
+}

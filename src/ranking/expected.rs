@@ -1,0 +1,65 @@
+//! How many documents a query is expected to match, by what was looked up to score it.
+
+use super::node::Node;
+use super::prepared::Ranked;
+use crate::plan::cost;
+
+impl Ranked<'_> {
+    /// How many documents are expected to match, as if its parts were independent of each other: for decisions that may not
+    /// cost more than they are worth, so nothing is looked up or read. Words that people ask for together are
+    /// together in several times as many.
+    pub(crate) fn expected_matches(&self) -> f64 {
+        let n_docs: f64 = self.segments.iter().map(|segment| f64::from(segment.n_docs())).sum();
+        n_docs * self.expected_share(&self.root, n_docs.max(1.0))
+    }
+
+    /// Whether words have to be placed to know what matches: phrases that only add to scores do not count.
+    pub(crate) fn matches_by_phrases(&self) -> bool {
+        fn asks(node: &Node) -> bool {
+            match node {
+                Node::Phrase(_) => true,
+                Node::Term(_) | Node::Combined(_) | Node::Set { .. } => false,
+                Node::Sum { must, should, must_not, minimum } => {
+                    let are_needed = *minimum > 0 && should.iter().any(asks);
+                    are_needed || must.iter().chain(must_not).any(asks)
+                }
+                Node::Max { any, .. } => any.iter().any(asks),
+            }
+        }
+        asks(&self.root)
+    }
+
+    fn expected_share(&self, node: &Node, n_docs: f64) -> f64 {
+        let share = |documents: u64| (documents as f64 / n_docs).min(1.0);
+        let any_of = |nodes: &[Node]| {
+            1.0 - nodes.iter().map(|node| 1.0 - self.expected_share(node, n_docs)).product::<f64>()
+        };
+        match node {
+            Node::Term(nth) => self.terms.get(*nth).map_or(0.0, |term| share(term.df)),
+            Node::Phrase(nth) => self.phrases.get(*nth).map_or(0.0, |phrase| {
+                let n_words = phrase.spec.terms.len();
+                let has_word = |word: usize| {
+                    let infos = phrase.infos.iter().filter_map(|infos| infos.get(word).copied());
+                    share(infos.flatten().map(|info| u64::from(info.df)).sum())
+                };
+                (0..n_words).map(has_word).product::<f64>() * cost::phrase_share(&phrase.spec)
+            }),
+            Node::Combined(nth) => {
+                self.combined.get(*nth).map_or(0.0, |word| share(word.lists().1))
+            }
+            Node::Set { set, .. } => self.sets.get(*set).map_or(1.0, |by_segment| {
+                let of_segments = by_segment.iter().zip(&self.segments);
+                share(of_segments.map(|(set, segment)| set.len(segment.n_docs())).sum())
+            }),
+            Node::Sum { must, should, must_not, minimum } => {
+                let all: f64 = must.iter().map(|node| self.expected_share(node, n_docs)).product();
+                let enough = match minimum {
+                    0 => 1.0,
+                    n => any_of(should).powi((*n).min(8) as i32),
+                };
+                all * enough * (1.0 - any_of(must_not))
+            }
+            Node::Max { any, .. } => any_of(any),
+        }
+    }
+}

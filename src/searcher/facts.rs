@@ -1,0 +1,217 @@
+//! What an index knows beyond its plans: for remedies that are numbers, and for words that it does not have.
+
+use super::Searcher;
+use crate::error::Result;
+use crate::expansion::{Expansion, TermPattern, Walk};
+use crate::explain::{Facts, Walked, WidestPrefix};
+use crate::format::terms::TermDictionary;
+use crate::ids::{FieldId, TermOrdinal};
+use crate::query::{self, Normal, Query};
+use crate::segment::file::Section;
+use crate::segment::reader::SegmentReader;
+use std::collections::BTreeMap;
+
+/// Beginnings that are told apart, over all segments, at some microseconds each; a prefix of more is left alone.
+const BEGINNINGS_MAX: usize = 4_096;
+/// Words that are given for one that there is not.
+const SIMILAR_MAX: usize = 3;
+/// Shorter words are like too many others.
+const SIMILAR_CHARS_MIN: usize = 3;
+/// Words of so many characters may be off by two, shorter ones by one.
+const TWO_OFF_CHARS_MIN: usize = 6;
+
+impl Searcher {
+    /// The words of a field that are nearest to one that it does not have, the most frequent of equally near ones
+    /// first, each with the documents that have it; none where looking takes more than a pattern may.
+    pub(super) fn similar(&self, field: FieldId, word: &str) -> Result<Vec<(String, u64)>> {
+        let n_chars = word.chars().count();
+        if n_chars < SIMILAR_CHARS_MIN || self.schema().get(field).kind.is_typed() {
+            return Ok(vec![]);
+        }
+        let distance = if n_chars < TWO_OFF_CHARS_MIN { 1 } else { 2 };
+        let fuzzy = TermPattern::Fuzzy {
+            text: word.to_owned(),
+            distance,
+            prefix_len: 0,
+            transpositions: true,
+        };
+        let best = Expansion::new(fuzzy)?.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
+        let is_other = |term: &[u8]| term != word.as_bytes();
+        let terms = best.terms.into_iter().filter(|term| is_other(&term.term));
+        Ok(terms.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
+    }
+
+    fn dictionaries(&self, field: FieldId) -> Result<Vec<TermDictionary<Section<'_>>>> {
+        self.segments().map(|segment| segment.field(field).terms()).collect()
+    }
+
+    /// The beginning with the most terms, of those that are some characters longer than a prefix.
+    fn widest(&self, field: FieldId, prefix: &str, more: usize) -> Result<Option<WidestPrefix>> {
+        let n_chars = prefix.chars().count() + more;
+        let (mut of_beginnings, mut n_steps) = (BTreeMap::<String, u64>::new(), 0);
+        for segment in self.segments() {
+            if !count_beginnings(segment, field, prefix, n_chars, &mut n_steps, &mut of_beginnings)?
+            {
+                return Ok(None);
+            }
+        }
+        // The first of several that have as many.
+        let widest = of_beginnings.into_iter().rev().max_by_key(|(_, terms)| *terms);
+        Ok(widest.map(|(text, terms)| WidestPrefix { text, terms }))
+    }
+
+    fn walk(&self, pattern: &Query) -> Result<Option<Walked>> {
+        let analyzers = &self.0.setting.analyzers;
+        let normal = query::rewrite(pattern, self.schema(), analyzers)?.normal;
+        let Normal::Expand { field, terms } = normal else { return Ok(None) };
+        let mut all = Walked { visited: 0, expanded: 0 };
+        for dictionary in self.dictionaries(field)? {
+            let walked = terms.walk(&dictionary, |_| Ok(Walk::On))?;
+            all.visited += walked.visited;
+            all.expanded += walked.expanded;
+        }
+        Ok(Some(all))
+    }
+}
+
+/// Counts the terms of one segment by their first characters. Whether they are few enough for that.
+fn count_beginnings(
+    segment: SegmentReader<'_>,
+    field: FieldId,
+    prefix: &str,
+    n_chars: usize,
+    n_steps: &mut usize,
+    of_beginnings: &mut BTreeMap<String, u64>,
+) -> Result<bool> {
+    let dictionary = segment.field(field).terms()?;
+    let all = dictionary.prefix(prefix.as_bytes())?.ordinals();
+    let (mut at, mut term) = (all.start, vec![]);
+    while at < all.end {
+        *n_steps += 1;
+        if *n_steps > BEGINNINGS_MAX {
+            return Ok(false);
+        }
+        dictionary.term(TermOrdinal(at), &mut term)?;
+        // Terms of typed fields are no texts.
+        let Ok(text) = std::str::from_utf8(&term) else { return Ok(false) };
+        let Some((last, c)) = text.char_indices().nth(n_chars - 1) else {
+            // Too short to begin so.
+            at += 1;
+            continue;
+        };
+        let beginning = &text[..last + c.len_utf8()];
+        let end = dictionary.prefix(beginning.as_bytes())?.ordinals().end;
+        *of_beginnings.entry(beginning.to_owned()).or_default() +=
+            u64::from(end.saturating_sub(at));
+        at = end.max(at + 1);
+    }
+    Ok(true)
+}
+
+/// What cannot be read, or not in the time that is left, is not known: the search itself has said so if it matters.
+impl Facts for Searcher {
+    fn widest_prefix(&self, field: &str, prefix: &str, more: usize) -> Option<WidestPrefix> {
+        self.widest(self.schema().field_id(field)?, prefix, more).ok().flatten()
+    }
+
+    fn walked(&self, pattern: &Query) -> Option<Walked> {
+        self.walk(pattern).ok().flatten()
+    }
+
+    fn similar_words(&self, field: &str, word: &str) -> Vec<(String, u64)> {
+        let field = self.schema().field_id(field);
+        field.and_then(|field| self.similar(field, word).ok()).unwrap_or_default()
+    }
+
+    fn has_column(&self, field: &str) -> Option<bool> {
+        Some(self.schema().field(field)?.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::plan::FacetMethod;
+    use crate::query::parse;
+    use crate::schema::Schema;
+    use crate::searcher::stopping_tests::filled;
+
+    fn searcher(texts: &[&[&str]]) -> Searcher {
+        let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+        filled(schema, |writer| {
+            for part in texts {
+                for text in *part {
+                    writer.add(Document::new().with("text", *text).with("kind", *text)).unwrap();
+                }
+                writer.commit().unwrap();
+            }
+        })
+    }
+
+    #[test]
+    fn the_widest_beginning_is_that_of_most_terms_in_all_segments() {
+        let searcher = searcher(&[&["a ab abc éa éb éc ac"], &["abd ab ac acd ace", "éd"]]);
+        let widest = |prefix: &str, more| {
+            searcher.widest_prefix("text", prefix, more).map(|it| (it.text, it.terms))
+        };
+        // ab, abc, abd, ab of the other segment; ac, ac, acd, ace.
+        assert_eq!(widest("a", 1), Some(("ab".into(), 4)));
+        assert_eq!(widest("a", 2), Some(("abc".into(), 1)));
+        assert_eq!(widest("", 1), Some(("a".into(), 9)));
+        assert_eq!(widest("é", 1), Some(("éa".into(), 1)));
+        assert_eq!(widest("zz", 1), None);
+        assert_eq!(searcher.widest_prefix("none", "a", 1), None);
+        let many: Vec<String> = (0..=BEGINNINGS_MAX).map(|nth| format!("b{nth:04}")).collect();
+        let many = self::searcher(&[&[&*many.join(" ")]]);
+        assert_eq!(many.widest_prefix("text", "b", 4), None);
+        assert_eq!(many.widest_prefix("text", "b", 3).map(|it| it.terms), Some(10));
+    }
+
+    #[test]
+    fn what_a_pattern_takes_is_what_it_takes_when_it_runs() {
+        // At least two terms of each pattern in each segment: one alone is planned as a word, and nothing is walked.
+        let texts: &[&[&str]] =
+            &[&["paris parish paros pairs", "boris", "x"], &["maris paris pariss", "x"]];
+        let searcher = searcher(texts);
+        for text in ["paris~2/1", "paris~1", "pa*", "p?r*s", "/pa.*/"] {
+            let pattern = parse(&format!("text:{text}"), &searcher.parse_options()).unwrap();
+            let tree = searcher.search(&pattern).count_only().analyze().unwrap();
+            let terms = tree.plan.actual.unwrap().terms.unwrap();
+            let walked = Walked { visited: terms.visited, expanded: terms.expanded };
+            assert_eq!(searcher.walked(&pattern), Some(walked), "{text}");
+        }
+        let word = parse("text:paris", &searcher.parse_options()).unwrap();
+        assert_eq!(searcher.walked(&word), None);
+    }
+
+    #[test]
+    fn similar_words_are_the_nearest_and_never_the_word_itself() {
+        let searcher = searcher(&[&["paris", "parish", "paris", "patris"], &["boris", "pa"]]);
+        let similar = |word: &str| searcher.similar_words("text", word);
+        let paris = ("paris".to_owned(), 2);
+        assert_eq!(similar("pariss")[..2], [paris.clone(), ("parish".to_owned(), 1)]);
+        assert_eq!(similar("prais"), [paris]);
+        assert!(similar("paris").iter().all(|(word, _)| word != "paris"));
+        assert_eq!(similar("pb"), []);
+        assert_eq!(searcher.similar_words("none", "pariss"), []);
+    }
+
+    #[test]
+    fn a_slow_facet_is_proposed_the_column_that_it_lacks() {
+        let texts: Vec<String> = (0..1_100).map(|nth| format!("v{nth} all")).collect();
+        let texts = texts.iter().map(|text| &**text).chain(["none"]).collect::<Vec<_>>();
+        let searcher = searcher(&[&texts]);
+        let query = searcher.parse("all").unwrap();
+        let search =
+            searcher.search(&query).facet_by("kind", 1_100, FacetMethod::MostFrequentFirst);
+        let mut tree = search.analyze().unwrap();
+        tree.facets[0].actual.as_mut().unwrap().time_ns = 1 << 40;
+        let remedy = |findings: Vec<crate::explain::Finding>| {
+            let slow = findings.into_iter().find(|finding| finding.rule == "slow facet");
+            slow.unwrap().remedy.unwrap()
+        };
+        assert!(remedy(tree.find_with(&searcher)).contains("a column (facet = true"));
+        assert!(!remedy(tree.find()).contains("column"));
+    }
+}

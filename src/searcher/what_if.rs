@@ -1,0 +1,347 @@
+//! What a search would have taken otherwise: each decision of its plan is taken the other way, measured, and the answer compared.
+//!
+//! All ways run in turn, and of each the least time counts, so that what else the machine does spoils rounds and not ways. What is
+//! fetched of hits is the same in all ways and left out.
+
+use super::answer::{Found, LookedAt};
+use super::search::SearchBuilder;
+use super::top_k::Way;
+use super::{FacetCounts, Relation, Total, TotalMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::explain::{ExplainNode, ExplainTree};
+use crate::ids::DocId;
+use crate::plan::forced::{Forced, Measured};
+use crate::plan::{FacetMethod, Goal};
+use crate::ranking::prepared::{Ranked, Shape};
+use crate::value::Value;
+use std::time::{Duration, Instant};
+
+/// How long is measured where the search has no deadline.
+const TIME: Duration = Duration::from_secs(1);
+/// Rounds at the least, if there is time; and after that as many as fit into so much of it.
+const ROUNDS_MIN: u32 = 9;
+const ROUNDS_TIME: Duration = Duration::from_millis(200);
+const ROUNDS_MAX: u32 = 101;
+
+/// The time of a way that turned out to be none.
+const NOT_TO_BE_HAD: u64 = u64::MAX;
+
+/// What a search found and how it went about it.
+pub(super) struct Ran {
+    hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
+    total: Total,
+    facets: Vec<FacetCounts>,
+    took: Duration,
+    /// Whether the plan was carried out: the best of many queries are found without.
+    is_planned: bool,
+    has_streams: bool,
+    /// How the values of each facet were counted, of those that are counted by terms.
+    methods: Vec<Option<FacetMethod>>,
+}
+
+/// A way to answer, and the least time that it took.
+struct Timed {
+    forced: Option<Forced>,
+    ns: Option<u64>,
+}
+
+impl SearchBuilder<'_> {
+    /// As [`analyze`](Self::analyze), after each decision that can be taken otherwise was: the search runs as it is planned and
+    /// in each other way, in turn, and the least time of each is the `measured_ns` of the
+    /// [decision](crate::explain::Decision) and of its alternatives. Times are those of the whole search on this thread,
+    /// without fetching hits; decisions about what does not run, as the plan of a count that finding the best makes needless, have
+    /// none.
+    ///
+    /// Takes at the most a second, or half the time that the search has until its [deadline](Self::timeout) where it has one,
+    /// then as long as analyzing it. What does not fit into that is not measured.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// for title in ["Paris, Texas", "Paris", "London"] {
+    ///     writer.add(Document::new().with("title", title))?;
+    /// }
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris AND texas")?;
+    /// let tree = searcher.search(&query).count_only().what_if()?;
+    /// for decision in tree.plan.iter().flat_map(|node| &node.decisions) {
+    ///     if let Some(confirmed) = decision.confirmed() {
+    ///         println!("{}: {:?} ns, {confirmed}", decision.rule, decision.measured_ns);
+    ///     }
+    /// }
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`ErrorKind::Corrupt`] where two ways do not find the same, which sound files never lead to.
+    pub fn what_if(self) -> Result<ExplainTree> {
+        let started = Instant::now();
+        let until = match self.budget.deadline_from(started) {
+            Some(deadline) => started + deadline.saturating_duration_since(started) / 2,
+            None => started + TIME,
+        };
+        let measured = self.measured(until)?;
+        let facets = self.facets.clone();
+        let mut tree = self.analyzed(measured.as_ref())?;
+        if let Some(measured) = measured {
+            put_on_top(&mut tree.plan, &measured);
+            let by_terms = tree.facets.iter_mut().zip(&facets);
+            let by_terms = by_terms.filter(|(_, facet)| facet.is_of_values());
+            for (nth, (shown, _)) in (0..).zip(by_terms) {
+                put_facet(&mut shown.decisions, nth, &measured);
+            }
+        }
+        Ok(tree)
+    }
+
+    /// What the search takes in all ways; `None` where there was no time to run it once.
+    fn measured(&self, until: Instant) -> Result<Option<Measured>> {
+        let search = |forced: Option<Forced>| {
+            let mut search = self.clone();
+            (search.forced, search.partial) = (forced, false);
+            search.budget = search.budget.deadline(until);
+            search
+        };
+        let is_over = |error: &Error| error.kind() == ErrorKind::Timeout && Instant::now() >= until;
+        let first = match search(None).ran() {
+            Ok(first) => first,
+            Err(error) if is_over(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let ways = self.otherwise(&first)?.into_iter().map(Some);
+        let mut ways: Vec<Timed> =
+            [None].into_iter().chain(ways).map(|forced| Timed { forced, ns: None }).collect();
+        let started = Instant::now();
+        'rounds: for round in 0..ROUNDS_MAX {
+            if round >= ROUNDS_MIN && started.elapsed() > ROUNDS_TIME {
+                break;
+            }
+            let n_ways = ways.len();
+            let mut nth = 0;
+            // Each round begins with another one: none always comes after the one that leaves most in the caches.
+            while nth < n_ways {
+                let at = (nth + round as usize) % ways.len().max(1);
+                nth += 1;
+                let Some(way) = ways.get_mut(at) else { break };
+                let ran = match search(way.forced).ran() {
+                    Ok(ran) => ran,
+                    Err(error) if is_over(&error) => break 'rounds,
+                    // What takes more memory than there is is no way.
+                    Err(error) if error.kind() == ErrorKind::LimitExceeded => {
+                        way.ns = Some(NOT_TO_BE_HAD);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+                if round == 0
+                    && let Some(forced) = way.forced
+                {
+                    first.must_equal(&ran, forced)?;
+                    if !ran.is_forced(forced) {
+                        way.ns = Some(NOT_TO_BE_HAD);
+                    }
+                }
+                let ns = u64::try_from(ran.took.as_nanos()).unwrap_or(u64::MAX);
+                if way.ns != Some(NOT_TO_BE_HAD) {
+                    way.ns = Some(way.ns.map_or(ns, |least| least.min(ns)));
+                }
+            }
+            if round == 0 {
+                ways.retain(|way| way.ns != Some(NOT_TO_BE_HAD));
+            }
+        }
+        let Some(chosen_ns) = ways.first().and_then(|way| way.ns) else { return Ok(None) };
+        let others = ways.iter().filter_map(|way| way.forced.zip(way.ns));
+        let others = others.filter(|(_, ns)| *ns < NOT_TO_BE_HAD).collect();
+        Ok(Some(Measured { chosen_ns, others }))
+    }
+
+    /// All that can be done otherwise than `first` did.
+    pub(super) fn otherwise(&self, first: &Ran) -> Result<Vec<Forced>> {
+        let _scope = self.searcher.enter(&self.budget);
+        let ranked = self.ranked()?;
+        let options = self.people_options(ranked.as_ref())?;
+        let (plan, ..) = self.searcher.plan(&self.query(), &options)?;
+        let mut ways: Vec<Forced> = vec![];
+        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
+        let is_collapsed = self.is_collapsed();
+        if first.is_planned && !is_collapsed {
+            let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
+            let all = plan.decisions.iter().flat_map(|decision| plan.otherwise(decision));
+            for way in all.filter(|way| pages || *way != Forced::CollectAll) {
+                if !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
+        }
+        match scored {
+            _ if is_collapsed => {}
+            Some(ranked) => match self.way(ranked) {
+                Way::Bounds => ways.push(Forced::ScoreAll),
+                Way::Phrase => ways.push(Forced::PlaceAll),
+                Way::Everything
+                    if ranked.shape() == Shape::Tree && ranked.functions().is_empty() =>
+                {
+                    ways.push(Forced::ByBounds);
+                }
+                Way::PhraseCounted | Way::Everything => {}
+            },
+            None if self.is_sorted() => {
+                ways.push(Forced::SortAll);
+                ways.extend(first.has_streams.then_some(Forced::WithoutStreams));
+            }
+            None => {}
+        }
+        for (nth, wanted) in (0_u32..).zip(&options.facets) {
+            let has_column = self.searcher.schema().get(wanted.field).column;
+            let used = first.methods.get(nth as usize).copied().flatten();
+            if wanted.method.is_some() || used.is_none() {
+                continue;
+            }
+            let methods = FacetMethod::ALL.into_iter().filter(|method| {
+                Some(*method) != used && (*method != FacetMethod::Column || has_column)
+            });
+            ways.extend(methods.map(|method| Forced::Facet { nth, method }));
+        }
+        Ok(ways)
+    }
+
+    /// Answers the query without fetching anything.
+    pub(super) fn ran(&self) -> Result<Ran> {
+        let started = Instant::now();
+        let _scope = self.searcher.enter(&self.budget);
+        let ranked = self.ranked()?;
+        let mut hits = vec![];
+        let mut add = |doc, score: Option<f32>, values| {
+            hits.push((doc, score.map(f32::to_bits), values));
+            Ok(())
+        };
+        let found = match &ranked {
+            _ if self.is_collapsed() => self.collapsed(|hit| add(hit.doc, hit.score, hit.sort))?,
+            Some(ranked) if self.is_scored(ranked) => {
+                self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
+            }
+            _ if self.is_sorted() => self.sorted(None, add)?,
+            _ => {
+                let found = self.planned()?;
+                let score = ranked.as_ref().and_then(Ranked::constant);
+                found.docs.iter().try_for_each(|doc| add(*doc, score, vec![]))?;
+                found
+            }
+        };
+        let took = started.elapsed();
+        let is_planned = match &ranked {
+            Some(ranked) if self.is_scored(ranked) && !self.is_collapsed() => {
+                let way = self.way(ranked);
+                let is_counted =
+                    matches!(found.looked_at, LookedAt::Blocks(it) if it.matching.is_some());
+                self.needs_matches(way)
+                    || way == Way::Bounds && self.total != TotalMode::Unknown && !is_counted
+            }
+            _ => true,
+        };
+        let has_streams =
+            matches!(found.looked_at, LookedAt::Columns(it) if it.streamed.segments > 0);
+        let Found { total, facets, facet_profiles, .. } = found;
+        let methods = facet_profiles.iter().map(|profile| profile.method).collect();
+        Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
+    }
+
+    /// Whether the best are found by bounds where somebody else says that they are not.
+    pub(super) fn forced_way(&self, ranked: &Ranked<'_>) -> Option<Way> {
+        match self.forced? {
+            Forced::ScoreAll => Some(Way::Everything),
+            Forced::ByBounds if ranked.shape() == Shape::Tree && ranked.functions().is_empty() => {
+                Some(Way::Bounds)
+            }
+            Forced::PlaceAll if ranked.shape() == Shape::Phrase => Some(Way::PhraseCounted),
+            _ => None,
+        }
+    }
+}
+
+impl Ran {
+    /// Whether this was done as it was forced to be: not every facet can be counted in every way.
+    pub(super) fn is_forced(&self, forced: Forced) -> bool {
+        match forced {
+            Forced::Facet { nth, method } => {
+                self.methods.get(nth as usize).copied().flatten() == Some(method)
+            }
+            _ => true,
+        }
+    }
+
+    /// Refuses another answer than this one.
+    pub(super) fn must_equal(&self, other: &Ran, forced: Forced) -> Result<()> {
+        // How far it is counted where that need not be known is each way's own affair.
+        let are_exact = [self, other].iter().all(|ran| ran.total.relation == Relation::Exact);
+        let what = match () {
+            _ if self.hits != other.hits => "hits",
+            _ if are_exact && self.total != other.total => "total",
+            _ if self.facets != other.facets => "facets",
+            _ => return Ok(()),
+        };
+        Err(Error::corrupt("measuring what a query takes otherwise")
+            .expected(format!("the same {what} in all ways, {}", self.shown(what)))
+            .found(format!("{} by '{}'", other.shown(what), forced.name()))
+            .hint("`treepie verify` says whether the index is sound; if it is, this is a bug of treepie"))
+    }
+
+    fn shown(&self, what: &str) -> String {
+        match what {
+            "hits" => {
+                let docs = self.hits.iter().take(10).map(|(doc, ..)| doc.to_string());
+                format!("{} of them: {}", self.hits.len(), docs.collect::<Vec<_>>().join(", "))
+            }
+            "total" => self.total.value.to_string(),
+            _ => {
+                let buckets = self.facets.iter().map(|facet| facet.buckets.len());
+                let counts = self.facets.iter().flat_map(|facet| &facet.buckets);
+                let sum: u64 = counts.map(|bucket| bucket.count).sum();
+                format!("{} buckets of {sum} documents", buckets.sum::<usize>())
+            }
+        }
+    }
+}
+
+/// Puts what was measured down at what finds the best, or sorts.
+fn put_on_top(top: &mut ExplainNode, measured: &Measured) {
+    let ways: &[(&str, Forced)] = match &*top.operator {
+        "TopK" => &[
+            ("top-k by bounds", Forced::ScoreAll),
+            ("top-k by bounds", Forced::PlaceAll),
+            ("score every match", Forced::ByBounds),
+        ],
+        "Sort" => &[
+            ("keep the first, sort nothing else", Forced::SortAll),
+            ("read lists in their order", Forced::WithoutStreams),
+        ],
+        _ => return,
+    };
+    for decision in &mut top.decisions {
+        for (rule, way) in ways {
+            if decision.rule == *rule {
+                decision.put_measured(measured, &[*way]);
+            }
+        }
+    }
+}
+
+/// The same for a facet, by its place among those that are counted by terms.
+fn put_facet(decisions: &mut [crate::explain::Decision], nth: u32, measured: &Measured) {
+    // The last is what was done in the end.
+    let Some(decision) = decisions.last_mut() else { return };
+    let is_named = |method: &FacetMethod| {
+        decision.alternative.as_ref().is_some_and(|named| named.name == method.name())
+    };
+    let (named, others): (Vec<_>, Vec<_>) = FacetMethod::ALL.into_iter().partition(is_named);
+    for method in named.into_iter().chain(others) {
+        let way = Forced::Facet { nth, method };
+        if measured.of(way).is_some() {
+            decision.put_way(measured, way);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Why single documents are found, or are not: what the nodes of a plan say of them, and their scores.
+
+use super::search::SearchBuilder;
+use super::{Order, Stopped};
+use crate::error::Result;
+use crate::explain::{self, ExplainDocument, ExplainTree, Verdict};
+use crate::ids::DocId;
+use crate::plan::Plan;
+use crate::ranking::prepared::Parts;
+use std::collections::HashSet;
+
+/// What is known of a page that was filled: where the documents are on it that were asked for.
+#[derive(Debug)]
+pub(super) struct FilledPage<'a> {
+    asked: &'a [DocId],
+    n_hits: u64,
+    /// By document its place, from 0.
+    places: Vec<(DocId, u64)>,
+    /// The score of the last hit, where hits are the best by score.
+    last_score: Option<f32>,
+}
+
+impl<'a> FilledPage<'a> {
+    /// A page without hits so far.
+    pub(super) fn new(asked: &'a [DocId]) -> Self {
+        FilledPage { asked, n_hits: 0, places: vec![], last_score: None }
+    }
+
+    /// Adds the next hit, with a score if those before have a higher one.
+    pub(super) fn add(&mut self, doc: DocId, score: Option<f32>) {
+        if self.asked.contains(&doc) {
+            self.places.push((doc, self.n_hits));
+        }
+        (self.n_hits, self.last_score) = (self.n_hits + 1, score);
+    }
+
+    fn place(&self, doc: u64) -> Option<u64> {
+        self.places.iter().find(|(on_page, _)| on_page.0 == doc).map(|(_, place)| *place)
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Documents of which [`explain`](Self::explain) and [`analyze`](Self::analyze) say why they match, or why not:
+    /// [`ExplainTree::documents`] then has for each, once and in this order, what the nodes of the plan say of it,
+    /// where it fails, and its score. Changes nothing else, and nothing of [`run`](Self::run).
+    ///
+    /// Each document is looked up in what the leaves of the plan read: costs about a microsecond a leaf, and for a pattern on a
+    /// field without a column as much for each of its terms. Scores cost what preparing a search does, once for all
+    /// documents; where a pattern or a filter is part of the query, its documents are found for that.
+    /// `explain` does not know yet whether a document that matches is on the page, `analyze` does.
+    ///
+    /// ```
+    /// use treepie::explain::Verdict;
+    /// use treepie::{DocId, Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "A history of war"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("history -war")?;
+    /// let tree = searcher.search(&query).count_only().explain_documents([DocId(0)]).explain()?;
+    /// let document = &tree.documents[0];
+    /// assert_eq!(document.reason, "fails at NOT title:war: the document has it");
+    /// // What the node says by itself: the document has the word, which must not be there.
+    /// assert_eq!(document.verdicts["0.1"], Verdict::Matched);
+    /// assert_eq!(document.verdicts["0"], Verdict::Failed);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it is explained: [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a number that no document has.
+    pub fn explain_documents(mut self, docs: impl IntoIterator<Item = DocId>) -> Self {
+        self.explained = docs.into_iter().collect();
+        self
+    }
+
+    /// Adds to a tree, which is otherwise complete, what was asked of single documents. `page` is there where the plan was
+    /// run to its end.
+    pub(super) fn put_documents(
+        &self,
+        tree: &mut ExplainTree,
+        plan: &Plan<'_>,
+        page: Option<&FilledPage<'_>>,
+    ) -> Result<()> {
+        let (mut ranked, mut told) = (None, HashSet::new());
+        for doc in self.explained.iter().filter(|doc| told.insert(**doc)) {
+            let at = explain::locate(plan, *doc)?;
+            let mut document = explain::document(plan, tree, *doc, at)?;
+            if document.matches && self.has_scores()? {
+                let ranked = match &ranked {
+                    Some(ranked) => ranked,
+                    None => ranked.insert(self.scoring(Parts::Each)?),
+                };
+                let (ranked, segment) = ranked.of_segment(at.segment);
+                document.score = ranked.segment(segment)?.explain(at.doc)?;
+            }
+            self.put_on_page(tree, &mut document, page);
+            tree.documents.push(document);
+        }
+        Ok(())
+    }
+
+    /// The same after a run, whose time and memory may be used up: then it is a note that nothing is said of documents.
+    pub(super) fn put_documents_of_run(
+        &self,
+        tree: &mut ExplainTree,
+        plan: &Plan<'_>,
+        page: Option<&FilledPage<'_>>,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        if let Err(error) = self.put_documents(tree, plan, page) {
+            let stopped: Stopped = self.stopped(error)?;
+            notes.push(format!("{stopped}: not every document was looked up that was asked for"));
+        }
+        Ok(())
+    }
+
+    /// Whether what is found has scores.
+    fn has_scores(&self) -> Result<bool> {
+        let by_score = match self.sort.is_empty() {
+            true => self.order == Order::Score,
+            false => self.sort_order()?.needs_scores(),
+        };
+        Ok(by_score && !self.count_only)
+    }
+
+    /// What the nodes that fill the page say of a document.
+    fn put_on_page(
+        &self,
+        tree: &ExplainTree,
+        document: &mut ExplainDocument,
+        page: Option<&FilledPage<'_>>,
+    ) {
+        let place = page.and_then(|page| page.place(document.doc));
+        let verdict = match (document.matches, page) {
+            (false, _) => Verdict::Failed,
+            (true, None) => return,
+            (true, Some(_)) if place.is_some() => Verdict::Matched,
+            (true, Some(_)) => Verdict::Failed,
+        };
+        let nodes: Vec<_> = tree.above_matches().collect();
+        document.verdicts.extend(nodes.iter().map(|node| (node.id.clone(), verdict)));
+        let (Some(top), Some(page), true) = (nodes.first(), page, document.matches) else { return };
+        document.reason = match place {
+            Some(place) => {
+                let nth = self.offset.saturating_add(place).saturating_add(1);
+                format!("matches, and is number {nth} of the hits")
+            }
+            None => {
+                document.failed_at = Some(top.id.clone());
+                let score = document.score.as_ref().map(|score| score.value);
+                let behind = score.zip(page.last_score).filter(|(score, last)| score <= last);
+                let behind = behind.map(|(score, last)| {
+                    format!(": its score is {score}, and that of the last hit {last}")
+                });
+                let (operator, label) = (&top.operator, &top.label);
+                let behind = behind.unwrap_or_default();
+                format!("matches, and is not on the page of {operator} {label}{behind}")
+            }
+        };
+    }
+}

@@ -1,0 +1,379 @@
+//! Why a search finds nothing.
+//!
+//! The query is taken apart into the conditions that must hold together. Sets of these are tried by their size, one
+//! condition, two, three, until no document meets one of them all: that is the smallest. Each try is a search that
+//! ends at its first document. Of many conditions there are too many sets; then conditions are left out of the whole
+//! one after the other for as long as nothing matches, which ends with a set of which none can be left out.
+
+use super::Searcher;
+use super::search::SearchBuilder;
+use crate::budget;
+use crate::error::Result;
+use crate::execution::{Execution, ExecutionScratch};
+use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
+use crate::ids::FieldId;
+use crate::plan::{self, Goal, PlanOptions, PlanScratch, Total};
+use crate::query::{self, Normal, Query};
+use std::collections::BTreeSet;
+
+/// Sets of conditions that are tried before it is settled for one that is irreducible; all sets of 12 conditions.
+pub(super) const SETS_MAX: usize = 4_096;
+/// What trying one takes about, in nanoseconds, besides reading.
+const SET_NS: u64 = 5_000;
+/// Unknown terms that are named with one condition.
+const UNKNOWN_MAX: usize = 16;
+
+/// A condition that must hold, or what must not.
+struct Clause {
+    query: Query,
+    excludes: bool,
+}
+
+impl Clause {
+    /// The documents that meet it.
+    fn meant(&self) -> Query {
+        match self.excludes {
+            true => Query::not(self.query.clone()),
+            false => self.query.clone(),
+        }
+    }
+}
+
+impl SearchBuilder<'_> {
+    /// Why the search finds nothing: the smallest set of its conditions that no document meets together, and for each
+    /// condition how many documents meet it alone and how many would match without it, so that it is seen what to
+    /// leave out. Conditions are the parts of AND, clauses with `+` and with `-`, each phrase, range and the like among
+    /// them, and selections; alternatives are one condition together.
+    ///
+    /// Of a search that does find something it says how much. Hits, order and facets are not looked at.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").keyword("kind").build()?);
+    /// let mut writer = index.writer()?;
+    /// for (title, kind) in [("Paris, Texas", "film"), ("Paris", "city"), ("Texas", "state")] {
+    ///     writer.add(Document::new().with("title", title).with("kind", kind))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let why = searcher.search(&searcher.parse("+paris +kind:state -kind:film")?).why_empty()?;
+    /// assert_eq!(why.conflict, [0, 1]); // there are others without Paris
+    /// assert_eq!(why.clauses[0].matches_without, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// Cost: up to 4,096 searches that end at their first document, and two counts for each condition.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run). It stops at a [deadline](Self::timeout) or a cancellation with an error, also where partial
+    /// results are wanted.
+    pub fn why_empty(self) -> Result<WhyEmpty> {
+        let _scope = self.searcher.enter(&self.budget);
+        self.check_selections()?;
+        self.why_empty_trying(SETS_MAX)
+    }
+
+    /// The same with a bound on the sets that are tried.
+    pub(super) fn why_empty_trying(&self, sets_max: usize) -> Result<WhyEmpty> {
+        let (searcher, query) = (self.searcher, self.query());
+        let matches = searcher.n_matching(&query)?;
+        let mut clauses = vec![];
+        take_apart(&query, false, &|query| query, &mut clauses);
+        let mut why = WhyEmpty {
+            query: query.to_string(),
+            documents: searcher.n_docs(),
+            matches,
+            clauses: vec![],
+            conflict: vec![],
+            size: ConflictSize::Smallest,
+        };
+        for (at, clause) in clauses.iter().enumerate() {
+            why.clauses.push(searcher.explained_clause(&clauses, at, clause)?);
+        }
+        if matches == 0 && why.documents > 0 {
+            (why.conflict, why.size) = searcher.conflict(&clauses, &why.clauses, sets_max)?;
+        }
+        Ok(why)
+    }
+}
+
+/// Splits a query into conditions that must hold together; `within` puts around each what stood around the query.
+fn take_apart(
+    query: &Query,
+    excludes: bool,
+    within: &dyn Fn(Query) -> Query,
+    out: &mut Vec<Clause>,
+) {
+    match query {
+        Query::Boost { query, .. } | Query::ConstantScore { query, .. } => {
+            take_apart(query, excludes, within, out);
+        }
+        Query::Fields { fields, combined, query } => {
+            let inside = |query: Query| {
+                within(Query::Fields {
+                    fields: fields.clone(),
+                    combined: *combined,
+                    query: Box::new(query),
+                })
+            };
+            take_apart(query, excludes, &inside, out);
+        }
+        Query::Not(query) => take_apart(query, !excludes, within, out),
+        Query::And(all) if !excludes => {
+            all.iter().for_each(|part| take_apart(part, false, within, out));
+        }
+        // What matches neither does not match either.
+        Query::Or(any) | Query::DisMax { any, .. } if excludes || any.len() == 1 => {
+            any.iter().for_each(|part| take_apart(part, excludes, within, out));
+        }
+        Query::Group { must, should, must_not, minimum } if !excludes => {
+            must.iter().for_each(|part| take_apart(part, false, within, out));
+            let is_one_needed = minimum.is_none() && must.is_empty() && !should.is_empty();
+            match (&should[..], minimum) {
+                ([only], None) if is_one_needed => take_apart(only, false, within, out),
+                (_, Some(1..)) => {
+                    let (must, must_not) = (vec![], vec![]);
+                    let group =
+                        Query::Group { must, should: should.clone(), must_not, minimum: *minimum };
+                    out.push(Clause { query: within(group), excludes: false });
+                }
+                (any, None) if is_one_needed => {
+                    let any = Query::any_of(any.iter().cloned());
+                    out.push(Clause { query: within(any), excludes: false });
+                }
+                _ => {}
+            }
+            must_not.iter().for_each(|part| take_apart(part, true, within, out));
+        }
+        other => out.push(Clause { query: within(other.clone()), excludes }),
+    }
+}
+
+/// All of some conditions.
+fn together<'c>(clauses: impl Iterator<Item = &'c Clause>) -> Query {
+    let (mut must, mut must_not) = (vec![], vec![]);
+    for clause in clauses {
+        let queries = if clause.excludes { &mut must_not } else { &mut must };
+        queries.push(clause.query.clone());
+    }
+    if must.is_empty() {
+        must.push(Query::All);
+    }
+    Query::Group { must, should: vec![], must_not, minimum: None }
+}
+
+impl Searcher {
+    /// How many documents match, in the time and memory that the caller allows.
+    fn n_matching(&self, query: &Query) -> Result<u64> {
+        let mut execution = self.execution(query, &PlanOptions::default())?;
+        let count = execution.count()?;
+        self.recycle(execution);
+        Ok(count)
+    }
+
+    /// Whether no document meets some conditions together.
+    fn is_conflict<'c>(&self, clauses: impl Iterator<Item = &'c Clause>) -> Result<bool> {
+        budget::work(SET_NS)?;
+        let goal = Goal::Page { offset: 0, limit: 1, total: Total::Unknown };
+        let options = PlanOptions { goal, ..PlanOptions::default() };
+        let mut execution = self.execution(&together(clauses), &options)?;
+        let mut first = vec![];
+        execution.page(&mut first)?;
+        self.recycle(execution);
+        Ok(first.is_empty())
+    }
+
+    /// Conditions that are in conflict, by their places, and how few they are.
+    fn conflict(
+        &self,
+        clauses: &[Clause],
+        shown: &[EmptyClause],
+        sets_max: usize,
+    ) -> Result<(Vec<usize>, ConflictSize)> {
+        // What one condition does alone is known already.
+        if let Some(alone) = shown.iter().position(|clause| clause.matches == 0) {
+            return Ok((vec![alone], ConflictSize::Smallest));
+        }
+        // Without one of these something matches, so each of them is in every conflict.
+        let (needed, others): (Vec<usize>, Vec<usize>) =
+            (0..clauses.len()).partition(|at| shown[*at].matches_without > 0);
+        let (mut n_tried, mut n_more) = (0, 0);
+        let mut more: Vec<usize> = vec![];
+        while n_more < others.len() && n_tried < sets_max {
+            n_tried += 1;
+            let chosen = more.iter().map(|at| others[*at]);
+            let set: BTreeSet<usize> = needed.iter().copied().chain(chosen).collect();
+            if self.is_conflict(set.iter().map(|at| &clauses[*at]))? {
+                return Ok((set.into_iter().collect(), ConflictSize::Smallest));
+            }
+            if !next_of_size(&mut more, others.len()) {
+                n_more += 1;
+                more = (0..n_more).collect();
+            }
+        }
+        if n_more >= others.len() {
+            // No fewer are, so all of them.
+            return Ok(((0..clauses.len()).collect(), ConflictSize::Smallest));
+        }
+        let set = self.reduced(clauses, shown)?;
+        // All smaller sets were tried.
+        let size = match set.len() <= needed.len() + n_more {
+            true => ConflictSize::Smallest,
+            false => ConflictSize::Irreducible,
+        };
+        Ok((set, size))
+    }
+
+    /// Leaves conditions out for as long as the others are in conflict.
+    fn reduced(&self, clauses: &[Clause], shown: &[EmptyClause]) -> Result<Vec<usize>> {
+        // Those that most documents meet first: the others are what is short of documents.
+        let mut order: Vec<usize> = (0..clauses.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(shown[*at].matches));
+        let mut set: BTreeSet<usize> = order.iter().copied().collect();
+        for at in order {
+            if shown[at].matches_without > 0 {
+                continue;
+            }
+            set.remove(&at);
+            if !self.is_conflict(set.iter().map(|at| &clauses[*at]))? {
+                set.insert(at);
+            }
+        }
+        Ok(set.into_iter().collect())
+    }
+
+    /// What there is to say of one condition.
+    fn explained_clause(
+        &self,
+        clauses: &[Clause],
+        at: usize,
+        clause: &Clause,
+    ) -> Result<EmptyClause> {
+        let meant = clause.meant();
+        let others = clauses.iter().enumerate().filter(|(other, _)| *other != at);
+        let mut explained = EmptyClause {
+            clause: meant.to_string(),
+            excludes: clause.excludes,
+            matches: self.n_matching(&meant)?,
+            matches_without: self.n_matching(&together(others.map(|(_, clause)| clause)))?,
+            ..EmptyClause::default()
+        };
+        if explained.matches == 0 && !clause.excludes {
+            let analyzers = &self.0.setting.analyzers;
+            let normal = query::rewrite(&clause.query, self.schema(), analyzers)?.normal;
+            self.name_missing(&normal, &mut explained)?;
+        }
+        Ok(explained)
+    }
+
+    /// Adds what a condition looks for that there is not.
+    fn name_missing(&self, normal: &Normal, explained: &mut EmptyClause) -> Result<()> {
+        match normal {
+            Normal::Nothing { reason } => explained.reason = Some(reason.clone()),
+            Normal::Term { .. } | Normal::Expand { .. } => {
+                self.name_unknown(normal, explained)?;
+            }
+            Normal::Phrase { field, phrase } => {
+                let terms = phrase.terms.iter().cloned();
+                let mut words: Vec<Normal> =
+                    terms.map(|term| Normal::Term { field: *field, term }).collect();
+                let open = phrase.open.iter().cloned();
+                words.extend(open.map(|terms| Normal::Expand { field: *field, terms }));
+                let mut are_known = true;
+                for word in &words {
+                    are_known &= !self.name_unknown(word, explained)?;
+                }
+                if are_known {
+                    let with_all_words = match words.len() {
+                        1 => self.n_matching_normal(&words.remove(0))?,
+                        _ => self.n_matching_normal(&Normal::And { all: words, none: vec![] })?,
+                    };
+                    let phrase = phrase.to_query(&self.schema().get(*field).name).to_string();
+                    explained.phrases.push(EmptyPhrase { phrase, with_all_words });
+                }
+            }
+            Normal::And { all: parts, .. }
+            | Normal::Or(parts)
+            | Normal::AtLeast { any: parts, .. } => {
+                parts.iter().try_for_each(|part| self.name_missing(part, explained))?;
+            }
+            Normal::All | Normal::Exists(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Names a term or a pattern if no document has it. Whether it did.
+    fn name_unknown(&self, leaf: &Normal, explained: &mut EmptyClause) -> Result<bool> {
+        let field = match leaf {
+            Normal::Term { field, .. } | Normal::Expand { field, .. } => *field,
+            _ => return Ok(false),
+        };
+        if self.n_matching_normal(leaf)? > 0 {
+            return Ok(false);
+        }
+        let name = self.schema().get(field).name.clone();
+        let similar = match leaf {
+            Normal::Term { term, .. } => self.similar_to(field, term),
+            _ => vec![],
+        };
+        let term = match leaf {
+            Normal::Term { term, .. } if !self.schema().get(field).kind.is_typed() => {
+                String::from_utf8_lossy(term).into_owned()
+            }
+            _ => {
+                let text = leaf.display(self.schema()).to_string();
+                text.strip_prefix(&format!("{name}:")).unwrap_or(&text).to_owned()
+            }
+        };
+        let unknown = UnknownTerm { field: name, term, similar };
+        if explained.unknown.len() < UNKNOWN_MAX && !explained.unknown.contains(&unknown) {
+            explained.unknown.push(unknown);
+        }
+        Ok(true)
+    }
+
+    /// Terms like one that there is not; none where looking for them takes too much.
+    fn similar_to(&self, field: FieldId, term: &[u8]) -> Vec<(String, u64)> {
+        let word = std::str::from_utf8(term).ok();
+        word.and_then(|word| self.similar(field, word).ok()).unwrap_or_default()
+    }
+
+    fn n_matching_normal(&self, normal: &Normal) -> Result<u64> {
+        let options = PlanOptions::default();
+        let plan =
+            plan::plan(normal, self.segments(), &options, self.costs(), PlanScratch::default())?;
+        Execution::new(plan, false, ExecutionScratch::default()).count()
+    }
+}
+
+/// Moves on to the next set of as many places below `n`, in the order of the places. Whether there is one.
+fn next_of_size(set: &mut [usize], n: usize) -> bool {
+    let size = set.len();
+    let Some(moved) = (0..size).rev().find(|at| set[*at] < n - size + at) else { return false };
+    set[moved] += 1;
+    for at in moved + 1..size {
+        set[at] = set[at - 1] + 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_come_each_once() {
+        for (n, size, expected) in [(5, 2, 10), (6, 3, 20), (4, 4, 1), (7, 1, 7)] {
+            let mut set: Vec<usize> = (0..size).collect();
+            let mut seen = vec![set.clone()];
+            while next_of_size(&mut set, n) {
+                seen.push(set.clone());
+            }
+            assert!(seen.is_sorted() && seen.iter().all(|set| set.is_sorted_by(|a, b| a < b)));
+            seen.dedup();
+            assert_eq!(seen.len(), expected, "{size} of {n}");
+            assert!(seen.iter().flatten().all(|at| *at < n));
+        }
+    }
+}

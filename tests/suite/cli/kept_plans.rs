@@ -1,0 +1,164 @@
+//! Plans that were kept: the worst of a log, two of them compared, and their schema.
+
+use super::Dir;
+use std::fs;
+
+/// A line of a log that took so long.
+fn line(took_ns: u64, query: &str, plan: &str) -> String {
+    format!(
+        r#"{{"schema_version":1,"at":"2026-11-24T04:00:00Z","took_ns":{took_ns},"index":"t.tp","command":"search","query":"{query}","error":null,"plan":{plan}}}"#
+    )
+}
+
+fn plan(dir: &Dir, query: &str) -> String {
+    dir.ok(&["explain", "t.tp", query, "--analyze", "--format", "json"]).trim_end().to_owned()
+}
+
+#[test]
+fn the_worst_of_a_log_are_listed_and_drawn() {
+    let dir = Dir::with_titles();
+    for query in ["paris", "history AND spain", "film*"] {
+        dir.run(&["search", "t.tp", query, "--slow-ms", "0", "--log", "slow.jsonl"]);
+    }
+    let table = dir.ok(&["plan", "view", "slow.jsonl"]);
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(lines.len(), 4, "{table}");
+    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>()[..3], ["took", "command", "query"]);
+    for query in ["paris", "history AND spain", "film*"] {
+        assert!(table.contains(query), "{table}");
+    }
+    assert!(lines[1..].iter().all(|line| line.contains(" %: ")), "{table}");
+    assert_eq!(dir.ok(&["plan", "view", "slow.jsonl", "--limit", "2"]).lines().count(), 3);
+
+    assert_eq!(dir.ok(&["plan", "view", "slow.jsonl", "-o", "worst.html"]), "");
+    let page = fs::read_to_string(dir.0.join("worst.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("history AND spain"));
+    dir.run(&["plan", "view", "slow.jsonl", "-o", "worst.html"]).fails_with(&["--force"]);
+    dir.ok(&["plan", "view", "slow.jsonl", "-o", "worst.html", "--force", "--limit", "1"]);
+    let smaller = fs::read_to_string(dir.0.join("worst.html")).unwrap();
+    assert!(smaller.len() < page.len());
+
+    // The same from standard input, on a narrow terminal, and with hostile texts.
+    let log = line(1_500_000, "\\u001b[2J\\u202e</script>", "null") + "\n" + &line(9, "x", "null");
+    let ran = dir.run_with(&["plan", "view", "-"], log);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let second = ran.stdout.lines().nth(1).unwrap();
+    assert!(second.contains("1.5") && second.contains("\\u{1b}[2J\\u{202e}</script>"), "{second}");
+    let mut narrow = dir.command(&["plan", "view", "slow.jsonl"]);
+    let narrow = narrow.env("COLUMNS", "20").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    assert_eq!(narrow.lines().count(), 4);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 20), "{narrow}");
+}
+
+#[test]
+fn bad_lines_are_told_and_left_out() {
+    let dir = Dir::with_titles();
+    let good = line(5_000, "good", &plan(&dir, "paris"));
+    let torn = &good[..good.len() / 2];
+    let newer = good.replacen("\"schema_version\":1", "\"schema_version\":2", 1);
+    let mut log = format!("{torn}\n{good}\n\n{newer}\n{}\n", line(6_000, "odd", "[]"));
+    dir.write("slow.jsonl", &log);
+    let ran = dir.run(&["plan", "view", "slow.jsonl"]);
+    assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2), "{}{}", ran.stdout, ran.stderr);
+    let told: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(told.len(), 4, "{}", ran.stderr);
+    for (told, words) in told.iter().zip([
+        &["slow.jsonl", "line 1", "found", "end"][..],
+        &["line 4", "expected 1, found 2"],
+        &["line 5", "expected an object, found an array"],
+        &["3 lines of slow.jsonl could not be read, 1 could"],
+    ]) {
+        assert!(words.iter().all(|word| told.contains(word)), "{words:?} in {told}");
+    }
+    assert_eq!(dir.run(&["plan", "view", "slow.jsonl", "--quiet"]).stderr, "");
+
+    // The first ten are told.
+    (0..20).for_each(|_| log.push_str("x\n"));
+    dir.write("slow.jsonl", &log);
+    assert_eq!(dir.run(&["plan", "view", "slow.jsonl"]).stderr.lines().count(), 11);
+
+    // Nothing is left.
+    dir.write("torn.jsonl", torn);
+    dir.run(&["plan", "view", "torn.jsonl"]).fails_with(&["torn.jsonl", "line 1"]);
+    dir.write("newer.jsonl", &newer);
+    dir.run(&["plan", "view", "newer.jsonl"]).fails_with(&["schema_version", "found 2"]);
+    dir.write("empty.jsonl", "\n");
+    dir.run(&["plan", "view", "empty.jsonl"]).fails_with(&["empty.jsonl", "nothing"]);
+    dir.write("bytes.jsonl", [0xff, 0xfe, b'\n']);
+    dir.run(&["plan", "view", "bytes.jsonl"]).fails_with(&["UTF-8"]);
+    dir.run(&["plan", "view", "none.jsonl"]).fails_with(&["none.jsonl"]);
+    dir.run(&["plan", "view", "slow.jsonl", "--limit", "0"]).fails_with(&["--limit"]);
+    dir.write("unexplained.jsonl", line(1, "x", "null"));
+    dir.run(&["plan", "view", "unexplained.jsonl", "--format", "html"])
+        .fails_with(&["searches with their plans", "--format text"]);
+}
+
+#[test]
+fn a_plan_by_itself_is_a_page_of_one() {
+    let dir = Dir::with_titles();
+    let one = plan(&dir, "paris");
+    dir.write("plan.json", &one);
+    assert!(dir.ok(&["plan", "view", "plan.json"]).lines().nth(1).unwrap().contains("paris"));
+    let value: serde_json::Value = serde_json::from_str(&one).unwrap();
+    dir.write("pretty.json", serde_json::to_string_pretty(&value).unwrap());
+    let ran = dir.run(&["plan", "view", "pretty.json", "--format", "html"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(ran.stdout.starts_with("<!doctype html>"));
+}
+
+#[test]
+fn two_plans_are_compared() {
+    let dir = Dir::with_titles();
+    let (before, after) = (plan(&dir, "paris OR spain"), plan(&dir, "paris OR spain OR film"));
+    dir.write("before.json", &before);
+    dir.write("after.json", &after);
+    dir.write("line.jsonl", line(7, "x", &before));
+    for same in [["before.json", "before.json"], ["before.json", "line.jsonl"]] {
+        assert_eq!(dir.ok(&["plan", "diff", same[0], same[1]]), "The plans are the same.\n");
+    }
+    let diff =
+        |more: &[&str]| dir.run(&[&["plan", "diff", "before.json", "after.json"], more].concat());
+    let text = diff(&[]);
+    assert_eq!((text.status, &*text.stderr), (1, ""), "{}", text.stdout);
+    assert!(
+        text.stdout.starts_with("query: paris OR spain → paris OR spain OR film\n"),
+        "{}",
+        text.stdout
+    );
+    assert!(text.stdout.contains("\n+ ") && text.stdout.contains("title:film"), "{}", text.stdout);
+    assert!(diff(&["--ascii"]).stdout.is_ascii());
+    let json = diff(&["--format", "json"]);
+    assert_eq!(json.status, 1);
+    let kinds: Vec<_> =
+        json.json()["nodes"].as_array().unwrap().iter().map(|node| node["kind"].clone()).collect();
+    assert!(kinds.contains(&"added".into()), "{kinds:?}");
+    assert_eq!(diff(&["--format", "html", "-o", "diff.html"]).status, 1);
+    let page = fs::read_to_string(dir.0.join("diff.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("paris OR spain OR film"));
+    let piped = dir.run_with(&["plan", "diff", "-", "after.json"], before.clone());
+    assert_eq!(piped.status, 1);
+
+    dir.run(&["plan", "diff", "-", "-"]).fails_with(&["standard input"]);
+    dir.run(&["plan", "diff", "before.json", "none.json"]).fails_with(&["none.json"]);
+    dir.write("torn.json", &before[..200]);
+    dir.run(&["plan", "diff", "torn.json", "after.json"]).fails_with(&[
+        "torn.json",
+        "line 1",
+        "column",
+    ]);
+    dir.write("wrong.json", before.replacen("\"accepted\":true", "\"accepted\":7", 1));
+    dir.run(&["plan", "diff", "before.json", "wrong.json"])
+        .fails_with(&["decisions[0].accepted", "expected true or false, found the number 7"]);
+    dir.write("unexplained.jsonl", line(1, "x", "null"));
+    dir.run(&["plan", "diff", "before.json", "unexplained.jsonl"])
+        .fails_with(&["unexplained.jsonl"]);
+    dir.run(&["plan", "diff", "before.json", "after.json", "--format", "json", "--ascii"])
+        .fails_with(&["--ascii"]);
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let dir = Dir::new();
+    assert_eq!(dir.ok(&["plan", "schema"]), treepie::explain::JSON_SCHEMA);
+}

@@ -1,0 +1,306 @@
+//! How many documents a plan expects: what samples say, and that it stays between bounds that hold.
+
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use treepie::explain::{EstimateErrors, ExplainNode, ExplainTree};
+use treepie::query::Query;
+use treepie::storage::{
+    Entry, MemoryStorage, Pin, ReadMode, Storage, StorageRead, StorageWrite, WriterLock,
+};
+use treepie::{Document, EstimateFrom, Index, IndexOptions, Result, Schema, Searcher};
+
+fn fill(index: &Index, segments: &[Vec<String>]) -> Searcher {
+    let mut writer = index.writer().unwrap();
+    for segment in segments {
+        for text in segment {
+            writer.add(Document::new().with("t", &**text)).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    index.searcher().unwrap()
+}
+
+fn schema() -> Schema {
+    Schema::builder().text("t").build().unwrap()
+}
+
+fn plan(searcher: &Searcher, text: &str, from: EstimateFrom) -> ExplainTree {
+    let query = searcher.parse(text).unwrap();
+    searcher.search(&query).count_only().estimate_from(from).explain().unwrap()
+}
+
+fn node<'t>(tree: &'t ExplainTree, operator: &str) -> &'t ExplainNode {
+    tree.plan.iter().find(|node| node.operator == operator).unwrap()
+}
+
+/// Five words that are always together, in a twentieth of 230,000 documents: more than may be counted.
+#[test]
+fn words_that_keep_company_are_estimated_by_some_of_many_windows() {
+    let texts = (0..230_000).map(|n: u32| match n.wrapping_mul(2_654_435_761) % 100 {
+        0..5 => "a b c d e".into(),
+        5..10 => "a b".into(),
+        _ => "nobody".into(),
+    });
+    let searcher = fill(&Index::in_memory(schema()), &[texts.collect()]);
+    let text = "+a +b +c +d +e";
+    let actual = searcher.count(&searcher.parse(text).unwrap()).unwrap();
+
+    let headers = plan(&searcher, text, EstimateFrom::Headers).plan.estimate;
+    assert!(headers.documents * 100 < actual, "independence fails here");
+    let sampled = plan(&searcher, text, EstimateFrom::Samples).plan.estimate;
+    assert!(sampled.source.starts_with("counted in "), "{sampled:?}");
+    assert!(sampled.source.ends_with(" of 4 windows"), "{sampled:?}");
+    assert!(!sampled.is_exact());
+    let q = sampled.documents as f64 / actual as f64;
+    assert!((0.9..1.1).contains(&q), "{q} of {actual}: {sampled:?}");
+    // What was counted is proven.
+    assert!(sampled.lower > actual / 5 && headers.lower == 0, "{sampled:?}");
+    assert!(sampled.lower <= actual && actual <= sampled.upper);
+    assert_eq!(plan(&searcher, text, EstimateFrom::Samples).plan.estimate, sampled);
+}
+
+#[test]
+fn a_little_work_counts_all_windows_of_all_segments_and_says_so() {
+    let text = |n: u32| match n % 40 {
+        0 => "a b".into(),
+        1 => "b a".into(),
+        2 => "a c".into(),
+        _ => "c".into(),
+    };
+    let segments = [(0..500).map(text).collect(), (0..70_000).map(text).collect()];
+    let searcher = fill(&Index::in_memory(schema()), &segments);
+    for (text, operator, source) in [
+        ("a AND b", "Intersect", "counted in all 3 windows"),
+        ("a AND (b OR c)", "Union", "counted in all 3 windows"),
+        ("a -b", "Difference", "counted in all 3 windows"),
+    ] {
+        let tree = plan(&searcher, text, EstimateFrom::Samples);
+        let estimate = &node(&tree, operator).estimate;
+        assert!(estimate.is_exact(), "{tree}");
+        assert_eq!(estimate.source, source);
+        let actual = searcher.count(&searcher.parse(text).unwrap()).unwrap();
+        assert_eq!(tree.plan.estimate.documents, actual, "{tree}");
+        // What is known by counting changes nothing of the way.
+        let headers = plan(&searcher, text, EstimateFrom::Headers);
+        for (a, b) in tree.plan.iter().zip(headers.plan.iter()) {
+            assert_eq!((&a.algorithm, a.children.len()), (&b.algorithm, b.children.len()));
+        }
+        let query = searcher.parse(text).unwrap();
+        let run = searcher.search(&query).count_only().analyze().unwrap();
+        let arrays = run.plan.iter().flat_map(|node| &node.actual).map(|it| it.containers.array);
+        assert!(arrays.sum::<u64>() > 0, "it was carried out all the same: {run}");
+    }
+    let tree = plan(&searcher, "\"a b\"", EstimateFrom::Samples);
+    let estimate = &node(&tree, "Phrase").estimate;
+    assert!(estimate.source.starts_with("sample of 6"), "{tree}");
+    assert!(estimate.source.ends_with(" of 3526 documents with the words"), "{tree}");
+    assert!((1_500..2_100).contains(&estimate.documents), "{tree}");
+    assert!(estimate.lower > 20 && estimate.upper < 3_526 - 20, "{tree}");
+}
+
+/// Words by how their documents lie: spread thin or dense, at the start, in runs.
+fn text(n: u32, seed: u32) -> String {
+    let hash = (n ^ seed).wrapping_mul(2_654_435_761);
+    let mut words = vec![];
+    let mut add = |word: &'static str, is_in: bool| words.extend(is_in.then_some(word));
+    add("thin", hash.is_multiple_of(700));
+    add("some", hash % 40 < 2);
+    add("dense", hash % 5 < 2);
+    add("most", !hash.is_multiple_of(50));
+    add("start", n < 20_000);
+    add("run", n / 3_000 % 4 == 1);
+    add("company", hash % 40 < 2 && !n.is_multiple_of(3));
+    let places = (n % 7) as usize % words.len().max(1);
+    words.rotate_left(places);
+    words.join(" ")
+}
+
+/// One segment, three, and three in files that are read, of which some documents are deleted.
+fn searchers() -> Vec<Searcher> {
+    let texts = |from: u32, to: u32| (from..to).map(|n| text(n, 7)).collect::<Vec<_>>();
+    let one = fill(&Index::in_memory(schema()), &[texts(0, 75_000)]);
+    let segments = [texts(0, 2_000), texts(2_000, 70_000), texts(70_000, 75_000)];
+    let three = fill(&Index::in_memory(schema()), &segments);
+    let directory =
+        std::env::temp_dir().join(format!("treepie-estimates-{}.tp", std::process::id()));
+    let options: IndexOptions = Index::options().read_mode(ReadMode::Pread);
+    let index = options.overwrite(&directory, schema()).unwrap();
+    fill(&index, &segments);
+    let mut writer = index.writer().unwrap();
+    for text in ["+thin +dense", "+run +some -most", "\"dense most\" -start"] {
+        writer.delete(&index.searcher().unwrap().parse(text).unwrap()).unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    let deleted = index.searcher().unwrap();
+    assert!(deleted.n_deleted() > 100);
+    std::fs::remove_dir_all(directory).unwrap();
+    vec![one, three, deleted]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let words = ["thin", "some", "dense", "most", "start", "run", "company", "absent"];
+    let leaf = prop_oneof![
+        6 => prop::sample::select(words.to_vec()).prop_map(Query::word),
+        1 => prop::sample::select(vec!["dense most", "company some", "most thin some"])
+            .prop_map(|text| Query::word_in("t", text)),
+        1 => prop::sample::select(vec!["s", "th", "m", "d"]).prop_map(Query::prefix),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        let some = |least| prop::collection::vec(inner.clone(), least..4);
+        prop_oneof![
+            some(2).prop_map(Query::And),
+            some(2).prop_map(Query::Or),
+            (some(1), some(0), some(1)).prop_map(|(a, b, c)| Query::group(a, b, c)),
+            (some(3), 2u32..4).prop_map(|(should, minimum)| Query::Group {
+                must: vec![],
+                should,
+                must_not: vec![],
+                minimum: Some(minimum),
+            }),
+        ]
+    })
+}
+
+#[test]
+fn what_is_found_lies_within_the_bounds_of_every_plan() {
+    let searchers = searchers();
+    let mut errors = EstimateErrors::default();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let ran = runner.run(&query(), |query| {
+        for searcher in &searchers {
+            let total = searcher.count(&query).unwrap();
+            for from in [EstimateFrom::Dictionary, EstimateFrom::Headers, EstimateFrom::Samples] {
+                let search = searcher.search(&query).count_only().estimate_from(from);
+                let tree = search.analyze().unwrap();
+                let e = &tree.plan.estimate;
+                prop_assert!(e.lower <= total && total <= e.upper, "{total} in\n{tree}");
+                for node in tree.plan.iter() {
+                    let e = &node.estimate;
+                    prop_assert!(e.lower <= e.documents && e.documents <= e.upper, "{tree}");
+                    for child in node.children.iter().filter(|_| node.operator == "Union") {
+                        prop_assert!(child.estimate.lower <= e.lower, "{tree}");
+                    }
+                }
+                let mut of_one = EstimateErrors::default();
+                of_one.add(&tree);
+                prop_assert_eq!(of_one.all().outside, 0, "{}\n{}", of_one, tree);
+            }
+        }
+        Ok(())
+    });
+    ran.unwrap();
+    // And what is expected of these is near what is found.
+    for text in ["some AND company", "run AND start AND dense", "(thin OR some) AND company"] {
+        for searcher in &searchers {
+            let query = searcher.parse(text).unwrap();
+            errors.add(&searcher.search(&query).count_only().analyze().unwrap());
+        }
+    }
+    assert!(errors.all().max().unwrap() < 1.2, "{errors}");
+}
+
+/// Files in memory that are read as from a disk, with the bytes counted.
+#[derive(Clone, Debug, Default)]
+struct Counting {
+    files: MemoryStorage,
+    bytes: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct CountingRead {
+    file: Arc<dyn StorageRead>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl StorageRead for CountingRead {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.bytes.fetch_add(buffer.len() as u64, Relaxed);
+        self.file.read_at(offset, buffer)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.path()
+    }
+}
+
+impl Storage for Counting {
+    fn create(&self, name: &str) -> Result<Box<dyn StorageWrite>> {
+        self.files.create(name)
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<dyn StorageRead>> {
+        let file = self.files.open(name)?;
+        Ok(Arc::new(CountingRead { file, bytes: self.bytes.clone() }))
+    }
+
+    fn list(&self) -> Result<Vec<Entry>> {
+        self.files.list()
+    }
+
+    fn delete(&self, name: &str) -> Result<()> {
+        self.files.delete(name)
+    }
+
+    fn publish(&self, from: &str, to: &str) -> Result<()> {
+        self.files.publish(from, to)
+    }
+
+    fn sync_names(&self) -> Result<()> {
+        self.files.sync_names()
+    }
+
+    fn lock_writer(&self) -> Result<WriterLock> {
+        self.files.lock_writer()
+    }
+
+    fn pin(&self, name: &str) -> Result<Pin> {
+        self.files.pin(name)
+    }
+
+    fn delete_unless_pinned(&self, name: &str) -> Result<bool> {
+        self.files.delete_unless_pinned(name)
+    }
+
+    fn location(&self) -> PathBuf {
+        self.files.location()
+    }
+}
+
+#[test]
+fn a_plan_from_headers_reads_what_planning_reads_and_a_sample_reads_more() {
+    let storage = Counting::default();
+    let index = Index::options().create_in(Arc::new(storage.clone()), schema());
+    let searcher = fill(&index, &[(0..70_000).map(|n| text(n, 7)).collect()]);
+    let read = |work: &dyn Fn()| {
+        let before = storage.bytes.load(Relaxed);
+        work();
+        storage.bytes.load(Relaxed) - before
+    };
+    for text in ["some AND dense AND run", "some OR (company -start)", "\"some dense\" most"] {
+        let query = searcher.parse(text).unwrap();
+        // Whatever is read of a file only once.
+        drop(plan(&searcher, text, EstimateFrom::Samples));
+        let planned = read(&|| drop(searcher.prepare(&query).unwrap()));
+        assert!(planned > 0);
+        for from in [EstimateFrom::Dictionary, EstimateFrom::Headers] {
+            assert_eq!(read(&|| drop(plan(&searcher, text, from))), planned, "{text}");
+        }
+        let sampled = read(&|| drop(plan(&searcher, text, EstimateFrom::Samples)));
+        assert!(sampled > planned, "{text}");
+    }
+}

@@ -1,0 +1,600 @@
+//! Each rule of findings: it fires on a search of a real index, is quiet just below its threshold, and what it
+//! proposes helps.
+//!
+//! No test depends on the clock: where a rule asks what took the time, the test says which node did.
+
+use std::fmt::Write;
+use treepie::explain::{ExplainNode, ExplainTree, Finding, Severity};
+use treepie::{
+    Document, EstimateFrom, FacetMethod, Field, FieldKind, Function, Index, Order, Schema,
+    ScoreFunction, SearchBuilder, Searcher, SortKey, TotalMode,
+};
+
+fn schema() -> Schema {
+    let column = Field::new("column", FieldKind::Keyword).column(true);
+    let number = Field::new("number", FieldKind::U64);
+    let schema = Schema::builder().text("title").keyword("kind").field(column).field(number);
+    schema.default_fields(["title"]).build().unwrap()
+}
+
+/// An index of titles, one segment for each part.
+fn titles<'t>(parts: impl IntoIterator<Item = Vec<&'t str>>) -> Index {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    for part in parts {
+        part.into_iter()
+            .for_each(|title| writer.add(Document::new().with("title", title)).unwrap());
+        writer.commit().unwrap();
+    }
+    drop(writer);
+    index
+}
+
+/// `n` documents of one title.
+fn same(title: &str, n: usize) -> Vec<&str> {
+    vec![title; n]
+}
+
+/// Words with a running number behind a beginning, in nine documents; a tenth has none of them.
+fn numbered(beginnings: &[(&str, usize)]) -> Vec<String> {
+    let mut texts = vec![String::new(); 9];
+    for (beginning, n) in beginnings {
+        (0..*n).for_each(|nth| write!(texts[nth % 9], "{beginning}{nth:05} ").unwrap());
+    }
+    texts.push("other".into());
+    texts
+}
+
+fn strs(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(|text| &**text).collect()
+}
+
+fn analyzed(
+    searcher: &Searcher,
+    text: &str,
+    with: impl for<'s> Fn(SearchBuilder<'s>) -> SearchBuilder<'s>,
+) -> ExplainTree {
+    let query = searcher.parse(text).unwrap();
+    with(searcher.search(&query)).analyze().unwrap()
+}
+
+fn counted(searcher: &Searcher, text: &str) -> ExplainTree {
+    analyzed(searcher, text, |search| search.count_only())
+}
+
+fn default(search: SearchBuilder<'_>) -> SearchBuilder<'_> {
+    search
+}
+
+/// The only finding there is.
+#[track_caller]
+fn only<'f>(findings: &'f [Finding], rule: &str) -> &'f Finding {
+    assert!(findings.len() == 1 && findings[0].rule == rule, "{findings:#?}");
+    &findings[0]
+}
+
+#[track_caller]
+fn quiet(tree: &ExplainTree) {
+    assert_eq!(tree.findings, [], "{tree}");
+    assert_eq!(tree.find(), [], "{tree}");
+}
+
+fn each_node(node: &mut ExplainNode, change: &mut dyn FnMut(&mut ExplainNode)) {
+    change(node);
+    node.children.iter_mut().for_each(|child| each_node(child, change));
+}
+
+/// What is found where the nodes of one operator take so many percent of the time, and facets the rest.
+fn found_if(tree: &ExplainTree, operator: &str, percent: u64) -> Vec<Finding> {
+    let mut tree = tree.clone();
+    let is_meant = |node: &ExplainNode| node.operator == operator;
+    let n = tree.plan.iter().filter(|node| is_meant(node)).count() as u64;
+    let rest = if tree.facets.is_empty() { (100 - percent) * 1_000 } else { 0 };
+    // What is left goes to the first of the others.
+    let mut is_first = true;
+    each_node(&mut tree.plan, &mut |node| {
+        node.actual.as_mut().unwrap().time_ns = match is_meant(node) {
+            true => percent * 1_000 / n.max(1),
+            false if std::mem::take(&mut is_first) => rest,
+            false => 0,
+        };
+    });
+    for facet in &mut tree.facets {
+        facet.actual.as_mut().unwrap().time_ns = (100 - percent) * 1_000;
+    }
+    tree.find()
+}
+
+#[test]
+fn a_prefix_of_many_terms_is_told_what_a_longer_one_leaves() {
+    let letters: Vec<String> = ('a'..='z').map(|c| format!("a{c}")).collect();
+    let mut beginnings: Vec<(&str, usize)> = letters.iter().map(|it| (&**it, 200)).collect();
+    beginnings[13].1 = 310;
+    beginnings.push(("b", 4_095));
+    let texts = numbered(&beginnings);
+    let all = strs(&texts);
+    let searcher =
+        titles([[&all[..4], &["other"]].concat(), all[4..].to_vec()]).searcher().unwrap();
+
+    let tree = counted(&searcher, "a*");
+    let finding = only(&tree.findings, "wide expansion");
+    assert_eq!(finding.message, "100 % of the time went into expanding title:a* to 5,310 terms");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(finding.node.as_deref(), Some("0"));
+    let remedy = "a minimum prefix of 2 would leave at most 310 terms, of an*";
+    assert_eq!(finding.remedy.as_deref(), Some(remedy));
+    let text = tree.to_string();
+    let first = format!("query     a*\nwarning   {}\n        → {remedy}\n", finding.message);
+    assert!(text.starts_with(&first), "{text}");
+
+    // The remedy is what happens.
+    let expanded = |text: &str| {
+        let tree = counted(&searcher, text);
+        quiet(&tree);
+        tree.plan.actual.unwrap().terms.unwrap().expanded
+    };
+    assert_eq!(expanded("an*"), 310);
+    let most = letters.iter().map(|letters| expanded(&format!("{letters}*"))).max();
+    assert_eq!(most, Some(310));
+
+    // Without the index there is no number, before a run there is no time, and one term fewer is few enough.
+    let alone = tree.find();
+    let remedy = only(&alone, "wide expansion").remedy.as_deref();
+    assert_eq!(remedy, Some("a minimum prefix of more than 1 character"));
+    let planned = searcher.search(&searcher.parse("a*").unwrap()).explain().unwrap();
+    let finding = only(&planned.findings, "wide expansion");
+    assert_eq!(finding.message, "title:a* stands for 5,310 terms or more");
+    assert_eq!(finding.severity, Severity::Hint);
+    quiet(&counted(&searcher, "b*"));
+
+    // Beside what takes most of the time it matters little.
+    let beside = counted(&searcher, "a* AND other");
+    only(&found_if(&beside, "Expand", 10), "wide expansion");
+    assert_eq!(found_if(&beside, "Expand", 9), []);
+}
+
+#[test]
+fn patterns_that_look_at_all_terms_are_told_to_begin_with_something() {
+    let texts = numbered(&[("w0", 5_000), ("w1", 5_002)]);
+    let searcher = titles([strs(&texts)]).searcher().unwrap();
+    for (text, remedied) in [("*w0*99", "w000*99"), ("?*99", "w000*99"), ("/.*99/", "/w000.*99/")] {
+        let tree = counted(&searcher, text);
+        let finding = only(&tree.findings, "wide search for terms");
+        assert!(finding.message.contains("10,00"), "{}", finding.message);
+        assert!(finding.remedy.is_some());
+        let better = counted(&searcher, remedied);
+        quiet(&better);
+        let visited =
+            |tree: &ExplainTree| tree.plan.actual.as_ref().unwrap().terms.unwrap().visited;
+        assert!(visited(&better) * 2 < visited(&tree), "{better}");
+    }
+    // A few terms less.
+    let texts = numbered(&[("w0", 9_990)]);
+    quiet(&counted(&titles([strs(&texts)]).searcher().unwrap(), "*99"));
+}
+
+#[test]
+fn patterns_that_score_by_some_of_their_terms_say_so() {
+    let texts = numbered(&[("w", 30)]);
+    let searcher = titles([strs(&texts)]).searcher().unwrap();
+    let tree = analyzed(&searcher, "w*", |search| search.pattern_terms(29));
+    let finding = only(&tree.findings, "scores of some terms");
+    assert!(finding.message.ends_with("the other 1 add nothing"), "{}", finding.message);
+    assert_eq!(finding.severity, Severity::Note);
+    quiet(&analyzed(&searcher, "w*", |search| search.pattern_terms(30)));
+}
+
+#[test]
+fn words_that_no_document_has_are_named_with_what_is_like_them() {
+    let searcher =
+        titles([vec!["paris texas", "paris", "parish"], vec!["london"]]).searcher().unwrap();
+    let tree = counted(&searcher, "+pariss +texas");
+    let finding = only(&tree.findings, "unknown word");
+    assert_eq!(finding.message, "no document has title:pariss, so nothing matches");
+    assert_eq!(finding.severity, Severity::Warning);
+    let remedy = "like it are 'paris' (2 documents), 'parish' (1 document)";
+    assert_eq!(finding.remedy.as_deref(), Some(remedy));
+    assert!(counted(&searcher, "+paris +texas").plan.actual.unwrap().documents > 0);
+
+    let cases = [
+        ("pariss OR texas", Severity::Hint, "no document has title:pariss, so it adds nothing"),
+        ("texas -pariss", Severity::Note, "no document has title:pariss, so it excludes nothing"),
+        ("kind:a OR texas", Severity::Hint, "no document has kind:\"a\", so it adds nothing"),
+        ("zz* OR texas", Severity::Hint, "no document has title:zz*, so it adds nothing"),
+    ];
+    for (text, severity, message) in cases {
+        let planned = searcher.search(&searcher.parse(text).unwrap()).explain().unwrap();
+        for tree in [counted(&searcher, text), planned] {
+            let finding = only(&tree.findings, "unknown word");
+            assert_eq!((finding.severity, &*finding.message), (severity, message));
+        }
+    }
+    quiet(&counted(&searcher, "parish OR texas"));
+    // A word need not be in every field that it is looked for in.
+    let in_both = counted(&searcher, "{title kind}:texas");
+    assert_eq!(in_both.plan.children.len(), 2, "{in_both}");
+    quiet(&in_both);
+    let tree = counted(&searcher, "{title kind}:texass");
+    assert_eq!(tree.findings.len(), 2, "{tree}");
+}
+
+#[test]
+fn conditions_that_every_document_meets_are_named() {
+    let with = |others: usize, without: usize| {
+        let titles = [same("every rare", 3), same("every", others), same("none", without)];
+        self::titles([titles.concat()]).searcher().unwrap()
+    };
+    let tree = counted(&with(97, 0), "every AND rare");
+    let finding = only(&tree.findings, "no condition");
+    assert_eq!(finding.message, "every document has title:every, so it is no condition");
+    // As proposed.
+    let left = counted(&with(97, 0), "rare");
+    assert_eq!(left.plan.actual.as_ref().unwrap().documents, 3);
+    quiet(&left);
+    quiet(&counted(&with(97, 1), "every AND rare"));
+    quiet(&counted(&with(96, 0), "every AND rare"));
+    quiet(&counted(&with(97, 0), "every OR rare"));
+    quiet(&counted(&with(97, 0), "every"));
+}
+
+#[test]
+fn texts_without_terms_and_contradictions_are_named() {
+    let searcher = titles([vec!["paris texas"]]).searcher().unwrap();
+    let tree = counted(&searcher, "paris OR \"--\"");
+    let finding = only(&tree.findings, "no term");
+    assert!(finding.message.starts_with("'--' has no letter or digit"), "{}", finding.message);
+    assert_eq!(finding.severity, Severity::Hint);
+    quiet(&counted(&searcher, "paris"));
+    let tree = counted(&searcher, "paris AND NOT paris");
+    let finding = only(&tree.findings, "nothing can match");
+    assert_eq!(finding.message, "'title:paris' is asked for and excluded, so nothing matches");
+    quiet(&counted(&searcher, "paris AND NOT texas"));
+}
+
+#[test]
+fn queries_that_only_exclude_are_noted() {
+    let searcher = titles([[same("rare", 50), same("often", 51)].concat()]).searcher().unwrap();
+    let tree = counted(&searcher, "NOT rare");
+    let finding = only(&tree.findings, "only exclusions");
+    assert_eq!(finding.severity, Severity::Note);
+    quiet(&counted(&searcher, "NOT often"));
+    quiet(&counted(&searcher, "* -often"));
+    quiet(&counted(&searcher, "+often -rare"));
+    quiet(&counted(&titles([same("often", 99)]).searcher().unwrap(), "NOT often"));
+}
+
+#[test]
+fn estimates_that_are_far_off_are_told_where_they_matter() {
+    let titles = [same("both of them", 1_000), same("both", 600), same("them", 600), same("", 8)];
+    let searcher = self::titles([titles.concat()]).searcher().unwrap();
+    // A sample would be right.
+    let tree = analyzed(&searcher, "both AND them", |search| {
+        search.count_only().estimate_from(EstimateFrom::Headers)
+    });
+    assert_eq!(tree.plan.actual.as_ref().unwrap().documents, 1_000);
+    let found = |expected: u64| {
+        let mut tree = tree.clone();
+        tree.plan.estimate.documents = expected;
+        tree.find()
+    };
+    let findings = found(100);
+    let finding = only(&findings, "estimate far off");
+    let message = "title:both AND title:them was expected to find 100 documents and found 1,000, 10.0 times more (";
+    assert!(finding.message.starts_with(message), "{}", finding.message);
+    assert_eq!(found(101), []);
+    quiet(&tree);
+    // As few as to be no matter.
+    let mut few = tree.clone();
+    few.plan.estimate.documents = 99;
+    few.plan.actual.as_mut().unwrap().documents = 999;
+    assert_eq!(few.find(), []);
+    let mut wide = tree.clone();
+    (wide.plan.estimate.lower, wide.plan.estimate.upper, wide.plan.estimate.documents) =
+        (0, 2_208, 9);
+    assert!(only(&wide.find(), "estimate far off").message.ends_with("; its bounds say nothing"));
+}
+
+#[test]
+fn many_small_segments_and_many_deleted_documents_are_to_be_merged() {
+    let index = titles((0..16).map(|_| vec!["paris", "texas"]));
+    let tree = counted(&index.searcher().unwrap(), "paris texas");
+    let finding = only(&tree.findings, "many segments");
+    assert_eq!(finding.remedy.as_deref(), Some("merge the index"));
+    let mut writer = index.writer().unwrap();
+    writer.merge_to(15).unwrap();
+    quiet(&counted(&index.searcher().unwrap(), "paris texas"));
+
+    let index = titles([[same("paris", 3_000), same("gone", 999), same("texas", 1)].concat()]);
+    let mut writer = index.writer().unwrap();
+    let mut delete = |text: &str| {
+        writer.delete(&index.searcher().unwrap().parse(text).unwrap()).unwrap();
+        writer.commit().unwrap();
+        counted(&index.searcher().unwrap(), "paris")
+    };
+    quiet(&delete("gone"));
+    let tree = delete("texas");
+    let finding = only(&tree.findings, "many deleted");
+    assert_eq!(finding.message, "1,000 documents (25 %) are deleted and still read");
+    assert!(tree.to_json().contains("\"documents\":4000,\"deleted\":1000,"));
+    writer.merge().unwrap();
+    quiet(&counted(&index.searcher().unwrap(), "paris"));
+}
+
+#[test]
+fn a_search_that_was_stopped_says_where() {
+    let searcher = titles([vec!["paris", "texas"]]).searcher().unwrap();
+    let mut tree = analyzed(&searcher, "pari* OR texas", default);
+    quiet(&tree);
+    let stopped = tree.plan.children[0].actual.as_mut().unwrap();
+    (stopped.stopped, stopped.complete) = (true, false);
+    let findings = tree.find();
+    let finding = only(&findings, "stopped");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(finding.node.as_deref(), Some("0.0"));
+}
+
+#[test]
+fn a_list_that_is_most_of_what_is_read_is_named() {
+    let searcher =
+        titles([[same("paris texas", 300), same("paris", 300), same("other", 9)].concat()])
+            .searcher()
+            .unwrap();
+    let tree = counted(&searcher, "paris AND texas");
+    quiet(&tree);
+    let found = |bytes: u64, others: u64| {
+        let mut tree = tree.clone();
+        each_node(&mut tree.plan, &mut |node| {
+            let actual = node.actual.as_mut().unwrap();
+            actual.bytes_read = if node.label == "title:paris" { bytes } else { others / 2 };
+            actual.time_ns = 1;
+        });
+        tree.find()
+    };
+    let message = "80 % of what was read, 1.00 MiB, is of title:paris";
+    assert_eq!(only(&found(1 << 20, 1 << 18), "one long list").message, message);
+    assert_eq!(found((1 << 20) - 1, 0), []);
+    assert_eq!(found(1 << 20, (1 << 18) + 8), []);
+}
+
+#[test]
+fn deep_pages_are_to_go_on_after_the_last_hit() {
+    let titles = [same("paris texas", 1_100), same("paris", 100)].concat();
+    let searcher = self::titles([titles]).searcher().unwrap();
+    let query = searcher.parse("paris texas").unwrap();
+    let search = || searcher.search(&query);
+    let deep = analyzed(&searcher, "paris texas", |search| search.offset(1_000));
+    let finding = only(&deep.findings, "deep page");
+    assert_eq!(finding.message, "the first 1,010 are found to show 10 of them");
+    quiet(&analyzed(&searcher, "paris texas", |search| search.offset(999)));
+    // Going on gives the same page, and nothing is found.
+    let page = |search: SearchBuilder<'_>| -> Vec<u64> {
+        search.limit(10).run().unwrap().hits.iter().map(|hit| hit.doc.0).collect()
+    };
+    let before = search().offset(999).limit(1).run().unwrap().hits.remove(0);
+    let on = || search().after(before.score.unwrap(), before.doc);
+    assert_eq!(page(on()), page(search().offset(1_000)));
+    quiet(&on().analyze().unwrap());
+
+    let sorted = |offset| {
+        analyzed(&searcher, "paris", |search| {
+            search.sort([SortKey::ascending("number")]).offset(offset)
+        })
+    };
+    assert!(only(&sorted(1_000).findings, "deep page").remedy.as_ref().unwrap().contains("values"));
+    quiet(&sorted(999));
+}
+
+#[test]
+fn counting_matches_that_nobody_wants_is_to_be_left() {
+    let titles =
+        [same("paris", 5_000), same("texas", 4_999), same("paris texas few", 1), same("other", 9)];
+    let searcher = self::titles([titles.concat()]).searcher().unwrap();
+    let tree = analyzed(&searcher, "paris OR texas", default);
+    let findings = found_if(&tree, "Union", 50);
+    let finding = only(&findings, "counting all matches");
+    assert_eq!(
+        finding.message,
+        "50 % of the time went into counting 10,000 documents, of which 10 are wanted"
+    );
+    assert_eq!(found_if(&tree, "Union", 49), []);
+    for total in [TotalMode::Unknown, TotalMode::UpTo(1_000)] {
+        let tree = analyzed(&searcher, "paris OR texas", |search| search.total(total));
+        assert_eq!(found_if(&tree, "Union", 99), [], "{tree}");
+    }
+    // Facets need them all, one fewer are few, and a number that is known costs nothing.
+    let with_facet = analyzed(&searcher, "paris OR texas", |search| search.facet("kind", 3));
+    assert_eq!(found_if(&with_facet, "Union", 50), []);
+    let fewer = analyzed(&searcher, "(paris OR texas) -few", default);
+    let findings = found_if(&fewer, "Difference", 90);
+    assert_eq!(findings, [], "{fewer}");
+    let in_order = analyzed(&searcher, "paris OR texas", |search| search.order(Order::Document));
+    only(&found_if(&in_order, "Union", 60), "counting all matches");
+}
+
+#[test]
+fn what_is_scored_or_sorted_one_by_one_says_so() {
+    let searcher = titles([same("paris texas", 10_000)]).searcher().unwrap();
+    let function = || ScoreFunction::multiply(treepie::FieldValue::new("number").missing(1.0));
+    let tree = analyzed(&searcher, "paris", |search| search.score_function(function()));
+    let findings = found_if(&tree, "TopK", 50);
+    let finding = only(&findings, "everything is scored");
+    assert!(finding.message.starts_with("10,000 documents were scored, one by one"), "{finding:?}");
+    assert_eq!(found_if(&tree, "TopK", 9), []);
+    // As proposed.
+    let bounded = analyzed(&searcher, "paris", default);
+    assert_eq!(found_if(&bounded, "TopK", 100), []);
+
+    let by = |key: SortKey| analyzed(&searcher, "paris", |search| search.sort([key.clone()]));
+    let tree = by(SortKey::function(Function::expression("number + 1").unwrap()));
+    let findings = found_if(&tree, "Sort", 60);
+    assert!(only(&findings, "everything is sorted").remedy.is_some());
+    assert_eq!(found_if(&tree, "Sort", 9), []);
+    assert!(
+        only(&found_if(&by(SortKey::random(1)), "Sort", 60), "everything is sorted")
+            .remedy
+            .is_none()
+    );
+    assert_eq!(found_if(&by(SortKey::ascending("number")), "Sort", 60), []);
+    let few = titles([same("paris texas", 9_999)]).searcher().unwrap();
+    let tree = analyzed(&few, "paris", |search| search.sort([SortKey::random(1)]));
+    assert_eq!(found_if(&tree, "Sort", 60), []);
+    let tree = analyzed(&few, "paris", |search| search.score_function(function()));
+    assert_eq!(found_if(&tree, "TopK", 50), []);
+}
+
+#[test]
+fn searches_that_began_anew_say_why() {
+    let searcher = titles([same("paris texas", 50)]).searcher().unwrap();
+    let mut tree = analyzed(&searcher, "paris texas", default);
+    quiet(&tree);
+    tree.plan.actual.as_mut().unwrap().ranking.as_mut().unwrap().searched_twice = true;
+    only(&tree.find(), "searched twice");
+    let mut tree =
+        analyzed(&searcher, "paris", |search| search.sort([SortKey::ascending("number")]));
+    let mut streamed = treepie::explain::StreamCounts::default();
+    (streamed.given_up, streamed.documents) = (1, 10_000);
+    tree.plan.actual.as_mut().unwrap().streamed = Some(streamed);
+    only(&tree.find(), "order given up");
+    streamed.documents = 9_999;
+    tree.plan.actual.as_mut().unwrap().streamed = Some(streamed);
+    assert_eq!(tree.find(), []);
+}
+
+#[test]
+fn phrases_of_frequent_words_are_told_what_spares_positions() {
+    let with = |n: usize| {
+        let titles =
+            [same("be to be to", 60), same("to be or not to be", n), same("or", 9)].concat();
+        self::titles([titles]).searcher().unwrap()
+    };
+    let searcher = with(6_000);
+    let tree = analyzed(&searcher, "\"be to\"", default);
+    let findings = found_if(&tree, "TopK", 80);
+    let finding = only(&findings, "frequent words in a phrase");
+    assert!(finding.message.starts_with("80 % of the time went into comparing "), "{finding:?}");
+    assert!(
+        finding.message.ends_with(" of 6,060 documents, of which 60 have the phrase"),
+        "{finding:?}"
+    );
+    let remedy = finding.remedy.as_deref().unwrap();
+    assert_eq!(remedy, "stop counting, --total none");
+    let spared = analyzed(&searcher, "\"be to\"", |search| search.total(TotalMode::Unknown));
+    let positions =
+        |tree: &ExplainTree| tree.plan.actual.as_ref().unwrap().positions.unwrap().positions;
+    assert!(positions(&spared) < positions(&tree), "{spared}");
+    // Of what is left the phrase has less than half.
+    assert_eq!(found_if(&tree, "TermScan", 51), []);
+    assert_eq!(found_if(&analyzed(&with(600), "\"be to\"", default), "TopK", 80), []);
+    // What most documents with the words have is worth the reading.
+    assert_eq!(found_if(&analyzed(&searcher, "\"to be or\"", default), "TopK", 80), []);
+    let alone = counted(&searcher, "\"be to\"");
+    let findings = found_if(&alone, "Phrase", 80);
+    assert!(
+        only(&findings, "frequent words in a phrase")
+            .remedy
+            .as_ref()
+            .unwrap()
+            .contains("condition")
+    );
+}
+
+#[test]
+fn slow_facets_are_told_what_would_be_faster() {
+    let with = |n: usize| {
+        let index = Index::in_memory(schema());
+        let mut writer = index.writer().unwrap();
+        for doc in 0..n {
+            let value = format!("v{doc}");
+            let document =
+                Document::new().with("title", if doc % 3 == 0 { "none" } else { "paris" });
+            writer.add(document.with("kind", &*value).with("column", value)).unwrap();
+        }
+        writer.commit().unwrap();
+        index.searcher().unwrap()
+    };
+    let searcher = with(1_500);
+    let facet = |searcher: &Searcher, field: &str, limit, method| {
+        let tree = analyzed(searcher, "paris", |search| search.facet_by(field, limit, method));
+        let mut tree = tree;
+        each_node(&mut tree.plan, &mut |node| node.actual.as_mut().unwrap().time_ns = 10);
+        tree.facets[0].actual.as_mut().unwrap().time_ns = 1_000_000;
+        tree
+    };
+    let lists = FacetMethod::MostFrequentFirst;
+    let tree = facet(&searcher, "kind", 1_000, lists);
+    let intersected = |tree: &ExplainTree| tree.facets[0].actual.unwrap().terms_intersected;
+    let n = intersected(&tree);
+    assert!(n >= 1_000, "{n}");
+    let findings = tree.find();
+    let finding = only(&findings, "slow facet");
+    assert_eq!(finding.facet.as_deref(), Some("kind"));
+    assert!(finding.remedy.as_ref().unwrap().contains("fewer values"), "{finding:?}");
+    // A facet that takes less than half of the time, or intersects fewer lists.
+    assert_eq!(found_if(&tree, "TermScan", 51), []);
+    assert_eq!(facet(&with(990), "kind", 1_000, lists).find(), []);
+    // As proposed: a column, of which the index itself knows whether there is one.
+    let by_column = facet(&searcher, "column", 1_000, FacetMethod::Column);
+    assert_eq!((intersected(&by_column), by_column.find()), (0, vec![]));
+}
+
+#[test]
+fn ordinary_searches_have_nothing_to_find() {
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    for doc in 0..2_000 {
+        let title = match doc % 7 {
+            0 => "history of france",
+            1 => "history of spain and portugal",
+            2 => "war and peace",
+            3 => "the art of war",
+            4 => "paris texas",
+            5 => "french cooking",
+            _ => "the old man and the sea",
+        };
+        let kind = ["book", "film", "song"][doc % 3];
+        let document = Document::new().with("title", title).with("kind", kind).with("column", kind);
+        writer.add(document.with("number", doc as u64)).unwrap();
+        if doc == 900 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let texts = [
+        "history",
+        "history france",
+        "history AND (france OR spain) -war",
+        "+history -spain kind:film",
+        "\"art of war\"",
+        "\"of the\"~3",
+        "hist*",
+        "f?ench",
+        "histori~1",
+        "kind:book",
+        "number:[10 TO 200]",
+        "kind:IN [book song] AND war",
+        "(history war paris)~1",
+        "*",
+        "kind:*",
+        "the",
+        "title:[a TO g]",
+        "{title^3 kind}:film",
+    ];
+    for text in texts {
+        let query = searcher.parse(text).unwrap();
+        let search = || searcher.search(&query);
+        let searches = [
+            search(),
+            search().count_only(),
+            search().facet("kind", 5).facet("column", 2),
+            search().sort([SortKey::descending("number")]),
+            search().order(Order::Document).offset(20),
+            search().total(TotalMode::Unknown).limit(3),
+            search().select("kind", ["film"]).facet("kind", 3),
+        ];
+        for search in searches {
+            quiet(&search.clone().explain().unwrap());
+            quiet(&search.analyze().unwrap());
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What holds of every plan and of every run, over random queries, in one segment and in three with deleted documents.
+
+use super::{INDEXES, questions};
+use crate::random::Random;
+use treepie::explain::{Actual, Estimate, ExplainFacet, ExplainNode, ExplainTree};
+use treepie::{Order, SearchBuilder, Searcher, SortKey, TotalMode};
+
+const N_QUERIES: usize = 400;
+
+const LEAVES: [&str; 22] = [
+    "by1",
+    "by2",
+    "by3",
+    "by5",
+    "by50",
+    "by500",
+    "by4000",
+    "absent",
+    "w77",
+    "w7*",
+    "w?7",
+    "k:k7",
+    "k:k1*",
+    "tag:red",
+    "list:*",
+    "d:*",
+    "n:[100 TO 200]",
+    "n:>500",
+    "d:>2024-06-01",
+    "\"san marino\"",
+    "\"by1 by2\"",
+    "k:IN [k1 k2 k3]",
+];
+
+fn text(random: &mut Random, depth: usize) -> String {
+    if depth == 0 || random.below(4) == 0 {
+        return LEAVES[random.below(LEAVES.len())].to_owned();
+    }
+    let part = |of: &mut Random| text(of, depth - 1);
+    match random.below(4) {
+        0 => format!("({} AND {})", part(random), part(random)),
+        1 => format!("({} OR {})", part(random), part(random)),
+        2 => format!("({} AND NOT {})", part(random), part(random)),
+        _ => format!("({} OR {} OR {})", part(random), part(random), part(random)),
+    }
+}
+
+/// The same query for different ends.
+fn shaped<'a>(search: SearchBuilder<'a>, nth: usize) -> SearchBuilder<'a> {
+    match nth % 6 {
+        0 => search.count_only(),
+        1 => search.order(Order::Document).limit(5),
+        2 => search.order(Order::Document).limit(5).total(TotalMode::Unknown),
+        3 => search.limit(10),
+        4 => search.limit(5).sort([SortKey::ascending("n")]),
+        _ => search.order(Order::Document).limit(3).facet("tag", 3).facet("k", 3),
+    }
+}
+
+fn check_estimate(estimate: &Estimate, of: &str) {
+    let Estimate { documents, lower, upper, .. } = *estimate;
+    assert!((lower..=upper).contains(&documents), "{documents} in {lower}..={upper}: {of}");
+}
+
+fn check_actual(estimate: &Estimate, actual: &Actual, of: &str) {
+    assert!(actual.documents <= estimate.upper, "{of}");
+    assert!(!actual.complete || actual.documents >= estimate.lower, "{of}");
+}
+
+/// The inputs that a node wants, and those that it excludes.
+fn inputs(node: &ExplainNode) -> (Vec<&ExplainNode>, Vec<&ExplainNode>) {
+    let is_excluded = |input: &&ExplainNode| input.label.starts_with("NOT ");
+    node.children.iter().partition(|input| !is_excluded(input))
+}
+
+/// Sets of documents lie within each other as the operator says, by what is promised of them.
+fn check_bounds_of_sets(node: &ExplainNode, n_docs: u64, of: &str) {
+    let (wanted, excluded) = inputs(node);
+    let upper = |all: &[&ExplainNode]| all.iter().map(|it| it.estimate.upper).collect::<Vec<_>>();
+    let Estimate { lower, upper: most, .. } = node.estimate;
+    let least_upper = upper(&wanted).into_iter().min().unwrap_or(n_docs);
+    match &*node.operator {
+        "Intersect" | "Difference" | "Phrase" | "Nothing" => {
+            assert!(most <= least_upper, "{of}");
+            // What is certainly excluded is certainly not in it.
+            let gone = excluded.iter().map(|it| it.estimate.lower).max().unwrap_or(0);
+            assert!(most <= n_docs - gone, "{of}");
+        }
+        "Union" => {
+            let certain = wanted.iter().map(|it| it.estimate.lower).max().unwrap_or(0);
+            assert!(lower >= certain, "{of}");
+            assert!(most <= upper(&wanted).into_iter().sum::<u64>().min(n_docs), "{of}");
+        }
+        "Limit" | "TopK" | "Sort" => assert!(most <= least_upper, "{of}"),
+        _ => assert!(most <= n_docs, "{of}"),
+    }
+}
+
+/// The same by what came out.
+fn check_sets(node: &ExplainNode, of: &str) {
+    let Some(actual) = &node.actual else { return };
+    let (wanted, _) = inputs(node);
+    let complete = |input: &ExplainNode| input.actual.as_ref().is_some_and(|it| it.complete);
+    if !actual.complete || !wanted.iter().all(|input| complete(input)) || wanted.is_empty() {
+        return;
+    }
+    let found: Vec<u64> =
+        wanted.iter().filter_map(|input| Some(input.actual.as_ref()?.documents)).collect();
+    let (least, most) = (found.iter().min().unwrap(), found.iter().max().unwrap());
+    match &*node.operator {
+        "Intersect" | "Difference" | "Phrase" => assert!(actual.documents <= *least, "{of}"),
+        "Union" => {
+            assert!(actual.documents >= *most, "{of}");
+            assert!(actual.documents <= found.iter().sum(), "{of}");
+        }
+        "Limit" | "TopK" | "Sort" => assert!(actual.documents <= *least, "{of}"),
+        _ => {}
+    }
+}
+
+/// Each counter of a node is the sum of those of its segments.
+fn check_segments(node: &ExplainNode, of: &str) {
+    if node.segments.is_empty() || node.actual.is_none() {
+        return;
+    }
+    let mut sum = Actual::default();
+    node.segments.iter().flat_map(|segment| &segment.actual).for_each(|actual| sum.add(actual));
+    assert_eq!(node.actual.as_ref(), Some(&sum), "{of}");
+    for segment in &node.segments {
+        check_estimate(&segment.estimate, of);
+        check_actual(&segment.estimate, segment.actual.as_ref().unwrap(), of);
+    }
+}
+
+fn check(tree: &ExplainTree, of: &str) {
+    let of = format!("{of}\n{tree}");
+    let n_docs: u64 = tree.segments.iter().map(|segment| segment.documents).sum();
+    for node in tree.plan.iter() {
+        let of = format!("{} {}: {of}", node.operator, node.label);
+        check_estimate(&node.estimate, &of);
+        check_bounds_of_sets(node, n_docs, &of);
+        if let Some(actual) = &node.actual {
+            check_actual(&node.estimate, actual, &of);
+        }
+        check_sets(node, &of);
+        check_segments(node, &of);
+    }
+    // Each moment of a run is of one node.
+    if let Some(total) = tree.total_ns {
+        fn time(facet: &ExplainFacet) -> u64 {
+            facet.actual.map_or(0, |actual| actual.time_ns)
+        }
+        let nodes: u64 = tree.plan.iter().map(|node| node.actual.as_ref().unwrap().time_ns).sum();
+        let facets: u64 = tree.facets.iter().map(time).sum();
+        assert!(nodes + facets <= total, "{nodes} + {facets} of {total}: {of}");
+    }
+}
+
+/// What came out of the whole is what a search that explains nothing finds.
+fn check_answer(searcher: &Searcher, text: &str, nth: usize, tree: &ExplainTree) {
+    let query = searcher.parse(text).unwrap();
+    let root = tree.plan.actual.as_ref().unwrap();
+    let count = searcher.count(&query).unwrap();
+    match nth % 6 {
+        0 => assert_eq!(root.documents, count, "{text}\n{tree}"),
+        _ => {
+            let found = shaped(searcher.search(&query), nth).run().unwrap();
+            assert_eq!(root.documents, found.hits.len() as u64, "{text}\n{tree}");
+        }
+    }
+}
+
+#[test]
+fn estimates_bounds_counters_and_times_hold_of_random_queries() {
+    let indexes = &*INDEXES;
+    let mut random = Random(20_261_124);
+    for nth in 0..N_QUERIES {
+        let text = text(&mut random, 3);
+        for searcher in [&indexes.quiet, &indexes.living] {
+            let query = searcher.parse(&text).unwrap();
+            let search = shaped(searcher.search(&query), nth);
+            check(&search.clone().explain().unwrap(), &text);
+            let tree = search.analyze().unwrap();
+            check(&tree, &text);
+            check_answer(searcher, &text, nth, &tree);
+        }
+    }
+}
+
+#[test]
+fn they_hold_of_every_golden_plan() {
+    let indexes = &*INDEXES;
+    for group in questions::groups() {
+        for question in &group.questions {
+            let searcher = if question.living { &indexes.living } else { &indexes.quiet };
+            let query = question.query(searcher);
+            let search = (question.shape.1)(searcher.search(&query));
+            check(&search.clone().explain().unwrap(), &question.title());
+            check(&search.analyze().unwrap(), &question.title());
+        }
+    }
+}
