@@ -138,9 +138,6 @@ fn refuse_mistyped_options(cli: &Cli, typed: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Commands that are announced and not built.
-const COMMANDS_NOT_YET: &[&str] = &[];
-
 /// Options, or values of options, that are announced and not built: command, option, values (none
 /// means the option as a whole).
 const OPTIONS_NOT_YET: &[(&str, &str, &[&str])] = &[("*", "--verbose", &[])];
@@ -159,9 +156,6 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
         .enumerate()
         .find(|(at, word)| !(word.starts_with('-') || *at > 0 && words[at - 1] == "--color"));
     let Some((_, command)) = command else { return Ok(()) };
-    if COMMANDS_NOT_YET.contains(command) {
-        return Err(not_yet(format!("the command '{command}'")));
-    }
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
         let (option, value) = match word.split_once('=') {
             Some((option, value)) => (option, Some(value)),

@@ -25,7 +25,7 @@ fn a_decision_is_measured_beside_the_other_way() {
     // What becomes of a document stands beside it.
     let with_document = dir.run(&["explain", "t.tp", "history", "--what-if", "--doc", "0"]);
     assert_eq!(with_document.status, 1, "{}", with_document.stderr);
-    assert!(with_document.stdout.contains("does not match"), "{}", with_document.stdout);
+    assert!(with_document.stdout.contains("fails at title:history"), "{}", with_document.stdout);
 }
 
 #[test]
