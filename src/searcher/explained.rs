@@ -34,7 +34,7 @@ impl SearchBuilder<'_> {
     /// writer.commit()?;
     ///
     /// let searcher = index.searcher()?;
-    /// let query = searcher.parse("new york")?;
+    /// let query = searcher.parse("new AND york")?;
     /// let search = searcher.search(&query).count_only();
     /// let sampled = search.clone().estimate_from(EstimateFrom::Samples).explain()?.plan.estimate;
     /// assert_eq!((sampled.documents, &*sampled.source), (2, "counted in its only window"));
