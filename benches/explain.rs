@@ -2,17 +2,25 @@
 //!
 //! `cargo bench --bench explain`
 //!
+//! With an index and queries of your own, one a line or as `{"query": …}`, it first prints what clocks cost over all of them:
+//!
+//! `TREEPIE_BENCH_INDEX=articles.tp TREEPIE_BENCH_QUERIES=queries.jsonl cargo bench --bench explain`
+//!
 //! A count that the bounds answer alone (one of its words is in no document) is planning and nothing else, so what
 //! `explain` takes beyond it is the cost of the tree, and what a sample takes beyond headers that of better estimates. What `analyze` takes beyond a count is the cost of clocks and of the
 //! tree together, once for a query.
 
 mod common;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use std::hint::black_box;
+use std::time::{Duration, Instant};
+use std::{env, fs};
 use treepie::inspect::Inspector;
 use treepie::query::Query;
-use treepie::{BadLines, EstimateFrom, Index, LineFormat, Schema};
+use treepie::{
+    BadLines, EstimateFrom, Index, LineFormat, Schema, SearchBuilder, Searcher, TotalMode,
+};
 
 const TITLES: u64 = 500_000;
 
@@ -80,5 +88,80 @@ fn explain(c: &mut Criterion) {
     }
 }
 
+/// How often each query is answered in each way, in turn.
+const PASSES: usize = 15;
+
+/// What one way of asking for a query takes, with clocks and without: the least of several turns.
+#[derive(Clone, Copy)]
+struct Costs {
+    plain: Duration,
+    timed: Duration,
+}
+
+/// Prints what clocks cost over all queries of a file, if one is given.
+fn clocks() {
+    let file = |name: &str| env::var_os(name).map(std::path::PathBuf::from);
+    let (Some(index), Some(queries)) = (file("TREEPIE_BENCH_INDEX"), file("TREEPIE_BENCH_QUERIES"))
+    else {
+        return;
+    };
+    let index = Index::open(index).expect("an index");
+    let searcher = index.searcher().expect("a snapshot");
+    let text = fs::read_to_string(queries).expect("a file of queries");
+    let parsed = |line: &str| {
+        let of_json = serde_json::from_str::<serde_json::Value>(line).ok();
+        let text = of_json.as_ref().and_then(|value| value["query"].as_str()).unwrap_or(line);
+        searcher.parse(text).expect("a query")
+    };
+    let queries: Vec<_> = text.lines().map(parsed).collect();
+    type Ask = for<'s> fn(&'s Searcher, &'s Query) -> SearchBuilder<'s>;
+    let ways: [(&str, Ask); 3] = [
+        ("count", |searcher, query| searcher.search(query).count_only()),
+        ("ten best", |searcher, query| searcher.search(query).limit(10).total(TotalMode::Unknown)),
+        ("ten best, count", |searcher, query| {
+            searcher.search(query).limit(10).total(TotalMode::Exact)
+        }),
+    ];
+    println!(
+        "{:<18}{:>9}{:>12}{:>12}{:>8}{:>16}{:>9}",
+        "clocks", "queries", "without", "with", "", "median query", "p95"
+    );
+    for (name, ask) in ways {
+        let none = Costs { plain: Duration::MAX, timed: Duration::MAX };
+        let mut costs = vec![none; queries.len()];
+        for _ in 0..PASSES {
+            for (query, costs) in queries.iter().zip(&mut costs) {
+                let search = || ask(&searcher, query).fields::<&str>([]);
+                let started = Instant::now();
+                black_box(search().run().expect("sound"));
+                costs.plain = costs.plain.min(started.elapsed());
+                // Estimates take no postings, so that nothing is warm for what runs after them.
+                let tree = search().estimate_from(EstimateFrom::Dictionary).analyze();
+                let took = tree.expect("sound").total_ns.expect("it ran");
+                costs.timed = costs.timed.min(Duration::from_nanos(took));
+            }
+        }
+        let sum = |of: fn(&Costs) -> Duration| costs.iter().map(of).sum::<Duration>();
+        let (plain, timed) = (sum(|costs| costs.plain), sum(|costs| costs.timed));
+        let mut ratios: Vec<_> =
+            costs.iter().map(|of| of.timed.as_secs_f64() / of.plain.as_secs_f64()).collect();
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "{name:<18}{:>9}{:>12.1?}{:>12.1?}{:>8.3}{:>16.3}{:>9.3}",
+            queries.len(),
+            plain,
+            timed,
+            timed.as_secs_f64() / plain.as_secs_f64(),
+            ratios[ratios.len() / 2],
+            ratios[ratios.len() * 95 / 100]
+        );
+    }
+}
+
 criterion_group!(benches, explain);
-criterion_main!(benches);
+
+fn main() {
+    clocks();
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

@@ -144,7 +144,7 @@ pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
-    ExplainSegment, ExplainTree, NodeSegment,
+    ExplainSegment, ExplainTree, NodeSegment, Spread,
 };
 pub(crate) use why::{document, locate};
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};

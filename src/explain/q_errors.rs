@@ -1,10 +1,14 @@
 //! How far estimates are off: the distribution over many plans.
 
+use super::units::shortened;
 use super::{ExplainNode, ExplainTree};
 use crate::json::Json;
+use crate::terminal;
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Characters of a query or a label that the table shows at the most.
+const CHARS_SHOWN: usize = 200;
 /// Of each operator, the worst estimates that are told with their queries.
 const WORST_KEPT: usize = 5;
 
@@ -231,7 +235,8 @@ impl QErrors {
     fn fmt_line(&self, name: &str, width: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.n_nodes();
         let percent = |nodes: u64| 100.0 * nodes as f64 / n.max(1) as f64;
-        write!(f, "{name:width$}{n:>8}")?;
+        let blanks = width.saturating_sub(terminal::width(name));
+        write!(f, "{name}{:blanks$}{n:>8}", "")?;
         for part in [0.5, 0.95, 1.0] {
             match self.quantile(part) {
                 Some(error) => write!(f, "{error:>10.2}")?,
@@ -249,10 +254,13 @@ impl WorstEstimate {
     }
 }
 
-/// A table: a line an operator, then all of them, then the worst.
+/// A table: a line an operator, then all of them, then the worst. Texts that plans came with are shortened and cannot
+/// drive a terminal.
 impl fmt::Display for EstimateErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.operators().map(|(operator, _)| operator.chars().count());
+        let shown = |text: &str| terminal::printable(&shortened(text, CHARS_SHOWN)).into_owned();
+        let lines: Vec<_> = self.operators().map(|(name, errors)| (shown(name), errors)).collect();
+        let names = lines.iter().map(|(name, _)| terminal::width(name));
         let width = names.chain(["operator".len()]).max().unwrap_or_default();
         let [nodes, median, p95, max] = ["nodes", "median", "p95", "max"];
         writeln!(
@@ -260,15 +268,16 @@ impl fmt::Display for EstimateErrors {
             "{:width$}{nodes:>8}{median:>10}{p95:>10}{max:>10}{:>10}{:>10}{:>9}",
             "operator", "too low", "too high", "outside"
         )?;
-        for (operator, errors) in self.operators() {
-            errors.fmt_line(operator, width, f)?;
+        for (name, errors) in lines {
+            errors.fmt_line(&name, width, f)?;
         }
         let all = self.all();
         all.fmt_line("all", width, f)?;
         for worst in &all.worst {
-            let WorstEstimate { query, node, label, source, estimated, actual, q_error, .. } =
-                worst;
+            let WorstEstimate { node, estimated, actual, q_error, .. } = worst;
             let outside = if worst.within_bounds { "" } else { ", outside of its bounds" };
+            let [query, label, source, node] =
+                [&worst.query, &worst.label, &worst.source, node].map(|text| shown(text));
             writeln!(
                 f,
                 "{q_error:.1}: {estimated} expected ({source}), {actual} found{outside}: {label} (node {node} of {query})"
@@ -347,6 +356,19 @@ mod tests {
             text.contains("12 found, outside of its bounds: Union label (node 0 of q3)"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn texts_of_plans_cannot_drive_a_terminal() {
+        let mut tree =
+            ExplainTree::new("\u{1b}[2J\nq", node("\u{202e}Evil", 1, (0, 9), Actual::of(7)));
+        tree.plan.label = "x".repeat(70_000);
+        let mut errors = EstimateErrors::default();
+        errors.add(&tree);
+        let text = errors.to_string();
+        assert!(text.contains("\\u{1b}[2J") && text.contains("\\u{202e}Evil"), "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(text.len() < 1_000 && !text.contains('\u{1b}'), "{}", text.len());
     }
 
     #[test]

@@ -201,6 +201,7 @@ impl Page<'_> {
         for decision in &node.decisions {
             self.decision(&details, decision);
         }
+        self.spread(&details, node);
         self.segments(&details, &node.segments);
         for (at, child) in node.children.iter().enumerate() {
             let (first, below) = match at + 1 == node.children.len() {
@@ -285,6 +286,29 @@ impl Page<'_> {
             };
             self.line(prefix, 4, vec![piece(style, sign), plain(measured)]);
         }
+    }
+
+    /// How even the segments are, where there are several.
+    fn spread(&mut self, prefix: &str, node: &ExplainNode) {
+        if node.segments.len() < 2 {
+            return;
+        }
+        let (documents, time) = (|of: &Actual| of.documents, |of: &Actual| of.time_ns);
+        let (Some(documents), Some(time)) = (node.spread(documents), node.spread(time)) else {
+            return;
+        };
+        let mut text = format!(
+            "{} / {} / {}",
+            Grouped(documents.min),
+            Grouped(documents.mean.round() as u64),
+            Count(documents.max, "document")
+        );
+        if time.max > 0 {
+            let [least, mean, most] = [time.min, time.mean.round() as u64, time.max].map(Time);
+            text += &format!(", {least} / {mean} / {most}");
+        }
+        text += " (least / mean / most of a segment)";
+        self.detail(prefix, "spread   ", vec![plain(text)]);
     }
 
     /// The same by segment, where there are several.

@@ -105,6 +105,18 @@ pub struct NodeSegment {
     pub actual: Option<Actual>,
 }
 
+/// How a number is spread over the segments of a node; see [`ExplainNode::spread`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Spread {
+    /// That of the segment with the least.
+    pub min: u64,
+    /// The sum by the number of segments.
+    pub mean: f64,
+    /// That of the segment with the most.
+    pub max: u64,
+}
+
 /// The roaring containers of one node in one segment, one for each window of 65,536 documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -252,6 +264,27 @@ impl ExplainNode {
         let estimated = self.estimate.documents.max(1) as f64;
         let counted = actual.documents.max(1) as f64;
         Some((estimated / counted).max(counted / estimated))
+    }
+
+    /// How what happened is spread over the segments that were run; `None` where those are not told apart, because
+    /// there is only one or the plan was not run.
+    ///
+    /// ```
+    /// use treepie::explain::{Actual, ExplainNode, NodeSegment};
+    ///
+    /// let mut node = ExplainNode::new("Term", "title:paris");
+    /// node.segments = [2, 3, 10].map(|n| NodeSegment { actual: Some(Actual::of(n)), ..NodeSegment::default() }).to_vec();
+    /// let spread = node.spread(|actual| actual.documents).unwrap();
+    /// assert_eq!((spread.min, spread.mean, spread.max), (2, 5.0, 10));
+    /// ```
+    pub fn spread(&self, of: impl Fn(&Actual) -> u64) -> Option<Spread> {
+        let numbers = || self.segments.iter().filter_map(|part| part.actual.as_ref()).map(&of);
+        let sum: f64 = numbers().map(|number| number as f64).sum();
+        Some(Spread {
+            min: numbers().min()?,
+            mean: sum / numbers().count() as f64,
+            max: numbers().max()?,
+        })
     }
 }
 

@@ -108,6 +108,42 @@ fn a_plan_by_itself_is_a_page_of_one() {
 }
 
 #[test]
+fn the_estimates_of_a_log_are_judged() {
+    let dir = Dir::with_titles();
+    for query in ["paris AND history", "history OR spain", "\"of spain\""] {
+        dir.run(&["search", "t.tp", query, "--slow-ms", "0", "--log", "slow.jsonl"]);
+    }
+    let table = dir.ok(&["plan", "estimates", "slow.jsonl"]);
+    let names: Vec<_> = table.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names[0], "operator");
+    for operator in ["Intersect", "Union", "Phrase", "TermScan", "all"] {
+        assert!(names.contains(&operator), "{operator} in {table}");
+    }
+    // A plan that says otherwise is a fault that is told, with the query and the node.
+    let plan = plan(&dir, "paris OR spain");
+    let mut value: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    value["plan"]["estimate"]["upper"] = 0.into();
+    value["plan"]["estimate"]["documents"] = 0.into();
+    value["plan"]["estimate"]["lower"] = 0.into();
+    let log = [plan.clone(), line(5, "off", &value.to_string()), line(6, "x", "null")].join("\n");
+    let ran = dir.run_with(&["plan", "estimates", "-", "--format", "json"], log);
+    assert_eq!((ran.status, &*ran.stderr), (0, "treepie: without a plan that was run: 1\n"));
+    let report = ran.json();
+    assert_eq!((&report["plans"], &report["all"]["outside"]), (&2.into(), &1.into()), "{report}");
+    assert_eq!(report["all"]["worst"][0]["within_bounds"], false);
+    assert_eq!(report["all"]["worst"][0]["query"], "paris OR spain");
+
+    let unrun = dir.ok(&["explain", "t.tp", "paris", "--format", "json"]);
+    dir.write("unrun.json", unrun);
+    dir.run(&["plan", "estimates", "unrun.json"]).fails_with(&["unrun.json", "--analyze"]);
+    dir.run(&["plan", "estimates", "none.jsonl"]).fails_with(&["none.jsonl"]);
+    dir.write("torn.jsonl", &plan[..300]);
+    dir.run(&["plan", "estimates", "torn.jsonl"]).fails_with(&["torn.jsonl", "line 1"]);
+    dir.ok(&["plan", "estimates", "slow.jsonl", "-o", "table.txt"]);
+    dir.run(&["plan", "estimates", "slow.jsonl", "-o", "table.txt"]).fails_with(&["--force"]);
+}
+
+#[test]
 fn two_plans_are_compared() {
     let dir = Dir::with_titles();
     let (before, after) = (plan(&dir, "paris OR spain"), plan(&dir, "paris OR spain OR film"));

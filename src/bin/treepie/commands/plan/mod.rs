@@ -1,0 +1,61 @@
+//! `treepie plan view LOG | estimates LOG | diff A B | schema`: plans that were kept.
+
+mod diff;
+mod estimates;
+mod log;
+mod view;
+
+use std::io::Write;
+
+use clap::Subcommand;
+use treepie::explain::JSON_SCHEMA;
+
+use crate::{
+    args::Global,
+    failure::{Exit, Outcome},
+    output::Output,
+};
+
+/// Look at plans that were kept: the worst of a log, how far its estimates were off, or two plans compared.
+#[derive(Debug, clap::Args)]
+#[command(
+    subcommand_value_name = "WHAT",
+    subcommand_help_heading = "What",
+    after_help = "Examples:
+  treepie search titles.tp 'a*' --slow-ms 50 --log slow.jsonl
+  treepie plan view slow.jsonl
+  treepie plan view slow.jsonl --limit 20 -o worst.html
+  treepie plan estimates slow.jsonl
+  treepie explain titles.tp 'a*' --analyze --format json -o before.json
+  treepie plan diff before.json after.json --open"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The worst searches of a log, as a table or a page for a browser.
+    View(view::Args),
+    /// How far the estimates of a log's plans were off, by operator.
+    Estimates(estimates::Args),
+    /// What differs between two plans. Exit status: 0 the same, 1 different, 2 error.
+    Diff(diff::Args),
+    /// The JSON Schema of plans.
+    Schema,
+}
+
+pub(crate) fn run(args: Args, global: Global) -> Outcome {
+    match args.what {
+        What::View(args) => view::run(&args, global),
+        What::Estimates(args) => estimates::run(&args, global),
+        What::Diff(args) => diff::run(&args, global),
+        What::Schema => {
+            let mut out = Output::new(global.color);
+            out.write_all(JSON_SCHEMA.as_bytes())?;
+            out.flush()?;
+            Ok(Exit::Done)
+        }
+    }
+}

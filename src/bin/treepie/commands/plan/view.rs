@@ -1,0 +1,164 @@
+//! `treepie plan view LOG`: the worst searches of a log.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use treepie::{
+    Error, ErrorKind,
+    explain::{HtmlPages, Recorded, SlowSearch, SlowestSearches},
+};
+
+use super::log::{self, READING, shown};
+use crate::{
+    args::Global,
+    destination::DestinationArgs,
+    failure::{Exit, Outcome, usage},
+    output, terminal,
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A log of slow searches, or plans as explain --format json prints them; - for standard input.
+    log: PathBuf,
+    /// How many, the slowest first.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// How to show them [default: text, with -o or --open html].
+    #[arg(long, value_enum)]
+    format: Option<ViewFormat>,
+    #[command(flatten)]
+    destination: DestinationArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ViewFormat {
+    /// A table: how long, which query, and what took longest.
+    Text,
+    /// A page for a browser that needs nothing but itself.
+    Html,
+}
+
+/// Columns of a table that the query may have, as a share of all.
+const QUERY_SHARE: usize = 3;
+
+pub(super) fn run(args: &Args, global: Global) -> Outcome {
+    let default = match args.destination.is_given() {
+        true => ViewFormat::Html,
+        false => ViewFormat::Text,
+    };
+    let destination = args.destination.check()?;
+    if args.limit == 0 {
+        return Err(usage("--limit").expected("at least 1").found("0").into());
+    }
+    let mut slowest = SlowestSearches::new(args.limit);
+    log::for_each(&args.log, global.quiet, |line| add(&mut slowest, line))?;
+    let searches = slowest.into_vec();
+    let (text, extension) = match args.format.unwrap_or(default) {
+        ViewFormat::Text => (table(&searches, output::width()), "txt"),
+        ViewFormat::Html => (page(searches, &args.log)?, "html"),
+    };
+    destination.write(&text, extension, global.color)?;
+    Ok(Exit::Done)
+}
+
+/// A line of a log, or a plan by itself.
+fn add(slowest: &mut SlowestSearches, line: &str) -> Result<(), Error> {
+    let Err(error) = slowest.add(line) else { return Ok(()) };
+    match Recorded::from_json(line) {
+        Ok(Recorded::Plan(plan)) => {
+            slowest.add_plan(plan);
+            Ok(())
+        }
+        _ => Err(error),
+    }
+}
+
+fn took(search: &SlowSearch) -> String {
+    output::duration(std::time::Duration::from_nanos(search.took_ns))
+}
+
+/// A page with a plan for each search that has one.
+fn page(searches: Vec<SlowSearch>, path: &Path) -> Result<String, Error> {
+    let mut pages = HtmlPages::new();
+    let mut has_any = false;
+    for search in searches {
+        let took = took(&search);
+        let Some(mut plan) = search.plan else { continue };
+        has_any = true;
+        if !search.at.is_empty() {
+            let told = format!("took {took} in {}, until {}", search.index, search.at);
+            plan.notes.insert(0, told);
+        }
+        plan.notes.extend(search.error.map(|error| format!("failed: {error}")));
+        pages.add(&format!("{took} {}", search.query), &plan);
+    }
+    match has_any {
+        true => Ok(pages.to_html()),
+        false => Err(Error::new(ErrorKind::NotFound, READING)
+            .expected("searches with their plans")
+            .found("only such as there was no time to explain")
+            .in_file(shown(path))
+            .hint("--format text lists them")),
+    }
+}
+
+/// A row for each search: how long, what was asked, and what took longest.
+fn table(searches: &[SlowSearch], width: usize) -> String {
+    let mut rows = vec![["took", "command", "query", "what took longest"].map(str::to_owned)];
+    for search in searches {
+        let printable = |text: &str| terminal::printable(text).into_owned();
+        rows.push([
+            took(search),
+            printable(&search.command),
+            printable(&search.query),
+            printable(&longest(search)),
+        ]);
+    }
+    let widest = |nth: usize| rows.iter().map(|row| terminal::width(&row[nth])).max().unwrap_or(0);
+    let query_max = widest(2).min((width / QUERY_SHARE).max(5));
+    let columns = [widest(0), widest(1).min(10), query_max];
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (nth, cell) in row.iter().enumerate() {
+            let room = width.saturating_sub(terminal::width(&line)).max(1);
+            let columns = columns.get(nth).copied().unwrap_or(room).min(room);
+            let cell = terminal::truncate(cell, columns, "…");
+            let blanks = " ".repeat(columns.saturating_sub(terminal::width(&cell)));
+            match nth {
+                0 => line += &format!("{blanks}{cell}  "),
+                _ => line += &format!("{cell}{blanks}  "),
+            }
+            if terminal::width(&line) >= width {
+                break;
+            }
+        }
+        text += terminal::truncate(line.trim_end(), width, "…").as_ref();
+        text.push('\n');
+    }
+    text
+}
+
+/// The first finding, or else the node with most of the time.
+fn longest(search: &SlowSearch) -> String {
+    if let Some(error) = &search.error {
+        return format!("failed: {error}");
+    }
+    let Some(plan) = &search.plan else { return "no plan: there was no time".to_owned() };
+    if let Some(finding) = plan.findings.first() {
+        return finding.message.clone();
+    }
+    let nodes = plan.plan.iter().filter_map(|node| {
+        let name = format!("{} {}", node.operator, node.label);
+        Some((node.actual.as_ref()?.time_ns, name))
+    });
+    let facets = plan.facets.iter().filter_map(|facet| {
+        Some((facet.actual.as_ref()?.time_ns, format!("facet {}", facet.field)))
+    });
+    let parts: Vec<_> = nodes.chain(facets).collect();
+    let all: u128 = parts.iter().map(|(ns, _)| u128::from(*ns)).sum();
+    match parts.into_iter().max_by_key(|(ns, _)| *ns) {
+        None => "not run again".to_owned(),
+        Some((ns, name)) => format!("{} %: {name}", 100 * u128::from(ns) / all.max(1)),
+    }
+}
