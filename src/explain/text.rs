@@ -569,6 +569,8 @@ Intersect title:history AND (title:france OR title:spain)
 │  ✓ order by document frequency: the rarest input first (about 2.90 µs, instead of 'as written' for
 │    5.10 µs)
 │  ✗ prove empty: the ranges of documents overlap
+│  spread    118 / 118 / 118 documents, 3.10 µs / 3.10 µs / 3.10 µs (least / mean / most of a
+│            segment)
 │  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
 │    containers: 3 array, 1 bitmap, 29 skipped
 │  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
@@ -617,6 +619,9 @@ Intersect title:history AND (title:france OR ...
 |    written' for 5.10 us)
 |  - prove empty: the ranges of documents
 |    overlap
+|  spread    118 / 118 / 118 documents, 3.10 us
+|            / 3.10 us / 3.10 us (least / mean /
+|            most of a segment)
 |  segment 0a1b gallop,
 |    118 documents from 4,430, 3.10 us (41 %),
 |    812 B read,
