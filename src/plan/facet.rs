@@ -1,7 +1,7 @@
 //! How the values of a field will be counted over what matches.
 
-use super::cost::{self, FacetCosts, FacetSizes};
-use super::{CostModel, SegmentPlan};
+use super::cost::{self, FacetCosts, FacetSizes, TermSample};
+use super::{CostModel, Plan, PlanOptions, SegmentPlan};
 use crate::budget;
 use crate::error::Result;
 use crate::expansion::TermFilter;
@@ -250,5 +250,67 @@ impl FacetMethod {
             FacetMethod::Dictionary => "term intersection in the order of the dictionary",
             FacetMethod::Column => "column",
         }
+    }
+}
+
+impl Plan<'_> {
+    /// How many documents of the snapshot are deleted, where it is certain that all others match.
+    fn matches_all_but(&self) -> Option<u64> {
+        let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
+        let everything = self.node(self.root()).estimate.lower == n_live;
+        everything.then(|| self.n_docs() - n_live)
+    }
+
+    pub(super) fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
+        let all_but = self.matches_all_but();
+        let matches = self.node(self.root()).estimate.documents as f64;
+        for wanted in &options.facets {
+            let mut sizes = FacetSizes::of(&self.segments, wanted)?;
+            sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
+            let mut plan = FacetPlan::new(wanted, sizes, self.costs);
+            plan.choice = plan.choose(matches, all_but);
+            self.facets.push(plan);
+        }
+        Ok(())
+    }
+
+    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
+    /// the sample would make longer.
+    fn sample_of_terms(
+        &self,
+        wanted: &FacetWanted,
+        sizes: &FacetSizes,
+        matches: f64,
+    ) -> Result<Option<TermSample>> {
+        let by_value = wanted.values.order != FacetOrder::Count;
+        let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
+        let costs = FacetCosts::of(self.costs, sizes, wanted.values.limit, by_value, matches);
+        let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
+            && !by_value
+            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
+        if !is_worth_it {
+            return Ok(None);
+        }
+        let mut largest = None;
+        for part in &self.segments {
+            let reader = part.segment.field(wanted.field);
+            let n_terms = reader.terms()?.n_terms();
+            if largest.is_none_or(|(most, _)| n_terms > most) {
+                largest = Some((n_terms, reader));
+            }
+        }
+        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
+        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
+        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
+        // As if the others had what this one has: a term that several segments have counts in each of them.
+        let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
+        let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
+        for (nth, frequency) in (0..).zip(&mut frequencies) {
+            let ordinal = (n * nth / step) as u32;
+            if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
+                *frequency = info.df as f32 * of_all;
+            }
+        }
+        Ok(Some(TermSample::new(frequencies)))
     }
 }

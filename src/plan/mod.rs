@@ -18,6 +18,7 @@
 mod columns;
 pub(crate) mod cost;
 mod costs;
+mod decide;
 pub(crate) mod decision;
 mod deleted;
 pub(crate) mod estimate;

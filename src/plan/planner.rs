@@ -1,13 +1,12 @@
 //! From the normal form of a query to a plan: look up, estimate, order, decide.
 
-use super::cost::{self, FacetCosts, FacetSizes, TermSample};
-use super::decision::{Decision, Rule};
+use super::cost;
 use super::estimate::{Estimate, EstimateFrom, EstimateSource, Span, SpanSum};
 use super::forced::{Forced, InputOrder};
 use super::leaf::{Leaf, Postings};
 use super::{
-    CostModel, FacetOrder, FacetPlan, FacetWanted, Goal, LeafId, LeafKey, Node, NodeId, OfSegment,
-    Operator, PhrasePlan, Plan, PlanOptions, PlanScratch, SegmentPlan, Total,
+    CostModel, Goal, LeafId, LeafKey, Node, NodeId, OfSegment, Operator, PhrasePlan, Plan,
+    PlanOptions, PlanScratch, SegmentPlan, Total,
 };
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -54,11 +53,7 @@ pub(crate) fn plan<'s>(
     plan.order_inputs();
     plan.choose_less_deleted(options)?;
     if options.for_people {
-        // What was decided, and what the other way would have cost: a record, which nothing but
-        // `explain` reads, and a third of the time of planning two words.
-        plan.add_up_told();
-        plan.price_operators();
-        plan.decide();
+        plan.decide_for_people(options);
     }
     plan.plan_facets(options)?;
     Ok(plan)
@@ -510,200 +505,6 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
-    /// What people are told of all segments together, where anything was looked at by window.
-    fn add_up_told(&mut self) {
-        if self.segments.iter().all(|part| part.told.is_empty()) {
-            return;
-        }
-        for at in 0..self.nodes.len() {
-            let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
-            if let Some(mut sum) = told.next() {
-                told.for_each(|of_part| sum += of_part);
-                self.told.push(sum);
-            }
-        }
-    }
-
-    fn price_operators(&mut self) {
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let windows = cost::windows(n_docs);
-        for at in 0..self.nodes.len() {
-            let node = &self.nodes[at];
-            let documents = self.told(NodeId(at as u32)).documents;
-            let cost_ns = match &node.operator {
-                _ if node.estimate.is_empty() => 0.0,
-                Operator::All | Operator::Nothing { .. } => 0.0,
-                Operator::Expand(leaf) => self.costs.expand_ns(self.n_terms(*leaf), documents),
-                // Known since it was chosen.
-                Operator::ColumnScan(_) => node.cost_ns,
-                Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
-                    self.costs.scan_ns(documents, windows)
-                }
-                Operator::Intersect { all, none } => {
-                    self.costs.intersect_ns(self.sizes(all).chain(self.sizes(none)), n_docs)
-                }
-                Operator::Union { any } => self.costs.union_ns(self.sizes(any), n_docs),
-                Operator::AtLeast { any, .. } => self.costs.count_each_ns(self.sizes(any)),
-                Operator::Phrase { nth, input } => {
-                    let input = self.inputs(input).iter();
-                    let documents = input.map(|id| self.told(*id).documents as f64).sum();
-                    self.costs.place_ns(documents, self.phrases[*nth as usize].spec.len())
-                }
-            };
-            self.nodes[at].cost_ns = cost_ns;
-        }
-    }
-
-    /// Records what was decided about each operator, and what the other way would have cost.
-    fn decide(&mut self) {
-        let root = self.root();
-        let node = self.node(root);
-        let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
-        match self.goal {
-            Goal::Count if node.estimate.is_empty() => {}
-            Goal::Count if node.estimate.known().is_some() => {
-                // Nothing runs, so nothing else is left to decide.
-                self.record(root, Rule::CountIsKnown, 0.0, reading);
-            }
-            Goal::Count => {}
-            Goal::Page { offset, limit, .. } => {
-                let documents = offset.saturating_add(limit);
-                if documents < node.estimate.documents && !self.takes_smallest(root) {
-                    let share = documents as f32 / node.estimate.documents as f32;
-                    self.record(root, Rule::StopAtPage { documents }, reading * share, reading);
-                }
-            }
-        }
-        for at in 0..self.nodes.len() {
-            let id = NodeId(at as u32);
-            match &self.nodes[at].operator {
-                Operator::Intersect { all, none } => {
-                    self.decide_intersection(id, all.clone(), none.clone());
-                }
-                Operator::Union { any } => self.decide_union(id, any.clone()),
-                Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
-                Operator::Phrase { nth, .. } => self.decide_phrase(id, *nth as usize),
-                _ => {}
-            }
-        }
-    }
-
-    fn decide_intersection(&mut self, id: NodeId, all: Range<u32>, none: Range<u32>) {
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let windows = cost::windows(n_docs);
-        if self.node(id).estimate.is_empty() {
-            let absent = self.inputs(&all).iter().find_map(|input| self.absent_leaf(*input));
-            let rule = absent.map_or(Rule::NeverMeet, Rule::AbsentTerm);
-            self.record(id, rule, 0.0, self.costs.intersect_ns(self.sizes(&all), n_docs));
-            return;
-        }
-        for at in all.clone() {
-            let input = self.node(self.inputs[at as usize]);
-            if let Some(leaf) = input.operator.leaf()
-                && self.is_everything(leaf)
-            {
-                self.record(id, Rule::EveryDocument(leaf), 0.0, input.cost_ns);
-            }
-        }
-        if self.is_answered() {
-            return;
-        }
-        let chosen = self.node(id).cost_ns;
-        if all.len() > 1 {
-            let moved = self.inputs(&all).windows(2).any(|pair| pair[0].0 > pair[1].0);
-            let backwards =
-                self.costs.intersect_ns(self.sizes(&all).rev().chain(self.sizes(&none)), n_docs);
-            self.record(id, Rule::SmallestFirst { moved }, chosen, backwards);
-        }
-        let conditions = self.sizes(&all).chain(self.sizes(&none));
-        let smallest = first_two(conditions.filter(|size| *size < f64::from(n_docs)));
-        if let Some((a, b)) = smallest.filter(|_| !all.is_empty()) {
-            let kernel = cost::kernel(a, b, windows);
-            let price = |kernel| self.costs.kernel_ns(kernel, a, b, windows);
-            let (best, next) = (price(kernel), price(kernel.alternative()));
-            self.record(id, Rule::Kernel { chosen: kernel }, best, next);
-        }
-        if self.counts(id) {
-            let written = self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
-            let rule = if all.is_empty() { Rule::Complement } else { Rule::CountLastStep };
-            self.record(id, rule, chosen, chosen + written);
-        }
-    }
-
-    fn decide_union(&mut self, id: NodeId, any: Range<u32>) {
-        let n_docs = u32::try_from(self.n_docs()).unwrap_or(u32::MAX);
-        let windows = cost::windows(n_docs);
-        for at in any.clone() {
-            if let Some(leaf) = self.absent_leaf(self.inputs[at as usize]) {
-                self.record(id, Rule::DropFromUnion(leaf), 0.0, self.costs.lookup_ns);
-            }
-        }
-        if !self.counts(id) || self.is_answered() {
-            return;
-        }
-        let uniting = self.node(id).cost_ns;
-        let sizes = || self.sizes(&any).filter(|size| *size > 0.0);
-        match (sizes().count(), first_two(sizes())) {
-            (2, Some((a, b))) => {
-                let shared = self.costs.and_count_ns(a, b, windows);
-                self.nodes[id.index()].cost_ns = shared;
-                self.record(id, Rule::InclusionExclusion, shared, uniting);
-            }
-            (3.., _) => {
-                let written =
-                    self.costs.write_set_ns(self.node(id).estimate.documents as f64, windows);
-                self.record(id, Rule::CountWhileUniting, uniting, uniting + written);
-            }
-            _ => {}
-        }
-    }
-
-    fn decide_expansion(&mut self, id: NodeId, leaf: LeafId) {
-        let terms = self.n_terms(leaf);
-        if terms < 2 {
-            return;
-        }
-        let Node { estimate, cost_ns, .. } = *self.node(id);
-        if let Goal::Page { offset, limit, .. } = self.goal
-            && self.takes_smallest(id)
-        {
-            let documents = offset.saturating_add(limit);
-            self.record(
-                id,
-                Rule::SmallestOfTerms { documents },
-                self.costs.expand_ns(terms, 0),
-                cost_ns,
-            );
-            return;
-        }
-        let windows = cost::windows(u32::try_from(self.n_docs()).unwrap_or(u32::MAX));
-        let each = self.costs.expand_each_ns(terms, estimate.documents, windows);
-        self.record(id, Rule::UniteTerms { terms }, cost_ns, each);
-    }
-
-    fn decide_phrase(&mut self, id: NodeId, nth: usize) {
-        let Node { estimate, cost_ns, .. } = *self.node(id);
-        if estimate.is_empty() {
-            return;
-        }
-        let PhrasePlan { spec, leaves, is_beside_others, .. } = &self.phrases[nth];
-        let is_beside_others = *is_beside_others;
-        let of_leaf = |leaf: &LeafId| -> f64 {
-            let documents = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].documents;
-            self.segments.iter().map(|part| f64::from(documents(part))).sum()
-        };
-        // Of patterns alone, as if one were in every document.
-        let n_docs = self.n_docs() as f64;
-        let sizes = leaves.iter().map(of_leaf);
-        let candidates = match is_beside_others {
-            // Those with all words, as if these did not know each other.
-            true => sizes.fold(n_docs, |documents, size| documents * (size / n_docs.max(1.0))),
-            false => sizes.fold(n_docs, f64::min),
-        };
-        let each = self.costs.place_ns(candidates, spec.len());
-        self.record(id, Rule::PositionsLast { is_beside_others }, cost_ns, each);
-    }
-
     /// Whether only the smallest documents of a pattern are looked for.
     pub(super) fn takes_smallest(&self, id: NodeId) -> bool {
         id == self.root()
@@ -716,108 +517,8 @@ impl<'s> Plan<'s> {
     pub(super) fn n_terms(&self, leaf: LeafId) -> u64 {
         self.segments.iter().map(|part| part.leaves[leaf.index()].n_terms()).sum()
     }
-
-    /// Whether the plan itself is the answer.
-    fn is_answered(&self) -> bool {
-        self.goal == Goal::Count && self.node(self.root()).estimate.known().is_some()
-    }
-
-    /// Whether only the number of documents of this operator is wanted.
-    fn counts(&self, id: NodeId) -> bool {
-        id == self.root() && self.goal == Goal::Count
-    }
-
-    /// The leaf of an input that no document of any segment has.
-    fn absent_leaf(&self, input: NodeId) -> Option<LeafId> {
-        match self.node(input).operator {
-            Operator::TermScan(leaf)
-            | Operator::Exists(leaf)
-            | Operator::Expand(leaf)
-            | Operator::ColumnScan(leaf)
-                if self.node(input).estimate.is_empty() =>
-            {
-                Some(leaf)
-            }
-            _ => None,
-        }
-    }
-
-    fn is_everything(&self, leaf: LeafId) -> bool {
-        let everything = |part: &SegmentPlan<'_>| {
-            matches!(part.leaves[leaf.index()].postings, Postings::Everything)
-        };
-        !self.segments.is_empty() && self.segments.iter().all(everything)
-    }
-
-    pub(super) fn record(&mut self, node: NodeId, rule: Rule, cost_ns: f32, alternative_ns: f32) {
-        self.decisions.push(Decision { node, rule, cost_ns, alternative_ns });
-    }
-
-    /// How many documents of the snapshot are deleted, where it is certain that all others match.
-    fn matches_all_but(&self) -> Option<u64> {
-        let n_live: u64 = self.segments.iter().map(|part| u64::from(part.segment.n_live())).sum();
-        let everything = self.node(self.root()).estimate.lower == n_live;
-        everything.then(|| self.n_docs() - n_live)
-    }
-
-    fn plan_facets(&mut self, options: &PlanOptions) -> Result<()> {
-        let all_but = self.matches_all_but();
-        let matches = self.node(self.root()).estimate.documents as f64;
-        for wanted in &options.facets {
-            let mut sizes = FacetSizes::of(&self.segments, wanted)?;
-            sizes.sample = self.sample_of_terms(wanted, &sizes, matches)?;
-            let mut plan = FacetPlan::new(wanted, sizes, self.costs);
-            plan.choice = plan.choose(matches, all_but);
-            self.facets.push(plan);
-        }
-        Ok(())
-    }
-
-    /// Some terms of a field, where a column could count them and nobody knows which way costs less: but for short ways, which
-    /// the sample would make longer.
-    fn sample_of_terms(
-        &self,
-        wanted: &FacetWanted,
-        sizes: &FacetSizes,
-        matches: f64,
-    ) -> Result<Option<TermSample>> {
-        let by_value = wanted.values.order != FacetOrder::Count;
-        let matches = if wanted.is_selected { f64::from(sizes.n_docs) } else { matches };
-        let costs = FacetCosts::of(self.costs, sizes, wanted.values.limit, by_value, matches);
-        let is_worth_it = sizes.n_terms >= TermSample::TERMS_MIN
-            && !by_value
-            && costs.column.is_some_and(|column| column > cost::SAMPLE_FROM_NS);
-        if !is_worth_it {
-            return Ok(None);
-        }
-        let mut largest = None;
-        for part in &self.segments {
-            let reader = part.segment.field(wanted.field);
-            let n_terms = reader.terms()?.n_terms();
-            if largest.is_none_or(|(most, _)| n_terms > most) {
-                largest = Some((n_terms, reader));
-            }
-        }
-        let Some((n_terms @ 1.., reader)) = largest else { return Ok(None) };
-        let (terms, mut frequencies) = (reader.terms()?, [0.0; TermSample::LEN]);
-        let (n, step) = (u64::from(n_terms), TermSample::LEN as u64);
-        // As if the others had what this one has: a term that several segments have counts in each of them.
-        let of_part = n as f32 / reader.statistics()?.n_docs_with_value.max(1) as f32;
-        let of_all = of_part * sizes.n_with as f32 / sizes.n_terms.max(1) as f32;
-        for (nth, frequency) in (0..).zip(&mut frequencies) {
-            let ordinal = (n * nth / step) as u32;
-            if let Some(info) = terms.infos(ordinal..ordinal.saturating_add(1)).next()? {
-                *frequency = info.df as f32 * of_all;
-            }
-        }
-        Ok(Some(TermSample::new(frequencies)))
-    }
 }
 
 fn is_phrase(normal: &Normal) -> bool {
     matches!(normal, Normal::Phrase { .. })
-}
-
-fn first_two(mut sizes: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    sizes.next().zip(sizes.next())
 }

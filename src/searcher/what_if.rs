@@ -23,9 +23,6 @@ const ROUNDS_MIN: u32 = 9;
 const ROUNDS_TIME: Duration = Duration::from_millis(200);
 const ROUNDS_MAX: u32 = 101;
 
-/// The time of a way that turned out to be none.
-const NOT_TO_BE_HAD: u64 = u64::MAX;
-
 /// What a search found and how it went about it.
 pub(super) struct Ran {
     hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
@@ -41,8 +38,11 @@ pub(super) struct Ran {
 
 /// A way to answer, and the least time that it took.
 struct Timed {
+    /// As it is planned, or otherwise.
     forced: Option<Forced>,
     ns: Option<u64>,
+    /// Whether it turned out to be none.
+    is_none: bool,
 }
 
 impl SearchBuilder<'_> {
@@ -112,8 +112,11 @@ impl SearchBuilder<'_> {
             Err(error) => return Err(error),
         };
         let ways = self.otherwise(&first)?.into_iter().map(Some);
-        let mut ways: Vec<Timed> =
-            [None].into_iter().chain(ways).map(|forced| Timed { forced, ns: None }).collect();
+        let mut ways: Vec<Timed> = [None]
+            .into_iter()
+            .chain(ways)
+            .map(|forced| Timed { forced, ns: None, is_none: false })
+            .collect();
         let started = Instant::now();
         'rounds: for round in 0..ROUNDS_MAX {
             if round >= ROUNDS_MIN && started.elapsed() > ROUNDS_TIME {
@@ -129,9 +132,11 @@ impl SearchBuilder<'_> {
                 let ran = match search(way.forced).ran() {
                     Ok(ran) => ran,
                     Err(error) if is_over(&error) => break 'rounds,
-                    // What takes more memory than there is is no way.
-                    Err(error) if error.kind() == ErrorKind::LimitExceeded => {
-                        way.ns = Some(NOT_TO_BE_HAD);
+                    // What takes more memory than there is is no way, unless it is the one that was chosen.
+                    Err(error)
+                        if error.kind() == ErrorKind::LimitExceeded && way.forced.is_some() =>
+                    {
+                        way.is_none = true;
                         continue;
                     }
                     Err(error) => return Err(error),
@@ -140,22 +145,16 @@ impl SearchBuilder<'_> {
                     && let Some(forced) = way.forced
                 {
                     first.must_equal(&ran, forced)?;
-                    if !ran.is_forced(forced) {
-                        way.ns = Some(NOT_TO_BE_HAD);
-                    }
+                    way.is_none = !ran.is_forced(forced);
                 }
                 let ns = u64::try_from(ran.took.as_nanos()).unwrap_or(u64::MAX);
-                if way.ns != Some(NOT_TO_BE_HAD) {
-                    way.ns = Some(way.ns.map_or(ns, |least| least.min(ns)));
-                }
+                way.ns = Some(way.ns.map_or(ns, |least| least.min(ns)));
             }
-            if round == 0 {
-                ways.retain(|way| way.ns != Some(NOT_TO_BE_HAD));
-            }
+            ways.retain(|way| !way.is_none);
         }
         let Some(chosen_ns) = ways.first().and_then(|way| way.ns) else { return Ok(None) };
-        let others = ways.iter().filter_map(|way| way.forced.zip(way.ns));
-        let others = others.filter(|(_, ns)| *ns < NOT_TO_BE_HAD).collect();
+        let ways = ways.iter().filter(|way| !way.is_none);
+        let others = ways.filter_map(|way| way.forced.zip(way.ns)).collect();
         Ok(Some(Measured { chosen_ns, others }))
     }
 

@@ -9,7 +9,10 @@ use treepie::query::Query;
 use treepie::storage::{
     Entry, MemoryStorage, Pin, ReadMode, Storage, StorageRead, StorageWrite, WriterLock,
 };
-use treepie::{Document, EstimateFrom, Index, IndexOptions, Result, Schema, Searcher};
+use treepie::{
+    Collapse, Document, EstimateFrom, FacetMethod, Field, FieldKind, Index, IndexOptions, Order,
+    Result, Schema, Searcher, SortKey,
+};
 
 fn fill(index: &Index, segments: &[Vec<String>]) -> Searcher {
     let mut writer = index.writer().unwrap();
@@ -351,5 +354,56 @@ fn a_plan_from_headers_reads_what_planning_reads_and_a_sample_reads_more() {
         }
         let sampled = read(&|| drop(plan(&searcher, text, EstimateFrom::Samples)));
         assert!(sampled > planned, "{text}");
+    }
+}
+
+/// Whatever is wanted of what matches, it is found once, explained or not.
+#[test]
+fn an_analyzed_search_reads_what_the_search_reads() {
+    let storage = Counting::default();
+    let brand = Field::new("brand", FieldKind::Keyword).column(true);
+    let schema = Schema::builder().text("t").field(brand).build().unwrap();
+    let index = Index::options().create_in(Arc::new(storage.clone()), schema);
+    let mut writer = index.writer().unwrap();
+    for n in 0..70_000 {
+        let brand = format!("b{}", n % 300);
+        writer.add(Document::new().with("t", text(n, 7)).with("brand", brand)).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let read = |work: &dyn Fn()| {
+        let before = storage.bytes.load(Relaxed);
+        work();
+        storage.bytes.load(Relaxed) - before
+    };
+    for text in ["some dense", "+some +(run start)", "\"some dense\"", "dense -run"] {
+        let query = searcher.parse(text).unwrap();
+        let search = || searcher.search(&query).fields::<&str>([]);
+        let method = FacetMethod::MostFrequentFirst;
+        let searches = [
+            ("best", search()),
+            ("best and a facet", search().facet_by("brand", 5, method)),
+            ("in order", search().order(Order::Document)),
+            ("sorted", search().sort([SortKey::descending("brand")])),
+            ("sorted and a facet", search().sort([SortKey::descending("brand")]).facet("brand", 5)),
+            ("grouped", search().collapse(Collapse::by("brand"))),
+            ("counted", search().count_only()),
+        ];
+        for (name, search) in searches {
+            let search = search.estimate_from(EstimateFrom::Dictionary);
+            let tree = search.clone().analyze().unwrap();
+            if tree.notes.iter().any(|note| note.contains("does not carry out what is below")) {
+                // The number of a phrase is known when its best are.
+                assert_eq!((name, text), ("best", "\"some dense\""), "{tree}");
+                assert!(
+                    tree.plan.children[0].iter().all(|it| it.actual.as_ref().unwrap().time_ns == 0)
+                );
+                continue;
+            }
+            let searched = read(&|| drop(search.clone().run().unwrap()));
+            let analyzed = read(&|| drop(search.clone().analyze().unwrap()));
+            let most = searched + searched / 3;
+            assert!(analyzed <= most, "{text}, {name}: {analyzed} bytes instead of {searched}");
+        }
     }
 }
