@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-qN32OgL0fTqs5BC9t4OtzEUxHTyUdlueaEYeU/lWVJ4='; \
+    script-src 'sha256-eNk1DKRnEzLwrEx+CDQaOMWLx1NfsMthUBVwcXwU8JY='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
@@ -163,6 +163,12 @@ mod tests {
         assert_eq!(data["pages"][1]["plan"]["query"], *before.query);
         assert_eq!(data["pages"][1]["other"]["query"], "something else");
         assert_eq!(data["pages"][1]["diff"]["nodes"], Value::Array(vec![]));
+    }
+
+    #[test]
+    fn the_script_knows_what_makes_a_page() {
+        let pages = crate::explain::tree::PAGES.map(|name| format!("\"{name}\"")).join(", ");
+        assert!(PAGE.script.contains(&format!("const PAGES = new Set([{pages}]);")));
     }
 
     #[test]

@@ -69,10 +69,9 @@ impl TextOptions {
 impl ExplainTree {
     /// The tree as text, every line ended by a line feed.
     pub fn to_text(&self, options: &TextOptions) -> String {
-        let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
         let mut page = Page::new(options);
         page.documents = &self.documents;
-        page.total_ns = times.fold(0, |sum: u64, actual| sum.saturating_add(actual.time_ns));
+        page.measured_ns = self.measured_ns();
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -104,13 +103,13 @@ pub(super) struct Page<'a> {
     options: &'a TextOptions,
     documents: &'a [ExplainDocument],
     pub(super) out: String,
-    /// The sum of all nodes' own times.
-    total_ns: u64,
+    /// All time that was measured.
+    measured_ns: u64,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page { options, documents: &[], out: String::new(), total_ns: 0 }
+        Page { options, documents: &[], out: String::new(), measured_ns: 0 }
     }
 }
 
@@ -224,11 +223,7 @@ impl Page<'_> {
             (false, false) => parts.push(piece(Style::Bad, "stopped early")),
             (false, true) => {}
         }
-        let share = match (100 * u128::from(actual.time_ns)).checked_div(self.total_ns.into()) {
-            Some(percent) => format!(" ({percent} %)"),
-            None => String::new(),
-        };
-        parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
+        parts.push(plain(self.time(actual.time_ns)));
         // What finding the best reads is told in documents and blocks.
         if actual.ranking.is_none() && actual.sort.is_none() {
             parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
@@ -259,6 +254,14 @@ impl Page<'_> {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }
         listed(parts)
+    }
+
+    /// A time, and the part of all measured time that it is.
+    fn time(&self, ns: u64) -> String {
+        match (100 * u128::from(ns)).checked_div(self.measured_ns.into()) {
+            Some(percent) => format!("{} ({percent} %)", Time(ns)),
+            None => Time(ns).to_string(),
+        }
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
@@ -363,7 +366,7 @@ impl Page<'_> {
             facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
         {
             self.detail(&inner, "looked at", in_column(counts));
-            self.detail(&inner, "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
+            self.detail(&inner, "actual   ", vec![plain(self.time(actual.time_ns))]);
         } else if let Some(actual) = &facet.actual {
             let less = match actual.deleted_taken_away {
                 0 => String::new(),
@@ -374,7 +377,7 @@ impl Page<'_> {
                 Count(actual.terms_intersected, "term"),
                 Grouped(actual.terms_skipped),
                 Grouped(actual.terms_from_document_frequency),
-                Time(actual.time_ns),
+                self.time(actual.time_ns),
                 Bytes(actual.bytes_read),
             );
             self.detail(&inner, "actual   ", vec![plain(text)]);
@@ -564,33 +567,36 @@ index     1 segment, 13,755,095 documents, 612 MiB
 Intersect title:history AND (title:france OR title:spain)
 │  algorithm gallop array × bitmap
 │  estimate  ≈ 120 documents, 0 to 4,312 (independence)
-│  actual    118 documents from 4,430, q-error 1.02 too high, 3.10 µs (41 %), 812 B read,
+│  actual    118 documents from 4,430, q-error 1.02 too high, 3.10 µs (18 %), 812 B read,
 │            containers: 3 array, 1 bitmap, 29 skipped
 │  ✓ order by document frequency: the rarest input first (about 2.90 µs, instead of 'as written' for
 │    5.10 µs)
 │  ✗ prove empty: the ranges of documents overlap
-│  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│  spread    118 / 118 / 118 documents, 3.10 µs / 3.10 µs / 3.10 µs (least / mean / most of a
+│            segment)
+│  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (18 %), 812 B read,
 │    containers: 3 array, 1 bitmap, 29 skipped
-│  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (18 %), 812 B read,
 │    containers: 3 array, 1 bitmap, 29 skipped
 ├─ Term title:history
 │     estimate  = 4,312 documents (document frequency)
-│     actual    4,312 documents, 1.20 µs (16 %), 8.00 KiB read,
+│     actual    4,312 documents, 1.20 µs (7 %), 8.00 KiB read,
 │               containers: 1 array, 2 bitmap, 29 skipped
 └─ Union title:france OR title:spain
    │  estimate  ≈ 5,000 documents, 4,000 to 8,100 (independence)
-   │  actual    118 documents, stopped early, 800 ns (10 %), 0 B read
+   │  actual    118 documents, stopped early, 800 ns (4 %), 0 B read
    ├─ Term title:france
    │     estimate  = 4,100 documents (document frequency)
-   │     actual    4,100 documents, 1.20 µs (16 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
+   │     actual    4,100 documents, 1.20 µs (7 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
    └─ Term title:spain
          estimate  = 4,000 documents (document frequency)
-         actual    4,000 documents, 1.20 µs (16 %), 8.00 KiB read,
+         actual    4,000 documents, 1.20 µs (7 %), 8.00 KiB read,
                    containers: 3 array, 2 bitmap, 29 skipped
 
 Facet qualifier, top 10 of 300 terms
    algorithm by descending document frequency
-   actual    12 terms intersected, 288 skipped, 0 from document frequency, 9.00 µs, 512 B read
+   actual    12 terms intersected, 288 skipped, 0 from document frequency, 9.00 µs (54 %), 512 B
+             read
    ✓ stop early: no other term can enter the top 10
 
 Total 42.0 µs
@@ -609,7 +615,7 @@ Intersect title:history AND (title:france OR ...
 |            (independence)
 |  actual    118 documents from 4,430,
 |            q-error 1.02 too high,
-|            3.10 us (41 %), 812 B read,
+|            3.10 us (18 %), 812 B read,
 |            containers: 3 array, 1 bitmap, 29
 |            skipped
 |  + order by document frequency: the rarest
@@ -617,45 +623,48 @@ Intersect title:history AND (title:france OR ...
 |    written' for 5.10 us)
 |  - prove empty: the ranges of documents
 |    overlap
+|  spread    118 / 118 / 118 documents, 3.10 us
+|            / 3.10 us / 3.10 us (least / mean /
+|            most of a segment)
 |  segment 0a1b gallop,
-|    118 documents from 4,430, 3.10 us (41 %),
+|    118 documents from 4,430, 3.10 us (18 %),
 |    812 B read,
 |    containers: 3 array, 1 bitmap, 29 skipped
 |  segment 2c3d gallop,
-|    118 documents from 4,430, 3.10 us (41 %),
+|    118 documents from 4,430, 3.10 us (18 %),
 |    812 B read,
 |    containers: 3 array, 1 bitmap, 29 skipped
 |- Term title:history
 |     estimate  = 4,312 documents (document
 |               frequency)
-|     actual    4,312 documents, 1.20 us (16 %),
+|     actual    4,312 documents, 1.20 us (7 %),
 |               8.00 KiB read, containers: 1
 |               array, 2 bitmap, 29 skipped
 `- Union title:france OR title:spain
    |  estimate  ~ 5,000 documents, 4,000 to
    |            8,100 (independence)
    |  actual    118 documents, stopped early,
-   |            800 ns (10 %), 0 B read
+   |            800 ns (4 %), 0 B read
    |- Term title:france
    |     estimate  = 4,100 documents (document
    |               frequency)
    |     actual    4,100 documents,
-   |               1.20 us (16 %),
-   |               8.00 KiB read, containers: 2
-   |               bitmap, 29 skipped
+   |               1.20 us (7 %), 8.00 KiB read,
+   |               containers: 2 bitmap, 29
+   |               skipped
    `- Term title:spain
          estimate  = 4,000 documents (document
                    frequency)
          actual    4,000 documents,
-                   1.20 us (16 %),
-                   8.00 KiB read, containers: 3
-                   array, 2 bitmap, 29 skipped
+                   1.20 us (7 %), 8.00 KiB read,
+                   containers: 3 array, 2
+                   bitmap, 29 skipped
 
 Facet qualifier, top 10 of 300 terms
    algorithm by descending document frequency
    actual    12 terms intersected, 288 skipped,
-             0 from document frequency, 9.00 us,
-             512 B read
+             0 from document frequency, 9.00 us
+             (54 %), 512 B read
    + stop early: no other term can enter the top
      10
 
