@@ -14,7 +14,7 @@ use super::pieces::{
 use super::units::{Bytes, Count, Grouped, Time};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, Finding, NodeSegment, Severity,
+    ExplainTree, FacetActual, Finding, NodeSegment, Severity,
 };
 use crate::terminal;
 
@@ -362,25 +362,11 @@ impl Page<'_> {
         if let Some(within) = facet.actual.and_then(|actual| actual.within) {
             self.detail(&inner, "counted  ", vec![plain(in_buckets(within))]);
         }
-        if let Some((counts, actual)) =
-            facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
-        {
-            self.detail(&inner, "looked at", in_column(counts));
-            self.detail(&inner, "actual   ", vec![plain(self.time(actual.time_ns))]);
-        } else if let Some(actual) = &facet.actual {
-            let less = match actual.deleted_taken_away {
-                0 => String::new(),
-                deleted => format!(" less {}", Count(deleted, "deleted document")),
-            };
-            let text = format!(
-                "{} intersected, {} skipped, {} from document frequency{less}, {}, {} read",
-                Count(actual.terms_intersected, "term"),
-                Grouped(actual.terms_skipped),
-                Grouped(actual.terms_from_document_frequency),
-                self.time(actual.time_ns),
-                Bytes(actual.bytes_read),
-            );
-            self.detail(&inner, "actual   ", vec![plain(text)]);
+        if let Some(actual) = &facet.actual {
+            if let Some(counts) = &actual.column {
+                self.detail(&inner, "looked at", in_column(counts));
+            }
+            self.detail(&inner, "actual   ", vec![plain(self.facet_actual(actual))]);
         }
         for decision in &facet.decisions {
             self.decision(&inner, decision);
@@ -388,6 +374,25 @@ impl Page<'_> {
         for facet in &facet.within {
             self.facet(&inner, facet);
         }
+    }
+
+    /// What became of terms, where any were looked at, and how long it took.
+    fn facet_actual(&self, actual: &FacetActual) -> String {
+        let time = self.time(actual.time_ns);
+        if !actual.is_by_terms() {
+            return time;
+        }
+        let less = match actual.deleted_taken_away {
+            0 => String::new(),
+            deleted => format!(" less {}", Count(deleted, "deleted document")),
+        };
+        format!(
+            "{} intersected, {} skipped, {} from document frequency{less}, {time}, {} read",
+            Count(actual.terms_intersected, "term"),
+            Grouped(actual.terms_skipped),
+            Grouped(actual.terms_from_document_frequency),
+            Bytes(actual.bytes_read),
+        )
     }
 
     /// A line that starts with a name of nine columns.
@@ -556,7 +561,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::explain::sample;
+    use crate::explain::{ColumnCounts, sample};
 
     const WIDE: &str = r"query     history && (france spain) +AC/DC
 parsed    history AND (france spain) +AC/DC
@@ -693,6 +698,24 @@ Total 42.0 us
             tree.to_string(),
             "query     rust\nrewritten title:rust\n\nTerm title:rust\n   estimate  = 1 document (document frequency)\n"
         );
+    }
+
+    #[test]
+    fn a_facet_counted_in_both_ways_tells_of_both() {
+        let mut tree = sample::analyzed();
+        let mut counts = ColumnCounts::default();
+        (counts.documents, counts.blocks) = (76, 3);
+        tree.facets[0].actual.as_mut().unwrap().column = Some(counts);
+        let text = tree.to_string();
+        let facet = &text[text.find("Facet").unwrap()..];
+        assert!(facet.contains("looked at ") && facet.contains("76"), "{facet}");
+        assert!(facet.contains("12 terms intersected, 288 skipped"), "{facet}");
+        // By a column alone there is nothing to say of terms.
+        let FacetActual { time_ns, column, .. } = tree.facets[0].actual.unwrap();
+        tree.facets[0].actual = Some(FacetActual { time_ns, column, ..FacetActual::default() });
+        let text = tree.to_string();
+        let facet = &text[text.find("Facet").unwrap()..];
+        assert!(facet.contains("actual    9.00 µs (54 %)\n"), "{facet}");
     }
 
     #[test]

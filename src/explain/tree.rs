@@ -145,7 +145,7 @@ pub struct Decision {
     pub measured_ns: Option<u64>,
     /// The best way that was not taken, where there was one.
     pub alternative: Option<Alternative>,
-    /// The other ways that were not taken, the best first.
+    /// The other ways that were not taken: those that were measured first, the fastest before the others, then by their costs.
     pub others: Vec<Alternative>,
 }
 
@@ -287,7 +287,8 @@ impl ExplainNode {
         ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
-    /// Gives this node the id `0` and every node below the path that leads to it.
+    /// Gives this node the id `0` and every node below the path that leads to it. Trees that were changed by hand need it
+    /// to be read back.
     pub fn number(&mut self) {
         fn number(node: &mut ExplainNode, id: String) {
             for (at, child) in node.children.iter_mut().enumerate() {
