@@ -330,7 +330,11 @@ impl ExplainNode {
     /// use treepie::explain::{Actual, ExplainNode, NodeSegment};
     ///
     /// let mut node = ExplainNode::new("Term", "title:paris");
-    /// node.segments = [2, 3, 10].map(|n| NodeSegment { actual: Some(Actual::of(n)), ..NodeSegment::default() }).to_vec();
+    /// for documents in [2, 3, 10] {
+    ///     let mut segment = NodeSegment::default();
+    ///     segment.actual = Some(Actual::of(documents));
+    ///     node.segments.push(segment);
+    /// }
     /// let spread = node.spread(|actual| actual.documents).unwrap();
     /// assert_eq!((spread.min, spread.mean, spread.max), (2, 5.0, 10));
     /// ```
