@@ -371,8 +371,12 @@ impl Explaining<'_, '_> {
                 let reason = format!("only the {documents} smallest documents are wanted, so each list is left at the first that is too large");
                 (reason, "unite the lists")
             }
-            Rule::PositionsLast => {
-                ("only documents that every other condition leaves are opened for positions, one word after the other".into(), "place the words in every document of the rarest one")
+            Rule::PositionsLast { is_beside_others } => {
+                let other = match is_beside_others {
+                    true => "place the words before other conditions",
+                    false => "place the words in every document of the rarest one",
+                };
+                ("only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
             }
             Rule::StopAtPage { documents } => {
                 let reason = format!("the page is full after {documents} documents; further windows are only counted, or not visited");

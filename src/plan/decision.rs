@@ -52,7 +52,7 @@ pub(crate) enum Rule {
     /// Of the documents of a pattern only the smallest are looked for.
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
-    PositionsLast,
+    PositionsLast { is_beside_others: bool },
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }
@@ -76,7 +76,7 @@ impl Rule {
             Rule::UniteLists { .. } => "unite the lists",
             Rule::LessDeleted { .. } => "take deleted documents away",
             Rule::SmallestOfTerms { .. } => "smallest documents",
-            Rule::PositionsLast => "positions last",
+            Rule::PositionsLast { .. } => "positions last",
             Rule::StopAtPage { .. } => "stop at the page",
         }
     }

@@ -253,19 +253,31 @@ impl SpanSum {
         self.documents += span.documents;
     }
 
-    /// Puts what was `found` in some windows in place of what was `expected` there. In the others, the number is taken to lie
-    /// where it lay in these: so far on the way from the lower bound to the upper.
+    /// Puts what was `found` in some windows in place of what was `expected` there. In the others, the number is taken to lie as
+    /// much nearer to one of the bounds as it did in these: the odds of `documents − lower` to `upper − documents` change by the
+    /// same factor. So words that are always together, or never, are so elsewhere, and words that do not know each other are not
+    /// taken for acquainted where there are fewer of them.
     pub(crate) fn correct(&mut self, expected: SpanSum, found: SpanSum) {
-        let distance = |sum: &SpanSum| sum.upper.saturating_sub(sum.lower);
         let (lower, upper) = (self.lower - expected.lower, self.upper - expected.upper);
-        let others = match distance(&expected) {
-            0 => self.documents - expected.documents,
-            looked_at => {
-                let above = |sum: &SpanSum| sum.documents - expected.lower as f64;
-                // What was not met is not impossible.
-                let share = above(&found).max(above(&expected).min(UNSEEN)) / looked_at as f64;
-                lower as f64 + (upper.saturating_sub(lower)) as f64 * share
-            }
+        let documents = self.documents - expected.documents;
+        // What was not met, and what was always met, need not be so elsewhere.
+        let (below, above) = (
+            (expected.documents - expected.lower as f64).clamp(0.0, UNSEEN),
+            (expected.upper as f64 - expected.documents).clamp(0.0, UNSEEN),
+        );
+        let met = found.documents.clamp(
+            expected.lower as f64 + below,
+            f64::max(expected.upper as f64 - above, expected.lower as f64 + below),
+        );
+        let odds = |documents: f64, lower: u64, upper: u64| {
+            (documents - lower as f64) / (upper as f64 - documents)
+        };
+        let factor = odds(met, expected.lower, expected.upper)
+            / odds(expected.documents, expected.lower, expected.upper);
+        let others = match factor * odds(documents, lower, upper) {
+            // Where something is certain, there is nothing to correct.
+            odds if odds.is_finite() => (lower as f64 + upper as f64 * odds) / (1.0 + odds),
+            _ => documents,
         };
         self.lower = lower + found.lower;
         self.upper = upper + found.upper;
@@ -371,23 +383,45 @@ mod tests {
         [open(10.0), open(20.0)].into_iter().for_each(|it| expected.add(it));
         [Span::exact(41), Span::exact(50)].into_iter().for_each(|it| found.add(it));
         sum.correct(expected, found);
-        // As many as there, where as many are possible.
+        // Odds of 91 to 109 where 30 to 170 were expected: of 40 to 160 they make 1.18, which is 108 to 92.
         let bounds = Estimate { upper: 1_000, ..Estimate::NOTHING };
         let windows = EstimateSource::Windows { counted: 2, of: 4 };
         let estimate = sum.within(&bounds, windows);
-        assert_eq!((estimate.documents, estimate.lower, estimate.upper), (91 + 7 + 91, 98, 298));
+        assert_eq!((estimate.documents, estimate.lower, estimate.upper), (91 + 7 + 108, 98, 298));
         assert_eq!(estimate.source.name(), "counted in 2 of 4 windows");
-        // Where nothing was found of the little that was expected, there may be some elsewhere.
+        // Where nothing was found of the little that was expected, that says nothing of elsewhere.
         let (mut sum, mut found) = (SpanSum::of(open(8.0)), SpanSum::default());
         sum.add(open(0.4));
         found.add(Span::exact(0));
         sum.correct(SpanSum::of(open(0.4)), found);
-        assert!((sum.documents - 0.4).abs() < 1e-9, "{sum:?}");
+        assert!((sum.documents - 8.0).abs() < 1e-9, "{sum:?}");
         // What is certain there says nothing of the others.
         let mut sum = SpanSum::of(open(8.0));
         sum.add(Span::exact(5));
         sum.correct(SpanSum::of(Span::exact(5)), SpanSum::of(Span::exact(5)));
         assert!((sum.documents - 13.0).abs() < 1e-9, "{sum:?}");
+    }
+
+    #[test]
+    fn what_a_dense_window_has_is_no_measure_for_sparse_ones() {
+        let w = 65_536;
+        let pair = |n: u32| {
+            Span::intersect([Span::exact(n), Span::exact(n)].into_iter(), std::iter::empty(), w)
+        };
+        let (dense, sparse) = (pair(30_000), pair(300));
+        let elsewhere = |found: u32| {
+            let mut sum = SpanSum::of(dense);
+            (0..20).for_each(|_| sum.add(sparse));
+            sum.correct(SpanSum::of(dense), SpanSum::of(Span::exact(found)));
+            sum.documents - f64::from(found)
+        };
+        let as_expected = 20.0 * sparse.documents;
+        // Words that do not know each other, words that are together half again as often, and words that always are.
+        assert!((elsewhere(dense.documents as u32) - as_expected).abs() < 1.0);
+        let more = elsewhere(20_600) / as_expected;
+        assert!((1.5..4.0).contains(&more), "{more}");
+        assert!(elsewhere(30_000) > 0.9 * 20.0 * 300.0);
+        assert!(elsewhere(0) < 1.0);
     }
 
     #[test]

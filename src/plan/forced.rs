@@ -111,7 +111,18 @@ impl Plan<'_> {
                     false => vec![largest_first],
                 }
             }
-            Rule::Kernel { chosen } => vec![Forced::Kernel(id, chosen.alternative())],
+            Rule::Kernel { chosen } => match &self.node(id).operator {
+                // Of two lists that are counted without deleted documents more than two containers meet at once.
+                Operator::Intersect { all, none }
+                    if counts && all.len() == 2 && !none.is_empty() =>
+                {
+                    vec![]
+                }
+                Operator::Intersect { all, .. } if all.len() > 1 => {
+                    vec![Forced::Kernel(id, chosen.alternative())]
+                }
+                _ => vec![],
+            },
             Rule::CountLastStep
             | Rule::InclusionExclusion
             | Rule::CountWhileUniting
@@ -124,12 +135,7 @@ impl Plan<'_> {
             Rule::UniteLists { .. } => vec![Forced::ByColumn(id)],
             Rule::LessDeleted { .. } => vec![Forced::FindRange],
             Rule::SmallestOfTerms { .. } => vec![Forced::UniteTerms],
-            Rule::PositionsLast => match &self.node(id).operator {
-                Operator::Phrase { nth, .. } if !self.phrases[*nth as usize].alone => {
-                    vec![Forced::PhrasesFirst]
-                }
-                _ => vec![],
-            },
+            Rule::PositionsLast { is_beside_others: true } => vec![Forced::PhrasesFirst],
             Rule::StopAtPage { .. } => vec![Forced::CollectAll],
             Rule::AbsentTerm(_)
             | Rule::NeverMeet
@@ -140,6 +146,7 @@ impl Plan<'_> {
             | Rule::Complement
             | Rule::EveryDocument(_)
             | Rule::DropFromUnion(_)
+            | Rule::PositionsLast { is_beside_others: false }
             | Rule::UniteTerms { .. } => vec![],
         }
     }

@@ -111,10 +111,12 @@ pub(crate) struct Plan<'s> {
     pub(crate) costs: &'s CostModel,
     /// What is done otherwise than was decided.
     pub(crate) forced: Option<Forced>,
-    /// By operator, what people are told to expect where that was sampled; see [`Plan::told`].
-    sampled: Vec<Estimate>,
+    /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
+    told: Vec<Estimate>,
     /// How long that took: no time of the search.
     pub(crate) sampling: Duration,
+    /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
+    sample_work_left: u64,
     /// What is known of each operator in the segment that is being planned.
     spans: Vec<Span>,
     /// Inputs of operators that are not complete yet, while the plan is made.
@@ -241,6 +243,8 @@ pub(crate) struct PhrasePlan {
     pub(crate) leaves: Vec<LeafId>,
     /// Whether the documents it looks at are those with its words, and no other condition.
     pub(crate) alone: bool,
+    /// Whether it stands beside other conditions that must be met.
+    pub(crate) is_beside_others: bool,
 }
 
 /// The part of a plan that belongs to one segment.
@@ -255,8 +259,8 @@ pub(crate) struct SegmentPlan<'s> {
     pub(crate) infos: Vec<Option<TermInfo>>,
     /// By node.
     pub(crate) estimates: Vec<Estimate>,
-    /// The same with what a sample says, for people; empty where none was taken.
-    sampled: Vec<Estimate>,
+    /// The same for people, with what headers say by window, or a sample; empty where these were not looked at.
+    told: Vec<Estimate>,
     /// Where what matches is counted so.
     pub(crate) less_deleted: Option<Box<LessDeleted<'s>>>,
 }
@@ -290,7 +294,7 @@ impl<'s> Plan<'s> {
     /// What people are told to expect of an operator. Nothing that runs depends on it: bounds that were counted are no
     /// reason to leave an operator out.
     pub(crate) fn told(&self, id: NodeId) -> &Estimate {
-        self.sampled.get(id.index()).unwrap_or(&self.node(id).estimate)
+        self.told.get(id.index()).unwrap_or(&self.node(id).estimate)
     }
 
     #[inline]
@@ -355,8 +359,9 @@ impl<'s> Plan<'s> {
             facets: vec![],
             costs,
             forced: options.forced,
-            sampled: vec![],
+            told: vec![],
             sampling: Duration::ZERO,
+            sample_work_left: sample::WORK_OF_ALL,
             spans,
             pending,
             of_segment,
@@ -397,7 +402,7 @@ impl SegmentPlan<'_> {
 
     /// The same for people, see [`Plan::told`].
     pub(crate) fn told(&self, node: NodeId) -> &Estimate {
-        self.sampled.get(node.index()).unwrap_or(self.estimate(node))
+        self.told.get(node.index()).unwrap_or(self.estimate(node))
     }
 
     /// How many windows the segment's documents span.

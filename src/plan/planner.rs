@@ -56,7 +56,7 @@ pub(crate) fn plan<'s>(
     if options.for_people {
         // What was decided, and what the other way would have cost: a record, which nothing but
         // `explain` reads, and a third of the time of planning two words.
-        plan.add_up_samples();
+        plan.add_up_told();
         plan.price_operators();
         plan.decide();
     }
@@ -160,8 +160,13 @@ impl<'s> Plan<'s> {
         let mut leaves: HashMap<(FieldId, &[u8]), LeafId> = HashMap::new();
         for input in all {
             let Normal::Phrase { field, phrase } = input else { continue };
-            let mut plan =
-                PhrasePlan { field: *field, spec: phrase.clone(), leaves: vec![], alone: false };
+            let mut plan = PhrasePlan {
+                field: *field,
+                spec: phrase.clone(),
+                leaves: vec![],
+                alone: false,
+                is_beside_others: all.len() > 1,
+            };
             for term in &phrase.terms {
                 let leaf = match leaves.get(&(*field, &term[..])) {
                     Some(leaf) => *leaf,
@@ -325,7 +330,7 @@ impl<'s> Plan<'s> {
             leaves,
             infos,
             estimates,
-            sampled: vec![],
+            told: vec![],
             less_deleted: None,
         };
         self.estimate(&mut part, of_all, options)?;
@@ -411,30 +416,34 @@ impl<'s> Plan<'s> {
                 }
             }
         }
-        part.estimates.extend(whole.iter().enumerate().map(|(at, whole)| {
-            let source = match self.nodes[at].operator {
-                Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
-                Operator::TermScan(_) => EstimateSource::DocumentFrequency,
-                Operator::Exists(_) => EstimateSource::FieldStatistics,
-                Operator::Deleted(_) => EstimateSource::Segment,
-                Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
-                    part.leaves[leaf.index()].source()
-                }
-                Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
-                _ if sums.is_empty() || n_windows < 2 => EstimateSource::Independence,
-                _ => EstimateSource::Containers,
-            };
-            match sums.get(at) {
-                Some(sum) => sum.estimate(*whole, source),
-                None => SpanSum::of(*whole).estimate(*whole, source),
+        let source = |at: usize, by_window: bool| match self.nodes[at].operator {
+            Operator::All | Operator::Nothing { .. } => EstimateSource::Segment,
+            Operator::TermScan(_) => EstimateSource::DocumentFrequency,
+            Operator::Exists(_) => EstimateSource::FieldStatistics,
+            Operator::Deleted(_) => EstimateSource::Segment,
+            Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
+                part.leaves[leaf.index()].source()
             }
-        }));
+            Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
+            _ if by_window && n_windows > 1 => EstimateSource::Containers,
+            _ => EstimateSource::Independence,
+        };
+        let spans = whole.iter().enumerate();
+        let estimates =
+            spans.map(|(at, whole)| SpanSum::of(*whole).estimate(*whole, source(at, false)));
+        part.estimates.extend(estimates);
+        let by_window = sums.iter().zip(&whole).enumerate();
+        part.told
+            .extend(by_window.map(|(at, (sum, whole))| sum.estimate(*whole, source(at, true))));
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
             let started = Instant::now();
-            part.sampled = self.sample(part, &open, &sums, share)?;
-            self.sampling += started.elapsed();
+            let mut left = self.sample_work_left;
+            if let Some(sampled) = self.sample(part, &open, &sums, share, &mut left)? {
+                part.told = sampled;
+            }
+            (self.sampling, self.sample_work_left) = (self.sampling + started.elapsed(), left);
         }
         Ok(())
     }
@@ -501,16 +510,16 @@ impl<'s> Plan<'s> {
         self.inputs(inputs).iter().map(|id| self.node(*id).estimate.documents as f64)
     }
 
-    /// What people are told of all segments together, where any was sampled.
-    fn add_up_samples(&mut self) {
-        if self.segments.iter().all(|part| part.sampled.is_empty()) {
+    /// What people are told of all segments together, where anything was looked at by window.
+    fn add_up_told(&mut self) {
+        if self.segments.iter().all(|part| part.told.is_empty()) {
             return;
         }
         for at in 0..self.nodes.len() {
             let mut told = self.segments.iter().map(|part| *part.told(NodeId(at as u32)));
             if let Some(mut sum) = told.next() {
                 told.for_each(|of_part| sum += of_part);
-                self.sampled.push(sum);
+                self.told.push(sum);
             }
         }
     }
@@ -677,15 +686,22 @@ impl<'s> Plan<'s> {
         if estimate.is_empty() {
             return;
         }
-        let PhrasePlan { spec, leaves, .. } = &self.phrases[nth];
+        let PhrasePlan { spec, leaves, is_beside_others, .. } = &self.phrases[nth];
+        let is_beside_others = *is_beside_others;
         let of_leaf = |leaf: &LeafId| -> f64 {
             let documents = |part: &SegmentPlan<'_>| part.leaves[leaf.index()].documents;
             self.segments.iter().map(|part| f64::from(documents(part))).sum()
         };
         // Of patterns alone, as if one were in every document.
-        let smallest = leaves.iter().map(of_leaf).fold(self.n_docs() as f64, f64::min);
-        let each = self.costs.place_ns(smallest, spec.len());
-        self.record(id, Rule::PositionsLast, cost_ns, each);
+        let n_docs = self.n_docs() as f64;
+        let sizes = leaves.iter().map(of_leaf);
+        let candidates = match is_beside_others {
+            // Those with all words, as if these did not know each other.
+            true => sizes.fold(n_docs, |documents, size| documents * (size / n_docs.max(1.0))),
+            false => sizes.fold(n_docs, f64::min),
+        };
+        let each = self.costs.place_ns(candidates, spec.len());
+        self.record(id, Rule::PositionsLast { is_beside_others }, cost_ns, each);
     }
 
     /// Whether only the smallest documents of a pattern are looked for.

@@ -2,18 +2,20 @@
 //!
 //! Words keep company: of two that are each in a hundredth of all documents, independence expects one document in ten
 //! thousand to have both, and there are ten times as many, or none. So for people some windows of 65,536 documents are
-//! looked at ([`WindowSets`]), all of them where that is little work. In the others the number is taken to lie
-//! where it lies in these between the bounds that the headers give, `lower` and `upper`:
+//! looked at ([`WindowSets`]), all of them where that is little work. In the others the number is taken to lie as much nearer
+//! to one of the bounds that the headers give, `lower` and `upper`, as it did in these:
 //!
 //! ```text
-//! documents = found + lower elsewhere + (upper − lower) elsewhere × (found − lower) / (upper − lower)
+//! odds(n)   = (n − lower) / (upper − n)
+//! odds(documents elsewhere) = odds(expected elsewhere) × odds(found) / odds(expected)
 //! ```
 //!
-//! So two words that are always together in the sample are so elsewhere. What is counted is proof: it tightens the
-//! bounds, and where all windows are counted they meet.
+//! So two words that are always together in the sample are so elsewhere, and two that do not know each other are
+//! expected as they were. What is counted is proof: it tightens the bounds, and where all windows are counted they meet.
 //!
 //! Work is counted in elements of containers, not by a clock, so that a plan is the same each time. It is no more than
-//! [`WORK_MAX`], some 10 µs, over all segments, and as much again to place the words of phrases.
+//! [`WORK_MAX`], some 10 µs, and a little for each of some small segments, until that is as much again; and as much to place
+//! the words of phrases.
 //! Windows are drawn with a chance that grows with what they are expected to hold, at equal steps of the sum.
 //! Nothing that runs depends on a sample.
 
@@ -28,6 +30,8 @@ use std::ops::Range;
 const WORK_MAX: u64 = 12_000;
 /// The same in a segment that has few of all documents.
 const WORK_MIN: u64 = 1_000;
+/// The same over all segments where many have few.
+pub(super) const WORK_OF_ALL: u64 = 2 * WORK_MAX;
 /// What going from one container to the next counts as.
 const VISIT: u64 = 40;
 /// What combining two bitmaps counts as.
@@ -70,18 +74,22 @@ impl<'s> Plan<'s> {
     }
 
     /// Corrects what the headers say of one segment, `by_window`, by what is found in some of the windows that they
-    /// leave `open`; by operator. `share` is the part of all documents that the segment holds.
+    /// leave `open`; by operator. `share` is the part of all documents that the segment holds, `left` the work that is left for
+    /// all segments.
     pub(super) fn sample(
         &self,
         part: &SegmentPlan<'s>,
         open: &[OpenWindow],
         by_window: &[SpanSum],
         share: f64,
-    ) -> Result<Vec<Estimate>> {
-        let chosen = choose(open, ((WORK_MAX as f64 * share) as u64).max(WORK_MIN));
+        left: &mut u64,
+    ) -> Result<Option<Vec<Estimate>>> {
+        let work_max = ((WORK_MAX as f64 * share) as u64).max(WORK_MIN).min(*left);
+        let chosen = choose(open, work_max);
         if chosen.is_empty() {
-            return Ok(vec![]);
+            return Ok(None);
         }
+        *left -= chosen.iter().map(|window| window.work).sum::<u64>().min(*left);
         let n_nodes = self.nodes.len();
         let mut sets = WindowSets::open(self, part)?;
         let mut phrases = Phrases::of(self);
@@ -117,6 +125,7 @@ impl<'s> Plan<'s> {
             counted.iter().map(|counted| counted.then_some(windows)).collect();
         let of_each = share / phrases.len().max(1) as f64;
         let mut is_placed = vec![false; n_nodes];
+        let guessed = if phrases.is_empty() { vec![] } else { found.clone() };
         for phrases in phrases {
             if phrases.n_windows() < chosen.len() {
                 continue;
@@ -134,7 +143,7 @@ impl<'s> Plan<'s> {
             }
         }
         if is_placed.contains(&true) {
-            self.pass_on(part, &chosen, &is_placed, &mut found);
+            self.pass_on(part, &chosen, &is_placed, &guessed, &mut found);
         }
         let rows = |spans: &[Span], at: usize| {
             let mut sum = SpanSum::default();
@@ -143,7 +152,7 @@ impl<'s> Plan<'s> {
         };
         let mut estimates: Vec<Estimate> = vec![];
         for (at, node) in self.nodes.iter().enumerate() {
-            let before = part.estimates[at];
+            let before = part.told[at];
             if before.known().is_some() || node.operator.leaf().is_some() {
                 estimates.push(before);
                 continue;
@@ -153,23 +162,29 @@ impl<'s> Plan<'s> {
             let estimate = sum.within(&before, sources[at].unwrap_or(before.source));
             estimates.push(self.beside_inputs(&node.operator, estimate, &estimates));
         }
-        Ok(estimates)
+        Ok(Some(estimates))
     }
 
-    /// Lets those above the phrases know what was found of these.
+    /// Lets those above the phrases know what was found of these, beside what was `guessed` before: what was counted of
+    /// others stays.
     fn pass_on(
         &self,
         part: &SegmentPlan<'s>,
         windows: &[OpenWindow],
         is_placed: &[bool],
+        guessed: &[Span],
         found: &mut [Span],
     ) {
-        for (window, row) in windows.iter().zip(found.chunks_mut(self.nodes.len())) {
+        let n_nodes = self.nodes.len();
+        let rows = guessed.chunks(n_nodes).zip(found.chunks_mut(n_nodes));
+        for (window, (before, row)) in windows.iter().zip(rows) {
             let mut changed = is_placed.to_vec();
             for (at, node) in self.nodes.iter().enumerate() {
                 let inputs: &[&Range<u32>] = match &node.operator {
+                    _ if is_placed[at] => &[],
                     Operator::Intersect { all, none } => &[all, none],
                     Operator::Union { any } | Operator::AtLeast { any, .. } => &[any],
+                    Operator::Phrase { input, .. } => &[input],
                     _ => &[],
                 };
                 let mut inputs = inputs.iter().flat_map(|inputs| self.inputs(inputs));
@@ -182,7 +197,23 @@ impl<'s> Plan<'s> {
                 // Those that were counted together say more of the bounds than each by itself.
                 let lower = span.lower.max(row[at].lower);
                 let upper = span.upper.min(row[at].upper).max(lower);
-                let documents = span.documents.clamp(lower.into(), upper.into());
+                // As those that changed now have more or fewer.
+                let by = |inputs: &Range<u32>, of: fn(f64, f64) -> f64| -> f64 {
+                    let inputs = self.inputs(inputs).iter().map(|id| id.index());
+                    let ratio = |id: usize| match of(before[id].documents, w.into()) {
+                        0.0 => 1.0,
+                        was => of(row[id].documents, w.into()) / was,
+                    };
+                    inputs.filter(|id| changed[*id]).map(ratio).product()
+                };
+                let documents = match &node.operator {
+                    Operator::Intersect { all, none } => {
+                        row[at].documents * by(all, |n, _| n) * by(none, |n, w| w - n)
+                    }
+                    Operator::Phrase { input, .. } => row[at].documents * by(input, |n, _| n),
+                    _ => span.documents,
+                };
+                let documents = documents.clamp(lower.into(), upper.into());
                 row[at] = Span { lower, upper, documents };
             }
         }

@@ -1,6 +1,5 @@
 //! How a search is answered: the page, what matches, and what was found of it.
 
-use super::collapse::CollapseRun;
 use super::search::SearchBuilder;
 use super::within::Inner;
 use super::{FacetCounts, Fields, Hit, Hits, Relation, Stopped, Total, TotalMode};
@@ -13,9 +12,10 @@ use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::pruned::{PhrasePruning, Pruning};
+use crate::ranking::search::OpenLists;
 use crate::ranking::top::Trace;
 use crate::sort::SortProfile;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Room made for documents before any is found.
 const HITS_ROOM_MAX: u64 = 1_024;
@@ -79,21 +79,7 @@ impl SearchBuilder<'_> {
             hits.push(Hit { fields: self.fetched(hit.doc, fields.as_deref())?, ..hit });
             Ok(())
         };
-        let found = match &ranked {
-            _ if self.is_collapsed() => self.collapsed(add)?,
-            Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, false, None, |doc, score| add(Hit::new(doc, Some(score))))?
-            }
-            _ if self.is_sorted() => {
-                self.sorted(None, |doc, score, sort| add(Hit { sort, ..Hit::new(doc, score) }))?
-            }
-            _ => {
-                let found = self.planned()?;
-                let score = ranked.as_ref().and_then(Ranked::constant);
-                found.docs.iter().try_for_each(|doc| add(Hit::new(*doc, score)))?;
-                found
-            }
-        };
+        let found = self.find(ranked.as_ref(), Ready::default(), &mut add)?;
         let stopped = found.stopped.or(stopped);
         Ok(Hits {
             total: found.total,
@@ -118,15 +104,42 @@ impl SearchBuilder<'_> {
         Ok(stored)
     }
 
-    /// What a plan finds, where nothing is scored.
-    pub(super) fn planned(&self) -> Result<Found> {
+    /// Gives the hits of the page to `hit` without their fields, and finds what else was asked for.
+    pub(super) fn find(
+        &self,
+        ranked: Option<&Ranked<'_>>,
+        ready: Ready<'_, '_>,
+        mut hit: impl FnMut(Hit) -> Result<()>,
+    ) -> Result<Found> {
+        match ranked {
+            _ if self.is_collapsed() => self.collapsed(ready.planned, hit),
+            Some(ranked) if self.is_scored(ranked) => {
+                self.best(ranked, ready, |doc, score| hit(Hit::new(doc, Some(score))))
+            }
+            _ if self.is_sorted() => self.sorted(ready.planned, |doc, score, sort| {
+                hit(Hit { sort, ..Hit::new(doc, score) })
+            }),
+            ranked => {
+                let found = self.planned(ready.planned)?;
+                let score = ranked.and_then(Ranked::constant);
+                found.docs.iter().try_for_each(|doc| hit(Hit::new(*doc, score)))?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// What a plan finds, where nothing is scored: what is `planned` already, or one of its own.
+    fn planned(&self, planned: Option<&mut Execution<'_>>) -> Result<Found> {
         let mut found = Found::uncounted();
-        let done = self.options(false).and_then(|options| {
-            let mut execution = self.searcher.execution(&self.query(), &options)?;
-            self.execute(&mut execution, &mut found)?;
-            self.searcher.recycle(execution);
-            Ok(())
-        });
+        let done = match planned {
+            Some(execution) => self.execute(execution, &mut found),
+            None => self.options(false).and_then(|options| {
+                let mut execution = self.searcher.execution(&self.query(), &options)?;
+                self.execute(&mut execution, &mut found)?;
+                self.searcher.recycle(execution);
+                Ok(())
+            }),
+        };
         self.end(done, &mut found)?;
         Ok(found)
     }
@@ -155,6 +168,7 @@ impl SearchBuilder<'_> {
     }
 
     pub(super) fn execute(&self, execution: &mut Execution<'_>, found: &mut Found) -> Result<()> {
+        found.is_planned = true;
         if self.facets.is_empty() {
             return self.execute_page(execution, &mut found.docs, &mut found.total);
         }
@@ -197,12 +211,17 @@ impl SearchBuilder<'_> {
         Total { value: counted.documents, relation }
     }
 
-    /// Finds everything that matches, does something with it, and counts the facets.
+    /// Finds everything that matches by what is `planned` for it, or else by a plan of its own, does something with it, and
+    /// counts the facets.
     pub(super) fn with_matches(
         &self,
+        planned: Option<&mut Execution<'_>>,
         found: &mut Found,
         then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
     ) -> Result<()> {
+        if let Some(execution) = planned {
+            return self.with_matches_of(execution, found, then);
+        }
         let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::Exact };
         let options = PlanOptions { goal, ..self.options(false)? };
         let mut execution = self.searcher.execution(&self.query(), &options)?;
@@ -211,13 +230,13 @@ impl SearchBuilder<'_> {
         Ok(())
     }
 
-    /// The same where it is planned already.
-    pub(super) fn with_matches_of(
+    fn with_matches_of(
         &self,
         execution: &mut Execution<'_>,
         found: &mut Found,
         then: impl FnOnce(&Execution<'_>, &Matches, &mut Found) -> Result<()>,
     ) -> Result<()> {
+        found.is_planned = true;
         let done = execution.page_and_matches(&mut found.docs);
         found.total.value = execution.counted();
         let (counted, matches) = done?;
@@ -226,11 +245,17 @@ impl SearchBuilder<'_> {
         self.count_facets(execution, &matches, found)
     }
 
-    /// Counts what matches, as far as that is asked for: by `kept`, or else by what is planned for it.
-    pub(super) fn count(&self, kept: Option<&mut Execution<'_>>, found: &mut Found) -> Result<()> {
+    /// Counts what matches, as far as that is asked for: by what is `planned` for it, or else by a plan of its own, where one is
+    /// needed.
+    pub(super) fn count(
+        &self,
+        planned: Option<&mut Execution<'_>>,
+        found: &mut Found,
+    ) -> Result<()> {
         let total = &mut found.total;
-        match (self.total, kept) {
-            (TotalMode::UpTo(_), Some(kept)) => return self.count_page(kept, total),
+        found.is_planned = true;
+        match (self.total, planned) {
+            (TotalMode::UpTo(_), Some(planned)) => return self.count_page(planned, total),
             (TotalMode::UpTo(most), None) => {
                 let goal = Goal::Page { offset: 0, limit: 0, total: plan::Total::UpTo(most) };
                 let options = PlanOptions { goal, forced: self.forced, ..PlanOptions::default() };
@@ -239,9 +264,9 @@ impl SearchBuilder<'_> {
                 self.searcher.recycle(execution);
                 return Ok(());
             }
-            (_, Some(kept)) => {
-                let done = kept.count();
-                total.value = kept.counted();
+            (_, Some(planned)) => {
+                let done = planned.count();
+                total.value = planned.counted();
                 done?;
             }
             (_, None) if self.forced.is_some() => {
@@ -250,7 +275,9 @@ impl SearchBuilder<'_> {
                 total.value = execution.count()?;
                 self.searcher.recycle(execution);
             }
-            (_, None) => self.searcher.count_to(&self.query(), &mut total.value)?,
+            (_, None) => {
+                found.is_planned = self.searcher.count_to(&self.query(), &mut total.value)?;
+            }
         }
         total.relation = Relation::Exact;
         Ok(())
@@ -293,6 +320,17 @@ impl SearchBuilder<'_> {
     }
 }
 
+/// What there is already when a search begins.
+#[derive(Debug, Default)]
+pub(super) struct Ready<'a, 's> {
+    /// Lists that stay open, where the best are looked for.
+    pub(super) lists: Option<&'a mut OpenLists<'s>>,
+    /// What finds everything that matches, or counts it.
+    pub(super) planned: Option<&'a mut Execution<'s>>,
+    /// Whether anybody will look at how the best were found, and at what that took.
+    pub(super) is_traced: bool,
+}
+
 /// What an execution found, before stored fields are fetched.
 #[derive(Default)]
 pub(super) struct Found {
@@ -307,10 +345,15 @@ pub(super) struct Found {
     pub(super) column_profiles: Vec<ColumnProfile>,
     /// How many different values hits could have, where they are grouped, and what that took.
     pub(super) groups: Option<u64>,
-    pub(super) collapsed: Option<CollapseRun>,
+    /// Documents that were looked at to group hits.
+    pub(super) collapsed: Option<u64>,
     /// By facet those within it.
     pub(super) inner: Vec<Vec<Inner>>,
+    /// Whether a plan was carried out: the best of many queries are found, and counted, without.
+    pub(super) is_planned: bool,
     pub(super) looked_at: LookedAt,
+    /// What finding the best took, or grouping what was found, by itself; none where nobody asks.
+    pub(super) took: Duration,
     pub(super) trace: Option<Trace>,
     pub(super) stopped: Option<Stopped>,
 }

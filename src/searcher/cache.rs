@@ -231,6 +231,7 @@ impl SearchBuilder<'_> {
             partial: _,
             // Every way finds the same.
             forced: _,
+            stays_open: _,
             explained: _,
         } = self.clone();
         let bits = |of: Parameters| (of.k1.to_bits(), of.b.to_bits());

@@ -10,7 +10,7 @@ use super::search::SearchBuilder;
 use super::within::BestHits;
 use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{MatchSet, Matches};
+use crate::execution::{Execution, MatchSet, Matches};
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::facet;
 use crate::facet::DistinctCounts;
@@ -141,25 +141,32 @@ impl SearchBuilder<'_> {
         }
     }
 
-    /// Gives the hits of the page without their fields to `hit`, and finds what else was asked for.
-    pub(super) fn collapsed(&self, mut hit: impl FnMut(Hit) -> Result<()>) -> Result<Found> {
+    /// Gives the hits of the page without their fields to `hit`, and finds what else was asked for: of what is `planned`, or
+    /// else of a plan of its own.
+    pub(super) fn collapsed(
+        &self,
+        planned: Option<&mut Execution<'_>>,
+        mut hit: impl FnMut(Hit) -> Result<()>,
+    ) -> Result<Found> {
         let mut found = Found::uncounted();
         let (Some(collapse), Some(field)) = (&self.collapse, self.group_field()?) else {
             return Ok(found);
         };
-        let started = Instant::now();
         let (mut page, mut groups, mut looked_at) = (vec![], None, 0);
-        let done = self.with_matches(&mut found, |execution, matches, _| {
+        let mut took = Duration::ZERO;
+        let done = self.with_matches(planned, &mut found, |execution, matches, _| {
+            let started = Instant::now();
             let segments = &execution.plan().segments;
             let mut grouping = Grouping::new(self, collapse, field, segments);
             let done = grouping.find(matches);
             groups = grouping.counts.map(|counts| counts.distinct + grouping.n_missing(&counts));
             (page, looked_at) = (grouping.page, grouping.looked_at);
+            took = started.elapsed();
             done
         });
         self.end(done, &mut found)?;
         (found.groups, found.n_hits) = (groups, page.len() as u64);
-        found.collapsed = Some((looked_at, started.elapsed()));
+        (found.collapsed, found.took) = (Some(looked_at), took);
         page.into_iter().try_for_each(&mut hit)?;
         Ok(found)
     }
@@ -193,11 +200,10 @@ impl SearchBuilder<'_> {
         let reason = "how far a page reaches is known when it is full or has all there are";
         node.decisions = vec![Decision::accepted("larger batches until it is", reason)];
         if let Some(found) = run {
-            let (looked_at, took) = found.collapsed.unwrap_or_default();
             node.actual = Some(Actual {
                 documents: found.n_hits,
-                documents_in: Some(looked_at),
-                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                documents_in: Some(found.collapsed.unwrap_or_default()),
+                time_ns: u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX),
                 complete: found.stopped.is_none(),
                 stopped: found.stopped.is_some(),
                 ..Actual::default()
@@ -408,6 +414,3 @@ impl<'g> Grouping<'g> {
         }
     }
 }
-
-/// What a run that groups says of itself: documents that it looked at, and its time.
-pub(super) type CollapseRun = (u64, Duration);

@@ -1,7 +1,7 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
 use super::TotalMode;
-use super::answer::Found;
+use super::answer::{Found, Ready};
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use super::why::FilledPage;
@@ -60,12 +60,7 @@ impl SearchBuilder<'_> {
         let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let mut tree = explain::explain(&plan, self.searcher.schema(), None);
-        match ranked.as_ref().filter(|ranked| self.is_scored(ranked)) {
-            Some(ranked) => self.put_top(&mut tree, ranked, None),
-            None if self.is_collapsed() => self.put_collapse(&mut tree, None),
-            None if self.is_sorted() => self.put_sort(&mut tree, None)?,
-            None => notes.extend(ranked.and_then(|ranked| constant_note(&ranked))),
-        }
+        notes.extend(self.put_page(&mut tree, ranked.as_ref(), None)?);
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         self.put_documents(&mut tree, &plan, None)?;
         Ok(self.worded(tree, rewritten, notes))
@@ -95,71 +90,65 @@ impl SearchBuilder<'_> {
         // What is only for people is none of the search's time.
         let started = started + looking_up.elapsed() + plan.sampling;
         let mut execution = Execution::new(plan, true, ExecutionScratch::default());
-        let mut found = Found::uncounted();
-        let scored = ranked.as_ref().filter(|ranked| self.is_scored(ranked));
-        let is_sorted = scored.is_none() && self.is_sorted() && !self.is_collapsed();
-        let done = match options.goal {
-            _ if is_sorted => Ok(()),
-            Goal::Count if self.facets.is_empty() => execution.count().map(|_| ()),
-            _ => self.execute(&mut execution, &mut found),
-        };
-        self.end(done, &mut found)?;
-        let (mut top, mut page) = (None, FilledPage::new(&self.explained));
-        match scored {
-            Some(ranked) => {
-                let started = Instant::now();
-                let found = self.best(ranked, true, None, |doc, score| {
-                    page.add(doc, Some(score));
-                    Ok(())
-                })?;
-                top = Some((found, started.elapsed()));
-            }
-            // Finds its matches by itself, once more.
-            None if self.is_collapsed() => {
-                let collapsed = self.collapsed(|hit| {
-                    page.add(hit.doc, None);
-                    Ok(())
-                })?;
-                (found.collapsed, found.n_hits) = (collapsed.collapsed, collapsed.n_hits);
-                found.stopped = found.stopped.or(collapsed.stopped);
-            }
-            // Sorts what the nodes below it find, so that its time is its own.
-            None if is_sorted => {
-                found = self.sorted(Some(&mut execution), |doc, _, _| {
-                    page.add(doc, None);
-                    Ok(())
-                })?;
-            }
-            None => {
-                found.docs.iter().for_each(|doc| page.add(*doc, None));
-                notes.extend(ranked.as_ref().and_then(constant_note));
-            }
+        let mut page = FilledPage::new(&self.explained);
+        let ready = Ready { planned: Some(&mut execution), is_traced: true, ..Ready::default() };
+        let found = self.find(ranked.as_ref(), ready, |hit| {
+            page.add(hit.doc, hit.score);
+            Ok(())
+        })?;
+        let total = started.elapsed();
+        if !found.is_planned {
+            self.carry_out_for_people(&mut execution)?;
+            notes.push(
+                "the search itself does not carry out what is below the best: that was done to show what it finds".into(),
+            );
         }
         let pages = !self.count_only && matches!(options.goal, Goal::Page { limit: 1.., .. });
         let run = explain::Run {
             profile: execution.profile(),
             page_len: pages.then_some(found.docs.len() as u64),
             facets: &found.facet_profiles,
-            total_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            total_ns: u64::try_from(total.as_nanos()).unwrap_or(u64::MAX),
             measured,
         };
         let mut tree = explain::explain(execution.plan(), self.searcher.schema(), Some(run));
-        let of_top = top.as_ref().and_then(|(found, _)| found.stopped);
-        let stopped = found.stopped.or(of_top);
-        if let Some(stopped) = stopped {
+        if let Some(stopped) = found.stopped {
             notes.push(format!("{stopped}: this is what happened until then"));
         }
-        if let Some(ranked) = scored {
-            self.put_top(&mut tree, ranked, top.as_ref().map(|(found, took)| (found, *took)));
-        } else if self.is_collapsed() {
-            self.put_collapse(&mut tree, Some(&found));
-        } else if is_sorted {
-            self.put_sort(&mut tree, Some(&found))?;
-        }
+        notes.extend(self.put_page(&mut tree, ranked.as_ref(), Some(&found))?);
         self.put_facets(&mut tree, facets, Some(&found));
-        let page = stopped.is_none().then_some(&page);
+        let page = found.stopped.is_none().then_some(&page);
         self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
         Ok(self.worded(tree, rewritten, notes))
+    }
+
+    /// Puts what fills the page on top of a plan, where that is not the plan itself, and what happened. What there is to
+    /// say beside.
+    fn put_page(
+        &self,
+        tree: &mut ExplainTree,
+        ranked: Option<&Ranked<'_>>,
+        run: Option<&Found>,
+    ) -> Result<Option<String>> {
+        match ranked {
+            _ if self.is_collapsed() => self.put_collapse(tree, run),
+            Some(ranked) if self.is_scored(ranked) => self.put_top(tree, ranked, run),
+            _ if self.is_sorted() => self.put_sort(tree, run)?,
+            ranked => return Ok(ranked.and_then(constant_note)),
+        }
+        Ok(None)
+    }
+
+    /// Carries out a plan that the search itself can do without, so that what it finds is known; its time is nobody's.
+    fn carry_out_for_people(&self, execution: &mut Execution<'_>) -> Result<()> {
+        let mut found = Found::uncounted();
+        let done = match execution.plan().goal {
+            Goal::Count => execution.count().map(|_| ()),
+            Goal::Page { .. } => self.execute(execution, &mut found),
+        };
+        self.end(done, &mut found)?;
+        execution.forget_times();
+        Ok(())
     }
 
     /// What a plan for people is made by.

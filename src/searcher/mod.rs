@@ -386,16 +386,16 @@ impl Searcher {
         if started.is_some() {
             self.search(query).count_only().log_if_slow(started, counted.as_ref().err());
         }
-        counted.map(|()| total)
+        counted.map(|_| total)
     }
 
-    /// Adds to `total` how many documents match, as far as it comes.
-    fn count_to(&self, query: &Query, total: &mut u64) -> Result<()> {
+    /// Adds to `total` how many documents match, as far as it comes. Whether that took a plan.
+    fn count_to(&self, query: &Query, total: &mut u64) -> Result<bool> {
         let _scope = self.enter(&Budget::new());
         let normal = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?.normal;
         if let Normal::Term { field, term } = &normal {
             // What the plan would say, without one.
-            return self.segments().try_for_each(|segment| {
+            for segment in self.segments() {
                 let field = segment.field(*field);
                 if let Some(info) = field.terms()?.get(term)? {
                     *total += match segment.deleted() {
@@ -403,11 +403,11 @@ impl Searcher {
                         Some(deleted) => count_live(field, &info, deleted)?,
                     };
                 }
-                Ok(())
-            });
+            }
+            return Ok(false);
         }
         if let Normal::Phrase { field, phrase } = &normal {
-            return self.count_phrase(*field, phrase, total);
+            return self.count_phrase(*field, phrase, total).map(|()| false);
         }
         let (plan, execution) = self.scratch();
         let options = PlanOptions::default();
@@ -416,7 +416,7 @@ impl Searcher {
         let count = execution.count();
         *total += execution.counted();
         self.recycle(execution);
-        count.map(|_| ())
+        count.map(|_| true)
     }
 
     /// Adds to `sum` how many documents have a phrase: counted without a plan.

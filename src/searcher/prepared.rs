@@ -1,7 +1,7 @@
 //! Searches made ready once, to be answered any number of times.
 
 use super::Searcher;
-use super::answer::Found;
+use super::answer::{Found, Ready};
 use super::hits::{FacetCounts, Stopped, Total};
 use super::search::SearchBuilder;
 use super::top_k::Way;
@@ -9,7 +9,6 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::execution::Execution;
 use crate::ids::DocId;
-use crate::plan::forced::Forced;
 use crate::plan::{self, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
 use crate::ranking::search::OpenLists;
@@ -55,20 +54,11 @@ pub struct PreparedSearch<'s> {
 #[derive(Debug)]
 enum PreparedWay<'s> {
     /// By a plan: nothing is scored, or every match the same.
-    Plan {
-        execution: Box<Execution<'s>>,
-        score: Option<f32>,
-    },
+    Plan { execution: Box<Execution<'s>>, score: Option<f32> },
     /// By lists that stay open.
-    Lists {
-        ranked: Ranked<'s>,
-        kept: Box<Kept<'s>>,
-    },
-    /// As any other search, but for looking words up.
-    Anew(Ranked<'s>),
-    /// As any other search.
-    Sorted,
-    Collapsed,
+    Lists { ranked: Ranked<'s>, kept: Box<Kept<'s>> },
+    /// As any other search, but for looking words up where hits are scored.
+    Anew(Option<Ranked<'s>>),
 }
 
 /// What stays open between the searches of one query.
@@ -134,17 +124,16 @@ impl<'s> SearchBuilder<'s> {
     pub fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
-        // Lists that are open already are what bounds take most time for.
-        self.forced = Some(Forced::ByBounds);
+        self.stays_open = true;
         let way = match ranked {
             _ if self.is_collapsed() => {
                 self.searcher.plan(&self.query(), &self.options(false)?)?;
-                PreparedWay::Collapsed
+                PreparedWay::Anew(None)
             }
             Some(ranked) if self.is_scored(&ranked) => {
                 let way = self.way(&ranked);
                 match self.needs_matches(way) {
-                    true => PreparedWay::Anew(ranked),
+                    true => PreparedWay::Anew(Some(ranked)),
                     false => {
                         let (lists, counting) = (OpenLists::of(&ranked)?, self.counting(way)?);
                         PreparedWay::Lists { ranked, kept: Box::new(Kept { lists, counting }) }
@@ -154,7 +143,7 @@ impl<'s> SearchBuilder<'s> {
             _ if self.is_sorted() => {
                 // Planned anew each time; what is wrong with it is told now.
                 self.searcher.plan(&self.query(), &self.options(false)?)?;
-                PreparedWay::Sorted
+                PreparedWay::Anew(None)
             }
             ranked => PreparedWay::Plan {
                 execution: Box::new(self.searcher.execution(&self.query(), &self.options(false)?)?),
@@ -228,13 +217,15 @@ impl PreparedSearch<'_> {
                 found
             }
             PreparedWay::Lists { ranked, kept } => {
-                search.best(ranked, false, Some(kept), |doc, score| add(doc, Some(score)))?
+                let Kept { lists, counting } = &mut **kept;
+                let ready =
+                    Ready { lists: Some(lists), planned: counting.as_mut(), is_traced: false };
+                search.find(Some(ranked), ready, |hit| add(hit.doc, hit.score))?
             }
             PreparedWay::Anew(ranked) => {
-                search.best(ranked, false, None, |doc, score| add(doc, Some(score)))?
+                let ranked = ranked.as_ref();
+                search.find(ranked, Ready::default(), |hit| add(hit.doc, hit.score))?
             }
-            PreparedWay::Sorted => search.sorted(None, |doc, score, _| add(doc, score))?,
-            PreparedWay::Collapsed => search.collapsed(|hit| add(hit.doc, hit.score))?,
         };
         let mut found = found;
         facets.append(&mut found.facets);

@@ -1,7 +1,6 @@
 //! Pages of the best by score, and how the score of one document comes about.
 
-use super::answer::{Found, LookedAt};
-use super::prepared::Kept;
+use super::answer::{Found, LookedAt, Ready};
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use super::{Explanation, Order, Relation, Total, TotalMode};
@@ -16,6 +15,7 @@ use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::Scratch;
 use crate::ranking::search::{after, find_best, find_best_of_phrase, score_all};
 use crate::ranking::top::Top;
+use std::time::{Duration, Instant};
 
 impl<'a> SearchBuilder<'a> {
     /// What scoring needs, where hits are wanted and their scores matter.
@@ -91,13 +91,11 @@ impl<'a> SearchBuilder<'a> {
         Ok(parameters)
     }
 
-    /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for; with
-    /// `trace` also how the threshold rose. Lists that are `kept` open are not opened again.
+    /// Gives the best documents of the page to `hit` with their scores, and finds what else was asked for.
     pub(super) fn best(
         &self,
         ranked: &Ranked<'_>,
-        trace: bool,
-        kept: Option<&mut Kept<'_>>,
+        ready: Ready<'_, '_>,
         mut hit: impl FnMut(DocId, f32) -> Result<()>,
     ) -> Result<Found> {
         let mut found = Found::uncounted();
@@ -106,10 +104,10 @@ impl<'a> SearchBuilder<'a> {
         let count = self.total != TotalMode::Unknown;
         let page_end = self.offset.saturating_add(self.limit);
         let mut top = self.top(page_end.min(self.searcher.n_docs()), &mut scratch);
-        if trace {
+        if ready.is_traced {
             top = top.traced();
         }
-        let done = self.look(ranked, way, kept, &mut top, &mut scratch, &mut found);
+        let done = self.look(ranked, way, ready, &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();
         let best = top.into_sorted()?;
@@ -138,40 +136,50 @@ impl<'a> SearchBuilder<'a> {
         &self,
         ranked: &Ranked<'_>,
         way: Way,
-        mut kept: Option<&mut Kept<'_>>,
+        ready: Ready<'_, '_>,
         top: &mut Top,
         scratch: &mut Scratch,
         found: &mut Found,
     ) -> Result<()> {
         let count = self.total != TotalMode::Unknown;
+        let Ready { lists, planned, is_traced } = ready;
+        let started = is_traced.then(Instant::now);
+        let took = |started: Option<Instant>| started.map_or(Duration::ZERO, |it| it.elapsed());
         match way {
             Way::Bounds => {
                 let has_facets = self.needs_matches(way);
                 let count = count && !has_facets;
-                let pruning = match &mut kept {
-                    Some(kept) => kept.lists.find_best(ranked, count, top, scratch)?,
-                    None => find_best(ranked, ranked.shape(), count, top, scratch)?,
+                let done = match lists {
+                    Some(lists) => lists.find_best(ranked, count, top, scratch),
+                    None => find_best(ranked, ranked.shape(), count, top, scratch),
                 };
+                found.took = took(started);
+                let pruning = done?;
                 found.looked_at = LookedAt::Blocks(pruning);
                 if has_facets {
-                    self.with_matches(found, |_, _, _| Ok(()))?;
+                    self.with_matches(planned, found, |_, _, _| Ok(()))?;
                 } else if count {
                     match pruning.matching {
                         Some(value) => found.total = Total { value, relation: Relation::Exact },
-                        None => self.count(kept.and_then(|kept| kept.counting.as_mut()), found)?,
+                        None => self.count(planned, found)?,
                     }
                 }
             }
-            Way::Everything => self.with_matches(found, |execution, matches, found| {
+            Way::Everything => self.with_matches(planned, found, |execution, matches, found| {
+                let started = is_traced.then(Instant::now);
                 let segments = &execution.plan().segments;
-                found.looked_at = LookedAt::All(score_all(ranked, segments, matches, top)?);
+                let done = score_all(ranked, segments, matches, top);
+                found.took = took(started);
+                found.looked_at = LookedAt::All(done?);
                 Ok(())
             })?,
             Way::Phrase | Way::PhraseCounted => {
-                let pruning = match kept {
-                    Some(kept) => kept.lists.find_best_of_phrase(count, top, scratch)?,
-                    None => find_best_of_phrase(ranked, count, top, scratch)?,
+                let done = match lists {
+                    Some(lists) => lists.find_best_of_phrase(count, top, scratch),
+                    None => find_best_of_phrase(ranked, count, top, scratch),
                 };
+                found.took = took(started);
+                let pruning = done?;
                 found.looked_at = LookedAt::Phrase(pruning);
                 found.total = Total { value: pruning.matching, relation: Relation::Exact };
             }

@@ -44,6 +44,8 @@ pub struct SearchBuilder<'a> {
     pub(super) partial: bool,
     /// What is done otherwise than it would be.
     pub(super) forced: Option<Forced>,
+    /// Whether lists stay open between searches.
+    pub(super) stays_open: bool,
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
@@ -97,6 +99,7 @@ impl<'a> SearchBuilder<'a> {
             budget: Budget::new(),
             partial: false,
             forced: None,
+            stays_open: false,
             estimate_from: None,
             explained: vec![],
         }

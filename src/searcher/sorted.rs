@@ -61,10 +61,7 @@ impl SearchBuilder<'_> {
             took = started.elapsed();
             done
         };
-        let done = match planned {
-            Some(execution) => self.with_matches_of(execution, &mut found, look),
-            None => self.with_matches(&mut found, look),
-        };
+        let done = self.with_matches(planned, &mut found, look);
         self.end(done, &mut found)?;
         found.looked_at = LookedAt::Columns(SortProfile { time: took, ..first.profile() });
         let sorted = first.into_sorted();

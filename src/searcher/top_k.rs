@@ -10,7 +10,6 @@ use crate::explain::{
 use crate::plan::cost;
 use crate::ranking::prepared::{Ranked, Shape};
 use crate::ranking::pruned::{PhrasePruning, Pruning};
-use std::time::Duration;
 
 /// How the best documents are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +32,8 @@ impl SearchBuilder<'_> {
         }
         match ranked.shape() {
             _ if !ranked.functions().is_empty() => Way::Everything,
+            // Lists that are open already are what bounds take most time for.
+            Shape::Tree if self.stays_open && self.facets.is_empty() => Way::Bounds,
             Shape::Tree if !self.bounds_pay(ranked) => Way::Everything,
             Shape::AnyOf | Shape::AllOf | Shape::Tree => Way::Bounds,
             Shape::Constant => Way::Everything,
@@ -46,7 +47,7 @@ impl SearchBuilder<'_> {
 
     /// Whether so many match that bounds leave out enough of a query that is neither one phrase nor a plain list of words.
     fn bounds_pay(&self, ranked: &Ranked<'_>) -> bool {
-        if matches!(self.total, TotalMode::UpTo(_)) {
+        if matches!(self.total, TotalMode::UpTo(_)) && self.facets.is_empty() {
             // Counting ends where scoring would go on.
             return true;
         }
@@ -65,12 +66,7 @@ impl SearchBuilder<'_> {
     }
 
     /// Puts what finds the best on top of a plan, which counts the matches, and what happened.
-    pub(super) fn put_top(
-        &self,
-        tree: &mut ExplainTree,
-        ranked: &Ranked<'_>,
-        run: Option<(&Found, Duration)>,
-    ) {
+    pub(super) fn put_top(&self, tree: &mut ExplainTree, ranked: &Ranked<'_>, run: Option<&Found>) {
         let mut root = std::mem::take(&mut tree.plan);
         if root.operator == "Limit" {
             // That of a plan which is asked for everything, and for no page.
@@ -109,11 +105,11 @@ impl SearchBuilder<'_> {
             Decision::accepted("score patterns by their best terms", pattern.to_string())
                 .instead_of("the same score for every match", None)
         }));
-        if let Some((found, took)) = run {
+        if let Some(found) = run {
             node.actual = Some(Actual {
                 documents: found.n_hits,
                 documents_in: root.actual.as_ref().map(|actual| actual.documents),
-                time_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX),
+                time_ns: u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX),
                 positions: found.looked_at.positions(),
                 complete: found.stopped.is_none(),
                 stopped: found.stopped.is_some(),

@@ -3,10 +3,10 @@
 //! All ways run in turn, and of each the least time counts, so that what else the machine does spoils rounds and not ways. What is
 //! fetched of hits is the same in all ways and left out.
 
-use super::answer::{Found, LookedAt};
+use super::answer::{Found, LookedAt, Ready};
 use super::search::SearchBuilder;
 use super::top_k::Way;
-use super::{FacetCounts, Relation, Total, TotalMode};
+use super::{FacetCounts, Relation, Total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainNode, ExplainTree};
 use crate::ids::DocId;
@@ -170,8 +170,14 @@ impl SearchBuilder<'_> {
         let is_collapsed = self.is_collapsed();
         if first.is_planned && !is_collapsed {
             let pages = matches!(options.goal, Goal::Page { limit: 1.., .. });
+            let can_be_had = |way: &Forced| match way {
+                Forced::CollectAll => pages && self.facets.is_empty(),
+                // Everything that matches is kept for facets, whatever else is wanted.
+                Forced::WriteThenCount | Forced::ReadPostings => self.facets.is_empty(),
+                _ => true,
+            };
             let all = plan.decisions.iter().flat_map(|decision| plan.otherwise(decision));
-            for way in all.filter(|way| pages || *way != Forced::CollectAll) {
+            for way in all.filter(can_be_had) {
                 if !ways.contains(&way) {
                     ways.push(way);
                 }
@@ -215,37 +221,14 @@ impl SearchBuilder<'_> {
         let _scope = self.searcher.enter(&self.budget);
         let ranked = self.ranked()?;
         let mut hits = vec![];
-        let mut add = |doc, score: Option<f32>, values| {
-            hits.push((doc, score.map(f32::to_bits), values));
+        let found = self.find(ranked.as_ref(), Ready::default(), |hit| {
+            hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
-        };
-        let found = match &ranked {
-            _ if self.is_collapsed() => self.collapsed(|hit| add(hit.doc, hit.score, hit.sort))?,
-            Some(ranked) if self.is_scored(ranked) => {
-                self.best(ranked, false, None, |doc, score| add(doc, Some(score), vec![]))?
-            }
-            _ if self.is_sorted() => self.sorted(None, add)?,
-            _ => {
-                let found = self.planned()?;
-                let score = ranked.as_ref().and_then(Ranked::constant);
-                found.docs.iter().try_for_each(|doc| add(*doc, score, vec![]))?;
-                found
-            }
-        };
+        })?;
         let took = started.elapsed();
-        let is_planned = match &ranked {
-            Some(ranked) if self.is_scored(ranked) && !self.is_collapsed() => {
-                let way = self.way(ranked);
-                let is_counted =
-                    matches!(found.looked_at, LookedAt::Blocks(it) if it.matching.is_some());
-                self.needs_matches(way)
-                    || way == Way::Bounds && self.total != TotalMode::Unknown && !is_counted
-            }
-            _ => true,
-        };
         let has_streams =
             matches!(found.looked_at, LookedAt::Columns(it) if it.streamed.segments > 0);
-        let Found { total, facets, facet_profiles, .. } = found;
+        let Found { total, facets, facet_profiles, is_planned, .. } = found;
         let methods = facet_profiles.iter().map(|profile| profile.method).collect();
         Ok(Ran { hits, total, facets, took, is_planned, has_streams, methods })
     }

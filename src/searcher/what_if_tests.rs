@@ -180,6 +180,14 @@ fn whatever_is_decided_the_answer_is_the_same() {
             false => try_all(&forms[nth % forms.len()], &mut taken),
         }
     }
+    // Of an index without deleted documents a pattern can be the whole plan.
+    let quiet = filled(schema(), |writer| {
+        for doc in 0..600 {
+            writer.add(Document::new().with("text", format!("w{}", doc % 97))).unwrap();
+        }
+        writer.commit().unwrap();
+    });
+    forms(&quiet, &query("w1*")).iter().for_each(|search| try_all(search, &mut taken));
     // A way that nothing takes would be one that nothing tests.
     let others = [
         Forced::Order(crate::plan::NodeId(0), InputOrder::LargestFirst),
@@ -189,12 +197,14 @@ fn whatever_is_decided_the_answer_is_the_same() {
         Forced::UniteLists(crate::plan::NodeId(0)),
         Forced::ByColumn(crate::plan::NodeId(0)),
         Forced::FindRange,
+        Forced::UniteTerms,
         Forced::PhrasesFirst,
         Forced::CollectAll,
         Forced::ScoreAll,
         Forced::ByBounds,
         Forced::PlaceAll,
         Forced::SortAll,
+        Forced::WithoutStreams,
     ];
     let methods = [FacetMethod::Column, FacetMethod::Dictionary, FacetMethod::MostFrequentFirst];
     let others = others.iter().map(|way| way.name()).chain(methods.map(FacetMethod::name));

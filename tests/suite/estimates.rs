@@ -61,6 +61,55 @@ fn words_that_keep_company_are_estimated_by_some_of_many_windows() {
     assert_eq!(plan(&searcher, text, EstimateFrom::Samples).plan.estimate, sampled);
 }
 
+/// Two words that do not know each other, frequent in two windows and rare in twenty, and three that are always together.
+#[test]
+fn dense_windows_say_nothing_wrong_of_sparse_ones() {
+    const DENSE: u32 = 2 << 16;
+    let texts = (0..22_u32 << 16).map(|n| {
+        let hash = u64::from(n).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let (x, y, z) = (hash >> 40 & 0xFFFF, hash >> 20 & 0xFFFF, hash & 0xFFFF);
+        let one_in = if n < DENSE { 2 } else { 200 };
+        let words = [("x", x), ("y", y), ("p q r", z)];
+        let words = words.iter().filter(|(_, chance)| *chance < 65_536 / one_in);
+        words.map(|(word, _)| *word).collect::<Vec<_>>().join(" ")
+    });
+    let searcher = fill(&Index::in_memory(schema()), &[texts.collect()]);
+    for text in ["x AND y", "+p +q +r", "x AND y AND p", "(x OR p) AND y"] {
+        let actual = searcher.count(&searcher.parse(text).unwrap()).unwrap();
+        let e = plan(&searcher, text, EstimateFrom::Samples).plan.estimate;
+        let q = e.documents as f64 / actual as f64;
+        assert!((0.8..1.25).contains(&q), "{q} of {actual}: {text}: {e:?}");
+    }
+}
+
+/// Many segments of a few documents each take no more than one.
+#[test]
+fn many_segments_are_sampled_as_long_as_there_is_work_left() {
+    let index = Index::in_memory(schema());
+    let options =
+        treepie::WriterOptions::new().merge_policy(treepie::MergePolicy::default().factor(256));
+    let mut writer = index.writer_with(options).unwrap();
+    for n in 0..120_000_u32 {
+        let text = ["a b c d", "a b", "a", "c d"].get(n as usize % 16).copied().unwrap_or("x");
+        writer.add(Document::new().with("t", text)).unwrap();
+        if n % 1_200 == 1_199 {
+            writer.commit().unwrap();
+        }
+    }
+    let searcher = index.searcher().unwrap();
+    let tree = plan(&searcher, "+a +b +c +d", EstimateFrom::Samples);
+    let node = node(&tree, "Intersect");
+    let of = |source: &str| {
+        node.segments.iter().filter(|part| part.estimate.source.contains(source)).count()
+    };
+    assert_eq!(node.segments.len(), 100);
+    assert!(of("counted") >= 10 && of("independence") >= 10, "{tree}");
+    for part in &node.segments {
+        let e = &part.estimate;
+        assert!(e.lower <= 75 && 75 <= e.upper, "{tree}");
+    }
+}
+
 #[test]
 fn a_little_work_counts_all_windows_of_all_segments_and_says_so() {
     let text = |n: u32| match n % 40 {

@@ -227,6 +227,48 @@ fn every_node_says_what_its_part_of_the_query_says() {
     assert!(counts.iter().all(|n| *n > 10_000), "each verdict is there: {counts:?}");
 }
 
+/// Documents behind the first 65,536 are looked up where they are, in lists of every kind.
+#[test]
+fn documents_of_later_windows_are_told_of_as_those_of_the_first() {
+    const N: u64 = 70_000;
+    let index = Index::in_memory(schema());
+    let mut writer = index.writer().unwrap();
+    let has = |word: &str, doc: u64| match word {
+        "half" => doc.is_multiple_of(2),
+        "late" => doc >= 66_000,
+        "rare" => doc % 6_600 == 5,
+        "inline" => doc == 5 || doc == 66_005,
+        "run" => (60_000..69_000).contains(&doc),
+        _ => true,
+    };
+    let words = ["half", "late", "rare", "inline", "run", "every"];
+    for doc in 0..N {
+        let text: Vec<_> = words.into_iter().filter(|word| has(word, doc)).collect();
+        writer.add(Document::new().with("text", text.join(" "))).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    // The same below 65,536 and above.
+    let docs = [5, 6, 7, 400, 66_005, 66_006, 66_007, 66_400, 69_999, 464, 65_541];
+    for (text, expected) in [
+        ("half AND late", &(|doc| has("half", doc) && has("late", doc)) as &dyn Fn(u64) -> bool),
+        ("rare AND every", &|doc| has("rare", doc)),
+        ("inline OR run", &|doc| has("inline", doc) || has("run", doc)),
+        ("l* AND r*", &|doc| has("late", doc) && (has("rare", doc) || has("run", doc))),
+        ("\"half late\"", &|doc| has("half", doc) && has("late", doc)),
+        ("every -late -run", &|doc| !has("late", doc) && !has("run", doc)),
+    ] {
+        let query = parse(text);
+        let search =
+            searcher.search(&query).count_only().explain_documents(docs.into_iter().map(DocId));
+        for tree in [search.clone().explain().unwrap(), search.analyze().unwrap()] {
+            for document in &tree.documents {
+                assert_eq!(document.matches, expected(document.doc), "{text}: {document:?}");
+            }
+        }
+    }
+}
+
 type Search<'s> = Box<dyn Fn() -> SearchBuilder<'s> + 's>;
 
 #[test]

@@ -12,13 +12,21 @@ fn schema() -> Schema {
     Schema::builder().text("text").keyword("tag").build().unwrap()
 }
 
-fn searcher(docs: &[Document]) -> Searcher {
+/// Of two segments; with deleted ones behind every third document there was one with every word.
+fn searcher(docs: &[Document], with_deleted: bool) -> Searcher {
     let index = Index::in_memory(schema());
     let mut writer = index.writer().unwrap();
     for part in docs.chunks(docs.len().div_ceil(2).max(1)) {
-        part.iter().for_each(|document| writer.add(document.clone()).unwrap());
+        for (nth, document) in part.iter().enumerate() {
+            writer.add(document.clone()).unwrap();
+            if with_deleted && nth % 3 == 0 {
+                let all = "a b c d e f paris texas london bridge deleted";
+                writer.add(Document::new().with("text", all).with("tag", "a")).unwrap();
+            }
+        }
         writer.commit().unwrap();
     }
+    writer.delete(&parse("text:deleted", &ParseOptions::default()).unwrap()).unwrap();
     // Of no documents, too.
     writer.commit().unwrap();
     drop(writer);
@@ -27,7 +35,7 @@ fn searcher(docs: &[Document]) -> Searcher {
 
 fn of_texts(texts: &[&str]) -> Searcher {
     let docs: Vec<_> = texts.iter().map(|text| Document::new().with("text", *text)).collect();
-    searcher(&docs)
+    searcher(&docs, false)
 }
 
 fn why(searcher: &Searcher, text: &str) -> WhyEmpty {
@@ -90,7 +98,7 @@ fn the_conflict_is_the_smallest_there_is() {
                 document.with("tag", ["a", "b", "c"][random.below(3)])
             })
             .collect();
-        let (naive, searcher) = (NaiveIndex::new(&schema(), &docs), searcher(&docs));
+        let (naive, searcher) = (NaiveIndex::new(&schema(), &docs), searcher(&docs, true));
         let n = 1 + random.below(5);
         let text: Vec<String> = (0..n).map(|_| condition(&mut random, 2)).collect();
         let query = searcher.parse(&text.join(" AND ")).unwrap();

@@ -35,8 +35,8 @@ pub(super) fn look_at(look: &mut Look<'_>) {
         Digits(q_error(&node)),
         node.estimate.source,
     );
-    let few = look.documents * BOUNDS_PERCENT / 100;
-    if node.estimate.lower <= few && node.estimate.upper >= look.documents - few {
+    let few = look.documents / 100 * BOUNDS_PERCENT;
+    if node.estimate.lower <= few && node.estimate.upper >= look.documents.saturating_sub(few) {
         message += "; its bounds say nothing";
     }
     let finding = Finding::new("estimate far off", Severity::Hint, message);

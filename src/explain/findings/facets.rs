@@ -1,8 +1,9 @@
 //! Facets that take most of the time.
 
-use super::Finding;
 use super::look::{Look, facet_ns};
+use super::{Facts, Finding};
 use crate::explain::ExplainFacet;
+use crate::explain::caption::{Placed, by_level};
 use crate::explain::units::Count;
 
 /// Fewer lists are intersected within some hundred microseconds.
@@ -14,12 +15,12 @@ const LIMIT_LARGE: u64 = 100;
 
 pub(super) fn look_at(look: &mut Look<'_>) {
     let tree = look.tree;
-    for facet in &tree.facets {
-        slow(look, facet);
+    for Placed { node, .. } in by_level(&tree.facets) {
+        slow(look, node);
     }
 }
 
-fn slow(look: &mut Look<'_>, facet: &ExplainFacet) {
+fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
     let ns = facet_ns(facet);
     let Some(actual) = &facet.actual else { return };
     let values = actual.column.map_or(0, |column| column.documents);
@@ -32,15 +33,15 @@ fn slow(look: &mut Look<'_>, facet: &ExplainFacet) {
         terms => format!("intersecting the lists of {}", Count(terms, "term")),
     };
     let message = look.went_into(ns, &format!("counting the facet {}: {what}", facet.field));
-    let remedy = if actual.terms_intersected >= TERMS_MANY { by_lists(look, facet) } else { None };
-    let finding = Finding::new("slow facet", look.severity(ns), message);
-    look.add(ns, finding.of_facet(facet).remedy(remedy));
+    let finding = Finding::new("slow facet", look.severity(ns), message).of_facet(facet);
+    let by_terms = actual.terms_intersected >= TERMS_MANY;
+    look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
 }
 
 /// What spares lists.
-fn by_lists(look: &Look<'_>, facet: &ExplainFacet) -> Option<String> {
+fn by_lists(facts: &dyn Facts, facet: &ExplainFacet) -> Option<String> {
     let mut parts = vec![];
-    if look.facts.has_column(&facet.field) == Some(false) {
+    if facts.has_column(&facet.field) == Some(false) {
         parts.push("a column (facet = true in the schema), where each match is looked up");
     }
     if facet.limit >= LIMIT_LARGE {

@@ -1,6 +1,6 @@
 //! What a search suffers from the state of the index, and searches that did not come to their end.
 
-use super::look::{Look, is_leaf, own_ns};
+use super::look::{Look, is_leaf, own_ns, percent, sum};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::units::{Bytes, Count};
@@ -28,8 +28,9 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 /// A search that a deadline or a caller ended.
 fn stopped(look: &mut Look<'_>) {
     let is_stopped = |node: &ExplainNode| node.actual.as_ref().is_some_and(|it| it.stopped);
-    let mut deepest_first = look.nodes.iter().rev().map(|(node, _)| *node);
-    let Some(node) = deepest_first.find(|node| is_stopped(node)) else { return };
+    // Those above it were stopped by it.
+    let mut last_first = look.nodes.iter().rev().map(|(node, _)| *node);
+    let Some(node) = last_first.find(|node| is_stopped(node)) else { return };
     let message = format!(
         "the search was stopped at {} {}, so the answer is what was found until then",
         node.operator, node.label
@@ -50,11 +51,11 @@ fn segments(look: &mut Look<'_>) {
 }
 
 fn deleted(look: &mut Look<'_>) {
-    let deleted: u64 = look.tree.segments.iter().map(|segment| segment.deleted).sum();
-    if deleted < DELETED_MANY || 100 * deleted < DELETED_PERCENT * look.documents {
+    let deleted = sum(look.tree.segments.iter().map(|segment| segment.deleted));
+    let percent = percent(deleted, look.documents);
+    if deleted < DELETED_MANY || percent < DELETED_PERCENT {
         return;
     }
-    let percent = 100 * deleted / look.documents.max(1);
     let message =
         format!("{} ({percent} %) are deleted and still read", Count(deleted, "document"));
     let remedy = Some("merge the index".to_owned());
@@ -64,7 +65,7 @@ fn deleted(look: &mut Look<'_>) {
 fn one_list(look: &mut Look<'_>) {
     let bytes_read =
         |at: &usize| look.nodes[*at].0.actual.as_ref().map_or(0, |actual| actual.bytes_read);
-    let all: u64 = (0..look.nodes.len()).map(|at| bytes_read(&at)).sum();
+    let all = sum((0..look.nodes.len()).map(|at| bytes_read(&at)));
     let leaves = (0..look.nodes.len()).filter(|at| is_leaf(look.nodes[*at].0));
     // Where there is nothing else to read, it is no news.
     if leaves.clone().count() < 2 {
@@ -72,10 +73,10 @@ fn one_list(look: &mut Look<'_>) {
     }
     let Some(most) = leaves.max_by_key(bytes_read) else { return };
     let (bytes, node) = (bytes_read(&most), look.nodes[most].0);
-    if bytes < BYTES_MANY || 100 * bytes < BYTES_PERCENT * all || !look.matters(own_ns(node)) {
+    let percent = percent(bytes, all);
+    if bytes < BYTES_MANY || percent < BYTES_PERCENT || !look.matters(own_ns(node)) {
         return;
     }
-    let percent = 100 * bytes / all.max(1);
     let message = format!("{percent} % of what was read, {}, is of {}", Bytes(bytes), node.label);
     look.add(own_ns(node), Finding::new("one long list", Severity::Note, message).of_node(node));
 }

@@ -4,6 +4,7 @@ use super::{Facts, Finding, Severity};
 use crate::explain::{ExplainFacet, ExplainNode, ExplainTree};
 use crate::query::{ParseOptions, Query, parse};
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// What takes less of the time, in percent, is not worth a sentence: without it the search would not be noticeably faster.
 const SHARE_MIN: u64 = 10;
@@ -12,16 +13,22 @@ const SHARE_OF_MOST: u64 = 50;
 /// Findings of one rule in one tree, the weightiest: more of the same say nothing new.
 const OF_ONE_RULE_MAX: usize = 3;
 
+/// What can be done about a finding, where that is a question to an index; asked once it is clear that the finding is told.
+type Remedy<'t> = Box<dyn FnOnce(&dyn Facts) -> Option<String> + 't>;
+
 pub(super) struct Look<'t> {
     pub(super) tree: &'t ExplainTree,
-    pub(super) facts: &'t dyn Facts,
+    facts: &'t dyn Facts,
     /// Documents of all segments, deleted ones included, as estimates count them.
     pub(super) documents: u64,
     /// All nodes, parents first, each with the place of its parent.
     pub(super) nodes: Vec<(&'t ExplainNode, Option<usize>)>,
-    /// Own times of nodes and facets together; of facets within others these have it.
+    /// Own times of nodes and facets together.
     time_ns: u64,
-    found: Vec<(u64, Finding)>,
+    /// By the place of a node, the words that are looked for right below it and that documents have.
+    known_words: HashMap<usize, HashSet<String>>,
+    /// Each with its share of the time.
+    found: Vec<(u64, Finding, Option<Remedy<'t>>)>,
 }
 
 impl<'t> Look<'t> {
@@ -32,17 +39,15 @@ impl<'t> Look<'t> {
             nodes.push((node, parent));
             todo.extend(node.children.iter().rev().map(|child| (child, Some(at))));
         }
-        let of_nodes: u64 = nodes.iter().map(|(node, _)| own_ns(node)).sum();
-        let of_facets: u64 = tree.facets.iter().map(facet_ns).sum();
-        let documents = tree.segments.iter().map(|segment| segment.documents).sum();
-        let time_ns = of_nodes.saturating_add(of_facets);
-        Look { tree, facts, documents, nodes, time_ns, found: vec![] }
+        let time_ns = tree.measured_ns();
+        let documents = sum(tree.segments.iter().map(|segment| segment.documents));
+        let (known_words, found) = (HashMap::new(), vec![]);
+        Look { tree, facts, documents, nodes, time_ns, known_words, found }
     }
 
     /// How much of the time something took, in percent; `None` where no times are known.
     pub(super) fn share(&self, ns: u64) -> Option<u64> {
-        let percent = (100 * u128::from(ns)).checked_div(self.time_ns.into())?;
-        Some(u64::try_from(percent).unwrap_or(u64::MAX))
+        (self.time_ns > 0).then(|| percent(ns, self.time_ns))
     }
 
     /// Whether that is enough to be told.
@@ -73,7 +78,7 @@ impl<'t> Look<'t> {
 
     /// Own times of a node and of all that is below it.
     pub(super) fn ns_below(node: &ExplainNode) -> u64 {
-        node.iter().map(own_ns).sum()
+        sum(node.iter().map(own_ns))
     }
 
     /// Whether a node is an input that excludes documents.
@@ -86,16 +91,42 @@ impl<'t> Look<'t> {
 
     /// Adds what a rule has found, with the time that it is about.
     pub(super) fn add(&mut self, ns: u64, finding: Finding) {
-        self.found.push((self.share(ns).unwrap_or(0), finding));
+        self.found.push((self.share(ns).unwrap_or(0), finding, None));
+    }
+
+    /// The same, with a remedy that an index is asked for.
+    pub(super) fn add_asking(
+        &mut self,
+        ns: u64,
+        finding: Finding,
+        remedy: impl FnOnce(&dyn Facts) -> Option<String> + 't,
+    ) {
+        self.found.push((self.share(ns).unwrap_or(0), finding, Some(Box::new(remedy))));
+    }
+
+    /// Whether a word that no document has stands beside the same of another field that documents have.
+    pub(super) fn is_known_beside(&mut self, parent: usize, word: &str) -> bool {
+        let nodes = &self.nodes;
+        let known = self.known_words.entry(parent).or_insert_with(|| {
+            let below = nodes[parent].0.children.iter();
+            below.filter(|it| is_leaf(it) && it.estimate.upper > 0).filter_map(text_of).collect()
+        });
+        known.contains(word)
     }
 
     /// All that was found, the weightiest first: by severity, then by time, then in the order of the rules.
     pub(super) fn finish(mut self) -> Vec<Finding> {
-        self.found.sort_by_key(|(share, finding)| Reverse((finding.severity, *share)));
+        self.found.sort_by_key(|(share, finding, _)| Reverse((finding.severity, *share)));
         let mut findings: Vec<Finding> = vec![];
-        for (_, finding) in self.found {
+        for (_, mut finding, remedy) in self.found {
             let of_rule = findings.iter().filter(|other| other.rule == finding.rule);
-            if of_rule.count() < OF_ONE_RULE_MAX && !findings.contains(&finding) {
+            if of_rule.count() >= OF_ONE_RULE_MAX {
+                continue;
+            }
+            if let Some(remedy) = remedy {
+                finding.remedy = remedy(self.facts);
+            }
+            if !findings.contains(&finding) {
                 findings.push(finding);
             }
         }
@@ -122,6 +153,29 @@ impl Finding {
     pub(super) fn remedy(mut self, remedy: impl Into<Option<String>>) -> Self {
         self.remedy = remedy.into();
         self
+    }
+}
+
+/// Trees of any origin may say anything.
+pub(super) fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
+}
+
+/// What part of `whole` that is, in percent.
+pub(super) fn percent(part: u64, whole: u64) -> u64 {
+    let percent = (100 * u128::from(part)).checked_div(whole.into()).unwrap_or_default();
+    u64::try_from(percent).unwrap_or(u64::MAX)
+}
+
+/// What a leaf looks for, whatever the field.
+pub(super) fn text_of(node: &ExplainNode) -> Option<String> {
+    match &asked(node)? {
+        Query::Word { text, .. }
+        | Query::Phrase { text, .. }
+        | Query::Prefix { text, .. }
+        | Query::Fuzzy { text, .. } => Some(text.clone()),
+        Query::Wildcard { pattern, .. } | Query::Regex { pattern, .. } => Some(pattern.clone()),
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Prefixes, wildcards, regular expressions and fuzzy words that stand for too many terms, or look at too many.
 
 use super::look::{Look, asked, own_ns};
-use super::{Finding, Severity};
+use super::{Facts, Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::units::{Count, Grouped};
 use crate::query::{PATTERN_TERMS_MAX, Query};
@@ -34,7 +34,7 @@ pub(super) fn look_at(look: &mut Look<'_>) {
 }
 
 /// A pattern that stands for many terms.
-fn wide(look: &mut Look<'_>, node: &ExplainNode) {
+fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let ns = own_ns(node);
     let terms = match &node.actual {
         Some(actual) => actual.terms.map_or(0, |terms| terms.expanded),
@@ -50,22 +50,21 @@ fn wide(look: &mut Look<'_>, node: &ExplainNode) {
         Some(_) => look.went_into(ns, &what),
         None => format!("{} stands for {} or more", node.label, Count(terms, "term")),
     };
-    let remedy = match &asked(node) {
-        Some(Query::Prefix { text, .. }) => Some(longer_prefix(look, node, text)),
-        Some(Query::Fuzzy { .. }) => narrower_fuzzy(look, node),
+    let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
+    look.add_asking(ns, finding, move |facts| match &asked(node) {
+        Some(Query::Prefix { text, .. }) => Some(longer_prefix(facts, node, text)),
+        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, node),
         _ => None,
-    };
-    let finding = Finding::new("wide expansion", look.severity(ns), message);
-    look.add(ns, finding.of_node(node).remedy(remedy));
+    });
 }
 
 /// What a prefix of some more characters would leave, at the most.
-fn longer_prefix(look: &Look<'_>, node: &ExplainNode, text: &str) -> String {
+fn longer_prefix(facts: &dyn Facts, node: &ExplainNode, text: &str) -> String {
     let n_chars = text.chars().count();
     let field = node.field.as_deref().unwrap_or_default();
     let mut widest = None;
     for more in 1..=MORE_CHARS_MAX {
-        let Some(found) = look.facts.widest_prefix(field, text, more) else { break };
+        let Some(found) = facts.widest_prefix(field, text, more) else { break };
         let is_few = found.terms < TERMS_WIDE;
         widest = Some((n_chars + more, found));
         if is_few {
@@ -83,23 +82,21 @@ fn longer_prefix(look: &Look<'_>, node: &ExplainNode, text: &str) -> String {
 }
 
 /// A pattern without a fixed beginning, for which most terms of the field are looked at. Whether it is one.
-fn looks_at_all(look: &mut Look<'_>, node: &ExplainNode) -> bool {
+fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     let Some(terms) = node.actual.as_ref().and_then(|actual| actual.terms) else { return false };
     // Where most of them are meant, they are what takes the time.
     if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
         return false;
     }
-    let remedy = match &asked(node) {
-        Some(Query::Wildcard { pattern, .. }) => pattern.starts_with(['*', '?']).then(|| {
-            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned()
-        }),
-        Some(Query::Regex { .. }) => {
-            Some("an expression that begins with some characters spares all terms that begin otherwise".to_owned())
-        }
-        Some(Query::Fuzzy { .. }) => narrower_fuzzy(look, node),
-        _ => None,
+    let asked = asked(node);
+    let is_told = match &asked {
+        Some(Query::Wildcard { pattern, .. }) => pattern.starts_with(['*', '?']),
+        Some(Query::Regex { .. } | Query::Fuzzy { .. }) => true,
+        _ => false,
     };
-    let Some(remedy) = remedy else { return false };
+    if !is_told {
+        return false;
+    }
     let field = node.field.as_deref().unwrap_or_default();
     let message = format!(
         "{} of {field} were looked at for {} of {}",
@@ -107,17 +104,25 @@ fn looks_at_all(look: &mut Look<'_>, node: &ExplainNode) -> bool {
         Grouped(terms.expanded),
         node.label
     );
-    let finding = Finding::new("wide search for terms", Severity::Hint, message);
-    look.add(own_ns(node), finding.of_node(node).remedy(remedy));
+    let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
+    look.add_asking(own_ns(node), finding, move |facts| match asked {
+        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, node),
+        Some(Query::Regex { .. }) => Some(
+            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
+        ),
+        _ => Some(
+            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned(),
+        ),
+    });
     true
 }
 
 /// A fuzzy word with a first character that is as written, if that spares anything.
-fn narrower_fuzzy(look: &Look<'_>, node: &ExplainNode) -> Option<String> {
+fn narrower_fuzzy(facts: &dyn Facts, node: &ExplainNode) -> Option<String> {
     let mut narrower = asked(node)?;
     let Query::Fuzzy { fuzziness, .. } = &mut narrower else { return None };
-    fuzziness.prefix_len += 1;
-    let walked = look.facts.walked(&narrower);
+    fuzziness.prefix_len = fuzziness.prefix_len.saturating_add(1);
+    let walked = facts.walked(&narrower);
     Some(match walked {
         None => format!("a fixed beginning, as {narrower}, spares all terms that begin otherwise"),
         Some(walked) => format!(

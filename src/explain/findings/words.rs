@@ -1,6 +1,6 @@
 //! Conditions that say nothing, or too much: words that no document has or every one, and queries that only exclude.
 
-use super::look::{Look, asked, is_leaf};
+use super::look::{Look, asked, is_leaf, text_of};
 use super::{Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::units::Count;
@@ -52,48 +52,32 @@ fn unknown(look: &mut Look<'_>, at: usize) {
         true => (Severity::Warning, "nothing matches"),
         false => (Severity::Hint, "it adds nothing"),
     };
-    let asked = asked(node);
-    let mut similar = match (&asked, &node.field) {
-        (Some(Query::Word { text, .. } | Query::Phrase { text, .. }), Some(field)) => {
-            look.facts.similar_words(field, text)
-        }
-        _ => vec![],
-    };
-    similar.truncate(SIMILAR_SHOWN);
-    let similar: Vec<String> = similar
-        .into_iter()
-        .map(|(word, documents)| format!("'{word}' ({})", Count(documents, "document")))
-        .collect();
-    let remedy = (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")));
     let message = format!("no document has {what}, so {effect}");
-    look.add(0, Finding::new("unknown word", severity, message).of_node(node).remedy(remedy));
+    let finding = Finding::new("unknown word", severity, message).of_node(node);
+    look.add_asking(0, finding, move |facts| {
+        let asked = asked(node);
+        let (Some(Query::Word { text, .. } | Query::Phrase { text, .. }), Some(field)) =
+            (&asked, &node.field)
+        else {
+            return None;
+        };
+        let similar = facts.similar_words(field, text).into_iter().take(SIMILAR_SHOWN);
+        let similar: Vec<_> = similar
+            .map(|(word, documents)| format!("'{word}' ({})", Count(documents, "document")))
+            .collect();
+        (!similar.is_empty()).then(|| format!("like it are {}", similar.join(", ")))
+    });
 }
 
 /// Whether a word stands beside the same of another field that documents have: a word that is looked for in several
 /// fields need not be in all of them.
-fn is_known_in_another_field(look: &Look<'_>, at: usize) -> bool {
+fn is_known_in_another_field(look: &mut Look<'_>, at: usize) -> bool {
     let (node, parent) = look.nodes[at];
-    let Some(parent) = parent.map(|parent| look.nodes[parent].0) else { return false };
-    if parent.operator != "Union" && parent.operator != "AtLeast" {
+    let Some(parent) = parent else { return false };
+    if !matches!(&*look.nodes[parent].0.operator, "Union" | "AtLeast") {
         return false;
     }
-    let Some(text) = text_of(node) else { return false };
-    let others = parent.children.iter().filter(|other| is_leaf(other) && other.field != node.field);
-    others
-        .filter(|other| other.estimate.upper > 0)
-        .any(|other| text_of(other).as_ref() == Some(&text))
-}
-
-/// What a leaf looks for, whatever the field.
-fn text_of(node: &ExplainNode) -> Option<String> {
-    match &asked(node)? {
-        Query::Word { text, .. }
-        | Query::Phrase { text, .. }
-        | Query::Prefix { text, .. }
-        | Query::Fuzzy { text, .. } => Some(text.clone()),
-        Query::Wildcard { pattern, .. } | Query::Regex { pattern, .. } => Some(pattern.clone()),
-        _ => None,
-    }
+    text_of(node).is_some_and(|text| look.is_known_beside(parent, &text))
 }
 
 /// Whether it is known that nothing matches the whole query.
@@ -146,7 +130,7 @@ fn only_excluded(look: &mut Look<'_>) {
         || !root.children.iter().all(is_excluded)
         || !root.children.iter().any(is_asked)
         || look.documents < DOCUMENTS_MIN
-        || 2 * root.estimate.documents < look.documents
+        || root.estimate.documents.saturating_mul(2) < look.documents
     {
         return;
     }

@@ -190,7 +190,7 @@ fn use_in_every_way(json: &str, tree: &ExplainTree) {
     let _ = (tree.to_folded(), tree.to_outline());
     #[cfg(feature = "viewer")]
     tree.to_html();
-    let other = ExplainTree { query: "another".into(), findings: vec![], ..tree.clone() };
+    let other = ExplainTree { query: "another".into(), findings: tree.find(), ..tree.clone() };
     let diff = PlanDiff::new(tree, &other);
     let _ = (diff.to_string(), diff.to_json());
     assert!(PlanDiff::new(tree, tree).is_same(), "{json}");

@@ -123,9 +123,30 @@ fn check_segments(node: &ExplainNode, of: &str) {
     if node.segments.is_empty() || node.actual.is_none() {
         return;
     }
-    let mut sum = Actual::default();
-    node.segments.iter().flat_map(|segment| &segment.actual).for_each(|actual| sum.add(actual));
-    assert_eq!(node.actual.as_ref(), Some(&sum), "{of}");
+    type Counter = fn(&Actual) -> u64;
+    let counters: [(&str, Counter); 10] = [
+        ("documents", |it| it.documents),
+        ("in", |it| it.documents_in.unwrap_or(0)),
+        ("time", |it| it.time_ns),
+        ("bytes", |it| it.bytes_read),
+        ("arrays", |it| it.containers.array),
+        ("bitmaps", |it| it.containers.bitmap),
+        ("runs", |it| it.containers.run),
+        ("skipped", |it| it.containers.skipped),
+        ("terms", |it| it.terms.map_or(0, |terms| terms.visited + terms.expanded)),
+        ("positions", |it| it.positions.map_or(0, |it| it.candidates + it.positions)),
+    ];
+    let of_segments = || node.segments.iter().flat_map(|segment| &segment.actual);
+    let sum = node.actual.as_ref().unwrap();
+    for (name, counter) in counters {
+        let added: u64 = of_segments().map(counter).sum();
+        assert_eq!(counter(sum), added, "{name}: {of}");
+        let spread = node.spread(counter).unwrap();
+        let n = node.segments.len() as f64;
+        assert!((spread.mean * n - added as f64).abs() < 0.01 * n, "{name}: {of}");
+        assert!(of_segments().all(|it| (spread.min..=spread.max).contains(&counter(it))), "{of}");
+    }
+    assert_eq!(sum.complete, of_segments().all(|it| it.complete), "{of}");
     for segment in &node.segments {
         check_estimate(&segment.estimate, of);
         check_actual(&segment.estimate, segment.actual.as_ref().unwrap(), of);
