@@ -168,7 +168,7 @@ fn index() -> Result<Index> {
     let mut writer = index.writer()?;
     for doc in 0..N_DOCS {
         let [few, some] = SHORT.map(|n| doc % (N_DOCS / n));
-        // Most have both words of the phrase, and none has it.
+        // All have both words of the phrase, and none has it.
         let text = format!("left own{doc} few{few} some{some} right middle left");
         writer.add(Document::new().with("text", text))?;
     }

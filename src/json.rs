@@ -3,6 +3,7 @@
 
 mod reader;
 
+pub use reader::JSON_BYTES_MAX;
 pub(crate) use reader::Reader;
 
 use std::fmt::{Display, Write};

@@ -141,10 +141,10 @@ impl Bytes<'_> {
                 actual: of.maybe(Self::actual),
             }),
             decisions: self.several(Self::decision),
-            windows: self.several(|of| ContainerMap {
-                segment: of.text(),
-                kinds: ["", "a", "b.r"][of.below(3)].into(),
-                documents: of.several(|of| of.number() as u32),
+            windows: self.several(|of| {
+                let kinds = ["", "a", "b.r"][of.below(3)].to_owned();
+                let documents = kinds.chars().map(|_| of.number() as u32).collect();
+                ContainerMap { segment: of.text(), kinds, documents }
             }),
             children: match depth {
                 0..5 => self.several(|of| of.node(depth + 1)),
@@ -263,22 +263,23 @@ impl Bytes<'_> {
         InBuckets { buckets: self.number(), documents: self.number() }
     }
 
-    /// What is counted by a column tells nothing of terms.
+    /// By terms, by a column or by both.
     fn facet_actual(&mut self) -> FacetActual {
-        let common = FacetActual {
+        let by_column = FacetActual {
             time_ns: self.number(),
             within: self.maybe(Self::in_buckets),
+            column: self.maybe(Self::column),
             ..FacetActual::default()
         };
-        match self.maybe(Self::column) {
-            column @ Some(_) => FacetActual { column, ..common },
-            None => FacetActual {
+        match self.boolean() {
+            true => by_column,
+            false => FacetActual {
                 terms_intersected: self.number(),
                 terms_skipped: self.number(),
                 terms_from_document_frequency: self.number(),
                 deleted_taken_away: self.number(),
                 bytes_read: self.number(),
-                ..common
+                ..by_column
             },
         }
     }

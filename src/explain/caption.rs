@@ -64,26 +64,6 @@ pub(super) fn by_level<N: Branch>(roots: &[N]) -> Vec<Placed<'_, N>> {
 }
 
 impl ExplainTree {
-    /// All time that was measured, of nodes and of facets.
-    pub(super) fn measured_ns(&self) -> u64 {
-        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
-        let facets = by_level(&self.facets);
-        let of_facets = facets.iter().filter_map(|facet| Some(facet.node.actual.as_ref()?.time_ns));
-        of_nodes.chain(of_facets).fold(0, u64::saturating_add)
-    }
-
-    /// The node that finds everything that matches, of which facets are counted, and its place level by level: below those
-    /// that make a page of it.
-    pub(super) fn matches(&self) -> (usize, &ExplainNode) {
-        let (mut at, mut node) = (0, &self.plan);
-        while let ("Limit" | "TopK" | "Sort" | "Collapse", [input]) =
-            (&*node.operator, &*node.children)
-        {
-            (at, node) = (at + 1, input);
-        }
-        (at, node)
-    }
-
     /// What stands above a drawing.
     pub(super) fn title(&self) -> String {
         let mut title = shown(&self.query, TITLE_CHARS_MAX);

@@ -182,10 +182,24 @@ pub struct FacetActual {
     pub time_ns: u64,
     /// Bytes of postings and dictionary that it read.
     pub bytes_read: u64,
-    /// What was looked at in a column, where it is counted by one.
+    /// What was looked at in a column, where it is counted by one; within another facet also beside terms, as each bucket may
+    /// be counted in another way.
     pub column: Option<ColumnCounts>,
     /// Within another facet, in which of its buckets it was counted.
     pub within: Option<InBuckets>,
+}
+
+impl FacetActual {
+    /// Whether it says anything of terms. What lies within another facet may be counted by terms in one bucket and by a
+    /// column in the next.
+    pub(super) fn is_by_terms(&self) -> bool {
+        self.column.is_none()
+            || self.terms_intersected > 0
+            || self.terms_skipped > 0
+            || self.terms_from_document_frequency > 0
+            || self.deleted_taken_away > 0
+            || self.bytes_read > 0
+    }
 }
 
 impl Default for Actual {

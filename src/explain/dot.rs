@@ -95,7 +95,8 @@ impl Dot {
     }
 
     fn facets(&mut self, tree: &ExplainTree, all_ns: u64) {
-        let (from, matches) = tree.matches();
+        // Level by level, what stands above what matches comes first.
+        let (from, matches) = (tree.above_matches().count(), tree.matches());
         self.line("  subgraph cluster_facets {");
         self.line("  label=\"facets\"; labeljust=l; style=rounded; color=gray60;");
         let placed = by_level(&tree.facets);

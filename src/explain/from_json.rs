@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::Reader;
 use crate::ranking::scorer::Explanation;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// What is read, for messages.
 const A_PLAN: &str = "a plan";
@@ -23,9 +24,10 @@ impl ExplainTree {
     /// # Errors
     ///
     /// With the line, the column and the path that leads there, such as `plan.children[2].estimate.upper`:
-    /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name or has a value of the wrong type;
+    /// [`ErrorKind::Corrupt`] for what is not JSON, lacks a name, has a value of the wrong type, or has nodes with other ids than
+    /// [`ExplainNode::number`] gives them;
     /// [`ErrorKind::UnsupportedVersion`] for a `schema_version` other than [`SCHEMA_VERSION`]; and
-    /// [`ErrorKind::LimitExceeded`] for more than 256 MiB, or more than 640 objects and arrays inside each other, which no
+    /// [`ErrorKind::LimitExceeded`] for more than [`JSON_BYTES_MAX`](super::JSON_BYTES_MAX), or more than 640 objects and arrays inside each other, which no
     /// plan of a query has.
     ///
     /// ```
@@ -75,7 +77,7 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
             "notes" => tree.notes = reader.array(Reader::string)?,
             "findings" => tree.findings = reader.array(finding)?,
             "page" => tree.page = Some(page(reader)?),
-            "plan" => tree.plan = node(reader)?,
+            "plan" => tree.plan = node(reader, &mut "0".to_owned())?,
             "segments" => tree.segments = reader.array(segment)?,
             "facets" => tree.facets = reader.array(facet)?,
             "documents" => tree.documents = reader.array(document)?,
@@ -101,12 +103,13 @@ fn page(reader: &mut Reader<'_>) -> Result<ExplainPage> {
     Ok(page)
 }
 
-fn node(reader: &mut Reader<'_>) -> Result<ExplainNode> {
+/// A node, whose id has to be `id`: the path that leads to it.
+fn node(reader: &mut Reader<'_>, id: &mut String) -> Result<ExplainNode> {
     let mut node = ExplainNode::default();
     let required = ["id", "operator", "label", "estimate", "children"];
     reader.object(&required, |reader, name| {
         match name {
-            "id" => node.id = reader.string()?,
+            "id" => node.id = reader.one_of(&[(&**id, ())]).map(|()| id.clone())?,
             "operator" => node.operator = reader.string()?,
             "label" => node.label = reader.string()?,
             "field" => node.field = reader.or_null(Reader::string)?,
@@ -118,12 +121,23 @@ fn node(reader: &mut Reader<'_>) -> Result<ExplainNode> {
             "segments" => node.segments = reader.array(node_segment)?,
             "decisions" => node.decisions = reader.array(decision)?,
             "windows" => node.windows = reader.array(container_map)?,
-            "children" => node.children = reader.array(self::node)?,
+            "children" => node.children = children(reader, id)?,
             _ => return Ok(false),
         }
         Ok(true)
     })?;
     Ok(node)
+}
+
+/// The inputs of the node `id`.
+fn children(reader: &mut Reader<'_>, id: &mut String) -> Result<Vec<ExplainNode>> {
+    let (len, mut nth) = (id.len(), 0);
+    reader.array(|reader| {
+        id.truncate(len);
+        write!(id, ".{nth}").expect("a String takes every text");
+        nth += 1;
+        node(reader, id)
+    })
 }
 
 /// The name of an algorithm; null where there is only one way.
@@ -321,7 +335,14 @@ fn container_map(reader: &mut Reader<'_>) -> Result<ContainerMap> {
         }
         Ok(true)
     })?;
-    Ok(map)
+    let (n_kinds, n_numbers) = (map.kinds.chars().count(), map.documents.len());
+    match n_kinds == n_numbers {
+        true => Ok(map),
+        false => Err(reader.error(
+            &format!("a number of documents for each of {n_kinds} windows"),
+            &format!("{n_numbers} before this"),
+        )),
+    }
 }
 
 fn decision(reader: &mut Reader<'_>) -> Result<Decision> {

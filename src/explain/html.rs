@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-qN32OgL0fTqs5BC9t4OtzEUxHTyUdlueaEYeU/lWVJ4='; \
+    script-src 'sha256-u0bLi4glYohUyLPFJgqggjyQDZqgLgwk9Ki32wfOndU='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",
@@ -83,7 +83,8 @@ impl HtmlPages {
     /// Adds two plans, before and after, and what differs as JSON:
     /// `{"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []}], "changes": []}`, where
     /// `left` and `right` are ids of nodes, `kind` is `same`, `changed`, `added` or `removed`, and a change is
-    /// `{"what": "algorithm", "left": "…", "right": "…"}`. It goes into the page unread; what is not JSON makes a page
+    /// `{"what": "algorithm", "left": "…", "right": "…"}`, of a facet with `facets`, its field behind those around it, and with a
+    /// `name` where there may be several of what has changed. It goes into the page unread; what is not JSON makes a page
     /// that says so.
     pub fn add_pair(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree, diff: &str) {
         self.push(title, before, Some((after, diff)));
@@ -163,6 +164,12 @@ mod tests {
         assert_eq!(data["pages"][1]["plan"]["query"], *before.query);
         assert_eq!(data["pages"][1]["other"]["query"], "something else");
         assert_eq!(data["pages"][1]["diff"]["nodes"], Value::Array(vec![]));
+    }
+
+    #[test]
+    fn the_script_knows_what_makes_a_page() {
+        let pages = crate::explain::tree::PAGES.map(|name| format!("\"{name}\"")).join(", ");
+        assert!(PAGE.script.contains(&format!("const PAGES = new Set([{pages}]);")));
     }
 
     #[test]

@@ -320,18 +320,20 @@ impl Json {
             if let Some(within) = actual.within {
                 json.field("within").in_buckets(within);
             }
-            if let Some(column) = actual.column {
-                json.field("time_ns").number(actual.time_ns);
-                json.field("column").column(column);
-                return;
+            if actual.is_by_terms() {
+                json.field("terms_intersected").number(actual.terms_intersected);
+                json.field("terms_skipped").number(actual.terms_skipped);
+                json.field("terms_from_document_frequency")
+                    .number(actual.terms_from_document_frequency);
+                json.deleted(actual.deleted_taken_away);
             }
-            json.field("terms_intersected").number(actual.terms_intersected);
-            json.field("terms_skipped").number(actual.terms_skipped);
-            json.field("terms_from_document_frequency")
-                .number(actual.terms_from_document_frequency);
-            json.deleted(actual.deleted_taken_away);
             json.field("time_ns").number(actual.time_ns);
-            json.field("bytes_read").number(actual.bytes_read);
+            if actual.is_by_terms() {
+                json.field("bytes_read").number(actual.bytes_read);
+            }
+            if let Some(column) = actual.column {
+                json.field("column").column(column);
+            }
         });
     }
 

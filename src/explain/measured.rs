@@ -4,8 +4,8 @@ use super::tree::{Alternative, Decision};
 use super::units::Time;
 use crate::plan::forced::{Forced, Measured};
 
-/// Times this close say nothing: a tenth of the shorter one, and 200 ns.
-const TENTHS_ALIKE: u64 = 1;
+/// Times that differ by no more say nothing: by this part of the shorter one, or by so little at all.
+const PART_ALIKE: u64 = 10;
 const NS_ALIKE: u64 = 200;
 
 impl Decision {
@@ -29,7 +29,7 @@ impl Decision {
     /// ```
     pub fn confirmed(&self) -> Option<bool> {
         let (chosen, other) = (self.measured_ns?, self.fastest_other()?.measured_ns?);
-        Some(chosen <= other.saturating_add((other / 10 * TENTHS_ALIKE).max(NS_ALIKE)))
+        Some(chosen <= other.saturating_add((other / PART_ALIKE).max(NS_ALIKE)))
     }
 
     /// What was measured, in words.
@@ -62,6 +62,12 @@ impl Decision {
         ways.iter().skip(1).for_each(|way| self.put_way(measured, *way));
     }
 
+    /// The best first: what was measured before what was only reckoned with, and that before what nothing is known of.
+    fn sort_others(&mut self) {
+        let last = |ns: Option<u64>| (ns.is_none(), ns);
+        self.others.sort_by_key(|way| (last(way.measured_ns), last(way.estimated_cost_ns)));
+    }
+
     /// The same for one way, by its name.
     pub(crate) fn put_way(&mut self, measured: &Measured, way: Forced) {
         let Some(ns) = measured.of(way) else { return };
@@ -74,6 +80,7 @@ impl Decision {
                 ..Alternative::default()
             }),
         }
+        self.sort_others();
     }
 }
 
@@ -114,6 +121,22 @@ mod tests {
             alike.measured_in_words().unwrap(),
             "measured 1.15 µs, as fast as the alternative"
         );
+
+        // Others stand by what was measured of them, whatever comes first.
+        let count = Forced::ScoreAll;
+        let measured = Measured { chosen_ns: 1, others: vec![(as_written, 9_000), (count, 4_000)] };
+        let mut decision = Decision::accepted("smallest first", "");
+        let guess = |name: &str, estimated_cost_ns| Alternative {
+            name: name.into(),
+            estimated_cost_ns,
+            ..Alternative::default()
+        };
+        decision.others =
+            vec![guess("unknown", None), guess("dear", Some(9)), guess("cheap", Some(2))];
+        decision.put_way(&measured, as_written);
+        decision.put_way(&measured, count);
+        let names: Vec<_> = decision.others.iter().map(|other| &*other.name).collect();
+        assert_eq!(names, [count.name(), as_written.name(), "cheap", "dear", "unknown"]);
 
         // What was measured of other decisions says nothing of this one.
         let unknown = decide(3_000, &[(Forced::ScoreAll, 9_000)]);

@@ -40,8 +40,8 @@ impl ExplainTree {
         let nodes = by_level(std::slice::from_ref(&self.plan));
         let n_nodes = chart.nodes(&nodes, all_ns, &self.documents);
         let facets = by_level(&self.facets);
-        let (from, matches) = self.matches();
-        let from = (from.min(n_nodes - 1), matches);
+        // Level by level, what stands above what matches comes first.
+        let from = (self.above_matches().count().min(n_nodes - 1), self.matches());
         let n_facets = chart.facets(&facets, from, all_ns);
         let of_nodes = nodes[..n_nodes].iter().map(|it| &*it.node.decisions);
         let of_facets = facets[..n_facets].iter().map(|it| &*it.node.decisions);

@@ -47,7 +47,8 @@
 //!                                                 "skipped_by_frequencies": 13},
 //!                                  "thresholds": [{"documents": 12, "score": 3.25}]},
 //!                      "sort": {"documents": 4096, "blocks": 9766, "blocks_skipped": 9762},
-//!                      "complete": true},
+//!                      "streamed": {"segments": 2, "given_up": 1, "terms": 31, "documents": 977, "candidates": 12},
+//!                      "complete": false, "stopped": true},
 //!           "q_error": 1.017,
 //!           "segments": [{"id": "…", "algorithm": "…", "estimate": {}, "actual": {}}],
 //!           "decisions": [{"rule": "…", "accepted": true, "reason": "…", "estimated_cost_ns": 2900,
@@ -70,18 +71,19 @@
 //!  "total_ns": 42000}
 //! ```
 //!
-//! `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
+//! The example has more than any node has at once. `actual`, `q_error` and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
-//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `ranking` where it finds
+//! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
 //! the best by score, `candidates` in
 //! that where these are documents with the words of a phrase, `searched_twice` in that where it is true. `field`, `predicate`, `algorithm`,
 //! `estimated_cost_ns` and `alternative` may be null, and so `node`, `facet` and `remedy` of a finding and `failed_at` and `score` of a document. `measured_ns`, `confirmed` (whether no
-//! other way took less time) and `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
+//! other way took less time by more than a tenth and 200 ns) and `others` of a decision, `windows` and `documents` are there where they are known, `terms` of a node where it stands for a
 //! pattern, `deleted` of a segment where there are any, and `page` where hits are wanted. `severity` is `note`, `hint` or `warning`, a
 //! verdict `matched`, `failed` or `not reached`.
 //!
 //! Facets within another are its `within`; each has the buckets that it is expected to be counted in, and the documents of all of these
-//! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`. Of what counts
+//! together, as `"estimate": {"buckets": 3, "documents": 76}`, and in `actual` those that it was counted in as `within`, with both
+//! `column` and numbers of terms where some buckets were counted by each. Of what counts
 //! everything by a dictionary, less what some deleted documents have, `actual` and `column` say as `deleted_taken_away` how many those are;
 //! `column` says as `ends_looked_up` for how many ends of ranges.
 //!
@@ -148,6 +150,8 @@ pub use tree::{
 };
 pub(crate) use why::{document, locate};
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
+
+pub use crate::json::JSON_BYTES_MAX;
 
 /// The version of the JSON that [`ExplainTree::to_json`] writes. Names are added, never renamed.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::json::Reader;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What is read, for messages.
 const A_LINE: &str = "a slow search";
@@ -41,13 +42,13 @@ impl SlowSearch {
     /// As [`ExplainTree::from_json`].
     pub fn from_json(line: &str) -> Result<SlowSearch> {
         let (mut search, plan) = read_line(line)?;
-        search.plan = plan_of(plan)?;
+        search.plan = plan_at(line, plan)?;
         Ok(search)
     }
 }
 
-/// The line without its plan, and the text of that.
-fn read_line(line: &str) -> Result<(SlowSearch, &str)> {
+/// The line without its plan, and where that lies.
+fn read_line(line: &str) -> Result<(SlowSearch, Range<usize>)> {
     let mut search = SlowSearch {
         at: String::new(),
         took_ns: 0,
@@ -57,7 +58,7 @@ fn read_line(line: &str) -> Result<(SlowSearch, &str)> {
         error: None,
         plan: None,
     };
-    let mut plan = "null";
+    let mut plan = 0..0;
     let mut reader = Reader::new(line, A_LINE)?;
     reader.object(&REQUIRED, |reader, name| {
         match name {
@@ -77,8 +78,9 @@ fn read_line(line: &str) -> Result<(SlowSearch, &str)> {
     Ok((search, plan))
 }
 
-fn plan_of(text: &str) -> Result<Option<ExplainTree>> {
-    Reader::new(text, "the plan of a slow search")?.or_null(read_tree)
+/// The plan in a line, of which mistakes are told with their column in that line.
+fn plan_at(line: &str, place: Range<usize>) -> Result<Option<ExplainTree>> {
+    Reader::at(line, place, "the plan of a slow search")?.or_null(read_tree)
 }
 
 /// A plan that was kept, by itself or in a line of a log.
@@ -153,7 +155,7 @@ impl SlowestSearches {
     pub fn add(&mut self, line: &str) -> Result<()> {
         let (mut search, plan) = read_line(line)?;
         if self.is_slow(search.took_ns) {
-            search.plan = plan_of(plan)?;
+            search.plan = plan_at(line, plan)?;
             self.keep(search);
         }
         self.n_added += 1;
@@ -232,6 +234,13 @@ mod tests {
             message(&line(7, "a", "[]"))
                 .starts_with("reading the plan of a slow search: expected an object")
         );
+        // The column is that of the line, not that of the plan in it.
+        let damaged = sample::analyzed().to_json().replacen("\"upper\":4312", "\"upper\":-1", 1);
+        let text = line(7, "é", &damaged);
+        let error = SlowSearch::from_json(&text).unwrap_err();
+        let before = &text[..text.find("-1,").unwrap()];
+        assert_eq!(error.column(), Some(before.chars().count() as u64 + 1), "{error}");
+        assert!(error.to_string().contains("plan.estimate.upper of the plan of"), "{error}");
         let newer = line(7, "a", "null").replace("version\":1", "version\":3");
         let error = SlowSearch::from_json(&newer).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);

@@ -14,7 +14,7 @@ use super::pieces::{
 use super::units::{Bytes, Count, Grouped, Time};
 use super::{
     Actual, Decision, Estimate, ExplainDocument, ExplainFacet, ExplainNode, ExplainSegment,
-    ExplainTree, Finding, NodeSegment, Severity,
+    ExplainTree, FacetActual, Finding, NodeSegment, Severity,
 };
 use crate::terminal;
 
@@ -69,10 +69,9 @@ impl TextOptions {
 impl ExplainTree {
     /// The tree as text, every line ended by a line feed.
     pub fn to_text(&self, options: &TextOptions) -> String {
-        let times = self.plan.iter().filter_map(|node| node.actual.as_ref());
         let mut page = Page::new(options);
         page.documents = &self.documents;
-        page.total_ns = times.fold(0, |sum: u64, actual| sum.saturating_add(actual.time_ns));
+        page.measured_ns = self.measured_ns();
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
@@ -104,13 +103,13 @@ pub(super) struct Page<'a> {
     options: &'a TextOptions,
     documents: &'a [ExplainDocument],
     pub(super) out: String,
-    /// The sum of all nodes' own times.
-    total_ns: u64,
+    /// All time that was measured.
+    measured_ns: u64,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page { options, documents: &[], out: String::new(), total_ns: 0 }
+        Page { options, documents: &[], out: String::new(), measured_ns: 0 }
     }
 }
 
@@ -224,11 +223,7 @@ impl Page<'_> {
             (false, false) => parts.push(piece(Style::Bad, "stopped early")),
             (false, true) => {}
         }
-        let share = match (100 * u128::from(actual.time_ns)).checked_div(self.total_ns.into()) {
-            Some(percent) => format!(" ({percent} %)"),
-            None => String::new(),
-        };
-        parts.push(plain(format!("{}{share}", Time(actual.time_ns))));
+        parts.push(plain(self.time(actual.time_ns)));
         // What finding the best reads is told in documents and blocks.
         if actual.ranking.is_none() && actual.sort.is_none() {
             parts.push(plain(format!("{} read", Bytes(actual.bytes_read))));
@@ -259,6 +254,14 @@ impl Page<'_> {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }
         listed(parts)
+    }
+
+    /// A time, and the part of all measured time that it is.
+    fn time(&self, ns: u64) -> String {
+        match (100 * u128::from(ns)).checked_div(self.measured_ns.into()) {
+            Some(percent) => format!("{} ({percent} %)", Time(ns)),
+            None => Time(ns).to_string(),
+        }
     }
 
     fn decision(&mut self, prefix: &str, decision: &Decision) {
@@ -359,25 +362,11 @@ impl Page<'_> {
         if let Some(within) = facet.actual.and_then(|actual| actual.within) {
             self.detail(&inner, "counted  ", vec![plain(in_buckets(within))]);
         }
-        if let Some((counts, actual)) =
-            facet.actual.as_ref().and_then(|actual| Some((actual.column.as_ref()?, actual)))
-        {
-            self.detail(&inner, "looked at", in_column(counts));
-            self.detail(&inner, "actual   ", vec![plain(Time(actual.time_ns).to_string())]);
-        } else if let Some(actual) = &facet.actual {
-            let less = match actual.deleted_taken_away {
-                0 => String::new(),
-                deleted => format!(" less {}", Count(deleted, "deleted document")),
-            };
-            let text = format!(
-                "{} intersected, {} skipped, {} from document frequency{less}, {}, {} read",
-                Count(actual.terms_intersected, "term"),
-                Grouped(actual.terms_skipped),
-                Grouped(actual.terms_from_document_frequency),
-                Time(actual.time_ns),
-                Bytes(actual.bytes_read),
-            );
-            self.detail(&inner, "actual   ", vec![plain(text)]);
+        if let Some(actual) = &facet.actual {
+            if let Some(counts) = &actual.column {
+                self.detail(&inner, "looked at", in_column(counts));
+            }
+            self.detail(&inner, "actual   ", vec![plain(self.facet_actual(actual))]);
         }
         for decision in &facet.decisions {
             self.decision(&inner, decision);
@@ -385,6 +374,25 @@ impl Page<'_> {
         for facet in &facet.within {
             self.facet(&inner, facet);
         }
+    }
+
+    /// What became of terms, where any were looked at, and how long it took.
+    fn facet_actual(&self, actual: &FacetActual) -> String {
+        let time = self.time(actual.time_ns);
+        if !actual.is_by_terms() {
+            return time;
+        }
+        let less = match actual.deleted_taken_away {
+            0 => String::new(),
+            deleted => format!(" less {}", Count(deleted, "deleted document")),
+        };
+        format!(
+            "{} intersected, {} skipped, {} from document frequency{less}, {time}, {} read",
+            Count(actual.terms_intersected, "term"),
+            Grouped(actual.terms_skipped),
+            Grouped(actual.terms_from_document_frequency),
+            Bytes(actual.bytes_read),
+        )
     }
 
     /// A line that starts with a name of nine columns.
@@ -553,7 +561,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::explain::sample;
+    use crate::explain::{ColumnCounts, sample};
 
     const WIDE: &str = r"query     history && (france spain) +AC/DC
 parsed    history AND (france spain) +AC/DC
@@ -564,35 +572,36 @@ index     1 segment, 13,755,095 documents, 612 MiB
 Intersect title:history AND (title:france OR title:spain)
 │  algorithm gallop array × bitmap
 │  estimate  ≈ 120 documents, 0 to 4,312 (independence)
-│  actual    118 documents from 4,430, q-error 1.02 too high, 3.10 µs (41 %), 812 B read,
+│  actual    118 documents from 4,430, q-error 1.02 too high, 3.10 µs (18 %), 812 B read,
 │            containers: 3 array, 1 bitmap, 29 skipped
 │  ✓ order by document frequency: the rarest input first (about 2.90 µs, instead of 'as written' for
 │    5.10 µs)
 │  ✗ prove empty: the ranges of documents overlap
 │  spread    118 / 118 / 118 documents, 3.10 µs / 3.10 µs / 3.10 µs (least / mean / most of a
 │            segment)
-│  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│  segment 0a1b gallop, 118 documents from 4,430, 3.10 µs (18 %), 812 B read,
 │    containers: 3 array, 1 bitmap, 29 skipped
-│  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (41 %), 812 B read,
+│  segment 2c3d gallop, 118 documents from 4,430, 3.10 µs (18 %), 812 B read,
 │    containers: 3 array, 1 bitmap, 29 skipped
 ├─ Term title:history
 │     estimate  = 4,312 documents (document frequency)
-│     actual    4,312 documents, 1.20 µs (16 %), 8.00 KiB read,
+│     actual    4,312 documents, 1.20 µs (7 %), 8.00 KiB read,
 │               containers: 1 array, 2 bitmap, 29 skipped
 └─ Union title:france OR title:spain
    │  estimate  ≈ 5,000 documents, 4,000 to 8,100 (independence)
-   │  actual    118 documents, stopped early, 800 ns (10 %), 0 B read
+   │  actual    118 documents, stopped early, 800 ns (4 %), 0 B read
    ├─ Term title:france
    │     estimate  = 4,100 documents (document frequency)
-   │     actual    4,100 documents, 1.20 µs (16 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
+   │     actual    4,100 documents, 1.20 µs (7 %), 8.00 KiB read, containers: 2 bitmap, 29 skipped
    └─ Term title:spain
          estimate  = 4,000 documents (document frequency)
-         actual    4,000 documents, 1.20 µs (16 %), 8.00 KiB read,
+         actual    4,000 documents, 1.20 µs (7 %), 8.00 KiB read,
                    containers: 3 array, 2 bitmap, 29 skipped
 
 Facet qualifier, top 10 of 300 terms
    algorithm by descending document frequency
-   actual    12 terms intersected, 288 skipped, 0 from document frequency, 9.00 µs, 512 B read
+   actual    12 terms intersected, 288 skipped, 0 from document frequency, 9.00 µs (54 %), 512 B
+             read
    ✓ stop early: no other term can enter the top 10
 
 Total 42.0 µs
@@ -611,7 +620,7 @@ Intersect title:history AND (title:france OR ...
 |            (independence)
 |  actual    118 documents from 4,430,
 |            q-error 1.02 too high,
-|            3.10 us (41 %), 812 B read,
+|            3.10 us (18 %), 812 B read,
 |            containers: 3 array, 1 bitmap, 29
 |            skipped
 |  + order by document frequency: the rarest
@@ -623,44 +632,44 @@ Intersect title:history AND (title:france OR ...
 |            / 3.10 us / 3.10 us (least / mean /
 |            most of a segment)
 |  segment 0a1b gallop,
-|    118 documents from 4,430, 3.10 us (41 %),
+|    118 documents from 4,430, 3.10 us (18 %),
 |    812 B read,
 |    containers: 3 array, 1 bitmap, 29 skipped
 |  segment 2c3d gallop,
-|    118 documents from 4,430, 3.10 us (41 %),
+|    118 documents from 4,430, 3.10 us (18 %),
 |    812 B read,
 |    containers: 3 array, 1 bitmap, 29 skipped
 |- Term title:history
 |     estimate  = 4,312 documents (document
 |               frequency)
-|     actual    4,312 documents, 1.20 us (16 %),
+|     actual    4,312 documents, 1.20 us (7 %),
 |               8.00 KiB read, containers: 1
 |               array, 2 bitmap, 29 skipped
 `- Union title:france OR title:spain
    |  estimate  ~ 5,000 documents, 4,000 to
    |            8,100 (independence)
    |  actual    118 documents, stopped early,
-   |            800 ns (10 %), 0 B read
+   |            800 ns (4 %), 0 B read
    |- Term title:france
    |     estimate  = 4,100 documents (document
    |               frequency)
    |     actual    4,100 documents,
-   |               1.20 us (16 %),
-   |               8.00 KiB read, containers: 2
-   |               bitmap, 29 skipped
+   |               1.20 us (7 %), 8.00 KiB read,
+   |               containers: 2 bitmap, 29
+   |               skipped
    `- Term title:spain
          estimate  = 4,000 documents (document
                    frequency)
          actual    4,000 documents,
-                   1.20 us (16 %),
-                   8.00 KiB read, containers: 3
-                   array, 2 bitmap, 29 skipped
+                   1.20 us (7 %), 8.00 KiB read,
+                   containers: 3 array, 2
+                   bitmap, 29 skipped
 
 Facet qualifier, top 10 of 300 terms
    algorithm by descending document frequency
    actual    12 terms intersected, 288 skipped,
-             0 from document frequency, 9.00 us,
-             512 B read
+             0 from document frequency, 9.00 us
+             (54 %), 512 B read
    + stop early: no other term can enter the top
      10
 
@@ -689,6 +698,24 @@ Total 42.0 us
             tree.to_string(),
             "query     rust\nrewritten title:rust\n\nTerm title:rust\n   estimate  = 1 document (document frequency)\n"
         );
+    }
+
+    #[test]
+    fn a_facet_counted_in_both_ways_tells_of_both() {
+        let mut tree = sample::analyzed();
+        let mut counts = ColumnCounts::default();
+        (counts.documents, counts.blocks) = (76, 3);
+        tree.facets[0].actual.as_mut().unwrap().column = Some(counts);
+        let text = tree.to_string();
+        let facet = &text[text.find("Facet").unwrap()..];
+        assert!(facet.contains("looked at ") && facet.contains("76"), "{facet}");
+        assert!(facet.contains("12 terms intersected, 288 skipped"), "{facet}");
+        // By a column alone there is nothing to say of terms.
+        let FacetActual { time_ns, column, .. } = tree.facets[0].actual.unwrap();
+        tree.facets[0].actual = Some(FacetActual { time_ns, column, ..FacetActual::default() });
+        let text = tree.to_string();
+        let facet = &text[text.find("Facet").unwrap()..];
+        assert!(facet.contains("actual    9.00 µs (54 %)\n"), "{facet}");
     }
 
     #[test]

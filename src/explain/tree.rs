@@ -145,7 +145,7 @@ pub struct Decision {
     pub measured_ns: Option<u64>,
     /// The best way that was not taken, where there was one.
     pub alternative: Option<Alternative>,
-    /// The other ways that were not taken, the best first.
+    /// The other ways that were not taken: those that were measured first, the fastest before the others, then by their costs.
     pub others: Vec<Alternative>,
 }
 
@@ -206,6 +206,16 @@ impl ExplainFacet {
     pub(crate) fn of(field: &str) -> Self {
         ExplainFacet { field: field.to_owned(), ..ExplainFacet::default() }
     }
+
+    /// This facet and all within it, outer ones first.
+    pub fn iter(&self) -> impl Iterator<Item = &ExplainFacet> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            let facet = todo.pop()?;
+            todo.extend(facet.within.iter().rev());
+            Some(facet)
+        })
+    }
 }
 
 impl ExplainTree {
@@ -228,7 +238,48 @@ impl ExplainTree {
             total_ns: None,
         }
     }
+
+    /// All time that was measured: that of nodes and of facets, also of those within others. No moment is in two of them.
+    ///
+    /// ```
+    /// use treepie::explain::{Actual, ExplainNode, ExplainTree};
+    ///
+    /// let mut tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
+    /// assert_eq!(tree.measured_ns(), 0);
+    /// let mut actual = Actual::of(42);
+    /// actual.time_ns = 900;
+    /// tree.plan.actual = Some(actual);
+    /// assert_eq!(tree.measured_ns(), 900);
+    /// ```
+    pub fn measured_ns(&self) -> u64 {
+        let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
+        let facets = self.facets.iter().flat_map(ExplainFacet::iter);
+        let of_facets = facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns));
+        of_nodes.chain(of_facets).fold(0, u64::saturating_add)
+    }
+
+    /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.
+    ///
+    /// ```
+    /// use treepie::explain::{ExplainNode, ExplainTree};
+    ///
+    /// let mut best = ExplainNode::new("TopK", "best 10 by score");
+    /// best.children = vec![ExplainNode::new("TermScan", "title:rust")];
+    /// assert_eq!(ExplainTree::new("rust", best).matches().operator, "TermScan");
+    /// ```
+    pub fn matches(&self) -> &ExplainNode {
+        self.above_matches().last().and_then(|page| page.children.first()).unwrap_or(&self.plan)
+    }
+
+    /// The nodes that make a page of what matches, the root first; none where only the number is wanted.
+    pub(crate) fn above_matches(&self) -> impl Iterator<Item = &ExplainNode> {
+        let down = std::iter::successors(Some(&self.plan), |node| node.children.first());
+        down.take_while(|node| node.is_page())
+    }
 }
+
+/// Operators that make a page of what their input finds.
+pub(super) const PAGES: [&str; 4] = ["Limit", "TopK", "Sort", "Collapse"];
 
 impl ExplainNode {
     /// A node without inputs; set the public fields that apply.
@@ -236,7 +287,8 @@ impl ExplainNode {
         ExplainNode { operator: operator.into(), label: label.into(), ..Self::default() }
     }
 
-    /// Gives this node the id `0` and every node below the path that leads to it.
+    /// Gives this node the id `0` and every node below the path that leads to it. Trees that were changed by hand need it
+    /// to be read back.
     pub fn number(&mut self) {
         fn number(node: &mut ExplainNode, id: String) {
             for (at, child) in node.children.iter_mut().enumerate() {
@@ -257,6 +309,11 @@ impl ExplainNode {
         })
     }
 
+    /// Whether the node makes a page of what its only input finds, and so stands above the query: it finds nothing itself.
+    pub fn is_page(&self) -> bool {
+        PAGES.contains(&&*self.operator) && self.children.len() == 1
+    }
+
     /// How far the estimate was off as a factor of at least 1, both sides counted as at least one
     /// document; `None` where the node did not run to its end.
     pub fn q_error(&self) -> Option<f64> {
@@ -273,7 +330,11 @@ impl ExplainNode {
     /// use treepie::explain::{Actual, ExplainNode, NodeSegment};
     ///
     /// let mut node = ExplainNode::new("Term", "title:paris");
-    /// node.segments = [2, 3, 10].map(|n| NodeSegment { actual: Some(Actual::of(n)), ..NodeSegment::default() }).to_vec();
+    /// for documents in [2, 3, 10] {
+    ///     let mut segment = NodeSegment::default();
+    ///     segment.actual = Some(Actual::of(documents));
+    ///     node.segments.push(segment);
+    /// }
     /// let spread = node.spread(|actual| actual.documents).unwrap();
     /// assert_eq!((spread.min, spread.mean, spread.max), (2, 5.0, 10));
     /// ```
@@ -355,6 +416,42 @@ mod tests {
                 ("0.1.1", "b")
             ]
         );
+    }
+
+    #[test]
+    fn all_measured_time_is_that_of_nodes_and_of_facets_within_others() {
+        let facet = |time_ns, within| ExplainFacet {
+            actual: Some(FacetActual { time_ns, ..FacetActual::default() }),
+            within,
+            ..ExplainFacet::default()
+        };
+        let run = |time_ns| Some(Actual { time_ns, ..Actual::default() });
+        let mut root = ExplainNode::new("Limit", "10");
+        root.children = vec![ExplainNode { actual: run(20), ..ExplainNode::new("Term", "a") }];
+        root.actual = run(1);
+        let mut tree = ExplainTree::new("a", root);
+        let inner = facet(4_000, vec![facet(30_000, vec![])]);
+        tree.facets = vec![facet(300, vec![inner, ExplainFacet::default()])];
+        assert_eq!(tree.measured_ns(), 34_321);
+        tree.facets.push(facet(u64::MAX, vec![]));
+        assert_eq!(tree.measured_ns(), u64::MAX);
+    }
+
+    #[test]
+    fn what_matches_stands_below_what_makes_a_page_of_it() {
+        let over = |operator: &str, children| ExplainNode {
+            children,
+            ..ExplainNode::new(operator, "page")
+        };
+        let term = || ExplainNode::new("Term", "a");
+        let both = over("Collapse", vec![over("TopK", vec![term()])]);
+        let tree = ExplainTree::new("a", both);
+        assert_eq!((tree.above_matches().count(), &*tree.matches().operator), (2, "Term"));
+        // What a hostile plan calls so makes no page of one input.
+        for odd in [over("Limit", vec![]), over("Limit", vec![term(), term()]), term()] {
+            let tree = ExplainTree::new("a", odd.clone());
+            assert_eq!((tree.above_matches().count(), &tree.matches().label), (0, &odd.label));
+        }
     }
 
     #[test]

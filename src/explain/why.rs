@@ -54,7 +54,7 @@ pub(crate) fn document(
     let part = &plan.segments[at.segment];
     let deleted = part.segment.is_deleted(at.doc)?;
     let title = if deleted { String::new() } else { title(part, at.doc)? };
-    let (root, node) = (plan.root(), tree.matches().1);
+    let (root, node) = (plan.root(), tree.matches());
     let mut walk = Walk { plan, part, doc: at.doc, says: vec![None; plan.nodes.len()] };
     let mut verdicts = BTreeMap::new();
     let matches = walk.ask(root, node, &mut verdicts)?;
@@ -71,14 +71,6 @@ pub(crate) fn document(
     }
     let (doc, score) = (doc.0, None);
     Ok(ExplainDocument { doc, title, deleted, matches, verdicts, failed_at, reason, misses, score })
-}
-
-impl ExplainTree {
-    /// The nodes that make a page of what matches, the root first; none where only the number is wanted.
-    pub(crate) fn above_matches(&self) -> impl Iterator<Item = &ExplainNode> {
-        let (n, _) = self.matches();
-        std::iter::successors(Some(&self.plan), |node| node.children.first()).take(n)
-    }
 }
 
 /// The start of the first stored value that is not empty.

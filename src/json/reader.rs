@@ -9,12 +9,13 @@ use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// Objects and arrays inside each other at the most, so that no text can exhaust the stack.
 const DEPTH_MAX: usize = 640;
-/// Bytes of a text at the most; what is larger was not written by us.
-const JSON_BYTES_MAX: usize = 256 << 20;
+/// Bytes of a text that is read back at the most: 256 MiB. What is larger was not written by this library.
+pub const JSON_BYTES_MAX: usize = 256 << 20;
 /// Characters of the text that a message repeats.
 const SHOWN_CHARS_MAX: usize = 40;
 /// Steps of a path that a message repeats, from its end.
@@ -56,6 +57,16 @@ impl<'t> Reader<'t> {
             ));
         }
         Ok(Reader { text, at: 0, depth: 0, path: vec![], of })
+    }
+
+    /// A reader of the value that lies at `place` in `text`, whose lines and columns are those of `text`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub(crate) fn at(text: &'t str, place: Range<usize>, of: &'static str) -> Result<Reader<'t>> {
+        let reader = Reader::new(&text[..place.end], of)?;
+        Ok(Reader { at: place.start, ..reader })
     }
 
     /// An object: `field` is told each name and reads its value, or leaves it and says false, which is for names that are not
@@ -198,8 +209,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Passes over a value, which is well-formed JSON, and gives its text.
-    pub(crate) fn skip(&mut self) -> Result<&'t str> {
+    /// Passes over a value, which is well-formed JSON, and tells where it lies.
+    pub(crate) fn skip(&mut self) -> Result<Range<usize>> {
         self.blanks();
         let start = self.at;
         match self.peek() {
@@ -220,7 +231,7 @@ impl<'t> Reader<'t> {
                 self.or_null(|reader| Err::<(), _>(reader.unexpected("a value")))?;
             }
         }
-        Ok(&self.text[start..self.at])
+        Ok(start..self.at)
     }
 
     /// There must be nothing more.

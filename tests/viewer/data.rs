@@ -2,7 +2,7 @@
 
 use super::{browser::browser, compared, log, plans};
 use serde_json::json;
-use treepie::explain::{ExplainNode, ExplainTree};
+use treepie::explain::{ExplainNode, ExplainTree, HtmlPages};
 
 #[test]
 fn every_kind_of_page_opens_in_every_view_and_asks_for_nothing() {
@@ -127,6 +127,54 @@ fn bad_data_is_named() {
         let problem = browser.text("#problem:not([hidden])");
         assert!(problem.contains(expected), "{problem:?} says nothing of {expected:?}");
         browser.expect_silence(expected);
+    }
+}
+
+/// Whatever a plan says, choosing any of its nodes shows that node.
+#[test]
+fn odd_plans_are_shown_in_every_view() {
+    let Some(browser) = browser("odd-plans") else { return };
+    let with_windows = |operator: &str, children: Vec<ExplainNode>| {
+        let mut node = ExplainNode::new(operator, "odd");
+        node.windows = plans::everything().plan.children[0].windows.clone();
+        node.children = children;
+        ExplainTree::new("odd", node)
+    };
+    let term = || ExplainNode::new("Term", "a");
+    let odd = [
+        ("a page of nothing", with_windows("Limit", vec![])),
+        ("a page of two", with_windows("TopK", vec![term(), term()])),
+        ("pages only", with_windows("Sort", vec![ExplainNode::new("Collapse", "")])),
+    ];
+    for (name, tree) in odd {
+        for view in ["tree", "icicle", "grid"] {
+            browser.open(&tree.to_html(), &format!("view={view}&node=0"));
+            assert!(browser.text("#details").contains("windows: "), "{name} {view}");
+            assert_eq!(browser.count("#problem:not([hidden])"), 0, "{name} {view}");
+            browser.expect_silence(&format!("{name} {view}"));
+        }
+    }
+}
+
+#[test]
+fn names_of_fields_stay_as_they_are_in_differences() {
+    let Some(browser) = browser("diff-names") else { return };
+    let with_limit = |limit| {
+        let mut tree = plans::everything();
+        (tree.facets[0].field, tree.facets[0].limit) = ("published_at".into(), limit);
+        tree
+    };
+    let (before, after) = (with_limit(10), with_limit(20));
+    let mut pages = HtmlPages::new();
+    pages.add_diff("in words", &before, &after);
+    let raw = treepie::explain::PlanDiff::new(&before, &after).to_json();
+    pages.add_pair("as it is", &before, &after, &raw);
+    let html = pages.to_html();
+    for page in [1, 2] {
+        browser.open(&html, &format!("view=diff&page={page}"));
+        let changes = browser.text(".view-diff .whole .changes");
+        assert!(changes.contains("facet published_at: limit: 10 → 20"), "{changes}");
+        browser.expect_silence("differences");
     }
 }
 

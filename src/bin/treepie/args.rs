@@ -6,8 +6,10 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use clap::{Args, CommandFactory, Parser, Subcommand, error::ErrorKind as ClapErrorKind};
-use treepie::Error;
+use clap::{
+    Args, CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind as ClapErrorKind,
+};
+use treepie::{Error, EstimateFrom};
 
 use crate::{
     commands,
@@ -176,6 +178,27 @@ fn refuse_what_is_not_built(typed: &[OsString]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// What estimates may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EstimatesFrom {
+    /// How many documents each term has.
+    Dictionary,
+    /// Also how many it has in each 65,536 of a segment.
+    Headers,
+    /// Also some postings, for some 20 µs.
+    Samples,
+}
+
+impl EstimatesFrom {
+    pub(crate) fn into_library(self) -> EstimateFrom {
+        match self {
+            EstimatesFrom::Dictionary => EstimateFrom::Dictionary,
+            EstimatesFrom::Headers => EstimateFrom::Headers,
+            EstimatesFrom::Samples => EstimateFrom::Samples,
+        }
+    }
 }
 
 /// `256MiB`, `1.5GB`, `4096`: bytes; the decimal and the binary units differ as they should.

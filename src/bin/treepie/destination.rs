@@ -18,15 +18,22 @@ use crate::{
     terminal,
 };
 
-/// The options of every command that prints something worth keeping.
+/// The options of every command that writes a file where one is named.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct DestinationArgs {
+pub(crate) struct FileArgs {
     /// Write to FILE, which must not exist, and not to standard output (-).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists.
     #[arg(long, requires = "output")]
     force: bool,
+}
+
+/// The options of every command that prints something worth keeping.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DestinationArgs {
+    #[command(flatten)]
+    file: FileArgs,
     /// Show it in $BROWSER, or in what the system opens such files with; without -o from a temporary file.
     #[arg(long)]
     pub(crate) open: bool,
@@ -55,25 +62,44 @@ enum Place {
 impl DestinationArgs {
     /// Whether anything else than standard output was asked for.
     pub(crate) fn is_given(&self) -> bool {
-        self.output.is_some() || self.open
+        self.file.output.is_some() || self.open
     }
 
     /// Refuses what cannot be written, before anything is computed for it.
     pub(crate) fn check(&self) -> Result<Destination, Error> {
         let opens = self.open;
-        let to = match self.output.as_deref() {
+        let to = match self.file.output.as_deref() {
             None if opens => Place::Temporary,
-            None => Place::StandardOutput,
             Some(path) if path == Path::new("-") && opens => {
                 return Err(usage("--open shows a file, and -o - writes none"));
             }
-            Some(path) if path == Path::new("-") => Place::StandardOutput,
-            Some(path) => self.file(path)?,
+            _ => self.file.place()?,
         };
         Ok(Destination { to, opens })
     }
+}
 
-    fn file(&self, path: &Path) -> Result<Place, Error> {
+impl FileArgs {
+    /// Where to write, if that was said; refuses what cannot be written, before anything is computed for it.
+    pub(crate) fn check(&self) -> Result<Option<Destination>, Error> {
+        match self.output {
+            None => Ok(None),
+            Some(_) => Ok(Some(Destination { to: self.place()?, opens: false })),
+        }
+    }
+
+    fn place(&self) -> Result<Place, Error> {
+        match self.output.as_deref() {
+            None => Ok(Place::StandardOutput),
+            Some(path) if path == Path::new("-") => Ok(Place::StandardOutput),
+            Some(path) => Place::of(path, self.force),
+        }
+    }
+}
+
+impl Place {
+    /// What a name stands for, where there may be something already if `replaces`.
+    fn of(path: &Path, replaces: bool) -> Result<Place, Error> {
         // The file that a link leads to is replaced, and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&path) {
@@ -82,10 +108,12 @@ impl DestinationArgs {
                 .found("a directory")
                 .in_file(path)),
             Ok(found) if !found.is_file() => Ok(Place::Stream(path)),
-            Ok(_) if !self.force => Err(exists(&path)),
-            Ok(_) => Ok(Place::File { path, replaces: true }),
+            Ok(_) if !replaces => Err(exists(&path)),
+            Ok(_) => Ok(Place::File { path, replaces }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Place::File { path, replaces: self.force })
+                // Without its directory it could not be written in the end.
+                fs::metadata(directory(&path)).map_err(failed(&path))?;
+                Ok(Place::File { path, replaces })
             }
             Err(error) => Err(failed(&path)(error)),
         }
@@ -106,7 +134,24 @@ fn exists(path: &Path) -> Error {
         .hint("--force replaces it")
 }
 
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 impl Destination {
+    /// A file, in the place of one that may be there.
+    pub(crate) fn replacing(path: &Path) -> Result<Destination, Error> {
+        Ok(Destination { to: Place::of(path, true)?, opens: false })
+    }
+
+    /// The name of what is written, if it has one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.to {
+            Place::File { path, .. } | Place::Stream(path) => Some(path),
+            Place::StandardOutput | Place::Temporary => None,
+        }
+    }
+
     /// Whether it ends on what colour and width are for.
     pub(crate) fn is_standard_output(&self) -> bool {
         matches!(self.to, Place::StandardOutput)
@@ -144,9 +189,8 @@ impl Destination {
 }
 
 /// Writes a file beside its place and then gives it the name: nobody sees half of it, also where this ends early.
-pub(crate) fn publish(path: &Path, text: &str, replaces: bool) -> Result<(), Error> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = temporary(".treepie-", "").tempfile_in(dir).map_err(failed(path))?;
+fn publish(path: &Path, text: &str, replaces: bool) -> Result<(), Error> {
+    let mut file = temporary(".treepie-", "").tempfile_in(directory(path)).map_err(failed(path))?;
     file.write_all(text.as_bytes()).map_err(failed(path))?;
     if let Ok(old) = fs::metadata(path) {
         file.as_file().set_permissions(old.permissions()).map_err(failed(path))?;

@@ -73,6 +73,11 @@ pub(crate) fn not_yet(what: impl Display) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} is not built yet"))
 }
 
+/// Whether an error is about one query, so that others can be answered nevertheless.
+pub(crate) fn is_about_the_query(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
+}
+
 /// Prints `treepie: …` to standard error, and below it the place in the query where there is one.
 pub(crate) fn report(error: &Error, query: Option<&str>) {
     let message = error.to_string();

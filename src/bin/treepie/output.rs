@@ -31,6 +31,16 @@ pub(crate) enum Format {
     Csv,
 }
 
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A table for people.
+    #[default]
+    Text,
+    /// One object.
+    Json,
+}
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {

@@ -3,6 +3,8 @@
 use super::super::{Decision, ExplainFacet, ExplainNode, ExplainTree};
 use super::matching::{Matching, Nodes};
 use super::{Change, DiffValue};
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 /// Times that differ by less are the same: twice what two runs of one query differ by when nothing has changed but what
 /// the caches hold and where the scheduler puts the thread.
@@ -23,59 +25,95 @@ pub(super) fn title(node: &ExplainNode) -> String {
 
 /// Differences, as they are found.
 #[derive(Default)]
-struct Changes(Vec<Change>);
+struct Changes {
+    found: Vec<Change>,
+    /// The facet that they are of, and those around it, the outermost first.
+    facets: Vec<String>,
+}
 
 impl Changes {
     fn add(
         &mut self,
-        what: impl Into<String>,
+        what: &'static str,
         left: Option<impl Into<DiffValue>>,
         right: Option<impl Into<DiffValue>>,
     ) {
-        let (left, right) = (left.map(Into::into), right.map(Into::into));
+        self.push(what, None, left.map(Into::into), right.map(Into::into));
+    }
+
+    /// The same of something that has a name.
+    fn named(&mut self, what: &'static str, name: &str, left: Option<&str>, right: Option<&str>) {
+        self.push(what, Some(name), left.map(Into::into), right.map(Into::into));
+    }
+
+    fn push(
+        &mut self,
+        what: &'static str,
+        name: Option<&str>,
+        left: Option<DiffValue>,
+        right: Option<DiffValue>,
+    ) {
         if left != right {
-            self.0.push(Change { what: what.into(), left, right });
+            let (facets, name) = (self.facets.clone(), name.map(str::to_owned));
+            self.found.push(Change { facets, what, name, left, right });
         }
     }
 
     /// Texts, of which an empty one is none.
-    fn text(&mut self, what: impl Into<String>, left: &str, right: &str) {
+    fn text(&mut self, what: &'static str, left: &str, right: &str) {
         let some = |text| Some(text).filter(|text: &&str| !text.is_empty());
         self.add(what, some(left), some(right));
     }
 
-    fn number(&mut self, what: impl Into<String>, left: u64, right: u64) {
+    fn number(&mut self, what: &'static str, left: u64, right: u64) {
         self.add(what, Some(left), Some(right));
     }
 
     /// What both know.
-    fn known(&mut self, what: &str, left: Option<u64>, right: Option<u64>) {
+    fn known(&mut self, what: &'static str, left: Option<u64>, right: Option<u64>) {
         if let (Some(left), Some(right)) = (left, right) {
             self.number(what, left, right);
         }
     }
 
-    fn time(&mut self, what: impl Into<String>, left: u64, right: u64) {
+    fn time(&mut self, what: &'static str, left: u64, right: u64) {
         if differ(left, right) {
             self.number(what, left, right);
         }
     }
 
-    /// Rules that were taken or left.
-    fn decisions(&mut self, before: &str, left: &[Decision], right: &[Decision]) {
+    /// Rules that were taken or left. One may have been considered several times.
+    fn decisions(&mut self, left: &[Decision], right: &[Decision]) {
         let word = |decision: &Decision| if decision.accepted { "taken" } else { "left" };
-        let find = |all: &[Decision], rule: &str| {
-            all.iter().find(|decision| decision.rule == rule).map(word)
-        };
-        for Decision { rule, .. } in left {
-            self.add(format!("{before}decision {rule}"), find(left, rule), find(right, rule));
+        let (left, right) = (left.iter().collect(), right.iter().collect());
+        let (pairs, added) = paired(left, right, |decision: &Decision| &*decision.rule);
+        for (l, r) in pairs {
+            self.named("decision", &l.rule, Some(word(l)), r.map(word));
         }
-        for Decision { rule, .. } in right {
-            if find(left, rule).is_none() {
-                self.add(format!("{before}decision {rule}"), None::<&str>, find(right, rule));
-            }
+        for r in added {
+            self.named("decision", &r.rule, None, Some(word(r)));
         }
     }
+}
+
+/// Each of `left` with the one of `right` that has the same key, the nth of a key with the nth; and what is left over of
+/// `right`. Both in their order.
+fn paired<'t, T, K: Hash + Eq>(
+    left: Vec<&'t T>,
+    right: Vec<&'t T>,
+    key: impl Fn(&'t T) -> K,
+) -> (Vec<(&'t T, Option<&'t T>)>, Vec<&'t T>) {
+    let mut places: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for (at, r) in right.iter().enumerate() {
+        places.entry(key(r)).or_default().push_back(at);
+    }
+    let mut free: Vec<Option<&T>> = right.into_iter().map(Some).collect();
+    let pairs = left.into_iter().map(|l| {
+        let at = places.get_mut(&key(l)).and_then(VecDeque::pop_front);
+        (l, at.and_then(|at| free[at].take()))
+    });
+    let pairs = pairs.collect();
+    (pairs, free.into_iter().flatten().collect())
 }
 
 /// What differs between two nodes that are each other.
@@ -115,8 +153,8 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
         };
         changes.known("documents_scored", scored(l), scored(r));
     }
-    changes.decisions("", &left.decisions, &right.decisions);
-    changes.0
+    changes.decisions(&left.decisions, &right.decisions);
+    changes.found
 }
 
 /// For each node before, how its place has changed, where it has: another node above it, or other ones before it of those
@@ -160,9 +198,10 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
         if is_moved {
             let (one, other) = (&left.list[at].node.id, &right.list[other].node.id);
             places[at] = Some(Change {
-                what: "position".into(),
+                what: "position",
                 left: Some(DiffValue::Text(one.clone())),
                 right: Some(DiffValue::Text(other.clone())),
+                ..Change::default()
             });
         }
     }
@@ -170,7 +209,11 @@ pub(super) fn places(left: &Nodes<'_>, right: &Nodes<'_>, found: &Matching) -> V
 }
 
 /// What differs beside the nodes.
-pub(super) fn of_trees(left: &ExplainTree, right: &ExplainTree) -> Vec<Change> {
+pub(super) fn of_trees(
+    (left, left_nodes): (&ExplainTree, &Nodes<'_>),
+    (right, right_nodes): (&ExplainTree, &Nodes<'_>),
+    found: &Matching,
+) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.text("query", &left.query, &right.query);
     if left.rewritten != right.rewritten {
@@ -184,65 +227,103 @@ pub(super) fn of_trees(left: &ExplainTree, right: &ExplainTree) -> Vec<Change> {
     };
     let (l, r) = (of_index(left), of_index(right));
     changes.number("segments", l.0, r.0);
-    changes.number("documents of the index", l.1, r.1);
-    changes.number("bytes of the index", l.2, r.2);
-    facets(&mut changes, "", &left.facets, &right.facets);
-    findings(&mut changes, left, right);
+    changes.number("documents_of_the_index", l.1, r.1);
+    changes.number("bytes_of_the_index", l.2, r.2);
+    facets(&mut changes, &left.facets, &right.facets);
+    // A finding is about a node, which has another id on the other side, if it is there.
+    let ids = left_nodes.list.iter().zip(&found.of_left).map(|(entry, other)| {
+        (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
+    });
+    findings(&mut changes, left, right, &ids.collect());
     match (left.total_ns, right.total_ns) {
         (Some(l), Some(r)) => changes.time("total_ns", l, r),
         (l, r) => changes.add("total_ns", l, r),
     }
-    changes.0
+    changes.found
 }
 
-/// Facets of the same field, in the order they were asked for.
-fn facets(changes: &mut Changes, above: &str, left: &[ExplainFacet], right: &[ExplainFacet]) {
-    let mut free: Vec<&ExplainFacet> = right.iter().collect();
-    for l in left {
-        let what = format!("{above}facet {}", l.field);
-        let same = free.iter().position(|r| r.field == l.field && r.ranges == l.ranges);
-        let Some(nth) = same.or_else(|| free.iter().position(|r| r.field == l.field)) else {
-            changes.add(what, Some(algorithm(l)), None::<&str>);
-            continue;
-        };
-        let r = free.remove(nth);
-        changes.text(format!("{what}: algorithm"), &l.algorithm, &r.algorithm);
-        changes.number(format!("{what}: limit"), l.limit, r.limit);
-        changes.number(format!("{what}: terms"), l.terms, r.terms);
-        let texts = |facet: &ExplainFacet| {
-            let parts = [facet.ranges.as_deref(), facet.options.as_deref()];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-        };
-        changes.text(format!("{what}: options"), &texts(l), &texts(r));
-        if let (Some(l), Some(r)) = (&l.actual, &r.actual) {
-            changes.time(format!("{what}: time_ns"), l.time_ns, r.time_ns);
-            changes.number(format!("{what}: bytes_read"), l.bytes_read, r.bytes_read);
-            let terms = (l.terms_intersected, r.terms_intersected);
-            changes.number(format!("{what}: terms_intersected"), terms.0, terms.1);
+/// Facets of the same field, first those by the same ranges, in the order they were asked for.
+fn facets(changes: &mut Changes, left: &[ExplainFacet], right: &[ExplainFacet]) {
+    let (left, right) = (left.iter().collect(), right.iter().collect());
+    let (same, right) = paired(left, right, |facet: &ExplainFacet| (&facet.field, &facet.ranges));
+    let alone = same.iter().filter(|(_, r)| r.is_none()).map(|(l, _)| *l);
+    let (others, added) = paired(alone.collect(), right, |facet: &ExplainFacet| &facet.field);
+    let mut others = others.into_iter();
+    for (l, r) in same {
+        match r.or_else(|| others.next()?.1) {
+            Some(r) => {
+                changes.facets.push(l.field.clone());
+                facet(changes, l, r);
+                changes.facets.pop();
+            }
+            None => changes.named("facet", &l.field, Some(algorithm(l)), None),
         }
-        changes.decisions(&format!("{what}: "), &l.decisions, &r.decisions);
-        facets(changes, &format!("{what}: "), &l.within, &r.within);
     }
-    for r in free {
-        changes.add(format!("{above}facet {}", r.field), None::<&str>, Some(algorithm(r)));
+    for r in added {
+        changes.named("facet", &r.field, None, Some(algorithm(r)));
     }
+}
+
+fn facet(changes: &mut Changes, left: &ExplainFacet, right: &ExplainFacet) {
+    changes.text("algorithm", &left.algorithm, &right.algorithm);
+    changes.number("limit", left.limit, right.limit);
+    changes.number("terms", left.terms, right.terms);
+    let texts = |facet: &ExplainFacet| {
+        let parts = [facet.ranges.as_deref(), facet.options.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    };
+    changes.text("options", &texts(left), &texts(right));
+    if let (Some(l), Some(r)) = (&left.actual, &right.actual) {
+        changes.time("time_ns", l.time_ns, r.time_ns);
+        changes.number("bytes_read", l.bytes_read, r.bytes_read);
+        changes.number("terms_intersected", l.terms_intersected, r.terms_intersected);
+    }
+    changes.decisions(&left.decisions, &right.decisions);
+    facets(changes, &left.within, &right.within);
 }
 
 fn algorithm(facet: &ExplainFacet) -> &str {
     if facet.algorithm.is_empty() { "there" } else { &facet.algorithm }
 }
 
-/// Findings that are gone, and that are new.
-fn findings(changes: &mut Changes, left: &ExplainTree, right: &ExplainTree) {
-    for (of, other, is_left) in [(left, right, true), (right, left, false)] {
-        for finding in &of.findings {
-            if other.findings.iter().any(|it| it.rule == finding.rule && it.facet == finding.facet)
-            {
-                continue;
-            }
-            let message = Some(&*finding.message);
-            let (l, r) = if is_left { (message, None) } else { (None, message) };
-            changes.add(format!("finding {}", finding.rule), l, r);
+/// Findings that are gone, and that are new; `ids` has for each node of the left side the one of the right that it is.
+fn findings(
+    changes: &mut Changes,
+    left: &ExplainTree,
+    right: &ExplainTree,
+    ids: &HashMap<&str, Option<&str>>,
+) {
+    /// What a finding is about, by the names of the right side.
+    #[derive(PartialEq, Eq, Hash)]
+    enum About<'t> {
+        Whole,
+        Node(&'t str),
+        /// A node that only the left side has.
+        Gone(&'t str),
+    }
+    let of_left = left.findings.iter().map(|finding| {
+        let about = finding.node.as_deref().map_or(About::Whole, |id| match ids.get(id) {
+            Some(Some(other)) => About::Node(other),
+            Some(None) => About::Gone(id),
+            // Of no node at all it is known by what it says.
+            None => About::Node(id),
+        });
+        (about, finding)
+    });
+    let of_right = right
+        .findings
+        .iter()
+        .map(|finding| (finding.node.as_deref().map_or(About::Whole, About::Node), finding));
+    let (of_left, of_right): (Vec<_>, Vec<_>) = (of_left.collect(), of_right.collect());
+    let (of_left, of_right) = (of_left.iter().collect(), of_right.iter().collect());
+    let (pairs, added) =
+        paired(of_left, of_right, |(about, finding)| (about, &finding.rule, &finding.facet));
+    for ((_, finding), other) in pairs {
+        if other.is_none() {
+            changes.named("finding", &finding.rule, Some(&finding.message), None);
         }
+    }
+    for (_, finding) in added {
+        changes.named("finding", &finding.rule, None, Some(&finding.message));
     }
 }

@@ -66,11 +66,9 @@ impl<'t> Nodes<'t> {
     fn spine(&self) -> Vec<usize> {
         let mut spine = vec![0];
         let mut at = 0;
-        while let [only] = self.list[at].children[..]
-            && self.list[at].node.predicate.is_none()
-        {
-            spine.push(only);
-            at = only;
+        while self.list[at].node.is_page() {
+            at = self.list[at].children[0];
+            spine.push(at);
         }
         spine
     }

@@ -85,9 +85,13 @@ impl DiffKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What it is: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for the place in the tree,
-    /// `decision …` for a rule, `facet …` for what is about one facet, `finding …` for a finding.
-    pub what: String,
+    /// The facet that it is of, by its field, behind those around it; empty where it is of a node or of the whole.
+    pub facets: Vec<String>,
+    /// What it is: a name of the plan's JSON such as `algorithm`, `estimate` or `time_ns`; or `position` for the place in the
+    /// tree, `decision`, `finding` or `facet` for one that differs or that only one side has. Times end in `_ns`.
+    pub what: &'static str,
+    /// Which one, of a decision or a finding the rule and of a facet the field.
+    pub name: Option<String>,
     /// What it was; `None` where there was nothing like it.
     pub left: Option<DiffValue>,
     /// What it is.
@@ -100,7 +104,7 @@ pub struct Change {
 pub enum DiffValue {
     /// A name or a text.
     Text(String),
-    /// A number, in the unit that `what` ends with, if any.
+    /// A number; of times in nanoseconds.
     Number(u64),
 }
 
@@ -164,7 +168,8 @@ impl PlanDiff {
             });
             added_behind(&mut nodes, other_at + 1);
         }
-        PlanDiff { nodes, changes: changes::of_trees(before, after) }
+        let changes = changes::of_trees((before, &left), (after, &right), &found);
+        PlanDiff { nodes, changes }
     }
 
     /// Whether nothing differs that matters.
@@ -178,10 +183,18 @@ impl PlanDiff {
     /// ```json
     /// {"nodes": [{"left": "0.1", "right": null, "kind": "removed", "changes": []},
     ///            {"left": "0.2", "right": "0.1", "kind": "changed",
-    ///             "changes": [{"what": "algorithm", "left": "…", "right": "…"}, {"what": "time_ns", "left": 812345, "right": 1200}]}],
-    ///  "changes": [{"what": "total_ns", "left": 900000, "right": 3000}]}
+    ///             "changes": [{"what": "algorithm", "left": "…", "right": "…"}, {"what": "time_ns", "left": 812345, "right": 1200},
+    ///                         {"what": "decision", "name": "smallest first", "left": "taken", "right": null}]}],
+    ///  "changes": [{"facets": ["brand", "size"], "what": "limit", "left": 10, "right": 20},
+    ///              {"what": "total_ns", "left": 900000, "right": 3000}]}
     /// ```
+    ///
+    /// `facets` is there of what is of a facet, `name` where there may be several: see [`Change`].
     pub fn to_json(&self) -> String {
+        self.json(Json::change)
+    }
+
+    fn json(&self, change: impl Fn(&mut Json, &Change)) -> String {
         let mut json = Json::default();
         json.object(|json| {
             json.field("nodes").array(&self.nodes, |json, node| {
@@ -189,10 +202,10 @@ impl PlanDiff {
                     json.field("left").string_or_null(node.left.as_deref());
                     json.field("right").string_or_null(node.right.as_deref());
                     json.field("kind").string(node.kind.name());
-                    json.field("changes").array(&node.changes, Json::change);
+                    json.field("changes").array(&node.changes, &change);
                 });
             });
-            json.field("changes").array(&self.changes, Json::change);
+            json.field("changes").array(&self.changes, &change);
         });
         json.out
     }
@@ -202,25 +215,41 @@ impl PlanDiff {
 impl super::HtmlPages {
     /// Adds two plans, before and after, and what differs, with its numbers in units that people read.
     pub fn add_diff(&mut self, title: &str, before: &ExplainTree, after: &ExplainTree) {
-        let mut diff = PlanDiff::new(before, after);
-        let of_nodes = diff.nodes.iter_mut().flat_map(|node| &mut node.changes);
-        for change in of_nodes.chain(&mut diff.changes) {
-            let Change { what, left, right } = change;
-            for value in [left, right].into_iter().flatten() {
-                *value = DiffValue::Text(text::shown(what, value));
-            }
-            *what = text::spaced(what);
-        }
-        self.add_pair(title, before, after, &diff.to_json());
+        let in_words = |json: &mut Json, change: &Change| {
+            let side = |value: &Option<DiffValue>| {
+                value.as_ref().map(|value| DiffValue::Text(text::shown(change.what, value)))
+            };
+            let (left, right) = (side(&change.left), side(&change.right));
+            json.change_of(change, &text::spaced(change.what), left.as_ref(), right.as_ref());
+        };
+        let diff = PlanDiff::new(before, after).json(in_words);
+        self.add_pair(title, before, after, &diff);
     }
 }
 
 impl Json {
     fn change(&mut self, change: &Change) {
+        self.change_of(change, change.what, change.left.as_ref(), change.right.as_ref());
+    }
+
+    /// A change, of which this is what has changed and how.
+    fn change_of(
+        &mut self,
+        change: &Change,
+        what: &str,
+        left: Option<&DiffValue>,
+        right: Option<&DiffValue>,
+    ) {
         self.object(|json| {
-            json.field("what").string(&change.what);
-            json.field("left").diff_value(change.left.as_ref());
-            json.field("right").diff_value(change.right.as_ref());
+            if !change.facets.is_empty() {
+                json.field("facets").array(&change.facets, |json, field| json.string(field));
+            }
+            json.field("what").string(what);
+            if let Some(name) = &change.name {
+                json.field("name").string(name);
+            }
+            json.field("left").diff_value(left);
+            json.field("right").diff_value(right);
         });
     }
 

@@ -42,7 +42,7 @@ impl PlanDiff {
 }
 
 impl Page<'_> {
-    /// Nodes that are the same; of many of them only those right before what differs.
+    /// Nodes that are the same; of many in a row only the last ones, which stand right before what differs or at the end.
     fn same(&mut self, nodes: &[&NodeDiff]) {
         let left_out = match nodes.len() {
             n if n > SAME_SHOWN + 1 => n - SAME_SHOWN,
@@ -73,13 +73,13 @@ impl Page<'_> {
 
     /// `algorithm: short list → roaring containers`
     fn change(&mut self, prefix: &str, change: &Change) {
-        let what = change.what.as_str();
+        let what = change.what;
         let value = |value: &Option<DiffValue>| match value {
             None => faint("none"),
             Some(value) => plain(shown(what, value)),
         };
         let mut pieces: Vec<Piece> = vec![
-            strong(format!("{}:", spaced(what))),
+            strong(format!("{}:", subject(change))),
             value(&change.left),
             faint("→"),
             value(&change.right),
@@ -93,6 +93,19 @@ impl Page<'_> {
     }
 }
 
+/// `facet brand: decision count by the column`: names of others stay as they are.
+fn subject(change: &Change) -> String {
+    let mut subject = String::new();
+    for field in &change.facets {
+        subject += &format!("facet {field}: ");
+    }
+    subject += &spaced(change.what);
+    if let Some(name) = &change.name {
+        subject += &format!(" {name}");
+    }
+    subject
+}
+
 /// A name of JSON in words, without its unit.
 pub(super) fn spaced(what: &str) -> String {
     what.strip_suffix("_ns").unwrap_or(what).replace('_', " ")
@@ -102,9 +115,7 @@ pub(super) fn shown(what: &str, value: &DiffValue) -> String {
     match value {
         DiffValue::Text(text) => shortened(text, VALUE_CHARS_MAX).into_owned(),
         DiffValue::Number(ns) if what.ends_with("_ns") => Time(*ns).to_string(),
-        DiffValue::Number(n) if what.ends_with("bytes_read") || what.starts_with("bytes ") => {
-            Bytes(*n).to_string()
-        }
+        DiffValue::Number(n) if what.starts_with("bytes_") => Bytes(*n).to_string(),
         DiffValue::Number(n) => Grouped(*n).to_string(),
     }
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::explain::{arbitrary, sample};
+use crate::explain::{PlanDiff, arbitrary, sample};
 
 fn refused(text: &str) -> String {
     ExplainTree::from_json(text).unwrap_err().to_string()
@@ -78,7 +78,25 @@ fn mistakes_are_told_with_their_path() {
             broken("\"facets\":[", "\"facets\":[7,"),
             "reading facets[0] of a plan: expected an object, found the number 7",
         ),
-        (broken("\"documents\":118", "\"documents\":18446744073709551616"), "reading plan"),
+        (
+            broken("\"documents\":118", "\"documents\":18446744073709551616"),
+            "reading plan.actual.documents of a plan: expected a whole number of at most 64 bits, found the number 18446744073709551616 (",
+        ),
+        (
+            broken("\"id\":\"0.1.0\"", "\"id\":\"0.1.1\""),
+            "reading plan.children[1].children[0].id of a plan: expected \"0.1.0\", found the text \"0.1.1\"",
+        ),
+        (
+            broken("\"id\":\"0\"", "\"id\":\"root\""),
+            "reading plan.id of a plan: expected \"0\", found the text \"root\"",
+        ),
+        (
+            broken(
+                "\"children\":[",
+                "\"windows\":[{\"segment\":\"0a1b\",\"kinds\":\"ab\",\"documents\":[7]}],\"children\":[",
+            ),
+            "reading plan.windows[0] of a plan: expected a number of documents for each of 2 windows, found 1 before this",
+        ),
     ];
     for (message, start) in starts {
         assert!(message.starts_with(start), "{message}");
@@ -145,6 +163,11 @@ proptest! {
     }
 
     #[test]
+    fn what_was_read_back_can_be_drawn(tree in arbitrary::trees()) {
+        use_in_every_way(&tree.to_json(), &ExplainTree::from_json(&tree.to_json()).unwrap());
+    }
+
+    #[test]
     fn what_was_damaged_is_refused_or_read_and_never_worse(
         tree in arbitrary::trees(), at in any::<prop::sample::Index>(), byte in "[\\[\\]{}\",:0-9a-z\\\\\0-]",
     ) {
@@ -152,7 +175,23 @@ proptest! {
         let at = at.index(json.len());
         if json.is_char_boundary(at) && json.is_char_boundary(at + 1) {
             json.replace_range(at..=at, &byte);
-            let _ = ExplainTree::from_json(&json);
+            if let Ok(read) = ExplainTree::from_json(&json) {
+                let written = read.to_json();
+                prop_assert_eq!(&ExplainTree::from_json(&written).unwrap(), &read);
+                use_in_every_way(&written, &read);
+            }
         }
     }
+}
+
+/// All that can be made of a plan, which must not panic, whatever it says.
+fn use_in_every_way(json: &str, tree: &ExplainTree) {
+    let _ = (tree.to_string(), tree.to_dot(), tree.to_mermaid(), tree.to_pgjson());
+    let _ = (tree.to_folded(), tree.to_outline());
+    #[cfg(feature = "viewer")]
+    tree.to_html();
+    let other = ExplainTree { query: "another".into(), findings: tree.find(), ..tree.clone() };
+    let diff = PlanDiff::new(tree, &other);
+    let _ = (diff.to_string(), diff.to_json());
+    assert!(PlanDiff::new(tree, tree).is_same(), "{json}");
 }

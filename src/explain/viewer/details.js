@@ -302,14 +302,15 @@ function segmentTable(segments, row) {
   );
 }
 
-/** Operators that make a page of what matches. */
+/** Operators that make a page of what their only input finds; a test compares them with those of ExplainNode::is_page. */
 const PAGES = new Set(["Limit", "TopK", "Sort", "Collapse"]);
 
 /** The containers of the node by segment, above those of the result. */
 function containerMaps(app, entry) {
   if (entry.windows.length === 0) return [];
   // What matches comes out of the first node that does not only make a page of it.
-  const result = app.plan.entries.find((candidate) => !PAGES.has(candidate.operator));
+  let result = app.plan.entries[0];
+  while (PAGES.has(result.operator) && result.children.length === 1) result = result.children[0];
   const below = entry === result ? [] : result.windows;
   const shown = entry.windows.slice(0, 12);
   const legend = el(

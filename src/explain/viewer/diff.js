@@ -17,13 +17,20 @@ function changeList(changes) {
       el(
         "li",
         {},
-        el("span", { class: "faint" }, foreign(spaced(String(change.what ?? "")), 60, false), ": "),
+        el("span", { class: "faint" }, foreign(subjectOfChange(change), 120, false), ": "),
         oneSide(change.left, "del"),
         " → ",
         oneSide(change.right, "ins"),
       ),
     ),
   );
+}
+
+/** What has changed, and of which facet: names of others stay as they are. */
+function subjectOfChange(change) {
+  const facets = (Array.isArray(change.facets) ? change.facets : []).map((field) => `facet ${field}: `);
+  const name = change.name === null || change.name === undefined ? "" : ` ${change.name}`;
+  return facets.join("") + spaced(String(change.what ?? "")) + name;
 }
 
 /** One side of a change; a text or a number, or nothing. */

@@ -41,10 +41,10 @@ fn a_score_is_explained_and_so_is_its_absence() {
     let why = |query: &str, doc: &str| {
         dir.run(&["explain", "t.tp", query, "--doc", doc, "--format", "json"])
     };
-    let found = why("+film paris", &doc).json();
-    assert_eq!((&found["score"], &found["matches"]), (&hit["score"], &json!(true)));
+    let found = why("+film paris", &doc).json()["documents"][0].clone();
+    assert_eq!((&found["score"]["value"], &found["matches"]), (&hit["score"], &json!(true)));
     // What the parts say adds up, in the numbers of the program.
-    let part = |nth: usize| found["explanation"]["parts"][nth]["value"].as_f64().unwrap() as f32;
+    let part = |nth: usize| found["score"]["parts"][nth]["value"].as_f64().unwrap() as f32;
     assert_eq!(part(0) + part(1), hit["score"].as_f64().unwrap() as f32);
     let text = dir.ok(&["explain", "t.tp", "+film paris", "--doc", &doc]);
     assert!(text.contains("idf: ln(1 + (N - n + 0.5) / (n + 0.5))"), "{text}");
@@ -60,7 +60,7 @@ fn a_score_is_explained_and_so_is_its_absence() {
         assert!(missing.stdout.contains(told), "{told} in {}", missing.stdout);
     }
     let missing = why("(spain france wolken)~2", &doc).json();
-    assert_eq!(missing["misses"], json!(["0 of 3 alternatives match, and 2 must"]));
+    assert_eq!(missing["documents"][0]["misses"], json!(["0 of 3 alternatives match, and 2 must"]));
     why("paris", "99").fails_with(&["a number below 7"]);
 }
 
@@ -77,11 +77,14 @@ fn a_document_goes_through_the_plan() {
     let json = explain("+paris -film", &["--format", "json"]);
     assert_eq!(json.status, 1);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    // What there was before, and the plan.
-    assert_eq!((&json["doc"], &json["matches"]), (&hit["doc"], &json!(false)));
-    assert_eq!((&json["score"], &json["explanation"]), (&Value::Null, &Value::Null));
     assert_eq!((&json["query"], &json["schema_version"]), (&json!("+paris -film"), &json!(1)));
+    // All that is said of it stands in its place, and nothing beside what the schema of plans has.
+    let schema: Value = serde_json::from_str(treepie::explain::JSON_SCHEMA).unwrap();
+    let schema = jsonschema::draft202012::new(&schema).unwrap();
+    assert_eq!(schema.iter_errors(&json).map(|it| it.to_string()).collect::<Vec<_>>(), [""; 0]);
     let document = &json["documents"][0];
+    assert_eq!((&document["doc"], &document["matches"]), (&hit["doc"], &json!(false)));
+    assert_eq!(document["score"], Value::Null);
     assert_eq!(document["reason"], "fails at NOT title:film: the document has it");
     let verdict = |id: &Value| &document["verdicts"][id.as_str().unwrap()];
     assert_eq!(

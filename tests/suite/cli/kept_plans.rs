@@ -107,6 +107,77 @@ fn a_plan_by_itself_is_a_page_of_one() {
     assert!(ran.stdout.starts_with("<!doctype html>"));
 }
 
+/// Whatever is wrong with a plan is told as of a plan, where it stands, and wherever the text comes from.
+#[test]
+fn a_damaged_plan_is_told_as_one() {
+    let dir = Dir::with_titles();
+    let one = plan(&dir, "paris");
+    let value: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let pretty = serde_json::to_string_pretty(&value).unwrap();
+    let damaged = pretty.replacen("\"query\": \"paris\"", "\"query\": 7", 1);
+    let line = 1 + damaged.lines().position(|line| line.contains("\"query\": 7")).unwrap();
+    let place = format!("line {line}, column 12");
+    let words = ["reading query of a plan", "found the number 7", &place];
+    dir.write("damaged.json", &damaged);
+    dir.run(&["plan", "view", "damaged.json"]).fails_with(&words);
+    dir.run_with(&["plan", "estimates", "-"], damaged.clone()).fails_with(&words);
+    let flat = one.replacen("\"query\":\"paris\"", "\"query\":7", 1);
+    dir.run_with(&["plan", "view", "-"], flat)
+        .fails_with(&["reading query of a plan", "line 1, column"]);
+    // A log of which no line can be read is told by its first line.
+    let torn = &self::line(5, "x", &one)[..90];
+    dir.run_with(&["plan", "view", "-"], format!("{torn}\n{torn}\n"))
+        .fails_with(&["line 1, ", "the end of the text"]);
+    // In a line of a log the column is that of the line.
+    let inside = self::line(5, "x", &one.replacen("\"accepted\":true", "\"accepted\":7", 1));
+    let column = 1 + inside.find("\"accepted\":7").unwrap() + "\"accepted\":".len();
+    dir.run_with(&["plan", "view", "-"], inside)
+        .fails_with(&["of the plan of a slow search", &format!("line 1, column {column})")]);
+}
+
+#[test]
+fn a_plan_that_was_printed_prettily_comes_through_a_pipe() {
+    let dir = Dir::with_titles();
+    let value: serde_json::Value = serde_json::from_str(&plan(&dir, "paris")).unwrap();
+    let pretty = "\n".to_owned() + &serde_json::to_string_pretty(&value).unwrap();
+    let ran = dir.run_with(&["plan", "view", "-"], pretty.clone());
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{}", ran.stdout);
+    assert!(ran.stdout.lines().nth(1).unwrap().contains("paris"), "{}", ran.stdout);
+    #[cfg(unix)]
+    {
+        let pipe = dir.0.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        // Opened once on each side: whoever opened it a second time would wait for ever.
+        let writer = std::thread::spawn(move || fs::write(pipe, pretty).unwrap());
+        let ran = dir.run(&["plan", "estimates", "pipe"]);
+        assert_eq!((ran.status, &*ran.stderr), (0, ""), "{}", ran.stdout);
+        writer.join().unwrap();
+    }
+}
+
+#[test]
+fn what_took_longest_may_be_a_facet_within_another() {
+    let dir = Dir::with_titles();
+    let one = dir.ok(&[
+        "explain",
+        "t.tp",
+        "paris",
+        "--analyze",
+        "--facet",
+        "qualifier",
+        "--format",
+        "json",
+    ]);
+    let mut value: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let mut inner = value["facets"][0].clone();
+    inner["field"] = "inner_field".into();
+    inner["actual"]["time_ns"] = 9_000_000_000_u64.into();
+    value["facets"][0]["within"] = serde_json::json!([inner]);
+    value["findings"] = serde_json::json!([]);
+    let table = dir.run_with(&["plan", "view", "-"], value.to_string()).stdout;
+    assert!(table.contains(" 99 %: facet inner_field"), "{table}");
+}
+
 #[test]
 fn the_estimates_of_a_log_are_judged() {
     let dir = Dir::with_titles();

@@ -54,7 +54,7 @@ fn bench_tells_how_far_estimates_are_off() {
     for from in ["dictionary", "headers", "samples"] {
         let report = &report[from];
         assert_eq!((&report["plans"], &report["all"]["outside"]), (&json!(6), &json!(0)), "{from}");
-        assert!(report["plan_us"]["median"].as_f64().unwrap() > 0.0);
+        assert!(report["explain_us"]["median"].as_f64().unwrap() > 0.0);
     }
     // So few titles are counted rather than estimated.
     assert_eq!(report["samples"]["all"]["max"].as_f64(), Some(1.0));

@@ -1,7 +1,7 @@
 //! `explain --what-if`, `bench --what-if` and `calibrate`: what it takes to decide otherwise, and what planning reckons with.
 
 use super::Dir;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 #[test]
@@ -37,6 +37,9 @@ fn a_grid_says_how_far_the_ways_that_are_chosen_are_from_the_best() {
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let lines: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Every query has a line, also one that nothing could be decided of.
+    let asked = |line: &&Value| line["query"].is_string();
+    assert_eq!(lines.iter().filter(asked).count(), 2 * 4, "{}", ran.stdout);
     let cases: Vec<&Value> = lines.iter().filter(|line| line["us_chosen"].is_number()).collect();
     let (summaries, cases): (Vec<_>, Vec<_>) =
         cases.into_iter().partition(|line| line["summary"].is_string());
@@ -56,6 +59,45 @@ fn a_grid_says_how_far_the_ways_that_are_chosen_are_from_the_best() {
     let text = dir.ok(&[&grid[..], &["--format", "text"]].concat());
     assert!(text.contains("of always choosing best"), "{text}");
     assert_eq!(dir.run(&["bench", "t.tp", "--queries", "q.txt", "--format", "text"]).status, 2);
+}
+
+#[test]
+fn a_grid_of_nothing_has_no_summary_and_says_what_was_wrong() {
+    let dir = Dir::with_titles();
+    let grid = ["bench", "t.tp", "--queries", "q.txt", "--what-if"];
+    dir.write("q.txt", "[\u{1b}[2J\nnofield:x\n[\n[\n");
+    let ran = dir.run(&grid);
+    assert_eq!((ran.status, &*ran.stdout), (0, ""), "{}", ran.stderr);
+    let told: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(told.len(), 4, "the first three, and the number: {}", ran.stderr);
+    assert!(told[0].starts_with("treepie: [\\u{1b}[2J: "), "{}", ran.stderr);
+    assert!(told[1].contains("nofield:x: ") && told[1].contains("'nofield'"), "{}", ran.stderr);
+    assert_eq!(told[3], "treepie: 4 of 4 queries could not be answered");
+    let quiet = dir.run(&[&grid[..], &["--quiet"]].concat());
+    assert_eq!((&*quiet.stdout, &*quiet.stderr), ("", ""));
+    let json = dir.run(&[&grid[..], &["--format", "json"]].concat());
+    assert_eq!(json.stdout.lines().count(), 4, "{}", json.stdout);
+
+    dir.write("q.txt", "absent\n");
+    let one_way = dir.run(&[&grid[..], &["--format", "json"]].concat());
+    assert_eq!(one_way.json(), json!({"command": "COUNT", "query": "absent", "ways": 0}));
+    let told = dir.run(&grid);
+    assert!(told.stdout.is_empty() && told.stderr.contains("one way only"), "{}", told.stderr);
+}
+
+/// What a query says cannot drive the terminal, wherever it is shown again.
+#[test]
+fn queries_of_a_grid_are_shown_and_not_obeyed() {
+    let dir = Dir::with_titles();
+    let queries =
+        "history AND france AND \"a\u{1b}[2J\" AND spain\nhistory france \u{9b}spain film paris\n";
+    dir.write("q.txt", queries.repeat(8));
+    for more in [&["--what-if", "--commands", "COUNT,TOP_10"][..], &["--estimates"]] {
+        let ran = dir.run(&[&["bench", "t.tp", "--queries", "q.txt"], more].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let bad = |c: char| c.is_control() && c != '\n';
+        assert!(!ran.stdout.contains(bad) && !ran.stderr.contains(bad), "{:?}", ran.stdout);
+    }
 }
 
 #[test]
@@ -105,6 +147,31 @@ fn a_calibration_is_written_to_a_file_that_does_not_exist() {
     let written = fs::read_to_string(dir.0.join("costs.toml")).unwrap();
     assert!(written.contains("version = 1") && written.contains("\nvisit_ns = "), "{written}");
     dir.run(&["calibrate", "-o", "costs.toml"]).fails_with(&["does not exist", "--force"]);
+    // Standard output has a name, too; and with --quiet nothing is remarked.
+    let printed = dir.run(&["calibrate", "-o", "-", "--quiet"]);
+    assert!(
+        printed.stdout.contains("\nvisit_ns = ") && printed.stderr.is_empty(),
+        "{}",
+        printed.stdout
+    );
+    assert!(!dir.0.join("-").exists());
+    let ran = dir.run(&["calibrate", "-o", "costs.toml", "--force", "--quiet"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    // What cannot be written is refused before anything is measured.
+    fs::create_dir(dir.0.join("folder")).unwrap();
+    let started = std::time::Instant::now();
+    dir.run(&["calibrate", "-o", "folder", "--force"]).fails_with(&["folder", "a directory"]);
+    dir.run(&["calibrate", "-o", "none/costs.toml"]).fails_with(&["none/costs.toml"]);
+    assert!(started.elapsed().as_millis() < 500, "{:?}", started.elapsed());
+    #[cfg(unix)]
+    {
+        dir.write("kept.toml", "");
+        std::os::unix::fs::symlink("kept.toml", dir.0.join("link.toml")).unwrap();
+        dir.ok(&["calibrate", "-o", "link.toml", "--force"]);
+        assert!(fs::symlink_metadata(dir.0.join("link.toml")).unwrap().is_symlink());
+        assert!(fs::read_to_string(dir.0.join("kept.toml")).unwrap().contains("visit_ns"));
+        dir.ok(&["calibrate", "-o", "/dev/null", "--force"]);
+    }
     assert_eq!(dir.run(&["calibrate", "nowhere.tp"]).status, 2);
     assert!(!dir.0.join("nowhere.tp").exists());
 }

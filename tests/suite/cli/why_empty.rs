@@ -42,6 +42,8 @@ fn what_is_no_part_of_it_is_refused() {
         (&["--limit", "3"], "--limit"),
         (&["--format", "dot"], "--format text or json"),
         (&["-o", "why.txt"], "standard output"),
+        (&["--ascii"], "--ascii"),
+        (&["--estimate-from", "samples"], "--estimate-from"),
     ];
     for (more, words) in refused {
         dir.run(&[&["explain", "t.tp", "x", "--why-empty"], more].concat()).fails_with(&[words]);

@@ -9,18 +9,15 @@ use std::{
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use treepie::{Error, ErrorKind, Index, SearchBuilder, Searcher, TotalMode, query::Query};
+use treepie::{Error, Index, SearchBuilder, Searcher, TotalMode, query::Query};
 
-use super::{
-    bench_estimates::{self, ReportFormat},
-    bench_what_if,
-    calibrate::CostsArgs,
-};
+use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
 use crate::{
     args::Global,
-    failure::{Exit, Outcome, usage, warn},
-    output::Output,
+    failure::{Exit, Outcome, is_about_the_query, usage, warn},
+    output::{Output, ReportFormat},
     slow::SlowArgs,
+    terminal,
 };
 
 /// Time a file of queries, one JSON line per command and query.
@@ -37,9 +34,9 @@ the query to its answer, on one thread. A query that this version cannot answer 
 \"error\". Slow queries are written to --log in one more pass, which is not timed.
 
 With --what-if each query runs as it is planned and, in turn, with each decision taken the other way, as treepie explain
---what-if does; a line tells what it took as planned, what the best way took and which that is, and the last line sums up: the time
-of all queries over that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten that
-lost most.
+--what-if does. With --format json a line tells what it took as planned, what the best way took and which that is; a query that
+can be answered in one way only has no \"ways\". A line for each command sums up, and one for all of several: the time of all
+queries over that of always choosing best, the part of them within 1.25 times of the best or 5 µs, and the ten that lost most.
 
 With --estimates queries are not timed but analyzed, with every match counted, once for each of three kinds
 of estimates: from the dictionary alone, also from headers, also from samples. The q-error of an operator is the greater of
@@ -70,6 +67,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     slow: SlowArgs,
 }
+
+/// Queries that cannot be answered and are told with what is wrong with them.
+const UNANSWERED_TOLD: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum BenchCommand {
@@ -157,8 +157,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return bench_what_if::run(&searcher, &args.commands, &queries, format, global);
     }
     if args.estimates {
-        let mut out = Output::new(global.color);
-        return bench_estimates::report(&searcher, &args.commands, &queries, format, &mut out);
+        return bench_estimates::report(&searcher, &args.commands, &queries, format, global);
     }
     let mut cases: Vec<Case> = vec![];
     for command in args.commands.iter().copied() {
@@ -190,7 +189,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     out.flush()?;
     let n_failed = cases.iter().filter(|case| case.answer.is_err()).count();
-    if n_failed > 0 {
+    if n_failed > 0 && !global.quiet {
         warn(format!("{n_failed} of {} queries could not be answered", cases.len()));
     }
     Ok(Exit::Done)
@@ -228,9 +227,30 @@ impl Case {
     }
 }
 
-/// Whether others can be answered nevertheless.
-pub(super) fn is_about_the_query(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Query | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
+/// Queries that could not be answered: how many, and what was wrong with the first ones.
+#[derive(Default)]
+pub(super) struct Unanswered {
+    n: usize,
+    first: Vec<String>,
+}
+
+impl Unanswered {
+    pub(super) fn add(&mut self, query: &str, error: &Error) {
+        self.n += 1;
+        if self.first.len() < UNANSWERED_TOLD {
+            self.first.push(format!("{query}: {error}"));
+        }
+    }
+
+    pub(super) fn tell_first(&self) {
+        self.first.iter().for_each(|told| warn(terminal::printable(told)));
+    }
+
+    pub(super) fn tell_number(&self, n_asked: usize) {
+        if self.n > 0 {
+            warn(format!("{} of {n_asked} queries could not be answered", self.n));
+        }
+    }
 }
 
 fn read_queries(path: &Path) -> Result<Vec<String>, Error> {

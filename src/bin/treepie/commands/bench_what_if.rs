@@ -8,12 +8,12 @@ use treepie::{
     explain::{Decision, ExplainTree},
 };
 
-use super::bench::{BenchCommand, is_about_the_query};
-use super::bench_estimates::ReportFormat;
+use super::bench::{BenchCommand, Unanswered};
 use crate::{
     args::Global,
-    failure::{Exit, Outcome, warn},
-    output::{Output, duration},
+    failure::{Exit, Outcome, is_about_the_query, warn},
+    output::{Output, ReportFormat, duration},
+    terminal,
 };
 
 /// How far from the best a way may be and still be good enough.
@@ -43,10 +43,9 @@ struct Other {
 }
 
 impl Case {
-    /// What was measured of a query; `None` where nothing could be decided otherwise.
+    /// What was measured of a query, which asks for no facets; `None` where nothing could be decided otherwise.
     fn of(command: BenchCommand, query: &str, tree: &ExplainTree) -> Option<Case> {
-        let of_facets = tree.facets.iter().flat_map(|facet| &facet.decisions);
-        let decisions = tree.plan.iter().flat_map(|node| &node.decisions).chain(of_facets);
+        let decisions = tree.plan.iter().flat_map(|node| &node.decisions);
         let mut case = Case {
             command,
             query: query.to_owned(),
@@ -167,7 +166,7 @@ impl Summary<'_> {
                 "  {:>9} instead of {:>9}  {}  {}",
                 time(case.chosen_ns),
                 time(other.ns),
-                case.query,
+                terminal::printable(&case.query),
                 out.dim(&format!("{}, not '{}'", other.rule, other.name)),
             )?;
         }
@@ -182,35 +181,58 @@ pub(super) fn run(
     format: ReportFormat,
     global: Global,
 ) -> Outcome {
-    let (mut cases, mut n_failed, mut n_decided) = (vec![], 0, 0);
+    let (mut cases, mut unanswered, mut n_one_way) = (vec![], Unanswered::default(), 0);
     let mut out = Output::new(global.color);
+    let is_json = format == ReportFormat::Json;
     for command in commands {
         for query in queries {
-            let case = match measured(*command, searcher, query) {
-                Ok(case) => case,
+            let line = match measured(*command, searcher, query) {
+                Ok(Some(case)) => {
+                    let line = case.to_json();
+                    cases.push(case);
+                    line
+                }
+                Ok(None) => {
+                    n_one_way += 1;
+                    json!({ "command": command.name(), "query": query, "ways": 0 })
+                }
                 Err(error) if is_about_the_query(&error) => {
-                    n_failed += 1;
-                    if format == ReportFormat::Json {
-                        out.json_line(&json!({
-                            "command": command.name(),
-                            "query": query,
-                            "error": error.to_string(),
-                        }))?;
-                    }
-                    continue;
+                    unanswered.add(query, &error);
+                    let error = error.to_string();
+                    json!({ "command": command.name(), "query": query, "error": error })
                 }
                 Err(error) => return Err(error.into()),
             };
-            let Some(case) = case else {
-                n_decided += 1;
-                continue;
-            };
-            if format == ReportFormat::Json {
-                out.json_line(&case.to_json())?;
+            if is_json {
+                out.json_line(&line)?;
             }
-            cases.push(case);
         }
     }
+    print_summaries(commands, &cases, is_json, &mut out)?;
+    out.flush()?;
+    if global.quiet {
+        return Ok(Exit::Done);
+    }
+    // As JSON each query has a line that says so.
+    if !is_json {
+        unanswered.tell_first();
+        if n_one_way > 0 {
+            warn(format!(
+                "{n_one_way} queries can be answered in one way only and are not counted"
+            ));
+        }
+    }
+    unanswered.tell_number(commands.len() * queries.len());
+    Ok(Exit::Done)
+}
+
+/// A summary for each command of which anything was measured, and one for all of several.
+fn print_summaries(
+    commands: &[BenchCommand],
+    cases: &[Case],
+    is_json: bool,
+    out: &mut Output,
+) -> io::Result<()> {
     let mut summaries: Vec<(Option<BenchCommand>, Summary<'_>)> = vec![];
     for command in commands {
         let cases = cases.iter().filter(|case| case.command == *command).collect();
@@ -219,20 +241,13 @@ pub(super) fn run(
     if commands.len() > 1 {
         summaries.push((None, Summary { cases: cases.iter().collect() }));
     }
-    for (command, summary) in summaries {
-        match format {
-            ReportFormat::Json => out.json_line(&summary.to_json(command))?,
-            ReportFormat::Text => summary.print(&mut out, command)?,
+    for (command, summary) in summaries.iter().filter(|(_, summary)| !summary.cases.is_empty()) {
+        match is_json {
+            true => out.json_line(&summary.to_json(*command))?,
+            false => summary.print(out, *command)?,
         }
     }
-    out.flush()?;
-    if n_decided > 0 && format == ReportFormat::Text {
-        warn(format!("{n_decided} queries can be answered in one way only and are not counted"));
-    }
-    if n_failed > 0 {
-        warn(format!("{n_failed} queries could not be answered"));
-    }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn measured(command: BenchCommand, searcher: &Searcher, text: &str) -> Result<Option<Case>, Error> {

@@ -8,13 +8,14 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
-use treepie::{Costs, Error, ErrorKind, Index, IndexOptions};
+use treepie::{Costs, Error, Index, IndexOptions};
 
 use crate::{
     args::Global,
-    destination::publish,
+    destination::{Destination, FileArgs},
     failure::{Exit, Outcome, note, usage},
     output::{Format, Output, Table, duration},
+    terminal,
 };
 
 /// What a calibration is called that is kept beside an index.
@@ -38,56 +39,58 @@ pub(crate) struct Args {
     /// The index to keep them beside.
     #[arg(conflicts_with = "output")]
     index: Option<PathBuf>,
-    /// Write them to FILE, which must not exist.
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Replace FILE if it exists.
-    #[arg(long, requires = "output")]
-    force: bool,
+    #[command(flatten)]
+    file: FileArgs,
+    /// How to print them; -o - prints what FILE would have instead.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let path = match (&args.index, &args.output) {
-        (Some(index), _) => {
+    let destination = match &args.index {
+        Some(index) => {
             // Not into a directory that is none.
             Index::open(index)?;
-            Some(index.join(FILE))
+            Some(Destination::replacing(&index.join(FILE))?)
         }
-        (None, Some(path)) if path.exists() && !args.force => {
-            return Err(Error::new(ErrorKind::AlreadyExists, "writing the calibration")
-                .expected("a file that does not exist")
-                .found("one that does")
-                .in_file(path)
-                .hint("--force replaces it")
-                .into());
-        }
-        (None, path) => path.clone(),
+        None => args.file.check()?,
     };
     let started = Instant::now();
     let costs = treepie::calibrate()?;
     let took = started.elapsed();
-    if let Some(path) = &path {
-        publish(path, &costs.to_text(), args.index.is_some() || args.force)?;
+    if let Some(destination) = &destination {
+        destination.write(&costs.to_text(), "toml", global.color)?;
+        if destination.is_standard_output() {
+            return Ok(Exit::Done);
+        }
     }
-    let mut out = Output::new(global.color);
-    match args.format {
-        Format::Text => print(&mut out, &costs)?,
-        Format::Json => out.json_line(&to_json(&costs))?,
+    print_as(args.format, &costs, &mut Output::new(global.color))?;
+    if let Some(path) = destination.as_ref().and_then(Destination::path)
+        && !global.quiet
+    {
+        note(format!("measured in {} and written to {}", duration(took), shown(path)));
+    }
+    Ok(Exit::Done)
+}
+
+/// The name of a file, which may be any text.
+fn shown(path: &Path) -> String {
+    terminal::printable(&path.display().to_string()).into_owned()
+}
+
+fn print_as(format: Format, costs: &Costs, out: &mut Output) -> Outcome<()> {
+    match format {
+        Format::Text => print(out, costs)?,
+        Format::Json => out.json_line(&to_json(costs))?,
         format => {
-            let mut table = Table::new(&mut out, format, &["name", "ns", "built_in_ns"])?;
+            let mut table = Table::new(out, format, &["name", "ns", "built_in_ns"])?;
             for ((name, ns), (_, built_in)) in costs.iter().zip(Costs::default().iter()) {
                 table.row(vec![json!(name), json!(ns), json!(built_in)])?;
             }
             table.finish()?;
         }
     }
-    out.flush()?;
-    if let Some(path) = &path {
-        note(format!("measured in {} and written to {}", duration(took), path.display()));
-    }
-    Ok(Exit::Done)
+    Ok(out.flush()?)
 }
 
 fn to_json(costs: &Costs) -> Value {

@@ -9,12 +9,9 @@ use treepie::{
     explain::{ExplainTree, TextOptions},
 };
 
-use super::{
-    bench_estimates::EstimatesFrom, in_query, open_with, search::Shape, text_or_stdin, why,
-    why_empty,
-};
+use super::{in_query, open_with, search::Shape, text_or_stdin, why_empty};
 use crate::{
-    args::Global,
+    args::{EstimatesFrom, Global},
     destination::{Destination, DestinationArgs},
     failure::{Exit, Outcome, usage},
     output::{self, Color, Output},
@@ -60,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     estimate_from: Option<EstimatesFrom>,
     /// Why nothing matches: the fewest conditions that no document meets together, and what each of them does.
-    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays"])]
+    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii"])]
     why_empty: bool,
     #[command(flatten)]
     shape: Shape,
@@ -170,10 +167,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             };
             to_text(&tree, args.ascii, color)
         }
-        ExplainFormat::Json => match why::of(&tree) {
-            None => tree.to_json() + "\n",
-            Some(document) => format!("{}\n", why::to_json(to_value(&tree)?, document)),
-        },
+        ExplainFormat::Json => tree.to_json() + "\n",
         ExplainFormat::Dot => tree.to_dot(),
         ExplainFormat::Mermaid => tree.to_mermaid(),
         ExplainFormat::Pgjson => tree.to_pgjson(),
@@ -181,7 +175,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ExplainFormat::Html => tree.to_html(),
     };
     destination.write(&printed, format.extension(), global.color)?;
-    match why::of(&tree) {
+    // Of a document that there was no time to look up nothing is said.
+    match tree.documents.first() {
         Some(document) if !document.matches => Ok(Exit::NothingFound),
         Some(_) | None => Ok(Exit::Done),
     }

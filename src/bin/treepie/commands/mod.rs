@@ -30,7 +30,6 @@ mod score;
 pub(crate) mod search;
 mod stats;
 pub(crate) mod verify;
-mod why;
 mod why_empty;
 
 use std::{

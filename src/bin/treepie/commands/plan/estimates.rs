@@ -10,10 +10,9 @@ use treepie::{
 use super::log::{self, READING, shown};
 use crate::{
     args::Global,
-    commands::bench_estimates::ReportFormat,
     destination::DestinationArgs,
     failure::{Exit, Outcome, warn},
-    output,
+    output::{self, ReportFormat},
 };
 
 #[derive(Debug, clap::Args)]

@@ -6,12 +6,12 @@ use std::{
     path::Path,
 };
 
-use treepie::{Error, ErrorKind};
+use treepie::{Error, ErrorKind, explain::JSON_BYTES_MAX};
 
 use crate::{failure::warn, output, terminal};
 
 /// Bytes of a plan or a line at the most, which is what the library reads.
-const TEXT_BYTES_MAX: u64 = 256 << 20;
+const TEXT_BYTES_MAX: u64 = JSON_BYTES_MAX as u64;
 /// Bad lines that are told one by one.
 const BAD_LINES_TOLD: usize = 10;
 
@@ -66,23 +66,33 @@ pub(super) fn read_one<T>(
     read.map_err(|error| error.in_file(shown(path)))
 }
 
-/// Gives `take` every line of a log that is not blank, or all of a file that is one plan over several lines. What `take`
-/// refuses is told, unless that is all: then the first refusal is the error.
+/// Gives `take` every line of a log that is not blank, or all of the text where that is one plan over several lines. What
+/// `take` refuses is told, unless that is all: then the first refusal is the error.
+///
+/// The text is read once, so that it may come from a pipe.
 pub(super) fn for_each(
     path: &Path,
     quiet: bool,
     mut take: impl FnMut(&str) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut lines = open(path)?;
+    let mut whole = Whole::default();
     let (mut number, mut n_read, mut n_bad, mut told) = (0, 0, 0, vec![]);
     while let Some(line) = next_line(&mut lines).map_err(failed(path))? {
         number += 1;
+        if n_read == 0 {
+            whole.add(line.as_deref().ok());
+        }
         let read = line.and_then(utf8).and_then(|line| match line.trim().is_empty() {
             true => Ok(0),
             false => take(&line).map(|()| 1),
         });
         match read {
-            Ok(n) => n_read += n,
+            Ok(0) => {}
+            Ok(n) => {
+                n_read += n;
+                whole = Whole::default();
+            }
             Err(error) => {
                 n_bad += 1;
                 if told.len() < BAD_LINES_TOLD {
@@ -93,27 +103,60 @@ pub(super) fn for_each(
         }
     }
     if n_read == 0 {
-        // It may be one plan that was printed prettily.
-        if !is_stdin(path) && read_one(path, &mut take).is_ok() {
-            return Ok(());
-        }
-        let nothing = || {
-            Error::new(ErrorKind::NotFound, READING)
-                .expected("a line for each slow search")
-                .found("nothing")
-                .in_file(shown(path))
+        let first = told.into_iter().next().unwrap_or_else(|| nothing(path));
+        return match whole.take(take) {
+            None => Err(first),
+            Some(read) => read.map_err(|error| error.in_file(shown(path))),
         };
-        return Err(told.into_iter().next().unwrap_or_else(nothing));
     }
     if n_bad > 0 && !quiet {
         told.iter().for_each(|error| warn(terminal::printable(&error.to_string())));
         let (n_read, n_bad) = (output::grouped(n_read), output::grouped(n_bad));
-        warn(format!(
-            "{n_bad} lines of {} could not be read, {n_read} could",
-            shown(path).display()
-        ));
+        let path = shown(path).display().to_string();
+        let path = terminal::printable(&path);
+        warn(format!("{n_bad} lines of {path} could not be read, {n_read} could"));
     }
     Ok(())
+}
+
+fn nothing(path: &Path) -> Error {
+    Error::new(ErrorKind::NotFound, READING)
+        .expected("a line for each slow search")
+        .found("nothing")
+        .in_file(shown(path))
+}
+
+/// All of a text of which no line is anything by itself: it may be one plan that was printed prettily.
+#[derive(Default)]
+struct Whole {
+    bytes: Vec<u8>,
+    /// Lines that begin with a brace. A plan has one of them, a log nothing else.
+    n_opening: usize,
+    /// Whether it is too large, or a log.
+    is_no_plan: bool,
+}
+
+impl Whole {
+    fn add(&mut self, line: Option<&[u8]>) {
+        let room = TEXT_BYTES_MAX.saturating_sub(self.bytes.len() as u64 + 1);
+        self.n_opening += usize::from(line.is_some_and(|line| line.starts_with(b"{")));
+        match line {
+            Some(line) if line.len() as u64 <= room && self.n_opening < 2 && !self.is_no_plan => {
+                self.bytes.extend_from_slice(line);
+                self.bytes.push(b'\n');
+            }
+            _ => *self = Whole { is_no_plan: true, ..Whole::default() },
+        }
+    }
+
+    /// What becomes of the whole; `None` where it is no plan, so that its first line tells more.
+    fn take(self, take: impl FnOnce(&str) -> Result<(), Error>) -> Option<Result<(), Error>> {
+        if self.is_no_plan {
+            return None;
+        }
+        let text = String::from_utf8(self.bytes).ok().filter(|text| !text.trim().is_empty())?;
+        Some(take(&text))
+    }
 }
 
 /// The next line without what ends it, or why it is none; at the end nothing.

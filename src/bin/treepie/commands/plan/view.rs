@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use treepie::{
     Error, ErrorKind,
-    explain::{HtmlPages, Recorded, SlowSearch, SlowestSearches},
+    explain::{ExplainFacet, HtmlPages, Recorded, SlowSearch, SlowestSearches},
 };
 
 use super::log::{self, READING, shown};
@@ -64,8 +64,9 @@ pub(super) fn run(args: &Args, global: Global) -> Outcome {
 /// A line of a log, or a plan by itself.
 fn add(slowest: &mut SlowestSearches, line: &str) -> Result<(), Error> {
     let Err(error) = slowest.add(line) else { return Ok(()) };
-    match Recorded::from_json(line) {
-        Ok(Recorded::Plan(plan)) => {
+    // What is no line of a log is a plan, and told as one where it is damaged.
+    match Recorded::from_json(line)? {
+        Recorded::Plan(plan) => {
             slowest.add_plan(plan);
             Ok(())
         }
@@ -139,7 +140,7 @@ fn table(searches: &[SlowSearch], width: usize) -> String {
     text
 }
 
-/// The first finding, or else the node with most of the time.
+/// The first finding, or else the node or facet with most of the time.
 fn longest(search: &SlowSearch) -> String {
     if let Some(error) = &search.error {
         return format!("failed: {error}");
@@ -152,13 +153,14 @@ fn longest(search: &SlowSearch) -> String {
         let name = format!("{} {}", node.operator, node.label);
         Some((node.actual.as_ref()?.time_ns, name))
     });
-    let facets = plan.facets.iter().filter_map(|facet| {
+    let facets = plan.facets.iter().flat_map(ExplainFacet::iter).filter_map(|facet| {
         Some((facet.actual.as_ref()?.time_ns, format!("facet {}", facet.field)))
     });
-    let parts: Vec<_> = nodes.chain(facets).collect();
-    let all: u128 = parts.iter().map(|(ns, _)| u128::from(*ns)).sum();
-    match parts.into_iter().max_by_key(|(ns, _)| *ns) {
+    match nodes.chain(facets).max_by_key(|(ns, _)| *ns) {
         None => "not run again".to_owned(),
-        Some((ns, name)) => format!("{} %: {name}", 100 * u128::from(ns) / all.max(1)),
+        Some((ns, name)) => {
+            let share = 100 * u128::from(ns) / u128::from(plan.measured_ns().max(1));
+            format!("{share} %: {name}")
+        }
     }
 }
