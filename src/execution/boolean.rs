@@ -13,7 +13,7 @@ use crate::budget;
 use crate::error::{Error, Result};
 use crate::phrase::PhraseReader;
 use crate::plan::leaf::{ColumnValues, Postings};
-use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan, WINDOW};
+use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
 
 /// Whether the documents of a window are wanted, or only how many there are.
@@ -311,7 +311,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             }
             Operator::Phrase { nth, input } => {
                 let input = plan.inputs(input).first().copied();
-                self.phrase(id, *nth as usize, input, key, want)?
+                self.phrase(id, *nth as usize, input, None, key, want)?
             }
             Operator::Union { any } => self.unite(id, plan.inputs(any), key, want)?,
             Operator::AtLeast { minimum, any } => {
@@ -358,6 +358,7 @@ impl<'e, 's> Evaluation<'e, 's> {
                 self.steps.truncate(first);
                 return Ok(Chunk::EMPTY);
             };
+            let expected = self.placed(input, key).unwrap_or(expected);
             let at = match keeps_order {
                 true => self.steps.len(),
                 false => {
@@ -430,6 +431,16 @@ impl<'e, 's> Evaluation<'e, 's> {
         }
     }
 
+    /// What reading documents of lists would be as much work as placing the words of phrases in an input would, where it
+    /// does, or the whole window.
+    fn placed(&self, input: NodeId, key: u32) -> Option<u32> {
+        let n_windows = u64::from(self.part.n_windows().max(1));
+        let documents = |id: NodeId| self.part.estimate(id).documents / n_windows;
+        let placed = self.plan.placed(input, &documents)?;
+        let read = placed.saturating_mul(PLACED_FOR_READ);
+        Some(u32::try_from(read).unwrap_or(u32::MAX).min(self.part.window_len(key)))
+    }
+
     /// Every document of the window that no input holds.
     fn complement(
         &mut self,
@@ -498,11 +509,12 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok(result)
     }
 
-    /// Whether an input that reads a column need do so only for what is left of the window; or is a union of so much
-    /// more that looking for these documents in its inputs costs less than uniting the inputs.
+    /// Whether an input that reads a column or places words need do so only for what is left of the window; or is a union of
+    /// so much more that looking for these documents in its inputs costs less than uniting the inputs.
     fn are_few(&mut self, few: Chunk<'s>, input: NodeId, key: u32) -> bool {
         let plan = self.plan;
         let any = match &plan.node(input).operator {
+            _ if plan.placed(input, &|_| 0).is_some() => return true,
             Operator::Union { any } => plan.inputs(any),
             Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
             _ => return false,
@@ -531,6 +543,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         self.measured(input, |run| match &plan.node(input).operator {
             Operator::ColumnScan(leaf) => run.compare(input, *leaf, few, key),
             Operator::Union { any } => run.unite_within(input, plan.inputs(any), few, key),
+            Operator::Phrase { nth, input: words } => {
+                let words = plan.inputs(words).first().copied();
+                run.phrase(input, *nth as usize, words, Some(few), key, Want::Documents)
+            }
             _ => run.chunk(input, key, Want::Documents),
         })
     }
@@ -627,18 +643,26 @@ impl<'e, 's> Evaluation<'e, 's> {
         Ok(chunk)
     }
 
-    /// The documents of the input where the words of a phrase stand as it wants them.
+    /// The documents of the input, or those `within` others, where the words of a phrase stand as it wants them.
     fn phrase(
         &mut self,
         id: NodeId,
         nth: usize,
         input: Option<NodeId>,
+        within: Option<Chunk<'s>>,
         key: u32,
         want: Want,
     ) -> Result<Chunk<'s>> {
         let Some(input) = input else { return Ok(Chunk::EMPTY) };
-        let chunk = self.evaluate(input, key, Want::Documents)?;
+        let is_phrase = matches!(self.plan.node(input).operator, Operator::Phrase { .. });
+        let mut chunk = match within {
+            Some(few) if is_phrase => self.within(input, few, key)?,
+            _ => self.evaluate(input, key, Want::Documents)?,
+        };
         self.profile.nodes[id.index()].documents_in += u64::from(chunk.cardinality);
+        if let Some(few) = within.filter(|_| !is_phrase) {
+            chunk = self.and(id, chunk, few, Want::Documents)?;
+        }
         let mut lows = std::mem::take(self.lows);
         lows.clear();
         lows.extend(self.resolve(chunk)?.iter());

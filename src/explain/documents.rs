@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub struct ExplainDocument {
     /// Its number in the snapshot.
     pub doc: u64,
-    /// Something to recognise it by: the start of its first stored value. Empty where nothing is stored, or the
+    /// Something to recognise it by: the start of its first stored text, or of another value. Empty where nothing is stored, or the
     /// document is deleted.
     pub title: String,
     /// Whether it is deleted.

@@ -46,14 +46,16 @@ pub(crate) struct Run<'r> {
 /// Explains `plan`, and with `run` also what happened. The texts of the query are the caller's to
 /// add.
 pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) -> ExplainTree {
-    let explaining = Explaining { plan, schema, run, maps: Maps::new() };
+    let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
+    let explaining = Explaining { plan, schema, run, ids, maps: Maps::new() };
     let root = explaining.node(plan.root()).0;
     let mut tree = ExplainTree::new("", explaining.page(root));
     tree.segments = plan
         .segments
         .iter()
-        .map(|part| ExplainSegment {
-            id: part.segment.id().to_string(),
+        .zip(&explaining.ids)
+        .map(|(part, id)| ExplainSegment {
+            id: id.clone(),
             documents: u64::from(part.n_docs),
             deleted: u64::from(part.n_docs.saturating_sub(part.segment.n_live())),
             bytes: part.segment.file().len(),
@@ -68,6 +70,8 @@ struct Explaining<'e, 's> {
     plan: &'e Plan<'s>,
     schema: &'e Schema,
     run: Option<Run<'e>>,
+    /// Of the segments, in hexadecimal.
+    ids: Vec<String>,
     maps: Maps,
 }
 
@@ -76,7 +80,14 @@ impl Explaining<'_, '_> {
     fn node(&self, id: NodeId) -> (ExplainNode, Query) {
         let plan = self.plan;
         let node = plan.node(id);
-        let mut children = vec![];
+        let n_inputs = match &node.operator {
+            Operator::Intersect { all, none } => all.len() + none.len(),
+            Operator::Union { any: inputs }
+            | Operator::AtLeast { any: inputs, .. }
+            | Operator::Phrase { input: inputs, .. } => inputs.len(),
+            _ => 0,
+        };
+        let mut children = Vec::with_capacity(n_inputs);
         let mut child = |input: &NodeId| {
             let (node, query) = self.node(*input);
             children.push(node);
@@ -167,16 +178,19 @@ impl Explaining<'_, '_> {
             let of_segments = plan.segments.iter().map(|part| part.leaves[leaf.index()].n_terms());
             explained.terms = Some(of_segments.sum());
         }
-        explained.segments = self.segments(id);
-        explained.algorithm = joined(explained.segments.iter().map(|segment| &*segment.algorithm));
-        explained.actual = self.run.map(|_| {
-            let mut sum = Actual::default();
-            explained.segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
-            sum
-        });
-        if explained.segments.len() == 1 {
+        if let [part] = &plan.segments[..] {
             // The sum says it all.
-            explained.segments.clear();
+            explained.algorithm = self.algorithm(id, part);
+            explained.actual = self.actual(0, id);
+        } else {
+            let segments = self.segments(id);
+            explained.algorithm = joined(segments.iter().map(|segment| &*segment.algorithm));
+            explained.actual = self.run.map(|_| {
+                let mut sum = Actual::default();
+                segments.iter().flat_map(|part| &part.actual).for_each(|part| sum.add(part));
+                sum
+            });
+            explained.segments = segments;
         }
         let decisions = plan.decisions.iter().filter(|decision| decision.node == id);
         explained.decisions = decisions.map(|decision| self.decision(decision)).collect();
@@ -188,10 +202,11 @@ impl Explaining<'_, '_> {
     /// Where the documents of a leaf are, or of what was found.
     fn windows(&self, id: NodeId) -> Vec<ContainerMap> {
         let leaf = self.plan.node(id).operator.leaf();
-        let maps = leaf.map(|leaf| self.maps.of_leaf(self.plan, leaf, self.run.is_some()));
+        let maps =
+            leaf.map(|leaf| self.maps.of_leaf(self.plan, &self.ids, leaf, self.run.is_some()));
         match (maps.unwrap_or_default(), self.run) {
             (none, Some(run)) if none.is_empty() && id == self.plan.root() => {
-                windows::of_result(self.plan, run.profile)
+                windows::of_result(self.plan, &self.ids, run.profile)
             }
             (maps, _) => maps,
         }
@@ -237,15 +252,20 @@ impl Explaining<'_, '_> {
     }
 
     fn segments(&self, id: NodeId) -> Vec<NodeSegment> {
-        let parts = self.plan.segments.iter().enumerate();
+        let parts = self.plan.segments.iter().zip(&self.ids).enumerate();
         parts
-            .map(|(at, part)| NodeSegment {
-                id: part.segment.id().to_string(),
+            .map(|(at, (part, name))| NodeSegment {
+                id: name.clone(),
                 algorithm: self.algorithm(id, part),
                 estimate: estimate(part.told(id)),
-                actual: self.run.map(|run| actual(run.profile.node(at, id), self.plan.node(id))),
+                actual: self.actual(at, id),
             })
             .collect()
+    }
+
+    /// What an operator did in one segment.
+    fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
+        self.run.map(|run| actual(run.profile.node(segment, id), self.plan.node(id)))
     }
 
     /// How an operator works in one segment.

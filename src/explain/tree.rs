@@ -292,7 +292,15 @@ impl ExplainNode {
     pub fn number(&mut self) {
         fn number(node: &mut ExplainNode, id: String) {
             for (at, child) in node.children.iter_mut().enumerate() {
-                number(child, format!("{id}.{at}"));
+                // Every plan is numbered, and to format costs more than the rest of it.
+                let mut of_child = String::with_capacity(id.len() + 3);
+                of_child.push_str(&id);
+                of_child.push('.');
+                match u8::try_from(at) {
+                    Ok(at @ 0..10) => of_child.push(char::from(b'0' + at)),
+                    _ => of_child.push_str(&at.to_string()),
+                }
+                number(child, of_child);
             }
             node.id = id;
         }

@@ -11,6 +11,7 @@ use crate::execution::{leaf_has, phrase_has};
 use crate::ids::DocId;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
 use crate::query::Proximity;
+use crate::value::Value;
 use std::collections::BTreeMap;
 
 /// Characters of a title.
@@ -76,7 +77,10 @@ pub(crate) fn document(
 /// The start of the first stored value that is not empty.
 fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
     let stored = part.segment.stored(doc)?;
-    let texts = stored.iter().map(|(_, value)| value.to_text());
+    // A number says less than a text.
+    let (texts, others): (Vec<_>, Vec<_>) =
+        stored.iter().partition(|(_, value)| matches!(value, Value::Text(_)));
+    let texts = texts.into_iter().chain(others).map(|(_, value)| value.to_text());
     let first = texts.into_iter().find(|text| !text.trim().is_empty());
     Ok(first.map_or_else(String::new, |text| shortened(text.trim(), TITLE_CHARS_MAX).into_owned()))
 }

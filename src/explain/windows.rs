@@ -30,11 +30,19 @@ impl Maps {
         Maps { left: Cell::new(WINDOWS_MAX) }
     }
 
-    /// What a leaf reads in each segment, as far as that is known.
-    pub(super) fn of_leaf(&self, plan: &Plan<'_>, leaf: LeafId, ran: bool) -> Vec<ContainerMap> {
+    /// What a leaf reads in each segment, as far as that is known; `ids` are those of the segments.
+    pub(super) fn of_leaf(
+        &self,
+        plan: &Plan<'_>,
+        ids: &[String],
+        leaf: LeafId,
+        ran: bool,
+    ) -> Vec<ContainerMap> {
         let Some(left) = self.left.get().checked_sub(n_windows(plan)) else { return vec![] };
-        let maps = plan.segments.iter().filter_map(|part| of_leaf(plan, part, leaf, ran));
-        let maps: Vec<_> = maps.collect();
+        let mut maps = Vec::with_capacity(ids.len());
+        for (part, id) in plan.segments.iter().zip(ids) {
+            maps.extend(of_leaf(plan, part, leaf, ran).map(|map| map.finish(id)));
+        }
         if !maps.is_empty() {
             self.left.set(left);
         }
@@ -44,12 +52,12 @@ impl Maps {
 
 /// What the root found in each segment, where that is known of all of them: seen window by window, or what one leaf reads. Of
 /// what was counted without looking, of several leaves, there is none.
-pub(super) fn of_result(plan: &Plan<'_>, profile: &Profile) -> Vec<ContainerMap> {
+pub(super) fn of_result(plan: &Plan<'_>, ids: &[String], profile: &Profile) -> Vec<ContainerMap> {
     if n_windows(plan) > WINDOWS_MAX {
         return vec![];
     }
     let root = plan.root();
-    let maps = plan.segments.iter().enumerate().map(|(at, part)| {
+    let maps = plan.segments.iter().zip(ids).enumerate().map(|(at, (part, id))| {
         let found = profile.node(at, root).documents_out;
         let mut map = Map::new(part);
         match u32::try_from(found) {
@@ -62,10 +70,10 @@ pub(super) fn of_result(plan: &Plan<'_>, profile: &Profile) -> Vec<ContainerMap>
         let has_all =
             |documents: &[u32]| documents.iter().map(|n| u64::from(*n)).sum::<u64>() == found;
         if has_all(&map.documents) {
-            return Some(map.finish(part));
+            return Some(map.finish(id));
         }
         let of_leaf = of_leaf(plan, part, only_leaf(plan, part, root)?, true)?;
-        has_all(&of_leaf.documents).then_some(of_leaf)
+        has_all(&of_leaf.documents).then(|| of_leaf.finish(id))
     });
     maps.collect::<Option<_>>().unwrap_or_default()
 }
@@ -94,12 +102,7 @@ fn n_windows(plan: &Plan<'_>) -> u64 {
     plan.segments.iter().map(|part| u64::from(part.n_windows())).sum()
 }
 
-fn of_leaf(
-    plan: &Plan<'_>,
-    part: &SegmentPlan<'_>,
-    leaf: LeafId,
-    ran: bool,
-) -> Option<ContainerMap> {
+fn of_leaf(plan: &Plan<'_>, part: &SegmentPlan<'_>, leaf: LeafId, ran: bool) -> Option<Map> {
     let field = plan.leaves[leaf.index()].field().map(|field| part.segment.field(field));
     let mut map = Map::new(part);
     // A header that cannot be read makes the search fail, and not what is told of it.
@@ -122,7 +125,7 @@ fn of_leaf(
         (Postings::Short(_) | Postings::Terms(_) | Postings::Column(_), _) => return None,
         (Postings::LongUnread(_) | Postings::PresenceUnread, None) => return None,
     }
-    Some(map.finish(part))
+    Some(map)
 }
 
 /// A map that is being made.
@@ -171,9 +174,10 @@ impl Map {
             .for_each(|key| self.add(key, part.window_len(key), ContainerKind::Run));
     }
 
-    fn finish(self, part: &SegmentPlan<'_>) -> ContainerMap {
+    /// That of the segment with such an id.
+    fn finish(self, id: &str) -> ContainerMap {
         let kinds = self.kinds.into_iter().map(char::from).collect();
-        ContainerMap { segment: part.segment.id().to_string(), kinds, documents: self.documents }
+        ContainerMap { segment: id.to_owned(), kinds, documents: self.documents }
     }
 }
 

@@ -46,7 +46,7 @@ pub use facet::{FacetMethod, FacetOrder};
 pub(crate) use facet::{FacetPlan, FacetWanted, ValuesWanted};
 use forced::Forced;
 use leaf::Leaf;
-pub(crate) use planner::plan;
+pub(crate) use planner::{PLACED_FOR_READ, plan};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,8 +114,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) forced: Option<Forced>,
     /// By operator, what people are told to expect where windows were looked at; see [`Plan::told`].
     told: Vec<Estimate>,
-    /// How long that took: no time of the search.
-    pub(crate) sampling: Duration,
+    /// How long planning took beyond what the search needs: no time of it.
+    pub(crate) for_people: Duration,
     /// What of [`WORK_OF_ALL`](sample::WORK_OF_ALL) is left for segments to come.
     sample_work_left: u64,
     /// What is known of each operator in the segment that is being planned.
@@ -298,6 +298,22 @@ impl<'s> Plan<'s> {
         self.told.get(id.index()).unwrap_or(&self.node(id).estimate)
     }
 
+    /// In how many documents an operator places words where nothing says which of them are wanted: those of the inputs of
+    /// phrases, each of which has so many `documents`. `None` where it is no phrase and no union of any.
+    pub(crate) fn placed(&self, id: NodeId, documents: &dyn Fn(NodeId) -> u64) -> Option<u64> {
+        match &self.node(id).operator {
+            // To be placed before all other conditions is what is forced then.
+            _ if self.phrases.is_empty() || self.forced == Some(Forced::PhrasesFirst) => None,
+            Operator::Phrase { input, .. } => self.inputs(input).first().map(|id| documents(*id)),
+            Operator::Union { any } => self
+                .inputs(any)
+                .iter()
+                .filter_map(|id| self.placed(*id, documents))
+                .reduce(|a, b| a + b),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn inputs(&self, range: &Range<u32>) -> &[NodeId] {
         &self.inputs[range.start as usize..range.end as usize]
@@ -361,7 +377,7 @@ impl<'s> Plan<'s> {
             costs,
             forced: options.forced,
             told: vec![],
-            sampling: Duration::ZERO,
+            for_people: Duration::ZERO,
             sample_work_left: sample::WORK_OF_ALL,
             spans,
             pending,

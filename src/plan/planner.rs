@@ -19,6 +19,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 
+/// Documents of a list that are read in the time in which words are placed in one.
+pub(crate) const PLACED_FOR_READ: u64 = 64;
 /// Operators inside operators; the parser allows fewer, a tree built by hand may have more.
 const DEPTH_MAX: usize = 256;
 /// Estimates by window are made where they cost less than this many steps, a few nanoseconds each.
@@ -53,7 +55,9 @@ pub(crate) fn plan<'s>(
     plan.order_inputs();
     plan.choose_less_deleted(options)?;
     if options.for_people {
+        let started = Instant::now();
         plan.decide_for_people(options);
+        plan.for_people += started.elapsed();
     }
     plan.plan_facets(options)?;
     Ok(plan)
@@ -390,6 +394,7 @@ impl<'s> Plan<'s> {
                 EstimateFrom::Headers => n_windows > 1,
                 EstimateFrom::Samples => true,
             };
+        let started = by_window.then(Instant::now);
         let (mut sums, mut open) = (vec![], vec![]);
         if by_window {
             sums.resize(self.nodes.len(), SpanSum::default());
@@ -433,12 +438,14 @@ impl<'s> Plan<'s> {
         self.spans = whole;
         if !open.is_empty() {
             let share = f64::from(part.n_docs) / of_all.max(1) as f64;
-            let started = Instant::now();
             let mut left = self.sample_work_left;
             if let Some(sampled) = self.sample(part, &open, &sums, share, &mut left)? {
                 part.told = sampled;
             }
-            (self.sampling, self.sample_work_left) = (self.sampling + started.elapsed(), left);
+            self.sample_work_left = left;
+        }
+        if let Some(started) = started {
+            self.for_people += started.elapsed();
         }
         Ok(())
     }
@@ -475,9 +482,22 @@ impl<'s> Plan<'s> {
     /// and every later step works on what is left. What is excluded goes from the largest down,
     /// because that leaves the least for the rest.
     fn order_inputs(&mut self) {
+        let of_node = |id: NodeId| self.node(id).order as u64;
+        // Where words are placed, that counts for more than reading the documents of others.
+        let orders: Vec<u64> = (0..self.nodes.len() as u32)
+            .map(|at| match self.placed(NodeId(at), &of_node) {
+                Some(documents) => documents.saturating_mul(PLACED_FOR_READ),
+                None => of_node(NodeId(at)),
+            })
+            .collect();
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
         // What a column is asked comes last: about the documents that all else has left.
         let documents = |id: &NodeId| {
+            let operator = &nodes[id.index()].operator;
+            (matches!(operator, Operator::ColumnScan(_)), orders[id.index()])
+        };
+        // Words of what is excluded are placed last, where they leave out few.
+        let excluded = |id: &NodeId| {
             let Node { operator, order, .. } = &nodes[id.index()];
             (matches!(operator, Operator::ColumnScan(_)), *order as u64)
         };
@@ -496,7 +516,7 @@ impl<'s> Plan<'s> {
                     Some(InputOrder::AsWritten) => {}
                 }
                 inputs[none.start as usize..none.end as usize]
-                    .sort_by_key(|id| std::cmp::Reverse(documents(id)));
+                    .sort_by_key(|id| std::cmp::Reverse(excluded(id)));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::top_k::Way;
 use super::why::FilledPage;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
-use crate::explain::{self, ExplainPage, ExplainTree};
+use crate::explain::{self, ExplainPage, ExplainTree, Facts};
 use crate::plan::forced::Measured;
 use crate::plan::{self, EstimateFrom, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
@@ -49,7 +49,8 @@ impl SearchBuilder<'_> {
 
     /// How the search would be answered. It reads the dictionary and the headers of posting lists, and no postings but
     /// those of [documents](Self::explain_documents) that are asked for, and a sample where that is
-    /// [wanted](Self::estimate_from).
+    /// [wanted](Self::estimate_from). The remedies of findings are those that need no more, see
+    /// [`Searcher::findings`](super::Searcher::findings).
     ///
     /// # Errors
     ///
@@ -63,7 +64,8 @@ impl SearchBuilder<'_> {
         notes.extend(self.put_page(&mut tree, ranked.as_ref(), None)?);
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         self.put_documents(&mut tree, &plan, None)?;
-        Ok(self.worded(tree, rewritten, notes))
+        self.searcher.recycle_plan(plan);
+        Ok(self.worded(tree, rewritten, notes, &()))
     }
 
     /// Answers the query and shows how: the plan with what happened. Hits are found, not fetched. Where it is
@@ -88,8 +90,10 @@ impl SearchBuilder<'_> {
         let looking_up = Instant::now();
         let facets = self.plan_facets(&plan)?;
         // What is only for people is none of the search's time.
-        let started = started + looking_up.elapsed() + plan.sampling;
-        let mut execution = Execution::new(plan, true, ExecutionScratch::default());
+        let started = started + looking_up.elapsed() + plan.for_people;
+        let (plan_scratch, scratch) = self.searcher.scratch();
+        self.searcher.keep((plan_scratch, ExecutionScratch::default()));
+        let mut execution = Execution::new(plan, true, scratch);
         let mut page = FilledPage::new(&self.explained);
         let ready = Ready { planned: Some(&mut execution), is_traced: true, ..Ready::default() };
         let found = self.find(ranked.as_ref(), ready, |hit| {
@@ -119,7 +123,10 @@ impl SearchBuilder<'_> {
         self.put_facets(&mut tree, facets, Some(&found));
         let page = found.stopped.is_none().then_some(&page);
         self.put_documents_of_run(&mut tree, execution.plan(), page, &mut notes)?;
-        Ok(self.worded(tree, rewritten, notes))
+        if found.stopped.is_none() {
+            self.searcher.recycle(execution);
+        }
+        Ok(self.worded(tree, rewritten, notes, self.searcher))
     }
 
     /// Puts what fills the page on top of a plan, where that is not the plan itself, and what happened. What there is to
@@ -176,7 +183,13 @@ impl SearchBuilder<'_> {
         }
     }
 
-    fn worded(&self, mut tree: ExplainTree, rewritten: String, notes: Vec<String>) -> ExplainTree {
+    fn worded(
+        &self,
+        mut tree: ExplainTree,
+        rewritten: String,
+        notes: Vec<String>,
+        facts: &dyn Facts,
+    ) -> ExplainTree {
         tree.query = self.query().to_string();
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
@@ -188,7 +201,7 @@ impl SearchBuilder<'_> {
             });
         }
         tree.page = self.page();
-        tree.findings = tree.find_with(self.searcher);
+        tree.findings = tree.find_with(facts);
         tree
     }
 

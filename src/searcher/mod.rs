@@ -72,7 +72,7 @@ use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::{self, Snapshot};
 use crate::storage::Storage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Searches at the same time whose memory is kept for later ones, each at most some 150 KiB.
 const SCRATCH_KEPT: usize = 16;
@@ -560,9 +560,13 @@ impl Searcher {
         options: &PlanOptions,
     ) -> Result<(Plan<'_>, String, Vec<String>)> {
         let rewritten = query::rewrite(query, self.schema(), &self.0.setting.analyzers)?;
-        let scratch = PlanScratch::default();
-        let plan = plan::plan(&rewritten.normal, self.segments(), options, self.costs(), scratch)?;
+        let (scratch, execution) = self.scratch();
+        self.keep((PlanScratch::default(), execution));
+        let mut plan =
+            plan::plan(&rewritten.normal, self.segments(), options, self.costs(), scratch)?;
+        let started = options.for_people.then(Instant::now);
         let text = rewritten.normal.display(self.schema()).to_string();
+        plan.for_people += started.map_or(Duration::ZERO, |started| started.elapsed());
         Ok((plan, text, rewritten.notes))
     }
 
@@ -592,11 +596,22 @@ impl Searcher {
     /// Keeps the memory of an execution for the next query.
     fn recycle(&self, execution: Execution<'_>) {
         if execution.plan().nodes.len() <= NODES_KEPT {
-            let scratch = execution.into_scratch();
-            let mut kept = lock(&self.0.scratch);
-            if kept.len() < SCRATCH_KEPT {
-                kept.push(scratch);
-            }
+            self.keep(execution.into_scratch());
+        }
+    }
+
+    /// The same of a plan that was not carried out.
+    fn recycle_plan(&self, plan: Plan<'_>) {
+        if plan.nodes.len() <= NODES_KEPT {
+            let (_, execution) = self.scratch();
+            self.keep((plan.into_scratch(), execution));
+        }
+    }
+
+    fn keep(&self, scratch: Scratch) {
+        let mut kept = lock(&self.0.scratch);
+        if kept.len() < SCRATCH_KEPT {
+            kept.push(scratch);
         }
     }
 }

@@ -398,3 +398,17 @@ fn sentences_name_what_decides() {
     assert!(error.to_string().contains("a number below 4"), "{error}");
     assert!(searcher.search(&query).explain_documents([DocId(u64::MAX)]).analyze().is_err());
 }
+
+#[test]
+fn a_document_is_recognised_by_a_text_rather_than_a_number() {
+    let schema = Schema::builder().field(Field::new("id", FieldKind::I64)).text("text");
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("id", 23_i64).with("text", "Permian")).unwrap();
+    writer.add(Document::new().with("id", 24_i64)).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let search = searcher.search(&Query::All).explain_documents(all(2)).explain().unwrap();
+    let titles: Vec<_> = search.documents.iter().map(|document| &*document.title).collect();
+    assert_eq!(titles, ["Permian", "24"]);
+}

@@ -33,7 +33,8 @@ pub(super) struct Look<'t> {
 
 impl<'t> Look<'t> {
     pub(super) fn new(tree: &'t ExplainTree, facts: &'t dyn Facts) -> Self {
-        let (mut nodes, mut todo) = (vec![], vec![(&tree.plan, None)]);
+        let (mut nodes, mut todo) = (Vec::with_capacity(8), Vec::with_capacity(8));
+        todo.push((&tree.plan, None));
         while let Some((node, parent)) = todo.pop() {
             let at = nodes.len();
             nodes.push((node, parent));

@@ -158,6 +158,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         false => search.explain(),
     };
     let mut tree = explained.map_err(in_query(&text))?;
+    if tree.total_ns.is_none() {
+        // Somebody looks at it, so there is time to ask the index for what can be done.
+        tree.findings = searcher.findings(&tree);
+    }
     tree.query = text;
     let printed = match format {
         ExplainFormat::Text => {
