@@ -260,5 +260,11 @@ mod tests {
         assert!(measured.len() >= 13, "{measured:?}");
         // A documents' worth of decoding takes less than looking a word up, on any machine.
         assert!(costs.model.varint_ns < costs.model.lookup_ns, "{costs:?}");
+        // What goes through a container takes more than a step of it, and what goes to memory more than what does not.
+        let CostModel { lookup_ns, enumerate_term_ns, bitmap_pair_ns, probe_bit_ns, .. } =
+            costs.model;
+        assert!(lookup_ns > enumerate_term_ns && bitmap_pair_ns > 5.0 * probe_bit_ns, "{costs:?}");
+        let CostModel { positions_ns, set_ns, look_up_doc_ns, array_pair_ns, .. } = costs.model;
+        assert!(positions_ns > set_ns && look_up_doc_ns > array_pair_ns, "{costs:?}");
     }
 }

@@ -319,3 +319,94 @@ impl ContainerCounts {
         self.skipped += other.skipped;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that are all different, `n` times each.
+    fn counted(n: u64) -> Actual {
+        let mut next = 0;
+        let mut number = || {
+            next += 1;
+            n * next
+        };
+        let ranking = RankingCounts {
+            documents_scored: number(),
+            postings: Some(number()),
+            blocks: number(),
+            blocks_skipped: number(),
+            windows: number(),
+            windows_skipped: number(),
+            searched_twice: n == 2,
+            candidates: Some(CandidateCounts {
+                looked_up: number(),
+                found: number(),
+                skipped_by_blocks: number(),
+                skipped_by_frequencies: number(),
+            }),
+            thresholds: vec![],
+        };
+        Actual {
+            documents: number(),
+            documents_in: Some(number()),
+            time_ns: number(),
+            bytes_read: number(),
+            containers: ContainerCounts {
+                array: number(),
+                bitmap: number(),
+                run: number(),
+                skipped: number(),
+            },
+            terms: Some(TermCounts { visited: number(), expanded: number(), cut: n == 2 }),
+            positions: Some(PositionCounts { candidates: number(), positions: number() }),
+            ranking: Some(ranking),
+            sort: Some(ColumnCounts {
+                documents: number(),
+                blocks: number(),
+                blocks_skipped: number(),
+                ends_looked_up: number(),
+                deleted_taken_away: number(),
+            }),
+            streamed: Some(StreamCounts {
+                segments: number(),
+                given_up: number(),
+                terms: number(),
+                documents: number(),
+                candidates: number(),
+            }),
+            complete: n != 2,
+            stopped: n == 2,
+        }
+    }
+
+    #[test]
+    fn every_counter_of_two_segments_adds_up() {
+        let mut expected = counted(3);
+        expected.terms.as_mut().unwrap().cut = true;
+        expected.ranking.as_mut().unwrap().searched_twice = true;
+        (expected.complete, expected.stopped) = (false, true);
+        for (first, second) in [(1, 2), (2, 1)] {
+            let mut sum = counted(first);
+            sum.add(&counted(second));
+            assert_eq!(sum, expected);
+            // What only one of them has is kept.
+            let mut alone = Actual::default();
+            alone.add(&counted(first));
+            assert_eq!(alone, counted(first));
+        }
+    }
+
+    #[test]
+    fn thresholds_of_the_next_segment_come_after_the_documents_of_those_before() {
+        let rise = |documents, score| Threshold { documents, score };
+        let of = |rises: &[Threshold]| RankingCounts {
+            documents_scored: 10,
+            thresholds: rises.to_vec(),
+            ..RankingCounts::default()
+        };
+        let mut sum = of(&[rise(4, 1.0)]);
+        sum.add(&of(&[rise(3, 2.0)]));
+        assert_eq!(sum.thresholds, [rise(4, 1.0), rise(13, 2.0)]);
+    }
+}

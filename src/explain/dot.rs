@@ -161,6 +161,38 @@ mod tests {
         assert!(tree.to_mermaid().contains("n1 -->|\"118\"| f0"));
     }
 
+    #[test]
+    fn facets_within_others_hang_on_these() {
+        let mut tree = sample::analyzed();
+        tree.facets[0].within = vec![crate::explain::ExplainFacet::of("size")];
+        assert!(tree.to_dot().contains("f0 -> f1 [label=\"0\","), "{}", tree.to_dot());
+        assert!(tree.to_mermaid().contains("f0 -->|\"0\"| f1"));
+    }
+
+    #[test]
+    fn what_nodes_say_of_a_document_is_marked() {
+        let mut tree = sample::analyzed();
+        let verdicts = [("0", Verdict::Failed), ("0.0", Verdict::Matched)];
+        let verdicts = verdicts.into_iter().chain([("0.1", Verdict::NotReached)]);
+        tree.documents = vec![crate::explain::ExplainDocument {
+            verdicts: verdicts.map(|(id, verdict)| (id.to_owned(), verdict)).collect(),
+            ..crate::explain::ExplainDocument::default()
+        }];
+        let (dot, chart) = (tree.to_dot(), tree.to_mermaid());
+        for (name, mark, colour) in [
+            ("n0", "✗ Intersect", "color=\"#b2182b\""),
+            ("n1", "✓ Term", "color=\"#1b7837\""),
+            ("n2", "· Union", "color=gray60"),
+        ] {
+            let line = dot.lines().find(|line| line.contains(&format!(" {name} ["))).unwrap();
+            assert!(line.contains(mark) && line.contains(colour), "{line}");
+            let boxes = crate::explain::mermaid::boxes(&chart);
+            let (_, shown) = boxes.iter().find(|(of, _)| of == name).unwrap();
+            assert!(shown.starts_with(mark), "{shown}");
+        }
+        assert!(dot.contains("? Term"), "of others nothing is known");
+    }
+
     /// What a graph consists of, as Graphviz reads it.
     #[derive(Default)]
     struct Graph {

@@ -114,6 +114,13 @@ mod tests {
         assert_eq!(wrong.confirmed(), Some(false));
         let words = wrong.measured_in_words().unwrap();
         assert_eq!(words, "measured 12.0 µs, 3.10 µs slower than the alternative");
+        let json = |decision: &Decision| {
+            let mut node = crate::explain::ExplainNode::new("Intersect", "");
+            node.decisions = vec![decision.clone()];
+            crate::explain::ExplainTree::new("", node).to_json()
+        };
+        assert!(json(&wrong).contains("\"confirmed\":false"), "{}", json(&wrong));
+        assert!(json(&right).contains("\"confirmed\":true"), "{}", json(&right));
 
         let alike = decide(1_150, &[(largest_first, 1_000)]);
         assert_eq!(alike.confirmed(), Some(true));

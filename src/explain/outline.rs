@@ -275,6 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn facets_have_their_options_and_what_they_are_expected_to_be_counted_in() {
+        let mut inner = ExplainFacet { limit: 3, ..ExplainFacet::of("size") };
+        inner.options = Some("by value".into());
+        inner.estimate = Some(crate::explain::InBuckets { buckets: 4, documents: 90 });
+        let mut tree = sample::analyzed();
+        tree.facets[0].within = vec![inner];
+        let expected = format!(
+            "{}  Facet size, top 3 of 0 terms, by value ~90 in 4 buckets",
+            dedented(SAMPLE)
+        );
+        assert_plan!(tree, &expected);
+    }
+
+    #[test]
     fn a_mismatch_shows_the_lines_that_differ() {
         let expected =
             SAMPLE.replace("4312 (document", "4313 (document").replace("✓ stop early", "");

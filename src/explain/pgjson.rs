@@ -365,6 +365,22 @@ mod tests {
     }
 
     #[test]
+    fn a_phrase_removes_rows_and_only_what_was_decided_costs() {
+        let mut phrase = ExplainNode::new("Phrase", "title:\"a b\"");
+        let actual = Actual { documents_in: Some(100), ..Actual::of(30) };
+        phrase.actual = Some(actual);
+        phrase.decisions = vec![
+            Decision::accepted("first", "").costing(2_000),
+            Decision::rejected("second", "").costing(9_000),
+        ];
+        let value: Value =
+            serde_json::from_str(&ExplainTree::new("q", phrase).to_pgjson()).unwrap();
+        let plan = &value[0]["Plan"];
+        assert_eq!(plan["Rows Removed by Index Recheck"], 70);
+        assert_eq!(plan["Total Cost"], 2.0);
+    }
+
+    #[test]
     fn a_plan_that_was_not_run_has_no_times() {
         let mut tree = hostile::wide(3);
         tree.plan.children.iter_mut().for_each(|node| node.actual = None);

@@ -339,6 +339,14 @@ mod tests {
     }
 
     #[test]
+    fn the_five_worst_are_kept_in_whatever_order_they_come() {
+        let of = |factor: u64| node("Union", 1, (0, 100), Actual::of(factor));
+        let errors = added([3, 9, 2, 8, 4, 7, 6].map(of).to_vec());
+        let worst: Vec<_> = errors.all().worst.iter().map(|it| it.actual).collect();
+        assert_eq!(worst, [9, 8, 7, 6, 4]);
+    }
+
+    #[test]
     fn what_is_outside_of_its_bounds_comes_first_and_is_told() {
         let errors = added(vec![
             node("Union", 1, (0, 100), Actual::of(100)),

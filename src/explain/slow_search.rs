@@ -253,6 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn plans_by_themselves_took_what_their_run_did() {
+        let mut slowest = SlowestSearches::new(2);
+        slowest.add(&line(41_999, "faster", "null")).unwrap();
+        slowest.add_plan(sample::analyzed());
+        let planned = ExplainTree { total_ns: None, ..sample::analyzed() };
+        slowest.add_plan(planned);
+        let kept: Vec<_> = slowest.into_vec().into_iter().map(|search| search.took_ns).collect();
+        assert_eq!(kept, [42_000, 41_999]);
+    }
+
+    #[test]
     fn the_slowest_are_kept_and_only_their_plans_are_read() {
         let mut slowest = SlowestSearches::new(2);
         for (took, query) in [(5, "first"), (1, "fast"), (5, "second"), (9, "worst"), (5, "late")] {

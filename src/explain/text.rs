@@ -690,6 +690,20 @@ Total 42.0 us
     }
 
     #[test]
+    fn a_spread_has_the_least_the_mean_and_the_most() {
+        let mut tree = sample::analyzed();
+        for (segment, (documents, ns)) in tree.plan.segments.iter_mut().zip([(10, 900), (30, 300)])
+        {
+            let actual = segment.actual.as_mut().unwrap();
+            (actual.documents, actual.time_ns) = (documents, ns);
+        }
+        let text = tree.to_string();
+        let spread =
+            "spread    10 / 20 / 30 documents, 300 ns / 600 ns / 900 ns (least / mean / most";
+        assert!(text.contains(spread), "{text}");
+    }
+
+    #[test]
     fn a_plan_that_was_not_run_has_no_actual() {
         let mut tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
         tree.rewritten = "title:rust".into();

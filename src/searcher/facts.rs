@@ -218,6 +218,10 @@ mod tests {
         assert_eq!(similar("prais"), [paris]);
         assert!(similar("paris").iter().all(|(word, _)| word != "paris"));
         assert_eq!(similar("pb"), []);
+        // Three characters are enough for one mistake, and six for two.
+        assert_eq!(similar("pab"), [("pa".to_owned(), 1)]);
+        assert_eq!(similar("parxyh"), [("parish".to_owned(), 1)]);
+        assert_eq!(similar("parxy"), []);
         assert_eq!(searcher.similar_words("none", "pariss"), []);
     }
 

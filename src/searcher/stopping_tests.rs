@@ -409,6 +409,7 @@ fn another_thread_cancels_a_search() {
 #[test]
 fn the_plan_shows_what_was_stopped() {
     let searcher = searcher();
+    let mut stopped_at = std::collections::BTreeSet::new();
     for text in QUERIES {
         let query = query(text);
         let mut n_shown = 0;
@@ -422,9 +423,14 @@ fn the_plan_shows_what_was_stopped() {
             assert!(tree.notes.iter().any(|note| note.contains("stopped")), "{text}: {tree}");
             assert!(tree.to_json().contains("\"stopped\":true"), "{text}");
             n_shown += 1;
+            let nodes =
+                tree.plan.iter().filter(|it| it.actual.as_ref().is_some_and(|it| it.stopped));
+            stopped_at.extend(nodes.map(|node| node.operator.clone()));
         }
         assert!(n_shown > 0, "{text}: shown nowhere");
     }
+    // Where the lists of a pattern are united, too.
+    assert!(stopped_at.contains("Expand"), "{stopped_at:?}");
 }
 
 /// A search of any kind that is stopped after it was planned is shown.

@@ -3,6 +3,7 @@
 use super::stopping_tests::filled;
 use super::{Facet, Order, SearchBuilder, Searcher, TotalMode};
 use crate::document::Document;
+use crate::explain::{Actual, ExplainNode, ExplainTree};
 use crate::plan::FacetMethod;
 use crate::plan::forced::{Forced, InputOrder};
 use crate::query::{ParseOptions, Query, parse};
@@ -180,14 +181,12 @@ fn whatever_is_decided_the_answer_is_the_same() {
             false => try_all(&forms[nth % forms.len()], &mut taken),
         }
     }
-    // Of an index without deleted documents a pattern can be the whole plan.
-    let quiet = filled(schema(), |writer| {
-        for doc in 0..600 {
-            writer.add(Document::new().with("text", format!("w{}", doc % 97))).unwrap();
-        }
-        writer.commit().unwrap();
-    });
-    forms(&quiet, &query("w1*")).iter().for_each(|search| try_all(search, &mut taken));
+    // Of an index without deleted documents a pattern can be the whole plan, and a last step counts.
+    let quiet = quiet();
+    for text in ["w1*", "half AND third AND fifth", "half AND third", "half OR third"] {
+        let query = query(text);
+        forms(&quiet, &query).iter().for_each(|search| try_all(search, &mut taken));
+    }
     // A way that nothing takes would be one that nothing tests.
     let others = [
         Forced::Order(crate::plan::NodeId(0), InputOrder::LargestFirst),
@@ -213,6 +212,106 @@ fn whatever_is_decided_the_answer_is_the_same() {
     assert!(taken.iter().any(|name| name.contains('×')), "no other kernel: {taken:?}");
 }
 
+/// One segment of which nothing is deleted.
+fn quiet() -> Searcher {
+    filled(schema(), |writer| {
+        for doc in 0..3_000 {
+            let mut text = format!("w{}", doc % 97);
+            for (word, of) in [("half", 2), ("third", 3), ("fifth", 5)] {
+                if doc % of == 0 {
+                    text += &format!(" {word}");
+                }
+            }
+            writer.add(Document::new().with("text", text)).unwrap();
+        }
+        writer.commit().unwrap();
+    })
+}
+
+/// What was done, without what was decided and what it took.
+fn trace(tree: &ExplainTree) -> Vec<String> {
+    let node = |node: &ExplainNode| {
+        let actual = node.actual.clone().map(|actual| Actual { time_ns: 0, ..actual });
+        format!("{} {} [{}] {actual:?}", node.operator, node.label, node.algorithm)
+    };
+    let mut nodes: Vec<_> = tree.plan.iter().map(node).collect();
+    nodes.sort();
+    nodes
+}
+
+/// In windows, too, which have an order of their own: of two that never meet what comes after is not asked.
+#[test]
+fn inputs_come_in_the_order_that_is_forced() {
+    let searcher = searcher();
+    let query = query("half AND w7 AND w50");
+    let search = searcher.search(&query).count_only();
+    let came_in = |forced| {
+        let search = SearchBuilder { forced, ..search.clone() };
+        search.analyze().unwrap().plan.actual.unwrap().documents_in.unwrap()
+    };
+    let ways = search.otherwise(&search.ran().unwrap()).unwrap();
+    let orders: Vec<_> = ways.into_iter().filter(|way| matches!(way, Forced::Order(..))).collect();
+    assert_eq!(orders.len(), 2);
+    let [chosen, others @ ..] = [None, Some(orders[0]), Some(orders[1])].map(came_in);
+    assert!(others.iter().all(|n| *n > 5 * chosen), "{others:?} instead of {chosen}");
+}
+
+/// A way that is not taken would be measured as the one that was chosen, once more.
+#[test]
+fn what_is_forced_is_what_is_done() {
+    let searchers = [searcher(), quiet()];
+    let mut done = BTreeSet::new();
+    for text in [
+        "half AND tenth AND rare",
+        "half",
+        "w1*",
+        "\"new york\" AND rare",
+        "\"new york\"",
+        "price:[0 TO 3000]",
+        "half AND price:[10 TO 4000]",
+        "rarest AND price:[10 TO 4000]",
+        "w7 AND kind:IN [k1 k2 k3 k4]",
+        "half OR late",
+    ] {
+        let query = query(text);
+        for searcher in &searchers {
+            for search in forms(searcher, &query) {
+                let ways = search.otherwise(&search.ran().unwrap()).unwrap();
+                let chosen = trace(&search.clone().analyze().unwrap());
+                for way in ways {
+                    if done.contains(way.name()) {
+                        continue;
+                    }
+                    let search = SearchBuilder { forced: Some(way), ..search.clone() };
+                    if trace(&search.analyze().unwrap()) != chosen {
+                        done.insert(way.name());
+                    }
+                }
+            }
+        }
+    }
+    // Which kernel combines two containers, and whether the last step writes them, is not counted.
+    let others = [
+        Forced::Order(crate::plan::NodeId(0), InputOrder::LargestFirst),
+        Forced::Order(crate::plan::NodeId(0), InputOrder::AsWritten),
+        Forced::ReadPostings,
+        Forced::UniteLists(crate::plan::NodeId(0)),
+        Forced::ByColumn(crate::plan::NodeId(0)),
+        Forced::FindRange,
+        Forced::UniteTerms,
+        Forced::PhrasesFirst,
+        Forced::CollectAll,
+        Forced::ScoreAll,
+        Forced::ByBounds,
+        Forced::PlaceAll,
+        Forced::SortAll,
+        Forced::WithoutStreams,
+    ];
+    let missing: Vec<_> =
+        others.iter().map(|it| it.name()).filter(|it| !done.contains(it)).collect();
+    assert!(missing.is_empty(), "{missing:?}, but {done:?}");
+}
+
 #[test]
 fn two_answers_that_differ_are_an_error_that_says_how() {
     let searcher = searcher();
@@ -222,6 +321,16 @@ fn two_answers_that_differ_are_an_error_that_says_how() {
     let text = error.to_string();
     assert!(text.contains("the same total in all ways, 36"), "{text}");
     assert!(text.contains("by 'write the result, then count it'"), "{text}");
+    // Of as many hits and facets of as many, others.
+    let differ = |other: SearchBuilder<'_>, one: SearchBuilder<'_>| {
+        let (one, other) = (one.ran().unwrap(), other.ran().unwrap());
+        one.must_equal(&one, Forced::ScoreAll).unwrap();
+        one.must_equal(&other, Forced::ScoreAll).unwrap_err().to_string()
+    };
+    let page = |offset| searcher.search(&half).order(Order::Document).limit(3).offset(offset);
+    assert!(differ(page(0), page(1)).contains("the same hits in all ways"));
+    let facet = |limit| searcher.search(&half).count_only().facet("kind", limit);
+    assert!(differ(facet(3), facet(4)).contains("the same facets in all ways"));
 }
 
 #[test]
@@ -238,6 +347,15 @@ fn what_was_measured_stands_beside_its_decisions() {
         assert!(other.measured_ns.is_some_and(|ns| ns > 0), "{rule}");
     }
     assert!(tree.to_json().contains("\"confirmed\":"), "{}", tree.to_json());
+    // Each by its name.
+    let others: Vec<_> = of("smallest first").others.iter().map(|other| &*other.name).collect();
+    assert_eq!(others, ["in the order of the query"]);
+    let york = self::query("\"new york\"");
+    let placed = searcher.search(&york).total(TotalMode::Unknown).what_if().unwrap();
+    assert!(placed.plan.decisions[0].measured_ns.is_some(), "{placed}");
+    let faceted = searcher.search(&york).count_only().facet("kind", 3).what_if().unwrap();
+    let decision = faceted.facets[0].decisions.last().unwrap();
+    assert!(decision.measured_ns.is_some(), "{faceted}");
     // What is not carried out is not measured: the best of these are found without counting.
     let best = searcher.search(&query).total(TotalMode::Unknown).what_if().unwrap();
     assert!(best.plan.decisions[0].measured_ns.is_some());

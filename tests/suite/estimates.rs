@@ -152,6 +152,61 @@ fn a_little_work_counts_all_windows_of_all_segments_and_says_so() {
     assert!(estimate.lower > 20 && estimate.upper < 3_526 - 20, "{tree}");
 }
 
+/// A phrase is judged by documents of all windows, and from all over them; those above it are told.
+#[test]
+fn phrases_are_placed_where_their_words_are_and_all_that_is_above_follows() {
+    let of = |n: u32, text: &dyn Fn(u32) -> &'static str| {
+        let texts = (0..n).map(|n| text(n).to_owned()).collect();
+        fill(&Index::in_memory(schema()), &[texts])
+    };
+    let check = |searcher: &Searcher, text: &str, operator: &str, slack: f64| {
+        let tree = plan(searcher, text, EstimateFrom::Samples);
+        let actual = searcher.count(&searcher.parse(text).unwrap()).unwrap();
+        let estimate = &node(&tree, operator).estimate;
+        let off = (estimate.documents as f64 - actual as f64).abs();
+        assert!(off <= slack * (actual.max(100) as f64), "{actual} of\n{tree}");
+        assert!((estimate.lower..=estimate.upper).contains(&actual), "{tree}");
+    };
+    // Only behind the first window.
+    let late = of(70_000, &|n| if n < 66_000 { "c" } else { "a b" });
+    check(&late, "\"a b\"", "Phrase", 0.05);
+    // The first that have the words are not like the others: of a list, and of everything.
+    let turned = of(40_000, &|n| match n {
+        _ if n % 10 > 0 => "c",
+        0..4_000 => "b a",
+        _ => "a b",
+    });
+    check(&turned, "\"a b\"", "Phrase", 0.2);
+    let everywhere = of(20_000, &|n| if n < 2_000 { "b a" } else { "a b" });
+    check(&everywhere, "\"a b\"", "Phrase", 0.2);
+    // What nobody has, or everybody, beside other words.
+    let never = of(20_000, &|n| if n % 100 == 0 { "b a z" } else { "b a" });
+    check(&never, "\"a b\" OR z", "Union", 0.5);
+    let always = of(20_000, &|n| if n % 10 == 0 { "a b z" } else { "a b" });
+    check(&always, "z -\"a b\"", "Difference", 0.5);
+    // Some of each of two windows, in the first halves of which the words are turned.
+    let halves = of(2 << 16, &|n| match n {
+        _ if n % 20 > 0 => "c",
+        _ if n % 65_536 < 32_768 => "b a",
+        _ => "a b",
+    });
+    check(&halves, "\"a b\"", "Phrase", 0.4);
+    // Rare is not never.
+    let rare = plan(&never, "\"a b\"", EstimateFrom::Samples);
+    assert!(node(&rare, "Phrase").estimate.documents > 0, "{rare}");
+}
+
+#[test]
+fn what_was_not_counted_is_not_said_to_be() {
+    let texts = (0..3_000).map(|n| format!("a{} b{} c", n % 700, n % 3)).collect();
+    let searcher = fill(&Index::in_memory(schema()), &[texts]);
+    let tree = plan(&searcher, "a1* AND b1", EstimateFrom::Samples);
+    let source = &node(&tree, "Intersect").estimate.source;
+    assert!(!source.starts_with("counted"), "{tree}");
+    let tree = plan(&searcher, "b0 AND b1", EstimateFrom::Samples);
+    assert!(tree.plan.estimate.source.starts_with("counted"), "{tree}");
+}
+
 /// Words by how their documents lie: spread thin or dense, at the start, in runs.
 fn text(n: u32, seed: u32) -> String {
     let hash = (n ^ seed).wrapping_mul(2_654_435_761);
@@ -238,6 +293,13 @@ fn what_is_found_lies_within_the_bounds_of_every_plan() {
                     prop_assert!(e.lower <= e.documents && e.documents <= e.upper, "{tree}");
                     for child in node.children.iter().filter(|_| node.operator == "Union") {
                         prop_assert!(child.estimate.lower <= e.lower, "{tree}");
+                        let fits = child.estimate.documents <= e.documents;
+                        prop_assert!(fits || from != EstimateFrom::Samples, "{tree}");
+                    }
+                    let wanted = node.children.iter().filter(|it| !it.label.starts_with("NOT "));
+                    for child in wanted.filter(|_| node.operator == "Intersect") {
+                        let fits = child.estimate.documents >= e.documents;
+                        prop_assert!(fits || from != EstimateFrom::Samples, "{tree}");
                     }
                 }
                 let mut of_one = EstimateErrors::default();
@@ -248,6 +310,13 @@ fn what_is_found_lies_within_the_bounds_of_every_plan() {
         Ok(())
     });
     ran.unwrap();
+    // Words of phrases that stand for several terms are not placed.
+    for searcher in &searchers {
+        let query = treepie::query::parse("\"dense m\"*", &Default::default()).unwrap();
+        let mut open = EstimateErrors::default();
+        open.add(&searcher.search(&query).count_only().analyze().unwrap());
+        assert_eq!(open.all().outside, 0, "{open}");
+    }
     // And what is expected of these is near what is found.
     for text in ["some AND company", "run AND start AND dense", "(thin OR some) AND company"] {
         for searcher in &searchers {

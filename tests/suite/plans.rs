@@ -175,3 +175,68 @@ fn the_value_and_the_presence_of_a_keyword_are_leaves_too() {
             TermScan NOT k:"k5" [short list] ~100 (document frequency)"#,
     );
 }
+
+#[test]
+fn a_page_that_is_not_the_first_has_what_is_left() {
+    let searcher = searcher();
+    let query = searcher.parse("by50").unwrap();
+    let search = |offset| searcher.search(&query).order(Order::Document).limit(9).offset(offset);
+    assert_eq!(search(15).explain().unwrap().plan.estimate.documents, 5);
+    assert_eq!(search(30).explain().unwrap().plan.estimate.documents, 0);
+}
+
+/// What was decided costs less than what was not, where both are reckoned with.
+#[test]
+fn decisions_cost_less_than_their_alternatives_and_say_why() {
+    let searcher = searcher();
+    let plan = |text: &str, count: bool| {
+        let query = searcher.parse(text).unwrap();
+        let search = searcher.search(&query).estimate_from(EstimateFrom::Headers);
+        match count {
+            true => search.count_only().explain().unwrap(),
+            false => search.order(Order::Document).limit(3).explain().unwrap(),
+        }
+    };
+    let mut rules = std::collections::BTreeSet::new();
+    for (text, count) in [
+        ("by3 AND by2", true),
+        ("by2 AND by3", false),
+        ("by2", true),
+        ("by2 OR by3 OR by50", true),
+        ("NOT (by2 OR by3)", true),
+    ] {
+        let tree = plan(text, count);
+        for node in tree.plan.iter() {
+            for decision in &node.decisions {
+                let other = decision.alternative.as_ref().unwrap();
+                let (cost, other_cost) = (decision.estimated_cost_ns, other.estimated_cost_ns);
+                // Two inputs meet at the same price in either order.
+                let may_equal = u64::from(decision.rule == "smallest first");
+                let is_less = cost.unwrap() < other_cost.unwrap() + may_equal;
+                assert!(is_less, "{}: {tree}", decision.rule);
+                if decision.rule == "kernel" {
+                    assert!(decision.reason.starts_with(&node.algorithm), "{tree}");
+                    assert_ne!(other.name, node.algorithm, "{tree}");
+                }
+                rules.insert(decision.rule.clone());
+            }
+        }
+    }
+    let expected = [
+        "count is known",
+        "count the complement",
+        "count the last step",
+        "count while uniting",
+        "kernel",
+        "smallest first",
+        "stop at the page",
+    ];
+    assert!(rules.iter().eq(expected.iter()), "{rules:?}");
+    // Whether the order is that of the query.
+    for (text, reason) in
+        [("by2 AND by50", "moved from the order"), ("by50 AND by2", "the query's order already")]
+    {
+        let tree = plan(text, true);
+        assert!(tree.plan.decisions[0].reason.contains(reason), "{tree}");
+    }
+}

@@ -185,6 +185,10 @@ fn words_of_phrases_are_placed_where_the_plan_says() {
             let placed = actual(phrase).positions.unwrap();
             assert_eq!(placed.candidates, with_words, "{tree}");
             assert!(placed.positions >= with_words, "{tree}");
+            assert!(actual(phrase).bytes_read > 0, "{tree}");
+            let ids = tree.segments.iter().map(|segment| &segment.id);
+            let of_phrase = phrase.segments.iter().map(|segment| &segment.id);
+            assert!(phrase.segments.is_empty() || of_phrase.eq(ids), "{tree}");
             // What a sample says is not far off where there are many.
             let source = &phrase.estimate.source;
             assert!(source.ends_with(" documents with the words"), "{source}");
@@ -255,6 +259,7 @@ fn terms_of_patterns_are_those_of_the_plan() {
             let terms = actual(expansion).terms.unwrap();
             let expanded = corpus.terms(|term| term != "marino" && is_meant(term));
             assert_eq!(terms.expanded, expanded, "{tree}");
+            assert!(actual(expansion).bytes_read > 0, "{tree}");
             let most = corpus.terms(is_near) + corpus.segments.len() as u64;
             assert!((expanded..=most).contains(&terms.visited), "{most} at most\n{tree}");
             assert!(!terms.cut);

@@ -233,6 +233,28 @@ fn what_a_condition_looks_for_in_vain_is_named() {
 }
 
 #[test]
+fn what_is_named_is_what_is_missing_and_not_too_much_of_it() {
+    let searcher = of_texts(&["bat x y", "bat x y", "cat x y"]);
+    let why = |text: &str| why(&searcher, text);
+    let similar = &why("+dat").clauses[0].unknown[0].similar;
+    assert_eq!(*similar, [("bat".to_owned(), 2), ("cat".to_owned(), 1)]);
+    let words: Vec<_> = (0..20).map(|nth| format!("n{nth}")).collect();
+    assert_eq!(why(&words.join(" OR ")).clauses[0].unknown.len(), 16);
+    // Every document has what is excluded, so what it lacks of that is not to blame.
+    let excluded = why("-(x y never)~2");
+    assert_eq!((excluded.clauses[0].matches, excluded.clauses[0].unknown.len()), (0, 0));
+    let in_fields = why("{text tag}:(dat AND NOT bat)");
+    let texts: Vec<_> = in_fields.clauses.iter().map(|clause| &*clause.clause).collect();
+    assert_eq!(texts, ["{text tag}:dat", "NOT {text tag}:bat"]);
+    // Where all conditions are in conflict, there are no others that might be fewer.
+    let both = why("bat AND NOT bat").to_string();
+    assert!(
+        both.starts_with("nothing matches: no document meets these 2 conditions together\n"),
+        "{both}"
+    );
+}
+
+#[test]
 fn it_reads_like_this() {
     let searcher = of_texts(&["paris texas", "paris", "texas paris", "london bridge", "london"]);
     let text = why(&searcher, "+texas +londn +\"bridge london\" -paris").to_string();

@@ -171,6 +171,76 @@ fn what_was_found_is_mapped_after_a_run() {
 }
 
 #[test]
+fn each_segment_has_its_own_windows_and_what_was_not_seen_is_not_mapped() {
+    const OF_SEGMENT: usize = 66_000;
+    let index = Index::in_memory(Schema::builder().text("text").build().unwrap());
+    let mut writer = index.writer().unwrap();
+    // Ever fewer to the end.
+    let is_half = |doc: usize| doc.is_multiple_of(2 + doc / 30_000);
+    for doc in 0..2 * OF_SEGMENT {
+        let words = if is_half(doc) { "every half" } else { "every" };
+        let words = if doc % 3 == 0 { format!("{words} third") } else { words.into() };
+        writer.add(Document::new().with("text", words)).unwrap();
+        if doc % OF_SEGMENT == OF_SEGMENT - 1 {
+            writer.commit().unwrap();
+        }
+    }
+    let searcher = index.searcher().unwrap();
+    let analyzed = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        searcher.search(&query).count_only().analyze().unwrap()
+    };
+    let both = |doc: usize| is_half(doc) && doc.is_multiple_of(3);
+    let of = |docs: std::ops::Range<usize>| docs.filter(|doc| both(*doc)).count() as u32;
+    let expected = [0, OF_SEGMENT]
+        .map(|base| [of(base..base + WINDOW), of(base + WINDOW..base + OF_SEGMENT)].to_vec());
+    assert_eq!(documents(&analyzed("half AND third").plan.windows), expected);
+    // The number follows from what the dictionary says.
+    let known = analyzed("every -half");
+    assert!(known.plan.actual.as_ref().unwrap().documents > 0, "{known}");
+    assert_eq!(known.plan.windows, [], "{known}");
+}
+
+/// What a node counts of containers are those of its map, and their bytes are what they take.
+#[test]
+fn containers_that_were_read_are_counted_by_their_kinds() {
+    let searcher = searcher(false);
+    let analyzed = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        searcher.search(&query).order(treepie::Order::Document).facet("tag", 1).analyze().unwrap()
+    };
+    let tree = analyzed("half OR some OR run");
+    for word in ["half", "run"] {
+        let node = leaf(&tree, word);
+        let actual = node.actual.as_ref().unwrap();
+        let kinds: String = node.windows.iter().map(|map| &*map.kinds).collect();
+        let count = |kind: char| kinds.chars().filter(|it| *it == kind).count() as u64;
+        let read = &actual.containers;
+        // Of a window that is full nothing else is read.
+        assert_eq!(
+            (read.array, read.bitmap, read.run),
+            (count('a'), count('b'), count('r')),
+            "{tree}"
+        );
+        assert_eq!(read.skipped, 0, "{tree}");
+        let all = node.windows.iter().flat_map(|map| map.kinds.chars().zip(&map.documents));
+        let bytes = all.map(|(kind, n)| match kind {
+            'a' => 2 * u64::from(*n),
+            'b' => 8_192,
+            _ => 0,
+        });
+        let bytes: u64 = bytes.sum();
+        // And the headers.
+        assert!(actual.bytes_read > bytes && actual.bytes_read < bytes + 300, "{bytes}: {tree}");
+    }
+    // One that no window of the other wants is left alone.
+    let tree = analyzed("half AND late");
+    let containers = &leaf(&tree, "half").actual.as_ref().unwrap().containers;
+    let touched = containers.array + containers.bitmap + containers.run;
+    assert_eq!((touched, containers.skipped), (1, 2), "{tree}");
+}
+
+#[test]
 fn a_plan_of_many_leaves_stays_small() {
     const WINDOWS_MAX: usize = 8_192;
     const N_SEGMENTS: usize = 12;

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::explain::{
-    Decision, Estimate, ExplainFacet, ExplainNode, FacetActual, Finding, TextOptions, arbitrary,
-    sample,
+    Decision, Estimate, ExplainFacet, ExplainNode, FacetActual, Finding, PositionCounts,
+    RankingCounts, TermCounts, TextOptions, arbitrary, sample,
 };
 use crate::terminal;
 
@@ -207,6 +207,87 @@ total: 42.0 µs → 950 µs (22.6 × slower)
     assert!(ascii.is_ascii() && ascii.contains("\n* Intersect"), "{ascii}");
     assert!(ascii.lines().all(|line| line.len() <= 40), "{ascii}");
     assert!(diff.to_text(&TextOptions::default().color(true)).contains("\x1b[31m(22.6"));
+}
+
+/// Whatever is counted is compared.
+#[test]
+fn everything_that_a_run_counts_is_compared() {
+    let counted = |n: u64| {
+        let mut actual = crate::explain::Actual::of(n);
+        actual.documents_in = Some(n);
+        actual.bytes_read = n;
+        (actual.complete, actual.stopped) = (n == 1, n == 3);
+        let (mut terms, mut positions) = <(TermCounts, PositionCounts)>::default();
+        (terms.visited, terms.expanded, positions.positions) = (10 * n, n, n);
+        (actual.terms, actual.positions) = (Some(terms), Some(positions));
+        let ranking = RankingCounts { documents_scored: n, ..RankingCounts::default() };
+        actual.ranking = Some(ranking);
+        let mut plan = leaf("a");
+        plan.estimate = Estimate::between(n, n, n + 1, "test");
+        plan.actual = Some(actual);
+        let mut tree = tree(plan);
+        (tree.query, tree.rewritten) = (n.to_string(), n.to_string());
+        let actual = FacetActual {
+            bytes_read: n,
+            terms_intersected: n,
+            time_ns: n << 40,
+            ..FacetActual::default()
+        };
+        tree.facets =
+            vec![ExplainFacet { terms: n, actual: Some(actual), ..ExplainFacet::of("brand") }];
+        tree
+    };
+    let diff = PlanDiff::new(&counted(1), &counted(2));
+    let row = |change: &Change| match (&change.left, &change.right) {
+        (Some(DiffValue::Number(left)), Some(DiffValue::Number(right))) => {
+            format!("{} {left} {right}", change.what)
+        }
+        _ => change.what.to_owned(),
+    };
+    let rows = |changes: &[Change]| changes.iter().map(row).collect::<Vec<_>>();
+    assert_eq!(
+        rows(&diff.nodes[0].changes),
+        [
+            "estimate 1 2",
+            "lower 1 2",
+            "upper 2 3",
+            "documents 1 2",
+            "documents_in 1 2",
+            "bytes_read 1 2",
+            "ended",
+            "terms_visited 10 20",
+            "terms_expanded 1 2",
+            "positions 1 2",
+            "documents_scored 1 2"
+        ]
+    );
+    let time = format!("time_ns {} {}", 1_u64 << 40, 2_u64 << 40);
+    let of_trees = ["query", "rewritten", "terms 1 2", &time, "bytes_read 1 2"];
+    assert_eq!(rows(&diff.changes), [&of_trees[..], &["terms_intersected 1 2"]].concat());
+    let ended = PlanDiff::new(&counted(2), &counted(3)).to_string();
+    assert!(ended.contains("ended: early → out of time"), "{ended}");
+}
+
+#[test]
+fn leaves_of_other_fields_are_others_and_alike_inputs_are_told_by_what_is_below() {
+    let other = ExplainNode { field: Some("kind".into()), ..leaf("b") };
+    let before = over("Intersect", vec![leaf("x"), leaf("a")]);
+    let mut after =
+        over("Intersect", vec![leaf("x"), ExplainNode { label: "kind:b".into(), ..other }]);
+    after.children[1].predicate = Some("kind:b".into());
+    after.label = before.label.clone();
+    assert_eq!(rows(before, after), ["0→0 same", "0.0→0.0 same", "-→0.1 added", "0.1→- removed"]);
+    // Of long queries nodes do not repeat the whole of what they answer.
+    let union = |words: [&str; 2]| {
+        let children = words.map(leaf).to_vec();
+        ExplainNode { children, ..ExplainNode::new("Union", "2 inputs") }
+    };
+    let both = |inputs: [[&str; 2]; 2]| {
+        let children = inputs.map(union).to_vec();
+        ExplainNode { children, ..ExplainNode::new("Intersect", "2 inputs") }
+    };
+    let rows = rows(both([["a", "b"], ["c", "d"]]), both([["c", "d"], ["a", "b"]]));
+    assert_eq!(rows[1..3], ["0.0→0.1 changed position", "0.0.0→0.1.0 same"]);
 }
 
 /// Of several decisions by one rule, and several findings of one, each has its own counterpart.

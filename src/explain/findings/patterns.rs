@@ -132,3 +132,43 @@ fn narrower_fuzzy(facts: &dyn Facts, node: &ExplainNode) -> Option<String> {
         ),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Walked, WidestPrefix};
+    use super::*;
+
+    /// Terms of the widest beginning that is one, two, three characters longer.
+    struct Widest([u64; 3]);
+
+    impl Facts for Widest {
+        fn widest_prefix(&self, _: &str, _: &str, more: usize) -> Option<WidestPrefix> {
+            let terms = *self.0.get(more - 1)?;
+            Some(WidestPrefix { text: "a".repeat(1 + more), terms })
+        }
+
+        fn walked(&self, _: &Query) -> Option<Walked> {
+            None
+        }
+
+        fn similar_words(&self, _: &str, _: &str) -> Vec<(String, u64)> {
+            vec![]
+        }
+
+        fn has_column(&self, _: &str) -> Option<bool> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_prefix_grows_until_it_leaves_few_terms_and_by_three_characters_at_the_most() {
+        let node = ExplainNode::new("Expand", "title:a*");
+        let remedy = |terms| longer_prefix(&Widest(terms), &node, "a");
+        let leaves = |n: usize, terms: &str, of: &str| {
+            format!("a minimum prefix of {n} would leave at most {terms}, of {of}*")
+        };
+        assert_eq!(remedy([4_095, 10, 1]), leaves(2, "4,095 terms", "aa"));
+        assert_eq!(remedy([4_096, 10, 1]), leaves(3, "10 terms", "aaa"));
+        assert_eq!(remedy([9_000, 8_000, 7_000]), leaves(4, "7,000 terms", "aaaa"));
+    }
+}
