@@ -299,6 +299,10 @@ fn print_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('\\')?;
         return f.write_str(word);
     }
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        // As most are: none of these means anything to the lexer.
+        return f.write_str(word);
+    }
     print_chars(word.chars().map(WildcardPiece::Char), f)
 }
 
