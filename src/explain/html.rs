@@ -45,7 +45,7 @@ const PAGE: Page = Page {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-u0bLi4glYohUyLPFJgqggjyQDZqgLgwk9Ki32wfOndU='; \
+    script-src 'sha256-E7eRxPnOwGSKferPcrklKu5FmAbyjOUbZmmWgrDMxyM='; \
     style-src 'sha256-HeOoT0KTUGXl8Ct1SfhhjF38zapTNsmyrFaG5fZC8WY='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -60,8 +60,9 @@ fn boxes_have_room() {
     ] {
         browser.open(&page.to_html(), "");
         browser.run("[...document.querySelectorAll('.toolbar button')].find((b) => b.innerText === 'Unfold all').click()");
-        // As for paper, everything is drawn.
-        browser.run("window.dispatchEvent(new Event('beforeprint'))");
+        // As for paper, everything is drawn, and a frame that comes before the paper takes nothing away.
+        browser.run("window.dispatchEvent(new Event('beforeprint')); document.querySelector('.scroller').dispatchEvent(new Event('scroll'))");
+        browser.settle();
         let boxes = browser.get("[...document.querySelectorAll('.box')].map((b) => [b.dataset.id ?? '', parseFloat(b.style.getPropertyValue('--x')), parseFloat(b.style.getPropertyValue('--y')), b.offsetHeight])");
         let boxes: Vec<(String, f64, f64, f64)> = serde_json::from_value(boxes).expect("boxes");
         assert!(boxes.len() >= page.plan.iter().count(), "{} boxes", boxes.len());

@@ -6,6 +6,8 @@ const UNFOLDED = 60;
 const INPUTS_SHOWN = 40;
 /** Ways not taken are drawn at first where a plan has no more nodes than this. */
 const SMALL_PLAN = 60;
+/** Plans of more boxes are printed as far as they are in sight. */
+const PRINTED_WHOLE = 500;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.5];
 
 /** Which nodes of a plan are unfolded, and of which all inputs are shown. */
@@ -38,6 +40,8 @@ class TreeView {
     this.host = host;
     this.plan = null;
     this.zoom = 1;
+    /** The zoom of before, while the page is printed. */
+    this.printed = null;
     this.compact = host.clientWidth < 560;
     this.ghosts = null;
     this.boxes = new Map();
@@ -178,8 +182,9 @@ class TreeView {
   }
 
   /** Makes the boxes in sight, and forgets the others. */
-  drawNow(everything = false) {
+  drawNow() {
     if (!this.items || !this.scroller.isConnected) return;
+    const everything = this.printed !== null && this.items.length <= PRINTED_WHOLE;
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.scroller;
     const margin = 200;
     const [left, top] = [scrollLeft / this.zoom - margin, scrollTop / this.zoom - margin];
@@ -348,16 +353,17 @@ class TreeView {
     this.drawNow();
   }
 
-  /** All boxes for paper, as far as that is sensible. */
+  /** All boxes for paper, as far as that is sensible; they stay until `afterPrint`, whatever is drawn until then. */
   beforePrint() {
-    if (this.items.length <= 500) this.drawNow(true);
-    const wanted = Math.min(1, 680 / this.size.width);
-    this.printed = this.zoom;
-    this.setZoom(wanted);
+    this.printed ??= this.zoom;
+    this.setZoom(Math.min(1, 680 / this.size.width));
+    this.drawNow();
   }
 
   afterPrint() {
+    if (this.printed === null) return;
     this.setZoom(this.printed);
+    this.printed = null;
     this.drawNow();
   }
 }
