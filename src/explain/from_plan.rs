@@ -143,14 +143,14 @@ impl Explaining<'_, '_> {
                 excluded.label = format!("NOT {}", excluded.label);
             }
         }
-        let text = query.to_string();
+        let text = query.to_text();
         let short = text.len() <= PREDICATE_BYTES_MAX;
         let label = match &node.operator {
             Operator::All => format!("all {} documents", plan.n_docs()),
             Operator::Nothing { reason } => reason.clone(),
             Operator::Deleted(_) => "deleted documents".into(),
             Operator::Phrase { nth, .. } => shortened(
-                &self.phrase_query(&plan.phrases[*nth as usize]).to_string(),
+                &self.phrase_query(&plan.phrases[*nth as usize]).to_text(),
                 LABEL_CHARS_MAX,
             )
             .into_owned(),
@@ -345,7 +345,7 @@ impl Explaining<'_, '_> {
     }
 
     fn decision(&self, decision: &decision::Decision) -> Decision {
-        let leaf = |leaf: LeafId| self.leaf_query(leaf).to_string();
+        let leaf = |leaf: LeafId| self.leaf_query(leaf).to_text();
         let (reason, alternative) = match decision.rule {
             Rule::AbsentTerm(absent) => {
                 (format!("no document has {}", leaf(absent)), "intersect the rest")

@@ -30,6 +30,9 @@ enum Piece<'q> {
 /// Query syntax with only the parentheses that are needed.
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Query::Word { .. } = self {
+            return print_leaf(self, f);
+        }
         let mut todo = vec![Piece::Query(self, Binding::Or)];
         while let Some(piece) = todo.pop() {
             match piece {
@@ -39,6 +42,16 @@ impl fmt::Display for Query {
             }
         }
         Ok(())
+    }
+}
+
+impl Query {
+    /// As [`to_string`](ToString::to_string), in one piece of memory where the text is as long as most are: a plan
+    /// that is explained holds one for each of its nodes.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::with_capacity(64);
+        write!(text, "{self}").expect("a string takes everything");
+        text
     }
 }
 

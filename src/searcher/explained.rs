@@ -193,7 +193,7 @@ impl SearchBuilder<'_> {
         notes: Vec<String>,
         facts: &dyn Facts,
     ) -> ExplainTree {
-        tree.query = self.query().to_string();
+        tree.query = self.query().to_text();
         tree.parsed = tree.query.clone();
         tree.rewritten = rewritten;
         tree.notes = notes;

@@ -565,7 +565,7 @@ impl Searcher {
         let mut plan =
             plan::plan(&rewritten.normal, self.segments(), options, self.costs(), scratch)?;
         let started = options.for_people.then(Instant::now);
-        let text = rewritten.normal.display(self.schema()).to_string();
+        let text = rewritten.normal.to_text(self.schema());
         plan.for_people += started.map_or(Duration::ZERO, |started| started.elapsed());
         Ok((plan, text, rewritten.notes))
     }

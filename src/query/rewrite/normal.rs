@@ -44,6 +44,11 @@ impl Normal {
         self.to_query(schema)
     }
 
+    /// As [`display`](Self::display), in one piece of memory as [`Query::to_text`].
+    pub(crate) fn to_text(&self, schema: &Schema) -> String {
+        self.to_query(schema).to_text()
+    }
+
     /// A query that means the same.
     fn to_query(&self, schema: &Schema) -> Query {
         let queries = |normals: &[Normal]| -> Vec<Query> {
