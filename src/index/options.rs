@@ -73,7 +73,7 @@ impl IndexOptions {
     /// the query, the page and everything else that an answer depends on. An answer is kept under the
     /// [etag](crate::Searcher::etag) of its snapshot, so none is ever old. What is kept is there for all threads that
     /// search through this value, its clones and their readers, whatever their [limits](Index::with_limits), deadlines and
-    /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps. Answers of more than an eighth of the
+    /// cancel tokens are, since nothing runs; [`Index::result_cache`] says how much it helps, and a plan whether an answer is kept. Answers of more than an eighth of the
     /// room are not kept.
     ///
     /// ```

@@ -6,6 +6,7 @@ use super::{
     Collapse, Etag, Facet, FacetCounts, Hit, Hits, Order, SearchBuilder, Statistics, TotalMode,
 };
 use crate::error::Result;
+use crate::explain::Decision;
 use crate::function::ScoreFunction;
 use crate::ids::DocId;
 use crate::query::Query;
@@ -165,6 +166,12 @@ impl ResultCache {
         Ok(answer)
     }
 
+    /// Whether the answer of a search is kept; to look is not to ask.
+    fn holds(&self, search: &SearchBuilder<'_>) -> bool {
+        let (etag, query) = (search.searcher.etag(), search.query.clone());
+        self.answers.peek(&Key { etag, query, options: search.options_of_answer() }).is_some()
+    }
+
     pub(crate) fn stats(&self) -> ResultCacheStats {
         ResultCacheStats {
             hits: self.hits.load(Relaxed),
@@ -202,6 +209,19 @@ impl SearchBuilder<'_> {
             return Ok(None);
         }
         self.run().map(Some)
+    }
+
+    /// Whether the answer would be one that is kept, for the plan, which shows how it is found otherwise; `None` where
+    /// none are kept.
+    pub(super) fn from_cache(&self) -> Option<Decision> {
+        let rule = "answer from the cache";
+        Some(match self.searcher.0.setting.cache.as_ref()?.holds(self) {
+            true => {
+                let reason = "the same was asked of this snapshot before; the plan shows how it is answered without";
+                Decision::accepted(rule, reason).instead_of("answer anew", None)
+            }
+            false => Decision::rejected(rule, "no answer to the same is kept of this snapshot"),
+        })
     }
 
     /// All that an answer depends on beside the snapshot and the query. Budgets decide only whether there is one.

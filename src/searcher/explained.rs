@@ -57,6 +57,7 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget);
+        let from_cache = self.from_cache();
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
@@ -64,6 +65,7 @@ impl SearchBuilder<'_> {
         notes.extend(self.put_page(&mut tree, ranked.as_ref(), None)?);
         self.put_facets(&mut tree, self.plan_facets(&plan)?, None);
         self.put_documents(&mut tree, &plan, None)?;
+        tree.plan.decisions.extend(from_cache);
         self.searcher.recycle_plan(plan);
         Ok(self.worded(tree, rewritten, notes, &()))
     }
@@ -75,10 +77,13 @@ impl SearchBuilder<'_> {
     ///
     /// As [`run`](Self::run).
     pub fn analyze(self) -> Result<ExplainTree> {
-        self.analyzed(None)
+        let from_cache = self.from_cache();
+        let mut tree = self.analyzed(None)?;
+        tree.plan.decisions.extend(from_cache);
+        Ok(tree)
     }
 
-    /// The same with what was measured of it before.
+    /// The same with what was measured of it before, and whether or not its answer is kept.
     pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget);

@@ -273,7 +273,7 @@ impl SearchBuilder<'_> {
         if has_time && let Ok(_one_at_a_time) = log.analyzing.try_lock() {
             let again = now + took.saturating_mul(2) + GRACE;
             let until = deadline.map_or(again, |deadline| deadline.min(again));
-            let tree = Budget::new().deadline(until).run(|| search.clone().analyze());
+            let tree = Budget::new().deadline(until).run(|| search.clone().analyzed(None));
             if tree.is_ok() {
                 return tree.ok();
             }

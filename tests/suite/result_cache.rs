@@ -3,6 +3,7 @@
 use crate::heap::during;
 use std::sync::Arc;
 use std::time::Duration;
+use treepie::explain::{Decision, ExplainTree, TextOptions};
 use treepie::query::Query;
 use treepie::storage::MemoryStorage;
 use treepie::{
@@ -114,6 +115,44 @@ fn what_was_stopped_is_not_kept_and_what_is_kept_needs_no_time() {
     writer.rollback().unwrap();
     assert_eq!(reader.searcher().search(&query).run().unwrap().total.value, 1);
     assert!(searcher.search(&query).run().unwrap().from_cache);
+}
+
+#[test]
+fn plans_say_whether_an_answer_is_kept_and_asking_them_changes_nothing() {
+    let storage = Arc::new(MemoryStorage::new());
+    let schema = Schema::builder().text("text").build().unwrap();
+    let index = Index::options().result_cache_bytes(1 << 20).create_in(storage.clone(), schema);
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("text", "one")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("one").unwrap();
+    let from_cache = |tree: ExplainTree| {
+        let of_cache = |it: &&Decision| it.rule == "answer from the cache";
+        let decision = tree.plan.decisions.iter().find(of_cache).map(|it| it.accepted);
+        assert_eq!(
+            tree.to_text(&TextOptions::default()).contains("from the cache"),
+            decision.is_some()
+        );
+        decision
+    };
+    let both = || {
+        let search = || searcher.search(&query).limit(5);
+        let told = from_cache(search().explain().unwrap());
+        assert_eq!(from_cache(search().analyze().unwrap()), told);
+        told
+    };
+    assert_eq!(both(), Some(false));
+    let before = index.result_cache();
+    searcher.search(&query).limit(4).run().unwrap();
+    assert_eq!(both(), Some(false), "another page");
+    searcher.search(&query).limit(5).run().unwrap();
+    assert_eq!(both(), Some(true));
+    let after = index.result_cache();
+    assert_eq!((after.hits, after.misses), (before.hits, before.misses + 2));
+
+    let plain = Index::options().open_storage(storage).unwrap().searcher().unwrap();
+    assert_eq!(from_cache(plain.search(&query).explain().unwrap()), None);
 }
 
 #[test]
