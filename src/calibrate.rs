@@ -9,6 +9,7 @@ use crate::document::Document;
 use crate::error::Result;
 use crate::format::terms::TermInfo;
 use crate::index::Index;
+use crate::plan::cost::GALLOP_MEASURED;
 use crate::plan::{CostModel, Costs};
 use crate::schema::Schema;
 use crate::searcher::Searcher;
@@ -123,7 +124,7 @@ fn kernels(model: &mut CostModel) {
     model.probe_ns = least_of(smaller(&probed), || count(&probed, None));
     let arrays = random.pairs(2_000, 2_400);
     model.array_pair_ns = least_of(elements(&arrays), || count(&arrays, Some(Kernel::MergeArrays)));
-    let unlike = random.pairs(60, 3_600);
+    let unlike = random.pairs(60, 60 * GALLOP_MEASURED as u64);
     model.gallop_ns = least_of(smaller(&unlike), || count(&unlike, Some(Kernel::GallopArrays)));
 
     let mut out = ContainerBuf::new();

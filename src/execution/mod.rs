@@ -395,7 +395,8 @@ impl<'s> Execution<'s> {
         let started = self.profile.timed().then(Instant::now);
         let (field, expansion) = (part.segment.field(field), &self.plan.expansions[nth as usize]);
         let known = (!terms.walked.cut).then_some(&terms.infos[..]);
-        let walked = expansion.smallest(field, known, wanted as usize, &mut self.smallest)?;
+        let (walked, bytes_read) =
+            expansion.smallest(field, known, wanted as usize, &mut self.smallest)?;
         let walked = if known.is_some() { terms.walked } else { walked };
         let found = self.smallest.len() as u64;
         let skipped = page.skip.min(found);
@@ -410,6 +411,7 @@ impl<'s> Execution<'s> {
         let profile = self.profile.segment_mut(at).nodes;
         profile[root.index()].documents_out += found;
         profile[root.index()].terms = Some(walked);
+        profile[root.index()].bytes_read += bytes_read;
         if let Some(started) = started {
             profile[root.index()].time_ns += started.elapsed().as_nanos() as u64;
         }

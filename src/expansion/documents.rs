@@ -248,6 +248,8 @@ impl std::fmt::Debug for DocSet {
 /// The smallest documents seen so far, ascending.
 pub(super) struct Smallest {
     k: usize,
+    /// Of posting lists.
+    bytes_read: u64,
     docs: Vec<u32>,
 }
 
@@ -255,11 +257,12 @@ impl Smallest {
     /// Keeps the smallest `k` in `docs`, which is emptied first.
     pub(super) fn new(k: usize, mut docs: Vec<u32>) -> Self {
         docs.clear();
-        Smallest { k, docs }
+        Smallest { k, bytes_read: 0, docs }
     }
 
-    pub(super) fn finish(self) -> Vec<u32> {
-        self.docs
+    /// The documents, and how many bytes of posting lists were read for them.
+    pub(super) fn finish(self) -> (Vec<u32>, u64) {
+        (self.docs, self.bytes_read)
     }
 
     /// Whether nothing can be smaller: the documents are the first of the segment.
@@ -272,15 +275,18 @@ impl Smallest {
     pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
         budget::work(TERM_NS)?;
         if info.df as usize <= SHORT_DOCS_MAX {
+            self.count_short(info);
             // Mostly one document: a list in memory of its own would cost more to move than to go through.
             let mut is_wanted = true;
             return field.short_postings(info, |doc| is_wanted = is_wanted && self.offer(doc));
         }
         match field.postings(info)? {
             PostingList::Short(list) => {
+                self.count_short(info);
                 list.as_slice().iter().all(|doc| self.offer(*doc));
             }
             PostingList::Long(list) => {
+                self.bytes_read += list.header_len() as u64;
                 for nth in 0..list.n_containers() {
                     let high = u32::from(list.key(nth)) << 16;
                     if !self.takes(high) {
@@ -288,6 +294,7 @@ impl Smallest {
                     }
                     budget::work(CONTAINER_NS)?;
                     let payload = list.payload(nth)?;
+                    self.bytes_read += payload.len() as u64;
                     for low in list.container(nth, &payload)?.iter() {
                         if !self.offer(high | u32::from(low)) {
                             return Ok(());
@@ -297,6 +304,12 @@ impl Smallest {
             }
         }
         Ok(())
+    }
+
+    fn count_short(&mut self, info: &TermInfo) {
+        if let PostingsAt::Section { len, .. } = info.postings {
+            self.bytes_read += u64::from(len);
+        }
     }
 
     /// Whether a document that is not there yet would be kept.
@@ -340,7 +353,7 @@ mod tests {
             let expected: Vec<u32> = all.into_iter().take(k).collect();
             let settled = expected.len() == k && expected[k - 1] as usize == k - 1;
             prop_assert_eq!(smallest.is_settled(), settled);
-            prop_assert_eq!(smallest.finish(), expected);
+            prop_assert_eq!(smallest.finish().0, expected);
         }
 
         #[test]

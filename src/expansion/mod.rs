@@ -257,14 +257,14 @@ impl Expansion {
     }
 
     /// Writes the smallest `k` documents of all terms of a field to `out`, ascending; `known` are
-    /// the terms, where they have been found already.
+    /// the terms, where they have been found already. What was walked over, and the bytes of posting lists that were read.
     pub(crate) fn smallest(
         &self,
         field: FieldReader<'_>,
         known: Option<&[TermInfo]>,
         k: usize,
         out: &mut Vec<u32>,
-    ) -> Result<TermsWalked> {
+    ) -> Result<(TermsWalked, u64)> {
         let mut smallest = documents::Smallest::new(k, std::mem::take(out));
         let mut add = |info: &TermInfo| -> Result<Walk> {
             smallest.add_term(field, info)?;
@@ -281,8 +281,9 @@ impl Expansion {
                 }
             }
         }
-        *out = smallest.finish();
-        Ok(walked)
+        let bytes_read;
+        (*out, bytes_read) = smallest.finish();
+        Ok((walked, bytes_read))
     }
 }
 

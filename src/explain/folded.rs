@@ -12,7 +12,7 @@ impl ExplainTree {
     /// The times of a plan that was run as folded stacks, one a line: `query [rust];TopK [best 10];TermScan [rust] 1200`.
     /// That is what `flamegraph.pl`, `inferno-flamegraph` and speedscope draw.
     ///
-    /// The numbers are nanoseconds of each node without its inputs, or of a facet; together with the line of the query
+    /// The numbers are nanoseconds of planning, of each node without its inputs, or of a facet; together with the line of the query
     /// itself, which has what no node took, they make up [`total_ns`](Self::total_ns). Nodes that took no time have no
     /// line of their own. Empty where the plan was not run.
     ///
@@ -32,6 +32,7 @@ impl ExplainTree {
         let mut out = String::new();
         let top = frame("query", &self.query);
         push(&mut out, &top, self.total_ns.unwrap_or(0).saturating_sub(measured));
+        push(&mut out, &format!("{top};planning"), self.planning_ns.unwrap_or(0));
         let nodes = by_level(std::slice::from_ref(&self.plan));
         stacks(&mut out, &top, &nodes, ExplainNode::frame, |node| {
             node.actual.as_ref().map(|actual| actual.time_ns)
@@ -108,6 +109,16 @@ mod tests {
         (stack.split(';').collect(), number.parse().expect("a number"))
     }
 
+    #[test]
+    fn planning_has_a_line_below_the_query() {
+        let mut tree = sample::analyzed();
+        let (before, rest) = (tree.to_folded(), 42_000 - tree.measured_ns());
+        tree.planning_ns = Some(3_000);
+        let name = "query [history && (france spain) +AC/DC]";
+        let expected = format!("{name} {}\n{name};planning 3000\n", rest - 3_000);
+        assert_eq!(tree.to_folded(), before.replace(&format!("{name} {rest}\n"), &expected));
+    }
+
     proptest! {
         #[test]
         fn hostile_texts_stay_in_their_names(tree in hostile::trees()) {
@@ -121,7 +132,7 @@ mod tests {
             let deepest = tree.plan.iter().map(|node| depth(&node.id)).max().unwrap_or(0).max(3);
             for (stack, ns) in &lines {
                 prop_assert!(*ns > 0 && stack.len() <= 1 + deepest, "{stack:?}");
-                prop_assert!(stack.iter().all(|name| name.ends_with(']')), "{stack:?}");
+                prop_assert!(stack.iter().all(|name| name.ends_with(']') || *name == "planning"), "{stack:?}");
             }
         }
     }

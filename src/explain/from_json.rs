@@ -81,6 +81,7 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
             "segments" => tree.segments = reader.array(segment)?,
             "facets" => tree.facets = reader.array(facet)?,
             "documents" => tree.documents = reader.array(document)?,
+            "planning_ns" => tree.planning_ns = Some(reader.whole()?),
             "total_ns" => tree.total_ns = Some(reader.whole()?),
             _ => return Ok(false),
         }

@@ -38,6 +38,8 @@ pub(crate) struct Run<'r> {
     pub(crate) page_len: Option<u64>,
     /// In the order of the plan's facets.
     pub(crate) facets: &'r [FacetProfile],
+    /// Before anything ran, and all of it.
+    pub(crate) planning_ns: u64,
     pub(crate) total_ns: u64,
     /// What it took as planned and otherwise, where that was measured.
     pub(crate) measured: Option<&'r Measured>,
@@ -62,6 +64,7 @@ pub(crate) fn explain(plan: &Plan<'_>, schema: &Schema, run: Option<Run<'_>>) ->
         })
         .collect();
     tree.facets = explaining.facets();
+    tree.planning_ns = run.map(|run| run.planning_ns);
     tree.total_ns = run.map(|run| run.total_ns);
     tree
 }

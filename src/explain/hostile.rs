@@ -184,6 +184,7 @@ pub(super) fn trees() -> impl Strategy<Value = ExplainTree> {
     (texts(), nodes(), facets, any::<Option<u32>>()).prop_map(|(query, root, facets, total)| {
         let mut tree = ExplainTree::new(query, root);
         tree.facets = facets;
+        tree.planning_ns = total.map(|total| u64::from(total / 3));
         tree.total_ns = total.map(u64::from);
         tree
     })

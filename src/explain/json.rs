@@ -41,6 +41,9 @@ impl Json {
             if !tree.documents.is_empty() {
                 json.field("documents").array(&tree.documents, Json::document);
             }
+            if let Some(planning) = tree.planning_ns {
+                json.field("planning_ns").number(planning);
+            }
             if let Some(total) = tree.total_ns {
                 json.field("total_ns").number(total);
             }
@@ -364,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_shape_is_the_documented_one() {
-        let value = parsed(&sample::analyzed());
+        let value = parsed(&ExplainTree { planning_ns: Some(3_000), ..sample::analyzed() });
         assert_eq!(
             value["plan"]["children"][0],
             json!({
@@ -396,18 +399,19 @@ mod tests {
             json!([{"id": "0a1b", "documents": 13_755_095, "bytes": 641_728_512}])
         );
         assert_eq!(value["facets"][0]["actual"]["terms_skipped"], 288);
-        assert_eq!(value["total_ns"], 42_000);
+        assert_eq!((&value["planning_ns"], &value["total_ns"]), (&json!(3_000), &json!(42_000)));
         assert_eq!(value["notes"], json!(["'AC/DC' is several words"]));
     }
 
     #[test]
     fn what_was_not_run_has_no_actual() {
         let mut tree = sample::analyzed();
-        tree.total_ns = None;
+        (tree.planning_ns, tree.total_ns) = (None, None);
         tree.plan.actual = None;
         tree.facets[0].actual = None;
         let value = parsed(&tree);
         for (object, name) in [
+            (&value, "planning_ns"),
             (&value, "total_ns"),
             (&value["plan"], "actual"),
             (&value["plan"], "q_error"),

@@ -35,7 +35,7 @@ impl ExplainTree {
     /// | when a node begins | `Actual Startup Time`: the time of its inputs, which come first |
     /// | costs of decisions | `Total Cost` in microseconds; 0 where nothing was decided by cost |
     /// | bytes read | `Shared Hit Blocks` of 8 KiB, with those of the inputs |
-    /// | the time of the search | `Execution Time`, planning included: `Planning Time` is not told |
+    /// | the time of the search | `Planning Time` and `Execution Time`, together all of it |
     /// | a facet | an `Aggregate` that is a `SubPlan` of the root |
     ///
     /// Nodes are called by what Postgres has: a term is a `Bitmap Index Scan`, an intersection a `BitmapAnd`, a phrase
@@ -52,8 +52,12 @@ impl ExplainTree {
         json.array(&[self], |json, tree| {
             json.object(|json| {
                 json.field("Plan").pg_node(&tree.plan, None, &tree.facets);
+                if let Some(planning) = tree.planning_ns {
+                    json.field("Planning Time").milliseconds(planning);
+                }
                 if let Some(total) = tree.total_ns {
-                    json.field("Execution Time").milliseconds(total);
+                    let execution = total.saturating_sub(tree.planning_ns.unwrap_or(0));
+                    json.field("Execution Time").milliseconds(execution);
                 }
                 json.field("Query Text").string(&tree.query);
             });
@@ -456,6 +460,9 @@ mod tests {
         let [plan] = value.as_array().expect("a list").as_slice() else { panic!("one plan") };
         assert_eq!(plan["Query Text"], json!(tree.query));
         assert_eq!(plan.get("Execution Time").is_some(), tree.total_ns.is_some());
+        let time = |name: &str| plan.get(name).map_or(0.0, |ms| ms.as_f64().unwrap() * 1e6);
+        let all = tree.total_ns.unwrap_or(0).max(tree.planning_ns.unwrap_or(0)) as f64;
+        assert!((time("Planning Time") + time("Execution Time") - all).abs() < 1_000.0);
         let root = plan["Plan"].as_object().expect("a node");
         assert!(!root.contains_key("Parent Relationship"));
         check_node(
@@ -465,7 +472,8 @@ mod tests {
         let n = text.matches("\"Node Type\": ").count();
         assert_eq!(n, tree.plan.iter().count() + by_level(&tree.facets).len());
         let total = root.get("Actual Total Time").map(|time| time.as_f64().unwrap() * 1e6);
-        assert!(total.is_none_or(|total| (total - tree.measured_ns() as f64).abs() < 1_000.0));
+        let of_nodes = tree.measured_ns() - tree.planning_ns.unwrap_or(0);
+        assert!(total.is_none_or(|total| (total - of_nodes as f64).abs() < 1_000.0));
     }
 
     proptest! {

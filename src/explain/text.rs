@@ -78,10 +78,7 @@ impl ExplainTree {
             page.out.push('\n');
             page.facet("", facet);
         }
-        if let Some(total) = self.total_ns {
-            page.out.push('\n');
-            page.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
-        }
+        page.times(self.planning_ns, self.total_ns);
         for document in &self.documents {
             page.out.push('\n');
             for LensLine { indent, pieces } in lens::lines(document) {
@@ -254,6 +251,17 @@ impl Page<'_> {
             parts.push(plain(format!("containers: {}", kinds.join(", "))));
         }
         listed(parts)
+    }
+
+    /// What planning and the whole search took.
+    fn times(&mut self, planning_ns: Option<u64>, total_ns: Option<u64>) {
+        let Some(total) = total_ns else { return };
+        self.out.push('\n');
+        if let Some(planning) = planning_ns {
+            let time = self.time(planning);
+            self.line("", 2, vec![strong("Planning"), plain(time)]);
+        }
+        self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
     }
 
     /// A time, and the part of all measured time that it is.
@@ -712,6 +720,18 @@ Total 42.0 us
             tree.to_string(),
             "query     rust\nrewritten title:rust\n\nTerm title:rust\n   estimate  = 1 document (document frequency)\n"
         );
+    }
+
+    #[test]
+    fn planning_is_a_part_of_the_time_that_was_measured() {
+        let mut actual = Actual::of(1);
+        actual.time_ns = 1_000;
+        let mut tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
+        tree.plan.actual = Some(actual);
+        (tree.planning_ns, tree.total_ns) = (Some(3_000), Some(5_000));
+        let text = tree.to_string();
+        assert!(text.contains(", 1.00 µs (25 %),"), "{text}");
+        assert!(text.ends_with("\n\nPlanning 3.00 µs (75 %)\nTotal 5.00 µs\n"), "{text}");
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct ExplainTree {
     pub findings: Vec<Finding>,
     /// What the nodes say of single documents, where that was asked for.
     pub documents: Vec<ExplainDocument>,
+    /// What it took before anything ran: words were looked up, patterns expanded, what scores need was found, and a plan was
+    /// chosen. It is in no node, and a part of [`total_ns`](Self::total_ns); `None` where the query was not run.
+    pub planning_ns: Option<u64>,
     /// Time of the whole query from plan to answer; `None` where it was not run.
     pub total_ns: Option<u64>,
 }
@@ -235,11 +238,13 @@ impl ExplainTree {
             facets: vec![],
             findings: vec![],
             documents: vec![],
+            planning_ns: None,
             total_ns: None,
         }
     }
 
-    /// All time that was measured: that of nodes and of facets, also of those within others. No moment is in two of them.
+    /// All time that was measured: that of planning, of nodes and of facets, also of those within others. No moment is in two of
+    /// them.
     ///
     /// ```
     /// use treepie::explain::{Actual, ExplainNode, ExplainTree};
@@ -250,12 +255,14 @@ impl ExplainTree {
     /// actual.time_ns = 900;
     /// tree.plan.actual = Some(actual);
     /// assert_eq!(tree.measured_ns(), 900);
+    /// tree.planning_ns = Some(100);
+    /// assert_eq!(tree.measured_ns(), 1_000);
     /// ```
     pub fn measured_ns(&self) -> u64 {
         let of_nodes = self.plan.iter().filter_map(|node| Some(node.actual.as_ref()?.time_ns));
         let facets = self.facets.iter().flat_map(ExplainFacet::iter);
         let of_facets = facets.filter_map(|facet| Some(facet.actual.as_ref()?.time_ns));
-        of_nodes.chain(of_facets).fold(0, u64::saturating_add)
+        of_nodes.chain(of_facets).fold(self.planning_ns.unwrap_or(0), u64::saturating_add)
     }
 
     /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.

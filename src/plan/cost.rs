@@ -3,6 +3,7 @@
 use super::costs::CostModel;
 use crate::bitmap::Kernel;
 use crate::query::{PhraseSpec, Proximity};
+use crate::simd::arrays::gallop_ratio;
 
 /// Documents scored for each hit and list where bounds leave out the others.
 const SCORED_PER_HIT: f64 = 16.0;
@@ -22,8 +23,8 @@ const COLUMN_BLOCK: u32 = 1_024;
 const ARRAY_MAX: f32 = 4096.0;
 /// Documents that one container covers.
 const WINDOW: u32 = 1 << 16;
-/// A list this many times longer than another is searched rather than merged.
-const GALLOP_RATIO: f32 = 24.0;
+/// How many times longer the other list was where [`CostModel::gallop_ns`] was measured.
+pub(crate) const GALLOP_MEASURED: f32 = 60.0;
 /// Document frequencies below this are stored as varints rather than as containers.
 const SHORT_LIST_BELOW: u64 = 256;
 /// Fewer terms are not worth a second pass over a dictionary.
@@ -37,7 +38,7 @@ impl Kernel {
             Kernel::Bitmaps
         } else if large > ARRAY_MAX {
             Kernel::ProbeBitmap
-        } else if small * GALLOP_RATIO < large {
+        } else if small * (gallop_ratio(small as usize, true) as f32) < large {
             Kernel::GallopArrays
         } else {
             Kernel::MergeArrays
@@ -87,6 +88,12 @@ pub(crate) fn phrase_share(phrase: &PhraseSpec) -> f64 {
     1.0 - (1.0 - exact).powf(1.0 + f64::from(slop))
 }
 
+/// What it takes to gallop to the next value in a list so many times longer, in steps: there are twice as many for four times
+/// the way, beside what each value takes anyway.
+fn gallop_steps(ratio: f32) -> f32 {
+    2.0 + ratio.max(1.0).log2()
+}
+
 impl CostModel {
     /// Counting the elements that two containers have in common.
     fn pair_ns(&self, kernel: Kernel, a: f32, b: f32) -> f32 {
@@ -97,7 +104,10 @@ impl CostModel {
             Kernel::Bitmaps => small * self.set_ns + self.write_bitmap_ns + self.bitmap_pair_ns,
             Kernel::ProbeBitmap if small > ARRAY_MAX => small * self.probe_bit_ns,
             Kernel::ProbeBitmap => small * self.probe_ns,
-            Kernel::GallopArrays => small * self.gallop_ns,
+            Kernel::GallopArrays => {
+                let ratio = a.max(b) / small.max(1.0);
+                small * self.gallop_ns * gallop_steps(ratio) / gallop_steps(GALLOP_MEASURED)
+            }
             Kernel::MergeArrays => (a + b) * self.array_pair_ns,
         }
     }

@@ -91,6 +91,7 @@ impl SearchBuilder<'_> {
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
+        let looked_up = started.elapsed();
         let planning = Instant::now();
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
         let (planning, for_people) = (planning.elapsed(), plan.for_people);
@@ -109,6 +110,10 @@ impl SearchBuilder<'_> {
         // What is only for people is none of the search's time: of a plan that it does not carry out, all of it.
         let only_shown = looking_up + if found.is_planned { for_people } else { planning };
         let total = started.elapsed().saturating_sub(only_shown);
+        let planning = match found.is_planned {
+            true => looked_up + planning.saturating_sub(for_people),
+            false => looked_up,
+        };
         if !found.is_planned {
             self.carry_out_for_people(&mut execution)?;
             notes.push(
@@ -120,6 +125,7 @@ impl SearchBuilder<'_> {
             profile: execution.profile(),
             page_len: pages.then_some(found.docs.len() as u64),
             facets: &found.facet_profiles,
+            planning_ns: u64::try_from(planning.as_nanos()).unwrap_or(u64::MAX),
             total_ns: u64::try_from(total.as_nanos()).unwrap_or(u64::MAX),
             measured,
         };

@@ -7,7 +7,7 @@ use super::ranges::{AddressRanges, BEHIND, FacetRange, RANGES_MAX, Ranges, Suita
 use super::search::SearchBuilder;
 use super::select::{Domain, LeftOut};
 use super::statistics::FieldStatistics;
-use super::within::{Looking, add_wanted};
+use super::within::{Inner, Looking, add_wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
 use crate::facet::{self, AddressRange, ColumnProfile, FacetProfile, Steps};
@@ -16,6 +16,7 @@ use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Interval, Timestamp, Value};
 use std::ops::Range;
+use std::time::Instant;
 
 /// A facet that was counted.
 pub(super) struct Counted {
@@ -235,6 +236,7 @@ impl SearchBuilder<'_> {
         // What posting lists are tested against, by the selections that are left out.
         let mut tested: Vec<(LeftOut, Option<Vec<MatchSet>>)> = vec![];
         for request in &self.facets {
+            let started = Instant::now();
             let mut path = vec![&*request.field];
             let left_out = self.left_out(&path);
             let mut inner = self.inner(segments, &request.within.facets, &mut path)?;
@@ -251,9 +253,15 @@ impl SearchBuilder<'_> {
             if !request.within.is_empty() {
                 looking.look_into(request, &mut counted, &domain, &left_out, &mut inner)?;
             }
+            // With the passes and the top hits that no profile has, but without what is in those of facets within.
+            let took = started.elapsed().saturating_sub(inner.iter().map(Inner::time).sum());
             match counted.by {
-                CountedBy::Terms(profile) => found.facet_profiles.push(profile),
-                CountedBy::Column(profile) => found.column_profiles.push(profile),
+                CountedBy::Terms(profile) => {
+                    found.facet_profiles.push(FacetProfile { time: took, ..profile });
+                }
+                CountedBy::Column(profile) => {
+                    found.column_profiles.push(ColumnProfile { time: took, ..profile });
+                }
             }
             found.inner.push(inner);
             found.facets.push(counted.counts);

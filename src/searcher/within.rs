@@ -39,6 +39,14 @@ pub(super) struct Inner {
     pub(super) inner: Vec<Inner>,
 }
 
+impl Inner {
+    /// What counting it took, and those within it.
+    pub(super) fn time(&self) -> Duration {
+        let own = self.run.terms.time + self.run.column.time;
+        self.inner.iter().map(Inner::time).fold(own, |sum, time| sum + time)
+    }
+}
+
 /// What counting a facet took, summed over the buckets that it lies within.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InnerRun {

@@ -9,14 +9,35 @@
 /// A little-endian 16-bit number where it lies.
 type Le16 = [u8; 2];
 
-/// Galloping wins from this ratio of the lengths on: about 1.7 ns per value of the short list
-/// against 0.2 to 0.5 ns per value of both.
-const GALLOP_RATIO: usize = 24;
+/// Values of the shorter list from which on all of it is compared eight against eight, and those from which on hardly anything
+/// is left over.
+const BLOCKS_FROM: [usize; 2] = [8, 16];
+
+/// From which ratio of the lengths on galloping wins. By measured times of random lists of 1 to 150 and 4 to 4,000 values: a
+/// value of the shorter one takes 6 ns where the other is four times as long, 15 ns where it is sixty times as long, a value of
+/// both 0.3 ns eight against eight and 1.6 ns one by one, as steps in random directions cannot be foreseen. Of lists that are
+/// intersected again and again they can, and galloping wins from 24 on, not 52: what stands here is between these.
+pub(crate) const fn gallop_ratio(shorter: usize, by_blocks: bool) -> usize {
+    match shorter {
+        n if n >= BLOCKS_FROM[1] && by_blocks => 36,
+        n if n >= BLOCKS_FROM[0] && by_blocks => 16,
+        _ => 4,
+    }
+}
+
+/// Whether to gallop; `a` is not the longer one.
+fn gallops(a: &[Le16], b: &[Le16]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let by_blocks = avx2::available();
+    #[cfg(not(target_arch = "x86_64"))]
+    let by_blocks = false;
+    a.len().saturating_mul(gallop_ratio(a.len(), by_blocks)) < b.len()
+}
 
 /// How many values two ascending lists have in common.
 pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    match a.len().saturating_mul(GALLOP_RATIO) < b.len() {
+    match gallops(a, b) {
         true => and_count_galloping(a, b),
         false => and_count_side_by_side(a, b),
     }
@@ -38,7 +59,7 @@ pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
 /// returns how many there are; what does not fit is left out, so give it room for the shorter list.
 pub(crate) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     let (a, b) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    match a.len().saturating_mul(GALLOP_RATIO) < b.len() {
+    match gallops(a, b) {
         true => and_galloping(a, b, out),
         false => and_side_by_side(a, b, out),
     }

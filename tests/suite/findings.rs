@@ -55,7 +55,11 @@ fn analyzed(
     with: impl for<'s> Fn(SearchBuilder<'s>) -> SearchBuilder<'s>,
 ) -> ExplainTree {
     let query = searcher.parse(text).unwrap();
-    with(searcher.search(&query)).analyze().unwrap()
+    let mut tree = with(searcher.search(&query)).analyze().unwrap();
+    // What it takes says only how busy the machine is.
+    tree.planning_ns = Some(0);
+    tree.findings = searcher.findings(&tree);
+    tree
 }
 
 fn counted(searcher: &Searcher, text: &str) -> ExplainTree {
@@ -67,7 +71,7 @@ fn default(search: SearchBuilder<'_>) -> SearchBuilder<'_> {
 }
 
 /// What is told in these tests: by each rule, of which nodes, how much it matters, and whether there is always a remedy.
-const TOLD: [(&str, &[&str], &[Severity], bool); 21] = {
+const TOLD: [(&str, &[&str], &[Severity], bool); 22] = {
     use Severity::{Hint, Note, Warning};
     [
         ("stopped", &["0.0"], &[Warning], true),
@@ -79,6 +83,7 @@ const TOLD: [(&str, &[&str], &[Severity], bool); 21] = {
         ("no condition", &["0.1"], &[Note], true),
         ("no term", &[], &[Hint], true),
         ("only exclusions", &["0"], &[Note], true),
+        ("long planning", &[], &[Warning], false),
         ("wide expansion", &["0", "0.0", "0.1"], &[Warning, Hint], false),
         ("scores of some terms", &["0"], &[Note], true),
         ("wide search for terms", &["0"], &[Hint], true),
@@ -124,6 +129,7 @@ fn each_node(node: &mut ExplainNode, change: &mut dyn FnMut(&mut ExplainNode)) {
 /// What is found where the nodes of one operator take so many percent of the time, and facets the rest.
 fn found_if(tree: &ExplainTree, operator: &str, percent: u64) -> Vec<Finding> {
     let mut tree = tree.clone();
+    tree.planning_ns = Some(0);
     let is_meant = |node: &ExplainNode| node.operator == operator;
     let n = tree.plan.iter().filter(|node| is_meant(node)).count() as u64;
     let rest = if tree.facets.is_empty() { (100 - percent) * 1_000 } else { 0 };
@@ -140,6 +146,51 @@ fn found_if(tree: &ExplainTree, operator: &str, percent: u64) -> Vec<Finding> {
         facet.actual.as_mut().unwrap().time_ns = (100 - percent) * 1_000;
     }
     tree.find()
+}
+
+#[test]
+fn planning_that_takes_most_of_the_time_is_told_with_the_pattern_it_looks_for() {
+    let index = titles([vec!["paris", "texas"]]);
+    let searcher = index.searcher().unwrap();
+    let told = |text: &str, planning_ns: u64, rest_ns: u64| {
+        let mut tree = counted(&searcher, text);
+        each_node(&mut tree.plan, &mut |node| node.actual.as_mut().unwrap().time_ns = 0);
+        tree.planning_ns = Some(planning_ns);
+        tree.plan.actual.as_mut().unwrap().time_ns = rest_ns;
+        tree.find()
+    };
+    for (text, message, remedy) in [
+        (
+            "*is",
+            "planning, which looks for the terms of *is",
+            Some("characters before the first *"),
+        ),
+        (
+            "paris OR (texas AND ?exas)",
+            "planning, which looks for the terms of ?exas",
+            Some("ngrams"),
+        ),
+        (
+            "/.*as/",
+            "planning, which looks for the terms of /.*as/",
+            Some("an expression that begins"),
+        ),
+        ("pariz~1", "planning, which looks for the terms of pariz~1", Some("as pariz~1/1")),
+        ("paris OR tex*", "planning: words are looked up, the terms of patterns", None),
+    ] {
+        let found = told(text, 1_000_000, 1_000_000);
+        let finding = only(&found, "long planning");
+        let expected = format!("50 % of the time went into {message}");
+        assert!(finding.message.starts_with(&expected), "{finding:#?}");
+        let told_remedy = finding.remedy.as_deref();
+        assert!(
+            remedy.is_none_or(|it| told_remedy.is_some_and(|told| told.contains(it))),
+            "{finding:#?}"
+        );
+        assert_eq!(told_remedy.is_some(), remedy.is_some(), "{finding:#?}");
+        assert_eq!(told(text, 999_999, 0), [], "nobody waits for that");
+        assert_eq!(told(text, 1_000_000, 1_010_000), [], "it is not most of it");
+    }
 }
 
 #[test]
@@ -411,6 +462,8 @@ fn deep_pages_are_to_go_on_after_the_last_hit() {
     let finding = only(&deep.findings, "deep page");
     assert_eq!(finding.message, "the first 1,010 are found to show 10 of them");
     quiet(&analyzed(&searcher, "paris texas", |search| search.offset(999)));
+    // Behind the last there is none to go on from.
+    quiet(&analyzed(&searcher, "paris texas", |search| search.offset(1_200)));
     // Going on gives the same page, and nothing is found.
     let page = |search: SearchBuilder<'_>| -> Vec<u64> {
         search.limit(10).run().unwrap().hits.iter().map(|hit| hit.doc.0).collect()
@@ -454,6 +507,19 @@ fn counting_matches_that_nobody_wants_is_to_be_left() {
     assert_eq!(findings, [], "{fewer}");
     let in_order = analyzed(&searcher, "paris OR texas", |search| search.order(Order::Document));
     only(&found_if(&in_order, "Union", 60), "counting all matches");
+}
+
+#[test]
+fn what_a_pattern_matches_is_found_as_a_whole_however_far_it_is_counted() {
+    let titles = [same("paris", 10_000), same("texas", 9)].concat();
+    let searcher = self::titles([titles]).searcher().unwrap();
+    let tree = analyzed(&searcher, "pa* OR texas", |search| search.order(Order::Document));
+    let remedy_if = |operator, percent| {
+        let findings = found_if(&tree, operator, percent);
+        only(&findings, "counting all matches").remedy.clone().unwrap()
+    };
+    assert_eq!(remedy_if("Expand", 60), "no total (--total none)");
+    assert!(remedy_if("Union", 60).contains("--total 1000"));
 }
 
 #[test]

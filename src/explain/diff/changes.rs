@@ -235,9 +235,14 @@ pub(super) fn of_trees(
         (&*entry.node.id, other.map(|other| &*right_nodes.list[other].node.id))
     });
     findings(&mut changes, left, right, &ids.collect());
-    match (left.total_ns, right.total_ns) {
-        (Some(l), Some(r)) => changes.time("total_ns", l, r),
-        (l, r) => changes.add("total_ns", l, r),
+    for (what, l, r) in [
+        ("planning_ns", left.planning_ns, right.planning_ns),
+        ("total_ns", left.total_ns, right.total_ns),
+    ] {
+        match (l, r) {
+            (Some(l), Some(r)) => changes.time(what, l, r),
+            (l, r) => changes.add(what, l, r),
+        }
     }
     changes.found
 }

@@ -23,7 +23,7 @@ pub(super) struct Look<'t> {
     pub(super) documents: u64,
     /// All nodes, parents first, each with the place of its parent.
     pub(super) nodes: Vec<(&'t ExplainNode, Option<usize>)>,
-    /// Own times of nodes and facets together.
+    /// Own times of nodes and facets together, and of planning.
     time_ns: u64,
     /// By the place of a node, the words that are looked for right below it and that documents have.
     known_words: HashMap<usize, HashSet<String>>,

@@ -1,6 +1,6 @@
 //! How the hits of a page are found: what is counted, scored, sorted and placed for them.
 
-use super::look::{Look, own_ns};
+use super::look::{Look, own_ns, sum};
 use super::{Finding, Severity};
 use crate::explain::units::{Count, Grouped};
 use crate::explain::{ExplainNode, ExplainPage};
@@ -37,7 +37,8 @@ fn deep(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
         "Sort" => "by its values and number",
         _ => return,
     };
-    if page.offset < OFFSET_DEEP || page.limit == 0 {
+    let is_behind_all = root.actual.as_ref().is_some_and(|actual| actual.documents == 0);
+    if page.offset < OFFSET_DEEP || page.limit == 0 || is_behind_all {
         return;
     }
     let all = page.offset.saturating_add(page.limit);
@@ -76,9 +77,13 @@ fn counting(look: &mut Look<'_>, root: &ExplainNode, page: &ExplainPage) {
         Count(actual.documents, "document"),
         page.limit
     );
-    let remedy = Some(
-        "no total, or one that is counted up to a number (--total none, --total 1000)".to_owned(),
-    );
+    // What a pattern stands for is found as a whole, however far it is then counted.
+    let of_patterns = sum(matching.iter().filter(|node| node.operator == "Expand").map(own_ns));
+    let remedy = Some(match of_patterns > ns / 2 {
+        true => "no total (--total none)".to_owned(),
+        false => "no total, or one that is counted up to a number (--total none, --total 1000)"
+            .to_owned(),
+    });
     let message = look.went_into(ns, &what);
     look.add(
         ns,

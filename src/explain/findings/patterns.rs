@@ -4,18 +4,21 @@ use super::look::{Look, asked, own_ns};
 use super::{Facts, Finding, Severity};
 use crate::explain::ExplainNode;
 use crate::explain::units::{Count, Grouped};
-use crate::query::{PATTERN_TERMS_MAX, Query};
+use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 
 /// The lists of fewer terms are united within some hundred microseconds.
 const TERMS_WIDE: u64 = 4_096;
 /// Fewer terms are looked at within some hundred microseconds, at 10 to 40 ns each.
 const VISITED_MANY: u64 = 10_000;
+/// For less than that nobody waits.
+const PLANNING_LONG_NS: u64 = 1_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
 /// The decision of scoring patterns, and how it says that terms were left out.
 const SCORED_BY_BEST: (&str, &str) = ("score patterns by their best terms", "add nothing");
 
 pub(super) fn look_at(look: &mut Look<'_>) {
+    planning(look);
     for at in 0..look.nodes.len() {
         let node = look.nodes[at].0;
         if node.operator == "Expand" && !looks_at_all(look, node) {
@@ -30,6 +33,53 @@ pub(super) fn look_at(look: &mut Look<'_>) {
             let finding = Finding::new("scores of some terms", Severity::Note, message);
             look.add(0, finding.of_node(node).remedy(remedy));
         }
+    }
+}
+
+/// Most of the time before anything ran: the terms of patterns are looked for there, as far as plans and scores need them.
+fn planning(look: &mut Look<'_>) {
+    let ns = look.tree.planning_ns.unwrap_or(0);
+    if ns < PLANNING_LONG_NS || !look.is_most(ns) {
+        return;
+    }
+    let mut todo: Vec<Query> =
+        parse(&look.tree.query, &ParseOptions::default()).into_iter().collect();
+    let mut pattern = None;
+    while let Some(query) = todo.pop() {
+        if begins_with_anything(&query) {
+            pattern = Some(query);
+            break;
+        }
+        todo.extend(query.children().rev().cloned());
+    }
+    let what = match &pattern {
+        Some(pattern) => format!("planning, which looks for the terms of {pattern}"),
+        None => "planning: words are looked up, the terms of patterns are looked for".to_owned(),
+    };
+    let message = look.went_into(ns, &what);
+    let finding = Finding::new("long planning", look.severity(ns), message);
+    look.add_asking(ns, finding, move |facts| fixed_beginning(facts, pattern?));
+}
+
+/// Whether a pattern has no fixed beginning, so that terms with any are looked at.
+fn begins_with_anything(query: &Query) -> bool {
+    match query {
+        Query::Wildcard { pattern, .. } => pattern.starts_with(['*', '?']),
+        Query::Regex { .. } | Query::Fuzzy { .. } => true,
+        _ => false,
+    }
+}
+
+/// What spares most terms.
+fn fixed_beginning(facts: &dyn Facts, pattern: Query) -> Option<String> {
+    match pattern {
+        Query::Fuzzy { .. } => narrower_fuzzy(facts, pattern),
+        Query::Regex { .. } => Some(
+            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
+        ),
+        _ => Some(
+            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned(),
+        ),
     }
 }
 
@@ -53,7 +103,7 @@ fn wide<'t>(look: &mut Look<'t>, node: &'t ExplainNode) {
     let finding = Finding::new("wide expansion", look.severity(ns), message).of_node(node);
     look.add_asking(ns, finding, move |facts| match &asked(node) {
         Some(Query::Prefix { text, .. }) => Some(longer_prefix(facts, node, text)),
-        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, node),
+        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, asked(node)?),
         _ => None,
     });
 }
@@ -88,15 +138,7 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
     if terms.visited < VISITED_MANY || terms.expanded > terms.visited / 2 {
         return false;
     }
-    let asked = asked(node);
-    let is_told = match &asked {
-        Some(Query::Wildcard { pattern, .. }) => pattern.starts_with(['*', '?']),
-        Some(Query::Regex { .. } | Query::Fuzzy { .. }) => true,
-        _ => false,
-    };
-    if !is_told {
-        return false;
-    }
+    let Some(pattern) = asked(node).filter(begins_with_anything) else { return false };
     let field = node.field.as_deref().unwrap_or_default();
     let message = format!(
         "{} of {field} were looked at for {} of {}",
@@ -105,21 +147,12 @@ fn looks_at_all<'t>(look: &mut Look<'t>, node: &'t ExplainNode) -> bool {
         node.label
     );
     let finding = Finding::new("wide search for terms", Severity::Hint, message).of_node(node);
-    look.add_asking(own_ns(node), finding, move |facts| match asked {
-        Some(Query::Fuzzy { .. }) => narrower_fuzzy(facts, node),
-        Some(Query::Regex { .. }) => Some(
-            "an expression that begins with some characters spares all terms that begin otherwise".to_owned(),
-        ),
-        _ => Some(
-            "characters before the first * or ? spare all terms that begin otherwise; parts of words are terms in a field whose analyzer makes ngrams".to_owned(),
-        ),
-    });
+    look.add_asking(own_ns(node), finding, move |facts| fixed_beginning(facts, pattern));
     true
 }
 
 /// A fuzzy word with a first character that is as written, if that spares anything.
-fn narrower_fuzzy(facts: &dyn Facts, node: &ExplainNode) -> Option<String> {
-    let mut narrower = asked(node)?;
+fn narrower_fuzzy(facts: &dyn Facts, mut narrower: Query) -> Option<String> {
     let Query::Fuzzy { fuzziness, .. } = &mut narrower else { return None };
     fuzziness.prefix_len = fuzziness.prefix_len.saturating_add(1);
     let walked = facts.walked(&narrower);

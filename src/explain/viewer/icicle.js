@@ -47,7 +47,7 @@ class IcicleView {
   draw() {
     if (!this.scroller.isConnected || !this.plan) return;
     const { plan, metric, app } = this;
-    const whole = this.top ? this.top.below[metric] : plan.sum[metric];
+    const whole = this.top ? this.top.below[metric] : plan.nodes[metric];
     this.whole.disabled = !this.top;
     if (!whole) {
       this.words.textContent = "";

@@ -142,6 +142,8 @@ function sumUp(plan) {
     }
     entry.below = { ...entry.own };
   }
+  plan.nodes = { ...plan.sum };
+  if (plan.sum.time !== undefined) plan.sum.time += Number(plan.tree.planning_ns ?? 0);
   for (const entry of plan.entries.toReversed()) {
     if (!entry.parent) continue;
     entry.parent.size += entry.size;

@@ -60,6 +60,7 @@ function showTotals(app, host) {
     tree.total_ns === undefined
       ? el("span", { class: "badge" }, "plan only, not run")
       : el("b", {}, time(tree.total_ns)),
+    tree.planning_ns > 0 && el("span", {}, `planning ${time(tree.planning_ns)}`),
     el("span", {}, count(entries.length, "node")),
     segments.length > 0 &&
       el("span", {}, `${count(documents, "document")} in ${count(segments.length, "segment")}, ${bytes(size)}`),

@@ -87,7 +87,10 @@ fn page(searches: Vec<SlowSearch>, path: &Path) -> Result<String, Error> {
         let Some(mut plan) = search.plan else { continue };
         has_any = true;
         if !search.at.is_empty() {
-            let told = format!("took {took} in {}, until {}", search.index, search.at);
+            let told = format!(
+                "took {took} in {}, until {}; the times of the plan are those of running it again",
+                search.index, search.at
+            );
             plan.notes.insert(0, told);
         }
         plan.notes.extend(search.error.map(|error| format!("failed: {error}")));
@@ -105,7 +108,8 @@ fn page(searches: Vec<SlowSearch>, path: &Path) -> Result<String, Error> {
 
 /// A row for each search: how long, what was asked, and what took longest.
 fn table(searches: &[SlowSearch], width: usize) -> String {
-    let mut rows = vec![["took", "command", "query", "what took longest"].map(str::to_owned)];
+    let mut rows =
+        vec![["took", "command", "query", "what took longest, run again"].map(str::to_owned)];
     for search in searches {
         let printable = |text: &str| terminal::printable(text).into_owned();
         rows.push([
@@ -140,7 +144,7 @@ fn table(searches: &[SlowSearch], width: usize) -> String {
     text
 }
 
-/// The first finding, or else the node or facet with most of the time.
+/// The first finding, or else what took most of the time: planning, a node or a facet.
 fn longest(search: &SlowSearch) -> String {
     if let Some(error) = &search.error {
         return format!("failed: {error}");
@@ -156,7 +160,8 @@ fn longest(search: &SlowSearch) -> String {
     let facets = plan.facets.iter().flat_map(ExplainFacet::iter).filter_map(|facet| {
         Some((facet.actual.as_ref()?.time_ns, format!("facet {}", facet.field)))
     });
-    match nodes.chain(facets).max_by_key(|(ns, _)| *ns) {
+    let planning = plan.planning_ns.map(|ns| (ns, "planning".to_owned()));
+    match planning.into_iter().chain(nodes).chain(facets).max_by_key(|(ns, _)| *ns) {
         None => "not run again".to_owned(),
         Some((ns, name)) => {
             let share = 100 * u128::from(ns) / u128::from(plan.measured_ns().max(1));
