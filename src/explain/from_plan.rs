@@ -273,7 +273,7 @@ impl Explaining<'_, '_> {
 
     /// How an operator works in one segment.
     fn algorithm(&self, id: NodeId, part: &SegmentPlan<'_>) -> String {
-        let counts = id == self.plan.root() && self.plan.goal == Goal::Count;
+        let counts = self.plan.counts(id);
         let known = part.estimate(id).known().is_some();
         let size = |id: &NodeId| part.estimate(*id).documents as f64;
         let windows = cost::windows(part.n_docs);

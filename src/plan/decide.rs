@@ -65,7 +65,7 @@ impl Plan<'_> {
         let node = self.node(root);
         let reading: f32 = self.nodes.iter().map(|node| node.cost_ns).sum();
         match self.goal {
-            Goal::Count if node.estimate.is_empty() => {}
+            Goal::Count if node.estimate.is_empty() || options.keeps_matches => {}
             Goal::Count if node.estimate.known().is_some() => {
                 // Nothing runs, so nothing else is left to decide.
                 self.record(root, Rule::CountIsKnown, 0.0, reading);
@@ -213,12 +213,12 @@ impl Plan<'_> {
 
     /// Whether the plan itself is the answer.
     fn is_answered(&self) -> bool {
-        self.goal == Goal::Count && self.node(self.root()).estimate.known().is_some()
+        self.counts(self.root()) && self.node(self.root()).estimate.known().is_some()
     }
 
     /// Whether only the number of documents of this operator is wanted.
-    fn counts(&self, id: NodeId) -> bool {
-        id == self.root() && self.goal == Goal::Count
+    pub(crate) fn counts(&self, id: NodeId) -> bool {
+        id == self.root() && self.goal == Goal::Count && !self.keeps_matches
     }
 
     /// The leaf of an input that no document of any segment has.

@@ -5,7 +5,7 @@
 //! comparison with nothing.
 
 use super::decision::{Decision, Rule};
-use super::{FacetMethod, Goal, NodeId, Operator, Plan};
+use super::{FacetMethod, NodeId, Operator, Plan};
 use crate::bitmap::Kernel;
 
 /// One decision, taken otherwise.
@@ -94,8 +94,8 @@ impl Measured {
 impl Plan<'_> {
     /// Ways that can be taken instead of what was decided, first that to which the decision names the cost.
     pub(crate) fn otherwise(&self, decision: &Decision) -> Vec<Forced> {
-        let (id, is_root) = (decision.node, decision.node == self.root());
-        let counts = is_root && self.goal == Goal::Count;
+        let id = decision.node;
+        let counts = self.counts(id);
         match decision.rule {
             Rule::AbsentTerm(_) | Rule::NeverMeet | Rule::CountIsKnown if counts => {
                 vec![Forced::ReadPostings]

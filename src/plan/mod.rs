@@ -95,6 +95,8 @@ pub(crate) enum Total {
 #[derive(Debug)]
 pub(crate) struct Plan<'s> {
     pub(crate) goal: Goal,
+    /// Whether everything that matches is found and kept, whatever is known of its number.
+    keeps_matches: bool,
     /// Inputs stand before the operators that read them, so the root is the last.
     pub(crate) nodes: Vec<Node>,
     /// The inputs of all operators; each operator names ranges of this.
@@ -365,6 +367,7 @@ impl<'s> Plan<'s> {
             scratch;
         Plan {
             goal: options.goal,
+            keeps_matches: options.keeps_matches,
             nodes,
             inputs,
             leaves,

@@ -86,6 +86,7 @@ impl SearchBuilder<'_> {
         let measured = self.measured(until)?;
         let facets = self.facets.clone();
         let mut tree = self.analyzed(measured.as_ref())?;
+        let has_time = measured.is_some();
         if let Some(measured) = measured {
             put_on_top(&mut tree.plan, &measured);
             let by_terms = tree.facets.iter_mut().zip(&facets);
@@ -93,6 +94,16 @@ impl SearchBuilder<'_> {
             for (nth, (shown, _)) in (0..).zip(by_terms) {
                 put_facet(&mut shown.decisions, nth, &measured);
             }
+        }
+        let of_facets = tree.facets.iter().flat_map(|facet| &facet.decisions);
+        let of_nodes = tree.plan.iter().flat_map(|node| &node.decisions);
+        let is_measured = of_nodes.chain(of_facets).any(|decision| decision.measured_ns.is_some());
+        if !is_measured {
+            let why = match has_time {
+                true => "this search would do nothing otherwise, so nothing was measured",
+                false => "there was no time to measure anything",
+            };
+            tree.notes.push(why.into());
         }
         Ok(tree)
     }

@@ -366,3 +366,16 @@ fn what_was_measured_stands_beside_its_decisions() {
     let hurried: Vec<_> = hurried.plan.iter().flat_map(|node| &node.decisions).collect();
     assert!(hurried.iter().all(|decision| decision.measured_ns.is_none()));
 }
+
+#[test]
+fn where_nothing_can_be_done_otherwise_that_is_told() {
+    let searcher = searcher();
+    let notes = |text: &str, time: Duration| {
+        let query = parse(text, &ParseOptions::default()).unwrap();
+        searcher.search(&query).count_only().timeout(time).what_if().unwrap().notes
+    };
+    let is_told = |notes: &[String], what: &str| notes.iter().any(|note| note.contains(what));
+    let long = Duration::from_secs(600);
+    assert!(is_told(&notes("text:nowhere", long), "so nothing was measured"));
+    assert!(!is_told(&notes("text:half AND text:tenth", long), "measured"));
+}
