@@ -369,13 +369,19 @@ fn what_was_measured_stands_beside_its_decisions() {
 
 #[test]
 fn where_nothing_can_be_done_otherwise_that_is_told() {
-    let searcher = searcher();
-    let notes = |text: &str, time: Duration| {
+    let few = filled(schema(), |writer| {
+        writer.add(Document::new().with("text", "one two")).unwrap();
+    });
+    for (searcher, text, expected) in [
+        (&few, "text:nowhere", true),
+        (&few, "text:one AND text:two", false),
+        (&searcher(), "text:half AND text:tenth", false),
+    ] {
         let query = parse(text, &ParseOptions::default()).unwrap();
-        searcher.search(&query).count_only().timeout(time).what_if().unwrap().notes
-    };
-    let is_told = |notes: &[String], what: &str| notes.iter().any(|note| note.contains(what));
-    let long = Duration::from_secs(600);
-    assert!(is_told(&notes("text:nowhere", long), "so nothing was measured"));
-    assert!(!is_told(&notes("text:half AND text:tenth", long), "measured"));
+        let tree = searcher.search(&query).count_only().what_if().unwrap();
+        let mut decisions = tree.plan.iter().flat_map(|node| &node.decisions);
+        assert_eq!(decisions.any(|it| it.measured_ns.is_some()), !expected, "{tree}");
+        let is_told = tree.notes.iter().any(|note| note.contains("so nothing was measured"));
+        assert_eq!(is_told, expected, "{tree}");
+    }
 }
