@@ -176,7 +176,8 @@ fn planning_that_takes_most_of_the_time_is_told_with_the_pattern_it_looks_for() 
             Some("an expression that begins"),
         ),
         ("pariz~1", "planning, which looks for the terms of pariz~1", Some("as pariz~1/1")),
-        ("paris OR tex*", "planning: words are looked up, the terms of patterns", None),
+        ("paris OR tex*", "planning, which looks for the terms of patterns and ranges", None),
+        ("paris OR \"texas paris\"", "planning, which looks words up", Some("run it again")),
     ] {
         let found = told(text, 1_000_000, 1_000_000);
         let finding = only(&found, "long planning");

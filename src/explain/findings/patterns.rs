@@ -44,21 +44,33 @@ fn planning(look: &mut Look<'_>) {
     }
     let mut todo: Vec<Query> =
         parse(&look.tree.query, &ParseOptions::default()).into_iter().collect();
-    let mut pattern = None;
+    let (mut pattern, mut has_others) = (None, false);
     while let Some(query) = todo.pop() {
         if begins_with_anything(&query) {
             pattern = Some(query);
             break;
         }
+        has_others |=
+            !matches!(query, Query::Word { .. } | Query::Phrase { .. }) && query.is_leaf();
         todo.extend(query.children().rev().cloned());
     }
     let what = match &pattern {
         Some(pattern) => format!("planning, which looks for the terms of {pattern}"),
-        None => "planning: words are looked up, the terms of patterns are looked for".to_owned(),
+        None if has_others => {
+            "planning, which looks for the terms of patterns and ranges".to_owned()
+        }
+        None => "planning, which looks words up".to_owned(),
     };
     let message = look.went_into(ns, &what);
     let finding = Finding::new("long planning", look.severity(ns), message);
-    look.add_asking(ns, finding, move |facts| fixed_beginning(facts, pattern?));
+    look.add_asking(ns, finding, move |facts| match pattern {
+        Some(pattern) => fixed_beginning(facts, pattern),
+        None if has_others => None,
+        None => Some(
+            "run it again: what nobody has read before comes from the disk and is checked"
+                .to_owned(),
+        ),
+    });
 }
 
 /// Whether a pattern has no fixed beginning, so that terms with any are looked at.
