@@ -213,7 +213,7 @@ impl SearchBuilder<'_> {
 
     /// Whether the answer would be one that is kept, for the plan, which shows how it is found otherwise; `None` where
     /// none are kept.
-    pub(super) fn from_cache(&self) -> Option<Decision> {
+    pub(super) fn cache_decision(&self) -> Option<Decision> {
         let rule = "answer from the cache";
         Some(match self.searcher.0.setting.cache.as_ref()?.holds(self) {
             true => {

@@ -11,7 +11,7 @@ use super::within::BestHits;
 use crate::budget::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Execution, MatchSet, Matches};
-use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainTree};
+use crate::explain::{Actual, ColumnCounts, Decision, Estimate, ExplainNode, ExplainTree};
 use crate::facet;
 use crate::facet::DistinctCounts;
 use crate::format::column::BLOCK_DOCS;
@@ -202,7 +202,12 @@ impl SearchBuilder<'_> {
         if let Some(found) = run {
             node.actual = Some(Actual {
                 documents: found.n_hits,
-                documents_in: Some(found.collapsed.unwrap_or_default()),
+                documents_in: root.actual.as_ref().map(|actual| actual.documents),
+                // Those of a batch again where a larger one is looked at.
+                sort: Some(ColumnCounts {
+                    documents: found.collapsed.unwrap_or_default(),
+                    ..ColumnCounts::default()
+                }),
                 time_ns: u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX),
                 complete: found.stopped.is_none(),
                 stopped: found.stopped.is_some(),

@@ -57,7 +57,7 @@ impl SearchBuilder<'_> {
     /// As [`run`](Self::run).
     pub fn explain(self) -> Result<ExplainTree> {
         let _scope = self.searcher.enter(&self.budget);
-        let from_cache = self.from_cache();
+        let from_cache = self.cache_decision();
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
         let (plan, rewritten, mut notes) = self.searcher.plan(&self.query(), &options)?;
@@ -77,7 +77,7 @@ impl SearchBuilder<'_> {
     ///
     /// As [`run`](Self::run).
     pub fn analyze(self) -> Result<ExplainTree> {
-        let from_cache = self.from_cache();
+        let from_cache = self.cache_decision();
         let mut tree = self.analyzed(None)?;
         tree.plan.decisions.extend(from_cache);
         Ok(tree)

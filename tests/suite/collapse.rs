@@ -161,7 +161,8 @@ fn the_plan_says_that_hits_are_grouped() {
     }
     let actual = search.limit(3).analyze().unwrap().plan.actual.unwrap();
     assert_eq!(actual.documents, 3);
-    assert!(actual.documents_in.is_some_and(|n| (3..100).contains(&n)), "{actual:?}");
+    assert_eq!(actual.documents_in, Some(searcher.count(&query).unwrap()));
+    assert!(actual.sort.is_some_and(|sort| (3..100).contains(&sort.documents)), "{actual:?}");
 }
 
 /// Of few groups a page that asks for more is known to be all there is.
@@ -174,7 +175,7 @@ fn where_all_groups_are_found_nothing_more_is_looked_at() {
         let page = corpus.search(&query).limit(100).collapse(Collapse::by("rank").keep(keep));
         let hits = page.clone().run().unwrap();
         assert_eq!((hits.hits.len() as u64, hits.groups), (8 * keep, Some(8)));
-        let looked_at = page.analyze().unwrap().plan.actual.unwrap().documents_in.unwrap();
+        let looked_at = page.analyze().unwrap().plan.actual.unwrap().sort.unwrap().documents;
         // The first batch has them; all there are would be found in two more.
         assert_eq!((n_matches, looked_at), (20_000, 400), "{keep} of each");
     }

@@ -748,6 +748,20 @@ fn facets_are_slow_from_a_thousand_lists_or_a_hundred_thousand_values_on() {
     assert_eq!(only(&found(1_000, 0, 99), "slow facet").remedy, None);
     only(&found(0, 100_000, 10), "slow facet");
     assert_eq!(found(999, 99_999, 10), []);
+    // Statistics are no facet to whom asked for them.
+    let statistics = analyzed(&searcher, "paris", |search| {
+        search.with_facet(treepie::Facet::statistics("number"))
+    });
+    let mut slow = statistics.clone();
+    let actual = slow.facets[0].actual.as_mut().unwrap();
+    (actual.column.as_mut().unwrap().documents, actual.time_ns) = (100_000, 1 << 40);
+    let message = only(&slow.find(), "slow facet").message.clone();
+    assert!(
+        message.ends_with(
+            "went into the statistics of number: looking at the values of 100,000 documents"
+        ),
+        "{message}"
+    );
     // One that lies within another is as slow.
     let mut nested = tree.clone();
     let mut inner = nested.facets[0].clone();

@@ -32,7 +32,11 @@ fn slow<'t>(look: &mut Look<'t>, facet: &'t ExplainFacet) {
         0 => format!("looking at the values of {}", Count(values, "document")),
         terms => format!("intersecting the lists of {}", Count(terms, "term")),
     };
-    let message = look.went_into(ns, &format!("counting the facet {}: {what}", facet.field));
+    let whole = match facet.ranges.as_deref() {
+        Some("statistics") => "the statistics of",
+        _ => "counting the facet",
+    };
+    let message = look.went_into(ns, &format!("{whole} {}: {what}", facet.field));
     let finding = Finding::new("slow facet", look.severity(ns), message).of_facet(facet);
     let by_terms = actual.terms_intersected >= TERMS_MANY;
     look.add_asking(ns, finding, move |facts| by_terms.then(|| by_lists(facts, facet)).flatten());
