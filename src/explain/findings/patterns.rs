@@ -10,8 +10,8 @@ use crate::query::{PATTERN_TERMS_MAX, ParseOptions, Query, parse};
 const TERMS_WIDE: u64 = 4_096;
 /// Fewer terms are looked at within some hundred microseconds, at 10 to 40 ns each.
 const VISITED_MANY: u64 = 10_000;
-/// For less than that nobody waits.
-const PLANNING_LONG_NS: u64 = 1_000_000;
+/// For less than that nobody waits, and a busy machine takes as much.
+const PLANNING_LONG_NS: u64 = 10_000_000;
 /// Characters that a prefix is made longer by, to find how many leave few terms.
 const MORE_CHARS_MAX: usize = 3;
 /// The decision of scoring patterns, and how it says that terms were left out.
