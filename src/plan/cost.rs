@@ -39,6 +39,7 @@ impl Kernel {
         } else if large > ARRAY_MAX {
             Kernel::ProbeBitmap
         } else if small * (gallop_ratio(small as usize, true) as f32) < large {
+            // As where there is AVX2: plans are the same everywhere.
             Kernel::GallopArrays
         } else {
             Kernel::MergeArrays

@@ -9,9 +9,8 @@
 /// A little-endian 16-bit number where it lies.
 type Le16 = [u8; 2];
 
-/// Values of the shorter list from which on all of it is compared eight against eight, and those from which on hardly anything
-/// is left over.
-const BLOCKS_FROM: [usize; 2] = [8, 16];
+/// Values that are compared at once.
+const BLOCK: usize = 8;
 
 /// From which ratio of the lengths on galloping wins. By measured times of random lists of 1 to 150 and 4 to 4,000 values: a
 /// value of the shorter one takes 6 ns where the other is four times as long, 15 ns where it is sixty times as long, a value of
@@ -19,8 +18,9 @@ const BLOCKS_FROM: [usize; 2] = [8, 16];
 /// intersected again and again they can, and galloping wins from 24 on, not 52: what stands here is between these.
 pub(crate) const fn gallop_ratio(shorter: usize, by_blocks: bool) -> usize {
     match shorter {
-        n if n >= BLOCKS_FROM[1] && by_blocks => 36,
-        n if n >= BLOCKS_FROM[0] && by_blocks => 16,
+        // Of shorter ones much is left over that is compared one by one.
+        n if n >= 2 * BLOCK && by_blocks => 36,
+        n if n >= BLOCK && by_blocks => 16,
         _ => 4,
     }
 }
@@ -47,7 +47,7 @@ pub(crate) fn and_count(a: &[Le16], b: &[Le16]) -> u32 {
 #[inline]
 pub(crate) fn and_count_side_by_side(a: &[Le16], b: &[Le16]) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if a.len() >= avx2::BLOCK && avx2::available() {
+    if a.len() >= BLOCK && avx2::available() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
         // SAFETY: `available` found every feature that the function enables.
         return unsafe { avx2::and_count(a, b) };
@@ -69,7 +69,7 @@ pub(crate) fn and(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
 #[inline]
 pub(crate) fn and_side_by_side(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if a.len() >= avx2::BLOCK && avx2::available() {
+    if a.len() >= BLOCK && avx2::available() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
         // SAFETY: `available` found every feature that the function enables.
         return unsafe { avx2::and(a, b, out) };
@@ -144,11 +144,8 @@ fn and_merging(a: &[Le16], b: &[Le16], out: &mut [Le16]) -> usize {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Le16, and_merging, gallop};
+    use super::{BLOCK, Le16, and_merging, gallop};
     use std::arch::x86_64::*;
-
-    /// Values compared at a time.
-    pub(super) const BLOCK: usize = 8;
 
     /// Lists of this length together are worth splitting into two chains.
     const SPLIT_MIN: usize = 96;

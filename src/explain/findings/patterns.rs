@@ -50,8 +50,14 @@ fn planning(look: &mut Look<'_>) {
             pattern = Some(query);
             break;
         }
-        has_others |=
-            !matches!(query, Query::Word { .. } | Query::Phrase { .. }) && query.is_leaf();
+        has_others |= matches!(
+            query,
+            Query::Prefix { .. }
+                | Query::Wildcard { .. }
+                | Query::PhraseOf { .. }
+                | Query::Range { .. }
+                | Query::InSet { .. }
+        );
         todo.extend(query.children().rev().cloned());
     }
     let what = match &pattern {

@@ -20,6 +20,8 @@ use crate::{
 
 /// What a calibration is called that is kept beside an index.
 const FILE: &str = "calibration";
+/// Said before, as nothing is to be seen for some time.
+const MEASURING: &str = "measuring, a second or two …";
 /// No calibration is as long.
 const BYTES_MAX: u64 = 64 << 10;
 
@@ -55,6 +57,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         }
         None => args.file.check()?,
     };
+    if !global.quiet {
+        note(MEASURING.to_owned());
+    }
     let started = Instant::now();
     let costs = treepie::calibrate()?;
     let took = started.elapsed();
