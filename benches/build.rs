@@ -57,7 +57,8 @@ fn merge(criterion: &mut Criterion) {
         bencher.iter_batched(
             || {
                 let storage = Arc::new(MemoryStorage::new());
-                let index = Index::options().create_in(storage, Schema::wikipedia_titles());
+                let index =
+                    Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
                 (0..2).for_each(|_| add(&index, &titles, WriterOptions::new().threads(2)));
                 index
             },

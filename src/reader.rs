@@ -63,18 +63,19 @@ impl Drop for Wanted {
 }
 
 impl IndexReader {
-    /// Begins with what is published, or with the newest commit.
+    /// Begins with what is published, or with the newest commit, which is `opened` then.
     pub(crate) fn open(
         storage: Arc<dyn Storage>,
         setting: Setting,
         published: Arc<Published>,
+        opened: impl FnOnce(&dyn Storage) -> Result<Snapshot>,
     ) -> Result<Self> {
         let wanted = Wanted::new(published);
         let published = &wanted.0;
         let snapshot = match published.newest() {
             Some(newest) => newest,
             None => {
-                let snapshot = Arc::new(Snapshot::open(&*storage)?);
+                let snapshot = Arc::new(opened(&*storage)?);
                 published.publish(Arc::clone(&snapshot));
                 published.newest().unwrap_or(snapshot)
             }
@@ -119,7 +120,7 @@ impl IndexReader {
         }
         match snapshot::newest(&**storage) {
             Ok(newest) if newest <= generation => return Ok(false),
-            // Something was flushed, and nothing committed yet.
+            // Nothing is committed yet.
             Err(error)
                 if error.kind() == ErrorKind::NotAnIndex && known.is_some() && generation == 0 =>
             {

@@ -106,7 +106,7 @@ fn open() -> (Arc<Steps>, Index, IndexWriter) {
     let creations_left = AtomicU64::new(u64::MAX);
     let storage = Arc::new(Steps { files: MemoryStorage::new(), creations_left });
     let schema = Schema::builder().text("text").key("id").build().unwrap();
-    let index = Index::options().create_in(storage.clone(), schema);
+    let index = Index::options().create_in(storage.clone(), schema).unwrap();
     // One thread works where it is called: none is started that nobody schedules.
     let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
     let writer = index.writer_with(options).unwrap();

@@ -4,11 +4,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::FileName;
 use crate::format::manifest::SegmentMeta;
 use crate::ids::SegmentId;
-use crate::index::{Index, refuse_contents, refuse_existing};
+use crate::index::Index;
 use crate::searcher::Searcher;
 use crate::segment::snapshot::{Snapshot, read_manifest_bytes};
 use crate::storage::{FsStorage, ReadMode, Storage, copy};
 use crate::writer::IndexWriter;
+use crate::writer::create::{Making, refuse_contents, refuse_existing};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ impl Index {
     /// an error leaves in `to` is no index, and a second attempt clears it away.
     pub fn copy_to(&self, to: impl Into<PathBuf>) -> Result<u64> {
         let to = to.into();
-        refuse_existing(&to)?;
+        refuse_existing(&to, Making::Copy)?;
         self.copy_into(
             || Ok(Arc::new(FsStorage::create(&to, ReadMode::default())?)),
             |from, _, name| from.put_into(name, &to),
@@ -72,7 +73,7 @@ impl Index {
     ///
     /// As [`copy_to`](Self::copy_to).
     pub fn copy_to_storage(&self, to: Arc<dyn Storage>) -> Result<u64> {
-        refuse_contents(&*to)?;
+        refuse_contents(&*to, Making::Copy)?;
         self.copy_into(
             || Ok(to),
             |from, to, name| copy(&*from.open_unmapped(name)?, &mut *to.create(name)?),
@@ -93,7 +94,7 @@ impl Index {
         let target = opened()?;
         let lock = target.lock_writer()?;
         // Nobody else can make one from now on.
-        refuse_contents(&*target)?;
+        refuse_contents(&*target, Making::Copy)?;
         for entry in target.list()?.into_iter().filter(|entry| entry.is_file) {
             if !matches!(FileName::parse(&entry.name), None | Some(FileName::WriteLock)) {
                 target.delete(&entry.name)?;

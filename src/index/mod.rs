@@ -7,7 +7,7 @@ mod tests;
 pub use options::IndexOptions;
 
 use crate::analysis::Analyzers;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::events::{Observer, Stats};
 use crate::inspect::Inspector;
 use crate::limits::Limits;
@@ -20,11 +20,10 @@ use crate::segment::disk_usage::disk_usage;
 use crate::segment::published::Published;
 use crate::segment::snapshot;
 use crate::segment::snapshot::{Contents, Snapshot, contents};
-use crate::storage::{
-    FsStorage, ImageBytes, MemoryStorage, Observed, ReadMode, Storage, WriteMode,
-};
+use crate::storage::{FsStorage, ImageBytes, Observed, ReadMode, Storage, WriteMode};
+use crate::writer::create::{Making, create, refuse_existing};
 use crate::writer::{CommitInfo, Existing, IndexWriter, Recovery, Salvage, WriterOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -35,7 +34,7 @@ pub struct Index {
     place: Place,
     analyzers: Arc<Analyzers>,
     /// What [`writer`](Self::writer) starts with.
-    schema: Option<Schema>,
+    schema: Schema,
     existing: Existing,
     /// Where they are not the default.
     limits: Option<Limits>,
@@ -53,7 +52,7 @@ pub struct Index {
 
 #[derive(Clone, Debug)]
 enum Place {
-    /// A directory that the first writer makes.
+    /// A directory, made where it did not exist.
     Directory(PathBuf, ReadMode, WriteMode),
     Storage(Arc<dyn Storage>),
 }
@@ -64,23 +63,73 @@ impl Index {
         IndexOptions::default()
     }
 
-    /// A new index in the directory `path`, which [`writer`](Self::writer) makes where it does not exist.
-    /// The index is there from its first commit on.
+    /// Creates an index without documents in the directory `path`, which is made where it does not exist.
+    ///
+    /// `Ok` means that it survives a power failure, and that every process can [open](Self::open) it: it is an empty
+    /// commit, of the number 0. The first commit of a writer takes its place. Where two processes create an index at
+    /// once, one of them does, and the other has an error; see [`open_or_create`](Self::open_or_create).
+    ///
+    /// ```
+    /// use treepie::{Index, Schema};
+    /// # let dir = std::env::temp_dir().join(format!("treepie-doc-create-{}", std::process::id()));
+    /// # let _ = std::fs::remove_dir_all(&dir);
+    ///
+    /// Index::create(&dir, Schema::builder().text("title").build()?)?;
+    /// assert_eq!(Index::open(&dir)?.searcher()?.n_docs(), 0);
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyExists`] if there is one already, [`ErrorKind::NotAnIndex`] if there is something else.
+    /// [`ErrorKind::AlreadyExists`] if there is one already, [`ErrorKind::NotAnIndex`] if there is something else,
+    /// [`ErrorKind::Locked`] while somebody overwrites nothing with a first commit. After any of them the place is as it
+    /// was, but for an empty directory that a second attempt takes.
     pub fn create(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         Self::options().create(path, schema)
+    }
+
+    /// Opens the index in the directory `path`, or creates it where there is none.
+    ///
+    /// Several processes may do so at once: one of them creates the index, and all of them have it.
+    ///
+    /// ```
+    /// use treepie::{ErrorKind, Index, Schema};
+    /// # let dir = std::env::temp_dir().join(format!("treepie-doc-open-or-create-{}", std::process::id()));
+    /// # let _ = std::fs::remove_dir_all(&dir);
+    ///
+    /// let schema = Schema::builder().text("title").build()?;
+    /// for _ in 0..2 {
+    ///     assert_eq!(Index::open_or_create(&dir, schema.clone())?.schema(), &schema);
+    /// }
+    /// let other = Schema::builder().text("body").build()?;
+    /// let error = Index::open_or_create(&dir, other).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Schema);
+    /// assert!(error.to_string().contains("'title'"));
+    /// # std::fs::remove_dir_all(&dir).unwrap();
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Schema`] if the index has another schema, which the error tells the difference to; as
+    /// [`open`](Self::open) and [`create`](Self::create).
+    pub fn open_or_create(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        Self::options().open_or_create(path, schema)
     }
 
     /// A new index in the place of any that is there, be it of an older format that this version does not
     /// read. The first commit replaces the old one at once: whoever searches sees all of the old or all of the new.
     /// What is damaged or of a newer format is not replaced.
     ///
+    /// Where there is no index there is none before that commit either: other processes find none, and searchers of this
+    /// value find no documents. So a build that is interrupted leaves nothing; to make an index that is there at once see
+    /// [`create`](Self::create).
+    ///
     /// # Errors
     ///
-    /// None yet: those of [`writer`](Self::writer) come later.
+    /// [`ErrorKind::Io`] where the directory does not exist and cannot be made, [`ErrorKind::NotAnIndex`] for a file. Those of
+    /// [`writer`](Self::writer) come later.
     pub fn overwrite(path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         Self::options().overwrite(path, schema)
     }
@@ -98,7 +147,7 @@ impl Index {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn in_memory(schema: Schema) -> Index {
-        Self::options().create_in(Arc::new(MemoryStorage::new()), schema)
+        Self::options().in_memory(schema)
     }
 
     /// Opens the index in the directory `path`, to search and to add.
@@ -200,9 +249,18 @@ impl Index {
         Self::options().salvage(path, to)
     }
 
-    /// The fields, where they are known: always for an index that exists.
-    pub fn schema(&self) -> Option<&Schema> {
-        self.schema.as_ref()
+    /// Checks that an index can be created at `path`, before anything is done for that.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyExists`] if there is one already, [`ErrorKind::NotAnIndex`] if there is something else.
+    pub fn check_vacant(path: impl AsRef<Path>) -> Result<()> {
+        refuse_existing(path.as_ref(), Making::New)
+    }
+
+    /// Fields that documents may have, and how each is indexed.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// The same index with other limits for what is asked of it and added to it through this value and its clones.
@@ -219,8 +277,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Locked`] while there is another one, in this process or any other; [`ErrorKind::AlreadyExists`] if the
-    /// index was made for [`create`](Self::create) and somebody else created one since.
+    /// [`ErrorKind::Locked`] while there is another one, in this process or any other; [`ErrorKind::Schema`] if the index has
+    /// another schema by now.
     pub fn writer(&self) -> Result<IndexWriter> {
         self.writer_with(WriterOptions::new())
     }
@@ -255,7 +313,9 @@ impl Index {
     ///
     /// As [`open`](Self::open).
     pub fn searcher(&self) -> Result<Searcher> {
-        Searcher::open(self.storage()?, self.setting())
+        let storage = self.storage()?;
+        let snapshot = Arc::new(self.snapshot(&*storage)?);
+        Ok(Searcher::of(storage, snapshot, self.setting()))
     }
 
     /// Follows the index: gives searchers of the newest snapshot, also of what a writer of this value or of a clone of
@@ -265,7 +325,23 @@ impl Index {
     ///
     /// As [`open`](Self::open), where nothing was flushed yet.
     pub fn reader(&self) -> Result<IndexReader> {
-        IndexReader::open(self.storage()?, self.setting(), Arc::clone(&self.published))
+        let open = |storage: &dyn Storage| self.snapshot(storage);
+        IndexReader::open(self.storage()?, self.setting(), Arc::clone(&self.published), open)
+    }
+
+    /// Opens the newest commit; an empty snapshot where a first commit is still to come.
+    fn snapshot(&self, storage: &dyn Storage) -> Result<Snapshot> {
+        let is_to_come = || {
+            let is_established = self.published.established.load(Ordering::Relaxed);
+            let is_overwritten = self.existing == Existing::Replace && !is_established;
+            is_overwritten && matches!(contents(storage), Ok(Contents::NoCommit))
+        };
+        match Snapshot::open(storage) {
+            Err(error) if error.kind() == ErrorKind::NotAnIndex && is_to_come() => {
+                Ok(Snapshot::empty(self.schema.clone()))
+            }
+            opened => opened,
+        }
     }
 
     fn setting(&self) -> Setting {
@@ -312,7 +388,7 @@ impl Index {
     pub fn add_fields(&mut self, fields: impl IntoIterator<Item = Field>) -> Result<CommitInfo> {
         let mut writer = self.writer()?;
         let info = writer.add_fields(fields.into_iter().collect())?;
-        self.schema = Some(writer.schema().clone());
+        self.schema = writer.schema().clone();
         Ok(info)
     }
 
@@ -360,7 +436,7 @@ impl Index {
     /// writer.add(Document::new().with("title", "Paris"))?;
     /// writer.commit()?;
     /// let stats = index.stats();
-    /// assert_eq!((stats.commits.count, stats.creates.count, stats.syncs.count), (1, 2, 2));
+    /// assert_eq!((stats.commits.count, stats.creates.count, stats.syncs.count), (2, 3, 3)); // creating is a commit
     /// assert_eq!(stats.commits.bytes, stats.writes.bytes);
     /// println!("{stats}");
     /// # Ok::<(), treepie::Error>(())
@@ -383,6 +459,12 @@ impl Index {
         Ok(Inspector::new(Snapshot::open(&*self.storage()?)?))
     }
 
+    /// Makes the empty commit that it begins with.
+    fn created(self) -> Result<Index> {
+        create(&self.storage_to_write()?, &self.schema, &self.observer)?;
+        Ok(self)
+    }
+
     fn storage_to_write(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
             Place::Directory(path, mode, write_mode) => {
@@ -402,27 +484,5 @@ impl Index {
             }
             Place::Storage(storage) => Ok(Arc::clone(storage)),
         }
-    }
-}
-
-pub(crate) fn refuse_existing(path: &std::path::Path) -> Result<()> {
-    if !path.exists() {
-        return Ok(());
-    }
-    refuse_contents(&FsStorage::open(path, ReadMode::Pread)?)
-}
-
-/// Lets a new index begin where there is nothing but what an interrupted attempt may have left.
-pub(crate) fn refuse_contents(storage: &dyn Storage) -> Result<()> {
-    let error = |kind| Error::new(kind, "creating an index").in_file(storage.location());
-    match contents(storage)? {
-        Contents::NoCommit => Ok(()),
-        Contents::Commits(_) => Err(error(ErrorKind::AlreadyExists)
-            .expected("nothing here yet")
-            .found("an index")
-            .hint("append to it, overwrite it, or choose another name")),
-        Contents::Foreign(name) => Err(error(ErrorKind::NotAnIndex)
-            .expected("an empty directory or none")
-            .found(format!("other files, such as {name:?}"))),
     }
 }

@@ -1,14 +1,15 @@
 //! How an index is opened: where it lies, how it is read, and who is told what is done to it.
 
-use super::{Index, Place, refuse_existing};
+use super::{Index, Place};
 use crate::analysis::Analyzers;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::events::{Event, Listener, Observer};
 use crate::plan::Costs;
 use crate::schema::Schema;
 use crate::searcher::{ResultCache, SlowLog, SlowSearches};
 use crate::segment::snapshot::Snapshot;
-use crate::storage::{FsStorage, Observed, ReadMode, Storage, WriteMode};
+use crate::storage::{FsStorage, MemoryStorage, Observed, ReadMode, Storage, WriteMode};
+use crate::writer::create::{Making, create, refuse_existing};
 use crate::writer::recover::recover;
 use crate::writer::salvage::salvage;
 use crate::writer::{Existing, Recovery, Salvage, WriterOptions};
@@ -83,7 +84,7 @@ impl IndexOptions {
     ///
     /// let schema = Schema::builder().text("title").build()?;
     /// let options = Index::options().result_cache_bytes(64 << 20);
-    /// let index = options.create_in(Arc::new(MemoryStorage::new()), schema);
+    /// let index = options.create_in(Arc::new(MemoryStorage::new()), schema)?;
     /// let mut writer = index.writer()?;
     /// writer.add(Document::new().with("title", "Paris"))?;
     /// writer.commit()?;
@@ -119,7 +120,7 @@ impl IndexOptions {
     ///
     /// let costs = Costs::from_text("version = 1\nmachine = \"a laptop\"\nlookup_ns = 420\n")?;
     /// let schema = Schema::builder().text("title").build()?;
-    /// let index = Index::options().costs(costs).create_in(Arc::new(MemoryStorage::new()), schema);
+    /// let index = Index::options().costs(costs).create_in(Arc::new(MemoryStorage::new()), schema)?;
     /// # let mut writer = index.writer()?;
     /// # writer.add(Document::new().with("title", "Paris"))?;
     /// # writer.commit()?;
@@ -145,8 +146,24 @@ impl IndexOptions {
     /// As [`Index::create`].
     pub fn create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
         let path = path.into();
-        refuse_existing(&path)?;
-        Ok(self.index(path, Some(schema), Existing::Refuse))
+        refuse_existing(&path, Making::New)?;
+        self.in_directory(path, schema, Existing::Keep)?.created()
+    }
+
+    /// As [`Index::open_or_create`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open_or_create`].
+    pub fn open_or_create(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
+        let path = path.into();
+        let options = self.named(&path);
+        let open = || {
+            let storage = FsStorage::open(&path, options.read_mode)?;
+            Ok(Arc::new(storage.write_mode(options.write_mode)?) as Arc<dyn Storage>)
+        };
+        let create = |schema| options.clone().create(&path, schema);
+        options.opened_or_created(open, create, schema)
     }
 
     /// As [`Index::overwrite`].
@@ -155,7 +172,7 @@ impl IndexOptions {
     ///
     /// As [`Index::overwrite`].
     pub fn overwrite(self, path: impl Into<PathBuf>, schema: Schema) -> Result<Index> {
-        Ok(self.index(path.into(), Some(schema), Existing::Replace))
+        self.in_directory(path.into(), schema, Existing::Replace)
     }
 
     /// As [`Index::open`].
@@ -176,49 +193,34 @@ impl IndexOptions {
     ///
     /// As [`Index::open`].
     pub fn open_storage(self, storage: Arc<dyn Storage>) -> Result<Index> {
-        let (observer, cache) = (self.observer(), self.cache());
-        let slow = self.slow(&observer);
+        let observer = self.observer();
         let storage = Observed::watch(storage, &observer);
         let schema = Snapshot::manifest(&*storage)?.schema;
-        Ok(Index {
-            place: Place::Storage(storage),
-            analyzers: Arc::new(self.analyzers),
-            schema: Some(schema),
-            existing: Existing::Keep,
-            limits: None,
-            cache,
-            slow,
-            costs: self.costs,
-            published: Arc::default(),
-            observer,
-        })
+        Ok(self.index(Place::Storage(storage), schema, Existing::Keep, observer))
     }
 
     /// As [`Index::create`], in `storage`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyExists`](crate::ErrorKind::AlreadyExists) if there is an index already, when its writer is opened.
-    pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
-        let (observer, cache) = (self.observer(), self.cache());
-        let slow = self.slow(&observer);
-        Index {
-            place: Place::Storage(Observed::watch(storage, &observer)),
-            analyzers: Arc::new(self.analyzers),
-            schema: Some(schema),
-            existing: Existing::Refuse,
-            limits: None,
-            cache,
-            slow,
-            costs: self.costs,
-            published: Arc::default(),
-            observer,
-        }
+    /// As [`Index::create`].
+    pub fn create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Result<Index> {
+        self.in_storage(storage, schema, Existing::Keep).created()
+    }
+
+    /// As [`Index::open_or_create`], in `storage`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Index::open_or_create`].
+    pub fn open_or_create_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Result<Index> {
+        let create = |schema| self.clone().create_in(Arc::clone(&storage), schema);
+        self.opened_or_created(|| Ok(Arc::clone(&storage)), create, schema)
     }
 
     /// As [`Index::overwrite`], in `storage`.
     pub fn overwrite_in(self, storage: Arc<dyn Storage>, schema: Schema) -> Index {
-        Index { existing: Existing::Replace, ..self.create_in(storage, schema) }
+        self.in_storage(storage, schema, Existing::Replace)
     }
 
     /// As [`Index::recover`].
@@ -268,7 +270,7 @@ impl IndexOptions {
     pub fn salvage(self, path: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result<Salvage> {
         let to = to.into();
         let from = FsStorage::open(path, self.read_mode)?;
-        refuse_existing(&to)?;
+        refuse_existing(&to, Making::Salvage)?;
         let to: Arc<dyn Storage> = Arc::new(FsStorage::create(&to, self.read_mode)?);
         self.salvage_storage(&from, to)
     }
@@ -300,20 +302,77 @@ impl IndexOptions {
         self
     }
 
-    fn index(self, path: PathBuf, schema: Option<Schema>, existing: Existing) -> Index {
+    fn opened_or_created(
+        &self,
+        open: impl Fn() -> Result<Arc<dyn Storage>>,
+        create: impl Fn(Schema) -> Result<Index>,
+        schema: Schema,
+    ) -> Result<Index> {
+        let open = || self.clone().open_storage(open()?);
+        let is_none = |error: &Error| {
+            // Also what is no index: creating one says better than opening it what is wrong with that.
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotAnIndex)
+        };
+        let index = match open() {
+            Err(error) if is_none(&error) => match create(schema.clone()) {
+                // Somebody else was faster.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => open()?,
+                created => return created,
+            },
+            opened => opened?,
+        };
+        if index.schema != schema {
+            return Err(Error::new(ErrorKind::Schema, "opening an index")
+                .expected("the schema that it is to be created with")
+                .found(schema.difference(&index.schema))
+                .in_file(index.storage()?.location())
+                .hint("open it without a schema, add the fields to it, or choose another name"));
+        }
+        Ok(index)
+    }
+
+    /// An index in memory. Creating it there cannot fail for want of anything, and if it does the first commit says so.
+    pub(super) fn in_memory(self, schema: Schema) -> Index {
+        let observer = self.observer();
+        let storage = Observed::watch(Arc::new(MemoryStorage::new()), &observer);
+        let existing = match create(&storage, &schema, &observer) {
+            Ok(()) => Existing::Keep,
+            Err(_) => Existing::Replace,
+        };
+        self.index(Place::Storage(storage), schema, existing, observer)
+    }
+
+    fn in_directory(self, path: PathBuf, schema: Schema, existing: Existing) -> Result<Index> {
         let options = self.named(&path);
-        let (observer, cache) = (options.observer(), options.cache());
-        let slow = options.slow(&observer);
+        FsStorage::create(&path, options.read_mode)?;
         let place = Place::Directory(path, options.read_mode, options.write_mode);
+        let observer = options.observer();
+        Ok(options.index(place, schema, existing, observer))
+    }
+
+    fn in_storage(self, storage: Arc<dyn Storage>, schema: Schema, existing: Existing) -> Index {
+        let observer = self.observer();
+        let place = Place::Storage(Observed::watch(storage, &observer));
+        self.index(place, schema, existing, observer)
+    }
+
+    fn index(
+        self,
+        place: Place,
+        schema: Schema,
+        existing: Existing,
+        observer: Arc<Observer>,
+    ) -> Index {
+        let (cache, slow) = (self.cache(), self.slow(&observer));
         Index {
             place,
-            analyzers: Arc::new(options.analyzers),
+            analyzers: Arc::new(self.analyzers),
             schema,
             existing,
             limits: None,
             cache,
             slow,
-            costs: options.costs,
+            costs: self.costs,
             published: Arc::default(),
             observer,
         }

@@ -17,7 +17,7 @@ fn titles(n: u32) -> String {
 /// The bytes of the one segment that a build leaves.
 fn build(input: &str, options: WriterOptions) -> Vec<u8> {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
     let mut writer = index.writer_with(options.reproducible_ids([7; 16])).unwrap();
     writer.add_lines(input.as_bytes(), &LineFormat::wikipedia_titles(), BadLines::Refuse).unwrap();
     writer.commit().unwrap();
@@ -44,7 +44,7 @@ fn the_same_lines_give_the_same_bytes_whatever_the_threads_and_the_memory() {
 #[test]
 fn lines_and_documents_and_merges_give_the_same_answers() {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
     let mut writer = index.writer().unwrap();
     writer
         .add_lines(
@@ -113,15 +113,16 @@ fn lines_and_documents_and_merges_give_the_same_answers() {
 fn an_index_is_neither_made_twice_nor_replaced_before_the_commit() {
     let storage = Arc::new(MemoryStorage::new());
     let create = || Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
-    let mut writer = create().writer().unwrap();
-    assert_eq!(create().writer().unwrap_err().kind(), ErrorKind::Locked);
+    let index = create().unwrap();
+    let mut writer = index.writer().unwrap();
+    assert_eq!(index.writer().unwrap_err().kind(), ErrorKind::Locked);
+    assert_eq!(create().unwrap_err().kind(), ErrorKind::AlreadyExists);
     writer.add(Document::new().with("title", "one")).unwrap();
     writer.commit().unwrap();
     drop(writer);
-    assert_eq!(create().writer().unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(create().unwrap_err().kind(), ErrorKind::AlreadyExists);
     let other = Schema::builder().text("other").build().unwrap();
-    let mut writer =
-        Index { existing: Existing::Replace, schema: Some(other), ..create() }.writer().unwrap();
+    let mut writer = Index::options().overwrite_in(storage.clone(), other).writer().unwrap();
     assert_eq!(Snapshot::open(&*storage).unwrap().manifest.n_docs(), 1);
     let commit = writer.commit().unwrap();
     assert_eq!((commit.documents, commit.segments), (0, 0));
@@ -131,7 +132,7 @@ fn an_index_is_neither_made_twice_nor_replaced_before_the_commit() {
 #[test]
 fn a_bad_line_leaves_the_index_as_it_was_and_the_writer_useless() {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage, Schema::wikipedia_titles());
+    let index = Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
     let mut writer = index.writer().unwrap();
     let format = LineFormat::wikipedia_titles();
     let error = writer.add_lines(&b"fine\nb\xFFd\n"[..], &format, BadLines::Refuse).unwrap_err();

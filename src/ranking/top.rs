@@ -375,8 +375,7 @@ mod tests {
         let (store, analyzers, published) = (Arc::clone(&storage), Arc::default(), Arc::default());
         let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
         let mut writer =
-            IndexWriter::open(store, Some(schema), analyzers, existing, published, options)
-                .unwrap();
+            IndexWriter::open(store, schema, analyzers, existing, published, options).unwrap();
         let mut n_docs = 0;
         for n in [20, 200, 10, 100] {
             for doc in n_docs..n_docs + n {

@@ -218,10 +218,32 @@ impl Schema {
                 let keeps = if other.column { "keeps a column" } else { "keeps no column" };
                 format!("one whose field '{}' {keeps}", other.name)
             }
+            Some((own, other)) if own.name != other.name => {
+                format!("one with the field '{}' in the place of '{}'", other.name, own.name)
+            }
+            Some((own, other)) if own.kind != other.kind => {
+                let kinds = [other, own].map(|field| field.kind.name());
+                format!("one whose field '{}' is {}, not {}", own.name, kinds[0], kinds[1])
+            }
             Some((_, other)) => format!("one whose field '{}' is another", other.name),
+            None if self.fields.len() != other.fields.len() => {
+                let n_both = self.fields.len().min(other.fields.len());
+                let names = |fields: &[Field]| {
+                    let named = fields[n_both..].iter().map(|field| format!("'{}'", field.name));
+                    named.collect::<Vec<_>>().join(", ")
+                };
+                match self.fields.len() < other.fields.len() {
+                    true => format!("one with more fields: {}", names(&other.fields)),
+                    false => format!("one without the fields {}", names(&self.fields)),
+                }
+            }
+            None if self.key != other.key => match other.key() {
+                Some(key) => format!("one with the key '{}'", key.name),
+                None => "one without a key".to_owned(),
+            },
             None if self.nulls != other.nulls => "one that keeps nulls, or does not".to_owned(),
             None if self.order != other.order => "one of documents in another order".to_owned(),
-            None => "one of other fields, default fields or another key".to_owned(),
+            None => "one of other default fields".to_owned(),
         }
     }
 
@@ -252,8 +274,20 @@ mod tests {
         let cases = [
             (schema(number().column(false)), "field 'n' keeps no column"),
             (schema(number().many(true)), "field 'n' is another"),
-            (Schema::builder().text("t").build().unwrap(), "other fields"),
+            (schema(Field::new("n", FieldKind::U64)), "field 'n' is u64, not i64"),
+            (schema(Field::new("m", FieldKind::I64)), "field 'm' in the place of 'n'"),
+            (Schema::builder().text("t").build().unwrap(), "without the fields 'n'"),
+            (own.with_fields([Field::new("m", FieldKind::I64)]).unwrap(), "more fields: 'm'"),
+            (Schema::builder().text("t").field(number()).nulls().build().unwrap(), "more fields: '_null'"),
+            (
+                Schema::builder().text("t").field(number()).default_fields(["n"]).build().unwrap(),
+                "default fields",
+            ),
         ];
+        let keyword = || Schema::builder().field(Field::new("k", FieldKind::Keyword));
+        let (plain, keyed) = (keyword().build().unwrap(), keyword().key("k").build().unwrap());
+        assert_eq!(plain.difference(&keyed), "one with the key 'k'");
+        assert_eq!(keyed.difference(&plain), "one without a key");
         assert!(cases[0].0.difference(&own).contains("field 'n' keeps a column"));
         for (other, words) in cases {
             assert!(own.difference(&other).contains(words), "{}", own.difference(&other));

@@ -136,12 +136,6 @@ pub(crate) struct Setting {
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
-    /// Opens the newest commit of `storage`.
-    pub(crate) fn open(storage: Arc<dyn Storage>, setting: Setting) -> Result<Self> {
-        let snapshot = Arc::new(Snapshot::open(&*storage)?);
-        Ok(Self::of(storage, snapshot, setting))
-    }
-
     /// How texts of queries are read where nothing else is said, with the limits of the index.
     pub fn parse_options(&self) -> ParseOptions {
         ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
@@ -164,9 +158,15 @@ impl Searcher {
     /// As opening the index.
     pub fn reload(&self) -> Result<Option<Searcher>> {
         let Inner { storage, snapshot, setting, .. } = &*self.0;
-        if snapshot::newest(&**storage)? <= snapshot.manifest.generation {
-            return Ok(None);
-        }
+        let generation = snapshot.manifest.generation;
+        match snapshot::newest(&**storage) {
+            Ok(newest) if newest <= generation => return Ok(None),
+            // Nothing is committed yet.
+            Err(error) if error.kind() == ErrorKind::NotAnIndex && generation == 0 => {
+                return Ok(None);
+            }
+            looked => looked?,
+        };
         let newest = Arc::new(Snapshot::open_after(&**storage, Some(snapshot))?);
         Ok(Some(Self::of(Arc::clone(storage), newest, setting.clone())))
     }

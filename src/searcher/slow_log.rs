@@ -67,7 +67,7 @@ const GRACE: Duration = Duration::from_millis(10);
 /// // Everything is slow; a file is named by `SlowLog::to_file("slow.jsonl", …)`.
 /// let log = SlowLog::to_writer(lines.clone(), Duration::ZERO);
 /// let schema = Schema::builder().text("title").build()?;
-/// let index = Index::options().slow_log(log).create_in(Arc::new(MemoryStorage::new()), schema);
+/// let index = Index::options().slow_log(log).create_in(Arc::new(MemoryStorage::new()), schema)?;
 /// let mut writer = index.writer()?;
 /// writer.add(Document::new().with("title", "Paris"))?;
 /// writer.commit()?;

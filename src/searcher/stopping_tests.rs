@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
 use crate::schema::{Field, FieldKind, Schema};
+use crate::segment::snapshot::Snapshot;
 use crate::sort::SortKey;
 use crate::storage::{MemoryStorage, Storage};
 use crate::value::{Interval, Timestamp};
@@ -67,7 +68,7 @@ fn build() -> Searcher {
 pub(super) fn filled(schema: Schema, fill: impl FnOnce(&mut IndexWriter)) -> Searcher {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let options = WriterOptions::new().threads(1);
-    let (schema, store) = (Some(schema), Arc::clone(&storage));
+    let store = Arc::clone(&storage);
     let (analyzers, published) = (Arc::default(), Arc::default());
     let existing = Existing::Refuse;
     let mut writer =
@@ -75,7 +76,8 @@ pub(super) fn filled(schema: Schema, fill: impl FnOnce(&mut IndexWriter)) -> Sea
             .unwrap();
     fill(&mut writer);
     writer.commit().unwrap();
-    Searcher::open(storage, Setting { analyzers, ..Setting::default() }).unwrap()
+    let snapshot = Arc::new(Snapshot::open(&*storage).unwrap());
+    Searcher::of(storage, snapshot, Setting { analyzers, ..Setting::default() })
 }
 
 fn fill(writer: &mut IndexWriter) {

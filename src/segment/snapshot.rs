@@ -8,9 +8,12 @@
 //! taking away the files. Between listing the directory and pinning, a manifest may be superseded and
 //! collected; then there is a newer one, and the reader starts again with that.
 
+use crate::analysis::TermVersions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::header::{self, FileKind, HEADER_LEN};
-use crate::format::manifest::{DeletesMeta, MANIFEST_BYTES_MAX, Manifest, SegmentMeta};
+use crate::format::manifest::{
+    DeletesMeta, MANIFEST_BYTES_MAX, Manifest, SegmentMeta, writer_version,
+};
 use crate::format::{FileName, image};
 use crate::ids::SegmentId;
 use crate::schema::Schema;
@@ -145,6 +148,22 @@ impl Snapshot {
     /// Opens the newest commit.
     pub(crate) fn open(storage: &dyn Storage) -> Result<Snapshot> {
         Self::open_after(storage, None)
+    }
+
+    /// An index without documents and without a file, as it is before its first commit.
+    pub(crate) fn empty(schema: Schema) -> Snapshot {
+        let manifest = Manifest {
+            index_id: SegmentId::random(),
+            generation: 0,
+            previous: 0,
+            writer: writer_version(),
+            term_versions: TermVersions::CURRENT,
+            schema,
+            segments: vec![],
+            payload: vec![],
+            writable: true,
+        };
+        Snapshot { manifest, flush: 0, segments: vec![], deletes: vec![], _pin: None }
     }
 
     /// Opens the newest commit and takes over the open segments of `before`, with what is known of
@@ -355,7 +374,6 @@ fn missing(storage: &dyn Storage, generation: u64, error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::TermVersions;
     use crate::bytes::Source;
     use crate::checksum::crc32c;
     use crate::format::FORMAT_VERSION;

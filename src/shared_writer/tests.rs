@@ -18,7 +18,7 @@ fn writer(options: WriterOptions) -> SharedWriter {
 fn of_schema(schema: Schema, options: WriterOptions) -> SharedWriter {
     let (storage, none) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
     let (analyzers, published) = (Arc::default(), Arc::default());
-    let writer = IndexWriter::open(storage, Some(schema), analyzers, none, published, options);
+    let writer = IndexWriter::open(storage, schema, analyzers, none, published, options);
     let writer = writer.unwrap().into_shared();
     writer.commit().unwrap();
     writer

@@ -55,7 +55,7 @@ impl IndexWriter {
     /// writer.flush()?;
     /// let reader = index.reader()?;
     /// assert_eq!(reader.searcher().n_docs(), 1);
-    /// assert!(index.searcher().is_err()); // nothing is committed
+    /// assert_eq!(index.searcher()?.n_docs(), 0); // nothing is committed
     /// # Ok::<(), treepie::Error>(())
     /// ```
     ///

@@ -389,8 +389,7 @@ mod tests {
         let (store, analyzers, published) = (Arc::clone(storage), Arc::default(), Arc::default());
         let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
         let mut writer =
-            IndexWriter::open(store, Some(schema), analyzers, existing, published, options)
-                .unwrap();
+            IndexWriter::open(store, schema, analyzers, existing, published, options).unwrap();
         for nth in 0..1_000 {
             let kind = if nth % 20 == 0 { "kept" } else { "gone" };
             let title = format!("title {nth} {:x}", nth * 7_919);

@@ -571,7 +571,7 @@ mod tests {
             });
             let options =
                 options.threads(1).observed_by(Arc::new(Observer::new(Some(listener), false)));
-            let schema = Some(Schema::builder().text("title").build().unwrap());
+            let schema = Schema::builder().text("title").build().unwrap();
             let (storage, existing) = (Arc::new(MemoryStorage::new()), Existing::Refuse);
             let (analyzers, published) = (Arc::default(), Arc::default());
             let mut writer =

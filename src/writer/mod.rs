@@ -5,6 +5,7 @@
 
 mod batch;
 pub(crate) mod commit;
+pub(crate) mod create;
 mod deletions;
 mod field_buffer;
 mod flushing;
@@ -172,7 +173,7 @@ impl IndexWriter {
     /// Becomes the writer of the index in `storage`.
     pub(crate) fn open(
         storage: Arc<dyn Storage>,
-        schema: Option<Schema>,
+        schema: Schema,
         analyzers: Arc<Analyzers>,
         existing: Existing,
         published: Arc<Published>,
@@ -427,7 +428,7 @@ impl IndexWriter {
     /// drop(writer.prepare_commit()?); // the other one was not ready; what was added waits for the next commit
     /// writer.add(Document::new().with("title", "London"))?;
     /// let prepared = writer.prepare_commit()?;
-    /// assert!(index.searcher().is_err()); // there is no commit yet
+    /// assert_eq!(index.searcher()?.n_docs(), 0); // nothing is visible yet
     /// assert_eq!(prepared.finish()?.added, 2);
     /// # Ok::<(), treepie::Error>(())
     /// ```
@@ -713,35 +714,25 @@ pub(crate) fn check_payload(payload: &[u8]) -> Result<()> {
 /// The schema to write by and the segments to keep.
 fn start(
     committer: &Committer,
-    schema: Option<Schema>,
+    schema: Schema,
     existing: Existing,
 ) -> Result<(Schema, Vec<SegmentMeta>)> {
     let location = || committer.storage().location();
-    let Some(current) = committer.current() else {
-        let schema = schema.ok_or_else(|| {
-            Error::new(ErrorKind::NotAnIndex, "opening an index to write")
-                .expected("a directory with a manifest in it")
-                .found("none")
-                .in_file(location())
-        })?;
-        return Ok((schema, vec![]));
-    };
+    let Some(current) = committer.current() else { return Ok((schema, vec![])) };
     match existing {
         Existing::Refuse => Err(Error::new(ErrorKind::AlreadyExists, "creating an index")
             .expected("nothing here yet")
             .found(format!("an index of {} documents", current.n_docs()))
             .in_file(location())),
-        Existing::Replace => Ok((schema.unwrap_or_else(|| current.schema.clone()), vec![])),
-        Existing::Keep => match schema {
-            // Fields may have been added by somebody else since it was opened.
-            Some(schema) if !current.schema.extends(&schema) => {
-                Err(Error::new(ErrorKind::Schema, "adding to an index")
-                    .expected("the schema it was made with")
-                    .found("another one")
-                    .in_file(location()))
-            }
-            _ => Ok((current.schema.clone(), current.segments.clone())),
-        },
+        Existing::Replace => Ok((schema, vec![])),
+        // Fields may have been added by somebody else since it was opened.
+        Existing::Keep if !current.schema.extends(&schema) => {
+            Err(Error::new(ErrorKind::Schema, "adding to an index")
+                .expected("the schema it was made with")
+                .found(schema.difference(&current.schema))
+                .in_file(location()))
+        }
+        Existing::Keep => Ok((current.schema.clone(), current.segments.clone())),
     }
 }
 

@@ -219,7 +219,6 @@ mod tests {
         let (analyzers, published) = (Arc::default(), Arc::default());
         let (existing, options) = (Existing::Refuse, WriterOptions::new().threads(1));
         let store = Arc::clone(&storage);
-        let schema = Some(schema);
         let mut writer =
             IndexWriter::open(store, schema, analyzers, existing, published, options).unwrap();
         for documents in of {

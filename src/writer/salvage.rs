@@ -116,7 +116,7 @@ pub(crate) fn salvage(
     let options = options.with_limits(Limits::of_any_document());
     let (manifest, unreadable) = newest_readable(&Unmapped(from))?;
     let _pin = from.pin(&FileName::Manifest(manifest.generation).to_string())?;
-    let schema = Some(manifest.schema.clone());
+    let schema = manifest.schema.clone();
     let published = Arc::default();
     let mut writer =
         IndexWriter::open(to, schema, analyzers, Existing::Refuse, published, options)?;
@@ -199,6 +199,10 @@ fn newest_readable(storage: &dyn Storage) -> Result<(Manifest, Vec<DamagedCommit
     };
     let mut unreadable = vec![];
     for generation in generations.into_iter().rev() {
+        if generation == 0 && !unreadable.is_empty() {
+            // As creating made it: without documents, it is not what there is to be saved.
+            continue;
+        }
         match read_manifest(storage, generation) {
             Ok(manifest) => return Ok((manifest, unreadable)),
             Err(error) => {

@@ -18,7 +18,7 @@ const DOCS: u64 = 8;
 fn original() -> (Arc<MemoryStorage>, Index) {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("title").key("id").build().unwrap();
-    let index = Index::options().create_in(storage.clone(), schema);
+    let index = Index::options().create_in(storage.clone(), schema).unwrap();
     let options = WriterOptions::new().threads(1).memory_bytes(16 << 20).reproducible_ids([9; 16]);
     let mut writer = index.writer_with(options).unwrap();
     for ids in [0..5, 5..9, 0..0] {

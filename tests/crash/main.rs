@@ -15,6 +15,7 @@
 
 mod bugs;
 mod copying;
+mod creating;
 mod disk;
 mod faults;
 mod older_format;

@@ -35,7 +35,7 @@ fn files(disk: &Disk) -> BTreeMap<String, Vec<u8>> {
 fn damaged(prefix: &str) -> Disk {
     let disk = Disk::default();
     let schema = Schema::builder().text("title").build().unwrap();
-    let index = Index::options().create_in(Arc::new(disk.clone()), schema);
+    let index = Index::options().create_in(Arc::new(disk.clone()), schema).unwrap();
     add_and_commit(&index, "all one").unwrap();
     add_and_commit(&index, "all two").unwrap();
     let before = files(&disk);

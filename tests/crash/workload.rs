@@ -159,7 +159,7 @@ impl System {
                     }
                 };
                 let schema = if self.ordered { schema.order_by(["-id"]) } else { schema };
-                Ok(Index::options().create_in(storage, schema.build()?))
+                Index::options().open_or_create_in(storage, schema.build()?)
             }
             _ => Index::options().open_storage(storage),
         }

@@ -55,7 +55,7 @@ pub(crate) fn schema() -> Schema {
 /// Indexes of other seeds have files of the same names.
 pub(crate) fn golden(seed: u64) -> Files {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let options = WriterOptions::new().threads(1).memory_bytes(16 << 20).reproducible_ids([3; 16]);
     let mut writer = index.writer_with(options).unwrap();
     let mut dice = Dice::new(seed);

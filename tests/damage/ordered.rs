@@ -26,7 +26,7 @@ fn ordered() -> &'static Files {
         let schema = Schema::builder().text("title").field(kind).field(rank).key("id");
         let schema = schema.order_by(["rank", "-kind"]).build().unwrap();
         let storage = Arc::new(MemoryStorage::new());
-        let mut index = Index::options().create_in(storage.clone(), schema);
+        let mut index = Index::options().create_in(storage.clone(), schema).unwrap();
         let document = |n: i64| {
             let document = Document::new().with("title", format!("all n{}", n % 9));
             let document = document.with("id", n.to_string()).with("kind", format!("k{}", n % 4));

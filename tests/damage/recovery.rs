@@ -364,7 +364,7 @@ fn in_the_last_section(files: &Files, segment: &str) -> Change {
 fn with_key() -> (Files, Vec<String>) {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("title").key("id").build().unwrap();
-    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
+    let mut writer = Index::options().create_in(storage.clone(), schema).unwrap().writer().unwrap();
     let mut dice = Dice::new(seed());
     for commit in 0..3 {
         for n in (0..600).filter(|n| n % (commit + 1) == 0) {
@@ -447,7 +447,7 @@ fn random_title(n: usize, dice: &mut Dice) -> String {
 fn many_rows() -> (Files, Vec<Option<Row>>) {
     let schema = Schema::builder().text("title").build().unwrap();
     let storage = Arc::new(MemoryStorage::new());
-    let mut writer = Index::options().create_in(storage.clone(), schema).writer().unwrap();
+    let mut writer = Index::options().create_in(storage.clone(), schema).unwrap().writer().unwrap();
     let mut dice = Dice::new(seed());
     for n in 0..2_000 {
         writer.add(Document::new().with("title", random_title(n, &mut dice))).unwrap();
@@ -463,7 +463,8 @@ fn what_was_taken_by_raised_limits_is_salvaged() {
     limits.value_bytes = 40 << 20;
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("title").build().unwrap();
-    let index = Index::options().create_in(storage.clone(), schema).with_limits(limits).unwrap();
+    let index =
+        Index::options().create_in(storage.clone(), schema).unwrap().with_limits(limits).unwrap();
     let mut writer = index.writer().unwrap();
     let mut dice = Dice::new(seed());
     writer.add(Document::new().with("title", "x".repeat(17 << 20))).unwrap();

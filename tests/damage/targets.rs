@@ -55,7 +55,7 @@ fn small() -> &'static Files {
         let kind = Field::new("kind", FieldKind::Keyword).many(true);
         let schema = Schema::builder().field(title).field(kind).build().unwrap();
         let storage = Arc::new(MemoryStorage::new());
-        let index = Index::options().create_in(storage.clone(), schema);
+        let index = Index::options().create_in(storage.clone(), schema).unwrap();
         let options =
             WriterOptions::new().threads(1).memory_bytes(16 << 20).reproducible_ids([5; 16]);
         let mut writer = index.writer_with(options).unwrap();

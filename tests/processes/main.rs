@@ -22,6 +22,7 @@
 
 mod access;
 mod content;
+mod creating;
 mod full_disk;
 mod kills;
 mod large;

@@ -2,7 +2,7 @@
 
 use crate::content::{check, make_a_mess, noise, step_of, steps_of, take_step};
 use crate::process::Parent;
-use crate::{access, full_disk, locks, memory, opening, soak};
+use crate::{access, creating, full_disk, locks, memory, opening, soak};
 use std::collections::VecDeque;
 use treepie::storage::ReadMode;
 use treepie::{Index, MergePolicy, Result, Searcher, WriterOptions};
@@ -24,6 +24,7 @@ pub(crate) fn play(role: &str, parent: &Parent) {
         "soak writer" => soak::write(parent),
         "soak reader" => soak::read(parent).unwrap_or_else(|what| panic!("{what}")),
         "holder" => locks::hold(parent).unwrap(),
+        "creator" => creating::create(parent),
         other => panic!("no role {other}"),
     }
 }

@@ -193,8 +193,8 @@ fn an_index_that_fields_were_added_to_answers_as_one_that_always_had_them() {
         };
         let parts = [&schema, &schema, &wider, &widest, &widest].map(|it| some(it, &mut random));
         let storages = [(); 2].map(|()| Arc::new(MemoryStorage::new()));
-        let mut grown = Index::options().create_in(storages[0].clone(), schema.clone());
-        let anew = Index::options().create_in(storages[1].clone(), widest.clone());
+        let mut grown = Index::options().create_in(storages[0].clone(), schema.clone()).unwrap();
+        let anew = Index::options().create_in(storages[1].clone(), widest.clone()).unwrap();
         for (at, part) in parts.iter().enumerate() {
             match at {
                 2 => drop(grown.add_fields(first.iter().cloned()).unwrap()),
@@ -204,12 +204,12 @@ fn an_index_that_fields_were_added_to_answers_as_one_that_always_had_them() {
             commit(&grown, part);
             commit(&anew, part);
         }
-        assert_eq!(grown.schema(), Some(&widest));
+        assert_eq!(grown.schema(), &widest);
         // What is in memory is in no file, and all bytes of files are told.
         let report = grown.inspect().unwrap().storage().unwrap();
         assert_eq!(report.parts.iter().map(|part| part.bytes).sum::<u64>(), report.total);
         let reopened = Index::options().open_storage(storages[0].clone()).unwrap();
-        assert_eq!(reopened.schema(), Some(&widest));
+        assert_eq!(reopened.schema(), &widest);
         assert_same(&reopened, &anew, &format!("schema {nth}, five segments"));
         // An image of it, and what salvage makes of it.
         let image = Index::open_bytes(grown.to_image().unwrap()).unwrap();
@@ -273,7 +273,7 @@ fn a_field_stays_as_it_was_made() {
     // Words without a field are looked for in new text fields, unless the default fields are some.
     index.add_fields([Field::new("body", FieldKind::Text)]).unwrap();
     let names = |index: &Index| -> Vec<String> {
-        index.schema().unwrap().default_fields().map(|field| field.name.clone()).collect()
+        index.schema().default_fields().map(|field| field.name.clone()).collect()
     };
     assert_eq!(names(&index), ["title", "body"]);
     let own = Schema::builder().text("title").text("other").default_fields(["title"]);
@@ -286,7 +286,7 @@ fn a_field_stays_as_it_was_made() {
 fn who_has_the_index_open_keeps_it_and_follows() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("title").build().unwrap();
-    let mut index = Index::options().create_in(storage.clone(), schema.clone());
+    let mut index = Index::options().create_in(storage.clone(), schema.clone()).unwrap();
     commit(&index, &[Document::new().with("title", "jay")]);
     // Another value, as another process has it; and a clone.
     let (other, clone) = (Index::options().open_storage(storage).unwrap(), index.clone());

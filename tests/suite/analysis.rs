@@ -39,13 +39,14 @@ fn count(index: &Index, query: &str) -> Result<u64> {
 fn an_index_keeps_the_analyzers_of_its_fields() {
     let storage = Arc::new(MemoryStorage::new());
     let body = text("body").analyzer("words|lower|fold|stop:en").query_analyzer("words|lower|fold");
-    let create = Index::options().create_in(storage.clone(), schema([body, text("title")]));
+    let create =
+        Index::options().create_in(storage.clone(), schema([body, text("title")])).unwrap();
     let mut writer = create.writer().unwrap();
     let value = "The Café can't close";
     writer.add(Document::new().with("body", value).with("title", value)).unwrap();
     writer.commit().unwrap();
     let index = Index::options().open_storage(storage).unwrap();
-    let body = index.schema().unwrap().field("body").unwrap();
+    let body = index.schema().field("body").unwrap();
     assert_eq!(body.analyzer_spec(), "words|lower|fold|stop:en");
     assert_eq!(body.query_analyzer_spec(), "words|lower|fold");
     for (query, n) in [
@@ -66,7 +67,7 @@ fn an_index_keeps_the_analyzers_of_its_fields() {
 fn an_analyzer_that_is_not_registered_is_missed_where_it_is_needed_and_nowhere_else() {
     let storage = Arc::new(MemoryStorage::new());
     let fields = schema([text("address").analyzer("lines"), text("name")]);
-    let index = Index::options().analyzers(lines()).create_in(storage.clone(), fields);
+    let index = Index::options().analyzers(lines()).create_in(storage.clone(), fields).unwrap();
     let mut writer = index.writer().unwrap();
     writer.add(Document::new().with("address", "1 A Street").with("name", "Ann")).unwrap();
     writer.commit().unwrap();

@@ -112,7 +112,7 @@ fn options(threads: usize) -> WriterOptions {
 fn disk() -> FullDisk {
     let disk = FullDisk::new();
     let storage = Arc::new(disk.clone());
-    let index = Index::options().create_in(storage, Schema::wikipedia_titles());
+    let index = Index::options().create_in(storage, Schema::wikipedia_titles()).unwrap();
     let mut writer = index.writer_with(options(1)).unwrap();
     for n in 0..200 {
         writer.add(Document::new().with("title", format!("old n{}", n % 5))).unwrap();

@@ -57,7 +57,7 @@ const CASES: &[Case] = &[
         &[
             "creating an index: expected nothing here yet, found an index",
             "(in ",
-            "index); append to it",
+            "index); open it to add to it",
         ],
     ),
     of_kind(
@@ -309,8 +309,7 @@ fn below_a_file() -> Error {
     let place = Place::new("errors-io");
     let file = place.0.join("file");
     fs::write(&file, "").unwrap();
-    let index = Index::create(file.join("index"), schema()).unwrap();
-    index.writer().unwrap_err()
+    Index::create(file.join("index"), schema()).unwrap_err()
 }
 
 fn nowhere() -> Error {
@@ -449,7 +448,7 @@ fn an_unknown_facet() -> Error {
 /// An index of two segments; a document waits.
 fn ready() -> (Arc<Failing>, Index, IndexWriter) {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
     for _ in 0..2 {
         writer.add(Document::new().with("text", "paris")).unwrap();

@@ -405,7 +405,7 @@ impl Storage for Counting {
 #[test]
 fn a_plan_from_headers_reads_what_planning_reads_and_a_sample_reads_more() {
     let storage = Counting::default();
-    let index = Index::options().create_in(Arc::new(storage.clone()), schema());
+    let index = Index::options().create_in(Arc::new(storage.clone()), schema()).unwrap();
     let searcher = fill(&index, &[(0..70_000).map(|n| text(n, 7)).collect()]);
     let read = |work: &dyn Fn()| {
         let before = storage.bytes.load(Relaxed);
@@ -432,7 +432,7 @@ fn an_analyzed_search_reads_what_the_search_reads() {
     let storage = Counting::default();
     let brand = Field::new("brand", FieldKind::Keyword).column(true);
     let schema = Schema::builder().text("t").field(brand).build().unwrap();
-    let index = Index::options().create_in(Arc::new(storage.clone()), schema);
+    let index = Index::options().create_in(Arc::new(storage.clone()), schema).unwrap();
     let mut writer = index.writer().unwrap();
     for n in 0..70_000 {
         let brand = format!("b{}", n % 300);

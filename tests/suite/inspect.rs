@@ -9,7 +9,7 @@ use treepie::{
 /// Two segments with lists of every encoding and kind of container.
 fn index() -> (Arc<MemoryStorage>, Index) {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles());
+    let index = Index::options().create_in(storage.clone(), Schema::wikipedia_titles()).unwrap();
     let mut writer = index.writer().unwrap();
     let lines: String = (0..70_000)
         .map(|i| {

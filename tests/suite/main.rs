@@ -11,6 +11,7 @@ mod cli_values;
 #[cfg(feature = "cli")]
 mod collections;
 mod collapse;
+mod creating;
 mod deadlines;
 mod deletes;
 mod disk_full;

@@ -27,7 +27,7 @@ fn count(searcher: &Searcher, text: &str) -> u64 {
 /// Four commits of 50 documents.
 fn four_segments(options: WriterOptions) -> (Arc<MemoryStorage>, Index, IndexWriter) {
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let mut writer =
         index.writer_with(options.merge_policy(MergePolicy::default().factor(4))).unwrap();
     for nth in 0..4 {

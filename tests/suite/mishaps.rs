@@ -131,7 +131,8 @@ fn a_panic_of_a_tokenizer_is_an_error_on_whatever_thread_it_comes() {
             let schema = Schema::builder().field(text).build().unwrap();
             let index = Index::options()
                 .analyzers(analyzers)
-                .create_in(Arc::new(MemoryStorage::new()), schema);
+                .create_in(Arc::new(MemoryStorage::new()), schema)
+                .unwrap();
             let mut writer = index.writer_with(WriterOptions::new().threads(threads)).unwrap();
             let document = || Document::new().with("text", "some words");
             writer.add(document()).unwrap();
@@ -194,7 +195,7 @@ fn who_looks_late_takes_nothing_back_that_was_flushed_meanwhile() {
 fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
     for panics in [false, true] {
         let storage = Arc::new(Failing::default());
-        let index = Index::options().create_in(storage.clone(), schema());
+        let index = Index::options().create_in(storage.clone(), schema()).unwrap();
         let options =
             WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
         let mut writer = index.writer_with(options).unwrap();
@@ -230,7 +231,7 @@ fn a_merge_that_cannot_be_taken_in_brings_nothing_back() {
 #[test]
 fn a_panic_of_a_sync_while_a_merge_is_taken_in_leaves_a_useless_writer() {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
     let mut writer = index.writer_with(options).unwrap();
     for ids in [0..4, 4..8] {
@@ -257,7 +258,7 @@ fn a_panic_of_a_sync_while_a_merge_is_taken_in_leaves_a_useless_writer() {
 #[test]
 fn nor_one_that_ends_in_a_panic_while_it_is_taken_in() {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(2));
     let mut writer = index.writer_with(options).unwrap();
     writer.commit().unwrap();
@@ -283,7 +284,7 @@ fn nor_one_that_ends_in_a_panic_while_it_is_taken_in() {
 #[test]
 fn a_panic_in_a_rollback_leaves_a_useless_writer() {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let options = WriterOptions::new().threads(1).memory_bytes(16 << 20);
     let mut writer = index.writer_with(options).unwrap();
     writer.commit().unwrap();
@@ -310,7 +311,7 @@ fn a_panic_in_a_rollback_leaves_a_useless_writer() {
 fn what_could_not_be_cleared_away_goes_with_the_next_commit() {
     let files_after = |disturb: &dyn Fn(&Arc<Failing>)| {
         let storage = Arc::new(Failing::default());
-        let index = Index::options().create_in(storage.clone(), schema());
+        let index = Index::options().create_in(storage.clone(), schema()).unwrap();
         let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
         for id in 0..12 {
             if id == 6 {

@@ -92,7 +92,7 @@ fn index(analyzer: &str, gap: u16, documents: &[Vec<String>]) -> Index {
         .build()
         .unwrap();
     let options = Index::options().analyzers(analyzers());
-    let index = options.create_in(Arc::new(MemoryStorage::new()), schema);
+    let index = options.create_in(Arc::new(MemoryStorage::new()), schema).unwrap();
     let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
     for segment in documents.chunks(2) {
         for values in segment {

@@ -56,7 +56,7 @@ fn answer(hits: Hits) -> String {
 fn kept_answers_are_what_a_search_gives_as_long_as_the_index_changes() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("text").keyword("kind").key("id").build().unwrap();
-    let plain = Index::options().create_in(storage.clone(), schema);
+    let plain = Index::options().create_in(storage.clone(), schema).unwrap();
     let mut writer = plain.writer().unwrap();
     writer.commit().unwrap();
     let index = Index::options().result_cache_bytes(32 << 20).open_storage(storage).unwrap();
@@ -95,7 +95,7 @@ fn kept_answers_are_what_a_search_gives_as_long_as_the_index_changes() {
 fn what_was_stopped_is_not_kept_and_what_is_kept_needs_no_time() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("text").build().unwrap();
-    let index = Index::options().result_cache_bytes(1 << 20).create_in(storage, schema);
+    let index = Index::options().result_cache_bytes(1 << 20).create_in(storage, schema).unwrap();
     let mut writer = index.writer().unwrap();
     writer.add(Document::new().with("text", "one")).unwrap();
     writer.commit().unwrap();
@@ -121,7 +121,8 @@ fn what_was_stopped_is_not_kept_and_what_is_kept_needs_no_time() {
 fn plans_say_whether_an_answer_is_kept_and_asking_them_changes_nothing() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("text").build().unwrap();
-    let index = Index::options().result_cache_bytes(1 << 20).create_in(storage.clone(), schema);
+    let index =
+        Index::options().result_cache_bytes(1 << 20).create_in(storage.clone(), schema).unwrap();
     let mut writer = index.writer().unwrap();
     writer.add(Document::new().with("text", "one")).unwrap();
     writer.commit().unwrap();
@@ -160,7 +161,7 @@ fn a_cache_stays_as_small_as_it_was_told_to() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("text").build().unwrap();
     let bytes = 64 << 10;
-    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema);
+    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema).unwrap();
     let mut writer = index.writer().unwrap();
     for n in 0..200 {
         writer
@@ -186,7 +187,7 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
     let bytes: u64 = 1 << 20;
-    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema);
+    let index = Index::options().result_cache_bytes(bytes).create_in(storage, schema).unwrap();
     let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
     for n in 0..200 {
         let document = Document::new().with("text", format!("all n{n}"));
@@ -234,7 +235,7 @@ fn a_cache_takes_no_more_memory_than_it_was_told_to() {
 fn snapshots_of_other_fields_have_other_etags() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = |field: &str| Schema::builder().text(field).build().unwrap();
-    let index = Index::options().create_in(storage.clone(), schema("text"));
+    let index = Index::options().create_in(storage.clone(), schema("text")).unwrap();
     index.writer().unwrap().commit().unwrap();
     let etag = index.searcher().unwrap().etag();
     assert_eq!(index.searcher().unwrap().etag(), etag);

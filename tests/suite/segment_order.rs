@@ -125,7 +125,11 @@ impl Twins {
     fn new(schemas: [Schema; 2]) -> Self {
         let storages: Vec<_> = schemas.iter().map(|_| Arc::new(MemoryStorage::new())).collect();
         let index = |(storage, schema): (&Arc<MemoryStorage>, Schema)| {
-            Index::options().create_in(storage.clone(), schema).writer_with(options()).unwrap()
+            Index::options()
+                .create_in(storage.clone(), schema)
+                .unwrap()
+                .writer_with(options())
+                .unwrap()
         };
         let writers = storages.iter().zip(schemas).map(index).collect();
         Twins { storages, writers, model: vec![], n_added: 0 }
@@ -382,7 +386,7 @@ fn an_index_in_an_order_answers_as_one_without() {
         assert_eq!(ids(&twins.searchers()[0]), expected, "{order:?}");
         // As if they had been added in this order: byte for byte the same file.
         let storage = Arc::new(MemoryStorage::new());
-        let index = Index::options().create_in(storage.clone(), fields().build().unwrap());
+        let index = Index::options().create_in(storage.clone(), fields().build().unwrap()).unwrap();
         for half in sorted.chunks(sorted.len() / 2 + 1) {
             let mut writer = index.writer_with(options()).unwrap();
             half.iter().for_each(|model| writer.add(model.document.clone()).unwrap());
@@ -433,7 +437,7 @@ fn another_index_joins_in_order_and_images_copies_and_fields_keep_it() {
 
     twins.writers.clear();
     let mut index = Index::options().open_storage(twins.storages[0].clone()).unwrap();
-    let order = |index: &Index| index.schema().unwrap().order().collect::<Vec<_>>();
+    let order = |index: &Index| index.schema().order().collect::<Vec<_>>();
     assert_eq!(order(&Index::open_bytes(index.to_image().unwrap()).unwrap()), ["-price", "brand"]);
     let saved = Arc::new(MemoryStorage::new());
     Index::options().salvage_storage(&*twins.storages[0], saved.clone()).unwrap();

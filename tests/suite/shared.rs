@@ -45,7 +45,7 @@ fn merging_beside(writer: &SharedWriter) -> PeriodicCommits {
 /// Four commits that are due to be merged, in files whose calls may fail.
 fn four_to_merge() -> (Arc<Failing>, Index, SharedWriter) {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let options = WriterOptions::new().threads(1).merge_policy(MergePolicy::default().factor(4));
     let writer = index.writer_with(options).unwrap().into_shared();
     for n in 0..4 {
@@ -230,7 +230,7 @@ fn a_merge_that_cannot_begin_by_a_panic_leaves_the_writer_as_it_is() {
 #[test]
 fn commits_that_come_by_themselves_outlive_a_panic() {
     let storage = Arc::new(Failing::default());
-    let index = Index::options().create_in(storage.clone(), schema());
+    let index = Index::options().create_in(storage.clone(), schema()).unwrap();
     let writer = index.writer_with(WriterOptions::new().threads(1)).unwrap().into_shared();
     writer.commit().unwrap();
     let (n_poisoned, n_committed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));

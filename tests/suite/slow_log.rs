@@ -40,7 +40,7 @@ impl Lines {
 
 fn index(options: IndexOptions) -> Index {
     let schema = Schema::builder().text("title").keyword("kind").build().unwrap();
-    let index = options.create_in(Arc::new(MemoryStorage::new()), schema);
+    let index = options.create_in(Arc::new(MemoryStorage::new()), schema).unwrap();
     let mut writer = index.writer().unwrap();
     for (title, kind) in [("Paris, Texas", "film"), ("Paris", "city"), ("London", "city")] {
         writer.add(Document::new().with("title", title).with("kind", kind)).unwrap();

@@ -471,7 +471,7 @@ fn sketches_are_as_near_as_they_promise() {
 fn what_there_was_no_memory_for_is_not_kept_for_others() {
     let schema = Schema::builder().field(Field::new("at", FieldKind::I64)).build().unwrap();
     let storage = std::sync::Arc::new(treepie::storage::MemoryStorage::new());
-    let index = Index::options().result_cache_bytes(8 << 20).create_in(storage, schema);
+    let index = Index::options().result_cache_bytes(8 << 20).create_in(storage, schema).unwrap();
     let mut writer = index.writer().unwrap();
     for nth in 0..=40_000i64 {
         writer.add(Document::new().with("at", nth * 1_000_003)).unwrap();

@@ -552,7 +552,7 @@ fn an_index_on_disk_knows_the_types_of_its_fields() {
     writer.commit().unwrap();
     drop(writer);
     let index = Index::open(&place).unwrap();
-    assert_eq!(index.schema(), Some(&schema()));
+    assert_eq!(index.schema(), &schema());
     assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
     let searcher = index.searcher().unwrap();
     assert_eq!(

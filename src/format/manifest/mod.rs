@@ -9,8 +9,8 @@
 //! offset  size  field         meaning
 //!      0    64  header        as of every file (module header), kind 2; its id is the index's
 //!     64     8  file_len      u64, length of this file
-//!     72     8  generation    u64, from 1; the one in the file's name
-//!     80     8  previous      u64, generation it was made from; 0 for the first
+//!     72     8  generation    u64, the one in the file's name; 0: without documents, as the index was created
+//!     80     8  previous      u64, generation it was made from; 0 for the first two
 //!     88     6  writer        u16 major, u16 minor, u16 patch of the treepie that wrote it
 //!     94     2  zero_1        reserved, zero, ignored
 //!     96     3  unicode       u8 major, u8 minor, u8 patch of the Unicode that says what is a letter and its case
@@ -157,7 +157,7 @@ pub(crate) struct Manifest {
     /// The same in all commits of an index.
     pub(crate) index_id: SegmentId,
     pub(crate) generation: u64,
-    /// The generation it was made from; 0 for the first.
+    /// The generation it was made from; 0 for the first, and for that of creating.
     pub(crate) previous: u64,
     /// Version of the treepie that wrote it.
     pub(crate) writer: [u16; 3],

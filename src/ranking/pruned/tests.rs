@@ -65,7 +65,7 @@ impl Corpus {
         for n in segments {
             let options = WriterOptions::new().threads(1);
             let analyzers = Arc::new(Analyzers::default());
-            let (storage, schema) = (Arc::clone(&storage), Some(schema.clone()));
+            let (storage, schema) = (Arc::clone(&storage), schema.clone());
             let flag = Arc::default();
             let mut writer =
                 IndexWriter::open(storage, schema, analyzers, Existing::Keep, flag, options)

@@ -13,7 +13,7 @@
 //! leaves the commit before intact and the [`Committer`] useless: nobody knows which writes reached
 //! the disk, a second sync would claim they all did, and so the only way on is to open a new one.
 //!
-//! The last two commits stay. Older ones go unless a reader has pinned them; a segment, or what is deleted of one, goes
+//! The last two commits stay, but for the one of the number 0, which [creating](crate::writer::create) an index makes. Older ones go unless a reader has pinned them; a segment, or what is deleted of one, goes
 //! when no commit that is left names it. What a crash leaves behind (orphaned segments, temporary files, spilled
 //! runs) is removed by the next [`Committer::open`]. Only regular files with names of our grammar are
 //! ever deleted.
@@ -212,6 +212,20 @@ impl Committer {
         self.publish_prepared(prepared)
     }
 
+    /// Makes an index without documents where there is none, by a commit of the number 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub(crate) fn create(&mut self, schema: Schema) -> Result<Manifest> {
+        debug_assert!(self.current.is_none() && self.generation == 0, "there is no index");
+        let term_versions = TermVersions::CURRENT;
+        let draft = Draft { schema, segments: vec![], payload: vec![], term_versions };
+        let prepared = self.write_manifest(self.manifest(draft));
+        let prepared = prepared.inspect_err(|error| self.poison(error))?;
+        self.publish_prepared(prepared)
+    }
+
     /// Steps 2 and 3: what is left to do can hardly fail.
     ///
     /// # Errors
@@ -225,11 +239,15 @@ impl Committer {
 
     fn try_prepare(&self, draft: Draft) -> Result<Prepared> {
         let manifest = Manifest { generation: self.next_generation()?, ..self.manifest(draft) };
+        self.write_manifest(manifest).map_err(|error| error.hint(NOTHING_COMMITTED))
+    }
+
+    fn write_manifest(&self, manifest: Manifest) -> Result<Prepared> {
         let bytes = manifest.encode()?;
         let prepared = Prepared { manifest, temporary: FileName::Temporary(SegmentId::random()) };
         if let Err(error) = self.write_temporary(&prepared.temporary.to_string(), &bytes) {
             self.abandon(prepared);
-            return Err(error.hint(NOTHING_COMMITTED));
+            return Err(error);
         }
         Ok(prepared)
     }
@@ -323,7 +341,7 @@ impl Committer {
     /// that stays, since nobody else makes or deletes commits.
     fn collect(&mut self) -> Result<()> {
         let Some(commits) = self.commits.take() else { return self.collect_all(Orphans::Keep) };
-        let n_old = commits.len().saturating_sub(COMMITS_KEPT);
+        let n_old = n_superseded(commits.iter().map(|commit| commit.generation));
         let mut left = vec![];
         for (at, commit) in commits.into_iter().enumerate() {
             match at < n_old && self.delete_commit(commit.generation) {
@@ -365,7 +383,7 @@ impl Committer {
             // The newest commit is of an older format, and nobody knows what it names.
             return self.delete_files(orphans, |_| false);
         }
-        let (old, kept) = generations.split_at(generations.len().saturating_sub(COMMITS_KEPT));
+        let (old, kept) = generations.split_at(n_superseded(generations.iter().copied()));
         let (mut left, mut newest, mut older) = (vec![], vec![], vec![]);
         let mut superseded: HashSet<_> = self.doomed.iter().copied().collect();
         for generation in kept {
@@ -443,6 +461,13 @@ impl Committer {
             _ => Ok(read_unless_older(&*self.storage, generation)?.ok().as_ref().map(Named::of)),
         }
     }
+}
+
+/// How many of these commits, the oldest first, need not stay. The one that created the index is none to go back to.
+fn n_superseded(mut generations: impl ExactSizeIterator<Item = u64>) -> usize {
+    let n_commits = generations.len();
+    let n_empty = usize::from(n_commits > 1 && generations.next() == Some(0));
+    n_commits.saturating_sub(COMMITS_KEPT).max(n_empty)
 }
 
 /// The newest commit, unless it is of an older format, and its generation; 0 where there is none.

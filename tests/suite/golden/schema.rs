@@ -81,8 +81,10 @@ fn plans_of_slow_searches_have_its_shape() {
     }
     let lines = Lines::default();
     let log = SlowLog::to_writer(lines.clone(), Duration::ZERO);
-    let index =
-        Index::options().slow_log(log).create_in(Arc::new(MemoryStorage::new()), super::schema());
+    let index = Index::options()
+        .slow_log(log)
+        .create_in(Arc::new(MemoryStorage::new()), super::schema())
+        .unwrap();
     let mut writer = index.writer().unwrap();
     (0..500).for_each(|n| writer.add(super::document(n)).unwrap());
     writer.commit().unwrap();

@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use serde_json::json;
 use treepie::{
-    Field, FieldKind, Schema,
+    Field, FieldKind,
     analysis::{Analyzer, Analyzers, DEFAULT_ANALYZER, Slot, filters, names, tokenizers},
 };
 
@@ -109,11 +109,11 @@ impl Analysis {
     /// That of a field of an index.
     fn of_field(index: &Path, name: &str, query: bool, synonyms: &[String]) -> Outcome<Self> {
         let index = open(index)?;
-        let fields = index.schema().map_or(&[][..], Schema::fields);
+        let fields = index.schema().fields();
         let is_text = |field: &&Field| field.kind == FieldKind::Text;
         let text_fields: Vec<&Field> = fields.iter().filter(is_text).collect();
         let field = text_fields.iter().find(|field| field.name == name);
-        let (Some(schema), Some(&field)) = (index.schema(), field) else {
+        let Some(&field) = field else {
             let known: Vec<&str> = text_fields.iter().map(|field| &*field.name).collect();
             return Err(usage("choosing a field")
                 .expected(match known.as_slice() {
@@ -123,7 +123,7 @@ impl Analysis {
                 .found(format!("'{name}'"))
                 .into());
         };
-        let analyzers = analyzers_with_synonyms(schema, synonyms)?;
+        let analyzers = analyzers_with_synonyms(index.schema(), synonyms)?;
         let analyzer =
             if query { analyzers.query_time(field)? } else { analyzers.index_time(field)? };
         let synonyms = (!synonyms.is_empty()).then(|| (analyzers, field.clone()));

@@ -173,6 +173,7 @@ fn nothing_in(input: &Input) {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = args.events.clone();
     let job = Job::understand(args, global)?;
+    job.check_place()?;
     let start = Instant::now();
     let counters = Counters::default();
     let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
@@ -182,17 +183,16 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let options = events.listen(Index::options());
     let index = match (job.mode, first.as_mut()) {
         (Mode::Append, _) => options.open(&job.path)?,
-        (mode, Some(first)) => {
-            let schema = job.schema_for(first)?;
-            match mode {
-                Mode::Overwrite => options.overwrite(&job.path, schema)?,
-                _ => options.create(&job.path, schema)?,
-            }
-        }
+        // Nothing is there before the first commit, so a build that is interrupted can be run again.
+        (_, Some(first)) => options.overwrite(&job.path, job.schema_for(first)?)?,
         // `Source::find_all` gives one at least.
         (_, None) => return Ok(Exit::Done),
     };
     let mut writer = index.writer_with(job.writer_options(&counters))?;
+    if job.mode == Mode::Create {
+        // Nobody else makes an index there any more.
+        job.check_place()?;
+    }
     let mut bad =
         BadRecords::new(job.skip_bad_lines, job.mode != Mode::Append && job.schema.is_none());
     let mut n_added = 0;
@@ -225,6 +225,19 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
 }
 
 impl Job {
+    /// Refuses a place that nothing can be written to, before anything is read: then it does not matter what the input is
+    /// like.
+    fn check_place(&self) -> Result<(), Error> {
+        match (self.mode, Index::check_vacant(&self.path)) {
+            (Mode::Append, _) => Index::open(&self.path).map(drop),
+            (Mode::Overwrite, Err(error)) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            (_, Err(error)) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(error.hint("--append adds to it, --overwrite replaces it"))
+            }
+            (_, checked) => checked,
+        }
+    }
+
     /// The input that says what the documents are like: the first that has anything in it. Those before it are told of; who
     /// appends need not know.
     ///

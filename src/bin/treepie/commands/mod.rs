@@ -96,8 +96,10 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
 /// The same with other options, and with rules of synonyms for the words of queries: `FIELD:FILE` each.
 fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = options.clone().open(path)?;
-    let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
-    let analyzers = analyzers_with_synonyms(schema, synonyms)?;
+    if synonyms.is_empty() {
+        return Ok(index);
+    }
+    let analyzers = analyzers_with_synonyms(index.schema(), synonyms)?;
     Ok(options.analyzers(analyzers).open(path)?)
 }
 

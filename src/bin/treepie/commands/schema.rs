@@ -79,7 +79,7 @@ fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome 
         note(format!(
             "added {names} in commit {}, which makes {}",
             added.generation,
-            plural(index.schema().map_or(0, |schema| schema.fields().len()), "field")
+            plural(index.schema().fields().len(), "field")
         ));
     }
     Ok(Exit::Done)
