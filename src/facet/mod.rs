@@ -19,6 +19,7 @@ mod terms;
 mod top;
 mod unmatched;
 mod wanted;
+mod width;
 
 pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_ranges};
 pub(crate) use codes::{DistinctCounts, count_distinct};
@@ -29,6 +30,7 @@ pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 pub(crate) use terms::{FacetProfile, TermCounts};
+pub(crate) use width::DecimalWidth;
 
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,6 +1,6 @@
 //! How many of the documents that match have a number in each step of equal width, by a column.
 //!
-//! Steps begin at multiples of their width. Where those between the least and the greatest number of the field are few beside the
+//! Steps begin at multiples of their width, of fractions of the decimal number that it is written as. Where those between the least and the greatest number of the field are few beside the
 //! documents that match, they are made before, and numbers are looked for among their beginnings as among the ends of ranges.
 //! Otherwise the steps of the numbers are tallied as codes are, so that one number far from all others costs nothing, nor what
 //! the field spans beside a few documents that match. A document with many values counts once for each step
@@ -13,6 +13,7 @@
 use super::pieces::count_by_ends;
 use super::ranges::{ColumnProfile, OfField, OfSegment, wider};
 use super::tally::Tally;
+use super::width::DecimalWidth;
 use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{MatchSet, Places, for_each_block};
@@ -20,7 +21,7 @@ use crate::format::column::{BLOCK_DOCS, Column, Heads};
 use crate::ids::FieldId;
 use crate::plan::SegmentPlan;
 use crate::segment::file::Section;
-use crate::value::{code_of_f64, f64_of_code};
+use crate::value::f64_of_code;
 use std::time::Instant;
 
 /// What a look at the directory takes about, and at a value, in nanoseconds.
@@ -36,8 +37,6 @@ const MADE_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 256;
 /// Steps for each document that matches up to which each has a counter, and is not written down where it is met.
 const COUNTERS_PER_DOC: u64 = 16;
-/// Beyond these whole numbers fractions have no neighbours that differ by one.
-const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 
 /// Steps of equal width.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +46,7 @@ pub(crate) enum Steps {
         zero: u64,
         width: u64,
     },
-    Fractions {
-        width: f64,
-    },
+    Fractions(DecimalWidth),
 }
 
 /// What steps count, and what they leave out.
@@ -74,17 +71,7 @@ impl Steps {
                     None => -1 - i128::from((zero - code - 1) / width),
                 }
             }
-            Steps::Fractions { width } => {
-                let number = f64_of_code(code);
-                let step = (number / width).floor();
-                // What the division rounded.
-                let step = match step {
-                    _ if step * width > number => step - 1.0,
-                    _ if (step + 1.0) * width <= number => step + 1.0,
-                    _ => step,
-                };
-                step as i128
-            }
+            Steps::Fractions(width) => width.step_of_code(code),
         }
     }
 
@@ -95,7 +82,7 @@ impl Steps {
                 let number = step.checked_mul(width.into())?.checked_add(zero.into())?;
                 u64::try_from(number).ok()
             }
-            Steps::Fractions { width } => code_of_f64(step as f64 * width),
+            Steps::Fractions(width) => width.start_code(step),
         }
     }
 
@@ -106,19 +93,18 @@ impl Steps {
 
     /// Whether the steps of fractions between two codes can be told apart.
     pub(crate) fn tells_apart(self, (least, greatest): (u64, u64)) -> bool {
-        let Steps::Fractions { width } = self else { return true };
-        let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
-        furthest / width < WHOLE_MAX
+        let Steps::Fractions(width) = self else { return true };
+        width.tells_apart(f64_of_code(least).abs().max(f64_of_code(greatest).abs()))
     }
 
     fn check(self, (least, greatest): (u64, u64)) -> Result<()> {
-        let Steps::Fractions { width } = self else { return Ok(()) };
+        let Steps::Fractions(width) = self else { return Ok(()) };
         let furthest = f64_of_code(least).abs().max(f64_of_code(greatest).abs());
         match self.tells_apart((least, greatest)) {
             true => Ok(()),
             false => Err(Error::new(ErrorKind::Usage, "counting by steps")
                 .expected("steps that numbers of 53 bits tell apart")
-                .found(format!("steps of {width} of numbers up to {furthest}"))),
+                .found(format!("steps of {} of numbers up to {furthest}", width.as_f64()))),
         }
     }
 }
@@ -276,6 +262,7 @@ impl Counting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::code_of_f64;
 
     #[test]
     fn a_value_lies_between_the_beginning_of_its_step_and_of_the_next() {
@@ -294,20 +281,8 @@ mod tests {
             }
         }
         assert_eq!(Steps::Whole { zero: 0, width: 10 }.start(-1), None);
-        for width in [0.1, 0.3, 1.0, 2.5, 1e-3] {
-            let steps = Steps::Fractions { width };
-            for nth in -3_000..3_000 {
-                for number in [f64::from(nth) * width, f64::from(nth) / 10.0, f64::from(nth) * 0.7]
-                {
-                    let code = code_of_f64(number).unwrap();
-                    let step = steps.number(code);
-                    assert!(step as f64 * width <= number, "{number} by {width}");
-                    assert!(number < (step + 1) as f64 * width, "{number} by {width}");
-                }
-            }
-        }
         let [few, far] = [1.0, 1e15].map(|number| code_of_f64(number).unwrap());
-        assert!(Steps::Fractions { width: 0.1 }.check((few, few)).is_ok());
-        assert!(Steps::Fractions { width: 0.01 }.check((few, far)).is_err());
+        assert!(Steps::Fractions(DecimalWidth::new(0.1)).check((few, few)).is_ok());
+        assert!(Steps::Fractions(DecimalWidth::new(0.01)).check((few, far)).is_err());
     }
 }

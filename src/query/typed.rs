@@ -286,7 +286,7 @@ mod tests {
             ("a AND year:[1 TO x]", "'x'", None),
             ("weight:nan", "'nan'", Some(7..10)),
             ("date:2010-02-30", "'2010-02-30'", Some(5..15)),
-            ("new:1", "'1'", Some(4..5)),
+            ("new:2", "'2'", Some(4..5)),
             ("year:PHRASE [1 2]", "'1 2'", None),
             ("year:19*", "a pattern", None),
             ("year:19~1", "a pattern", None),

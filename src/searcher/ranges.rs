@@ -2,7 +2,7 @@
 
 use super::facet::calendar;
 use crate::error::{Error, ErrorKind, Result};
-use crate::facet::{AddressRange, Steps};
+use crate::facet::{AddressRange, DecimalWidth, Steps};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Interval, Timestamp, Value, Zone};
 use std::fmt;
@@ -195,7 +195,9 @@ pub(super) fn steps_of(field: &Field, width: &Value) -> Result<Steps> {
     let zero = zero_of(field.kind);
     let is_fraction = field.kind == FieldKind::F64;
     match code.filter(|code| *code > zero) {
-        Some(code) if is_fraction => Ok(Steps::Fractions { width: value::f64_of_code(code) }),
+        Some(code) if is_fraction => {
+            Ok(Steps::Fractions(DecimalWidth::new(value::f64_of_code(code))))
+        }
         Some(code) => Ok(Steps::Whole { zero, width: code - zero }),
         None => Err(wrong("a number of the field above zero".to_owned())),
     }
@@ -243,12 +245,12 @@ impl Suitable {
                 let steps = widths.map_while(|width| width.ok().filter(|it: &f64| it.is_finite()));
                 let mut steps = steps
                     .filter(|width| *width > 0.0)
-                    .map(|width| Steps::Fractions { width })
+                    .map(|width| Steps::Fractions(DecimalWidth::new(width)))
                     .filter(|steps| steps.tells_apart((least, greatest)));
                 let fits = |steps: &Steps| steps.n_between((least, greatest)) <= n;
-                let widest =
-                    Steps::Fractions { width: if furthest > 0.0 { f64::MAX } else { 1.0 } };
-                Suitable::Steps(steps.find(fits).unwrap_or(widest))
+                let widest = if furthest > 0.0 { f64::MAX } else { 1.0 };
+                let widest = || Steps::Fractions(DecimalWidth::new(widest));
+                Suitable::Steps(steps.find(fits).unwrap_or_else(widest))
             }
             kind => {
                 let zero = zero_of(kind);

@@ -55,34 +55,54 @@ pub(super) enum Scaled {
     Above(i128),
 }
 
-/// Reads `-12.50`; `None` for what is no such number. Numbers beyond 38 digits are the greatest there are.
+/// Reads `-12.50` and `-1.25e1`; `None` for what is no such number. Numbers beyond 36 digits are the greatest there are.
 pub(super) fn scaled(text: &str, scale: u8) -> Option<Scaled> {
-    let (is_negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
+    let (is_negative, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => (true, unsigned),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent_of(exponent)?),
+        None => (unsigned, 0),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if (whole.is_empty() && fraction.is_empty()) || !are_digits(whole) || !are_digits(fraction) {
         return None;
     }
-    let kept = fraction.len().min(usize::from(scale));
-    let (kept, rest) = fraction.split_at(kept);
-    let zeros = usize::from(scale) - kept.len();
-    // What is beyond all that a field can hold may be cut off there.
-    const MOST: i128 = i128::MAX / 100;
-    let digits = whole.bytes().chain(kept.bytes()).chain(std::iter::repeat_n(b'0', zeros));
-    let number = digits.fold(0i128, |sum, digit| match sum > MOST {
+    // Digits before the point, once it stands where the exponent and the scale move it to.
+    let places = exponent.saturating_add(i64::from(scale)).saturating_add(whole.len() as i64);
+    let kept = usize::try_from(places).unwrap_or(0);
+    let written = || whole.bytes().chain(fraction.bytes());
+    let zeros = kept.saturating_sub(whole.len() + fraction.len()).min(DIGITS_MAX);
+    let digits = written().take(kept).chain(std::iter::repeat_n(b'0', zeros));
+    let number = digits.fold(0i128, |sum, digit| match sum > BEYOND {
         true => sum,
         false => sum * 10 + i128::from(digit - b'0'),
     });
-    let is_exact = rest.bytes().all(|digit| digit == b'0');
+    let is_exact = written().skip(kept).all(|digit| digit == b'0');
     Some(match (is_negative, is_exact) {
         (false, true) => Scaled::Exactly(number),
         (true, true) => Scaled::Exactly(-number),
         (false, false) => Scaled::Above(number),
         (true, false) => Scaled::Above(-number - 1),
     })
+}
+
+/// What is beyond all that a field can hold may be cut off there.
+const BEYOND: i128 = i128::MAX / 100;
+/// Zeros that make any number but nought one beyond.
+const DIGITS_MAX: usize = 38;
+
+/// The number behind an `e`; one of more digits than fit is the greatest there is.
+fn exponent_of(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let is_negative = text.starts_with('-');
+    let most = if is_negative { i64::MIN } else { i64::MAX };
+    Some(text.parse().unwrap_or(most))
 }
 
 #[cfg(test)]
@@ -116,7 +136,25 @@ mod tests {
             ("", 0, None),
             (".", 0, None),
             ("-", 0, None),
-            ("1e3", 0, None),
+            ("1e3", 0, Some(Exactly(1_000))),
+            ("1.5E+01", 0, Some(Exactly(15))),
+            ("-2.5e-3", 4, Some(Exactly(-25))),
+            ("-2.5e-3", 3, Some(Above(-3))),
+            ("2500e-2", 0, Some(Exactly(25))),
+            ("1e-400", 2, Some(Above(0))),
+            ("-1e-400", 2, Some(Above(-1))),
+            ("0e99999999999999999999", 2, Some(Exactly(0))),
+            ("0.00e-99999999999999999999", 2, Some(Exactly(0))),
+            (".5e1", 0, Some(Exactly(5))),
+            ("00012", 0, Some(Exactly(12))),
+            ("e3", 0, None),
+            (".e3", 0, None),
+            ("1e", 0, None),
+            ("1e+", 0, None),
+            ("1e1.5", 0, None),
+            ("1e1e1", 0, None),
+            ("1e+-1", 0, None),
+            ("1e١", 0, None),
             ("1_000", 0, None),
             ("--1", 0, None),
             ("١", 0, None),
@@ -124,7 +162,13 @@ mod tests {
         for (text, scale, expected) in cases {
             assert_eq!(scaled(text, scale), expected, "{text}");
         }
-        let Some(Exactly(far)) = scaled(&"9".repeat(99), 18) else { panic!() };
-        assert!(far > i128::from(u64::MAX));
+        for far in ["9".repeat(99), "1e99".into(), "0.1e99999999999999999999".into()] {
+            let Some(Exactly(number)) = scaled(&far, 18) else { panic!("{far}") };
+            assert!(number > i128::from(u64::MAX), "{far}");
+        }
+        let long = format!("0.1{}", "0".repeat(400));
+        assert_eq!(scaled(&long, 2), Some(Exactly(10)));
+        assert_eq!(scaled(&format!("{long}1"), 2), Some(Above(10)));
+        assert_eq!(scaled(&format!("{long}e400"), 0).is_some(), true);
     }
 }

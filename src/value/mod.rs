@@ -101,7 +101,7 @@ impl Value {
             Value::F64(number) if number.is_infinite() => {
                 Cow::Borrowed(if *number > 0.0 { "1e999" } else { "-1e999" })
             }
-            // Whole numbers far apart: without an exponent, which fields of whole numbers do not read.
+            // Whole numbers far apart: with all of their digits, which are those of a text, too.
             Value::F64(number) if is_spaced(*number) => {
                 let is_in_reach = number.abs() < u64::MAX as f64;
                 Cow::Owned(match is_in_reach {

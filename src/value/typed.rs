@@ -89,6 +89,8 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         (FieldKind::Date, Value::Text(text)) => {
             date::micros(text).map(|micros| of_i64(*micros.start()))
         }
+        (FieldKind::Bool, Value::I64(0) | Value::U64(0)) => Ok(0),
+        (FieldKind::Bool, Value::I64(1) | Value::U64(1)) => Ok(1),
         (FieldKind::Bool | FieldKind::Date, Value::I64(_) | Value::U64(_) | Value::F64(_)) => {
             Err(refused())
         }
@@ -177,13 +179,25 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
             }
         }
         FieldKind::Bool => {
-            let is_true = text.parse::<bool>().map_err(|_| refused())?;
+            let is_true = boolean(text).ok_or_else(refused)?;
             Ok(Span::exactly(is_true.into()))
         }
         FieldKind::Date => date::micros(text).map(Span::of_micros),
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
             Err(refused())
         }
+    }
+}
+
+/// Reads what databases write for true and false, in whatever case.
+fn boolean(text: &str) -> Option<bool> {
+    const TRUE: [&str; 6] = ["true", "t", "yes", "y", "on", "1"];
+    const FALSE: [&str; 6] = ["false", "f", "no", "n", "off", "0"];
+    let is_in = |words: [&str; 6]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+    match (is_in(TRUE), is_in(FALSE)) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
     }
 }
 
@@ -293,7 +307,7 @@ pub(super) fn takes(kind: FieldKind) -> String {
         FieldKind::I64 => format!("a whole number from {} to {}", i64::MIN, i64::MAX),
         FieldKind::U64 => format!("a whole number from 0 to {}", u64::MAX),
         FieldKind::F64 => "a finite number, a whole one of at most 53 bits".into(),
-        FieldKind::Bool => "true or false".into(),
+        FieldKind::Bool => "true or false, yes or no, 1 or 0".into(),
         FieldKind::Date => "a date".into(),
         FieldKind::Decimal { scale } => {
             let [least, most] = [u64::MIN, u64::MAX].map(|code| value(kind, code));
@@ -380,7 +394,33 @@ pub(super) mod tests {
             (FieldKind::F64, Value::from(3), "3"),
             (FieldKind::F64, Value::from("1e3"), "1000"),
             (FieldKind::F64, Value::from(-0.0), "0"),
+            (FieldKind::F64, Value::from(format!("0.1{}", "0".repeat(400))), "0.1"),
+            (FieldKind::F64, Value::from("1e-400"), "0"),
+            (FieldKind::F64, Value::from("1.5E+01"), "15"),
+            (FieldKind::F64, Value::from("-2.5e-3"), "-0.0025"),
+            (FieldKind::I64, Value::from("1e3"), "1000"),
+            (FieldKind::I64, Value::from("-1.5E+01"), "-15"),
+            (FieldKind::I64, Value::from("1.0"), "1"),
+            (FieldKind::I64, Value::from("9223372036854775807e0"), "9223372036854775807"),
+            (FieldKind::U64, Value::from("18446744073709551615.000e-0"), "18446744073709551615"),
+            (FieldKind::U64, Value::from("2500e-2"), "25"),
+            (decimal, Value::from("125e-2"), "1.25"),
+            (decimal, Value::from("1.25E2"), "125.00"),
             (FieldKind::Bool, Value::from("true"), "true"),
+            (FieldKind::Bool, Value::from("True"), "true"),
+            (FieldKind::Bool, Value::from("TRUE"), "true"),
+            (FieldKind::Bool, Value::from("yes"), "true"),
+            (FieldKind::Bool, Value::from("Y"), "true"),
+            (FieldKind::Bool, Value::from(" t "), "true"),
+            (FieldKind::Bool, Value::from("ON"), "true"),
+            (FieldKind::Bool, Value::from("1"), "true"),
+            (FieldKind::Bool, Value::from(1), "true"),
+            (FieldKind::Bool, Value::from(1u8), "true"),
+            (FieldKind::Bool, Value::from(0), "false"),
+            (FieldKind::Bool, Value::from("No"), "false"),
+            (FieldKind::Bool, Value::from("F"), "false"),
+            (FieldKind::Bool, Value::from("off"), "false"),
+            (FieldKind::Bool, Value::from("0"), "false"),
             (FieldKind::Date, Value::from("2010-12"), "2010-12-01T00:00:00Z"),
             (decimal, Value::from(12.5), "12.50"),
             (decimal, Value::from("12.500"), "12.50"),
@@ -405,8 +445,21 @@ pub(super) mod tests {
             (FieldKind::F64, Value::from(f64::NAN), "a number (NaN)"),
             (FieldKind::F64, Value::from("inf"), "'inf'"),
             (FieldKind::F64, Value::from("1e999"), "'1e999'"),
-            (FieldKind::Bool, Value::from(1), "a whole number (1)"),
-            (FieldKind::Bool, Value::from("yes"), "'yes'"),
+            (FieldKind::I64, Value::from("1e"), "'1e'"),
+            (FieldKind::I64, Value::from("15e-1"), "'15e-1'"),
+            (FieldKind::I64, Value::from("1e-400"), "'1e-400'"),
+            (FieldKind::U64, Value::from("-1e0"), "'-1e0'"),
+            (FieldKind::I64, Value::from("1e400"), "'1e400'"),
+            (FieldKind::Date, Value::from("1e3"), "'1e3'"),
+            (FieldKind::Date, Value::from("2.01e3"), "'2.01e3'"),
+            (decimal, Value::from("1e-3"), "'1e-3'"),
+            (decimal, Value::from("1e99"), "'1e99'"),
+            (FieldKind::Bool, Value::from(2), "a whole number (2)"),
+            (FieldKind::Bool, Value::from(1.0), "a number (1)"),
+            (FieldKind::Bool, Value::from("yess"), "'yess'"),
+            (FieldKind::Bool, Value::from("11"), "'11'"),
+            (FieldKind::Bool, Value::from("1.0"), "'1.0'"),
+            (FieldKind::Bool, Value::from(""), "''"),
             (FieldKind::Date, Value::from(2010), "a whole number (2010)"),
             (FieldKind::Date, Value::from("2010-02-30"), "'2010-02-30'"),
             (decimal, Value::from("12.505"), "'12.505'"),

@@ -20,6 +20,7 @@ mod estimates;
 mod events;
 mod expansions;
 mod facet_ranges;
+mod facet_steps;
 mod facets;
 mod failing;
 mod few_deleted;
