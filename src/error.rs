@@ -250,6 +250,12 @@ impl Error {
         self
     }
 
+    /// The same without its place in the query, for a message that shows what stands there.
+    pub(crate) fn without_place(mut self) -> Self {
+        self.0.span = None;
+        self
+    }
+
     /// What the reader of the message can do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -217,6 +217,12 @@ fn refused(pattern: &str, error: &dense::BuildError) -> Error {
             .found(format!("more for {} bytes of pattern: {reason}", pattern.len()))
             .hint("fewer or shorter repetitions make it smaller; Limits::regex_bytes raises it");
     }
+    if reason.contains("word boundar") {
+        return Error::new(ErrorKind::Query, what)
+            .expected("an expression without word boundaries as \\b")
+            .found(format!("'{pattern}'"))
+            .hint("terms are single words, and an expression matches a term as a whole: leave \\b out, or write .* where the term may go on");
+    }
     Error::new(ErrorKind::Query, what).found(reason)
 }
 

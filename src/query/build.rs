@@ -18,6 +18,29 @@ impl Query {
         Query::word(text).in_field(field)
     }
 
+    /// Words of a text, side by side, without any syntax; no document where there are none.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// assert_eq!(Query::words("10:30 AND (milk").to_string(), r"10\:30 \AND \(milk");
+    /// ```
+    ///
+    /// A text from a search box may have more words than an index [takes](crate::Limits), which
+    /// [`Query::parse_lenient`] leaves out.
+    pub fn words(text: &str) -> Self {
+        Query::side_by_side(text.split_whitespace().map(Query::word).collect())
+    }
+
+    /// Alternatives as the parser reads them; no document where there are none.
+    pub(super) fn side_by_side(mut should: Vec<Query>) -> Self {
+        match should.len() {
+            0 => Query::Nothing,
+            1 => should.remove(0),
+            _ => Query::Group { must: vec![], should, must_not: vec![], minimum: None },
+        }
+    }
+
     /// An exact value of a keyword or typed field.
     pub fn value(field: impl Into<String>, value: impl Into<Value>) -> Self {
         match value.into() {

@@ -62,7 +62,12 @@ impl Rewriter<'_> {
         let is_text = self.schema.get(field).kind == FieldKind::Text;
         Ok(Some(match query {
             Query::Wildcard { pattern, .. } => {
-                let pieces = WildcardPiece::parse(pattern).into_iter();
+                let pieces = WildcardPiece::parse(pattern);
+                let pieces = match self.schema.get(field).kind {
+                    FieldKind::Path { separator } => in_paths(pieces, separator),
+                    _ => pieces,
+                };
+                let pieces = pieces.into_iter();
                 TermPattern::Wildcard(pieces.flat_map(|piece| in_case(piece, is_text)).collect())
             }
             Query::Regex { pattern, .. } => TermPattern::Regex(pattern.clone()),
@@ -113,7 +118,13 @@ impl Rewriter<'_> {
     fn one_of(&mut self, id: FieldId, values: &[String]) -> Result<Normal> {
         let (mut set, mut any) = (vec![], vec![]);
         for value in values {
-            self.check_path(id, value)?;
+            if let Some(path) = self.path(id, value)? {
+                match path.is_empty() {
+                    true => any.push(Normal::Exists(id)),
+                    false => set.push(path.into_bytes()),
+                }
+                continue;
+            }
             let mut terms = self.tokens(id, value)?;
             match terms.len() {
                 1 => set.extend(terms.pop().map(String::into_bytes)),
@@ -143,14 +154,30 @@ impl Rewriter<'_> {
         Ok(self.or(any))
     }
 
-    /// Refuses what is no path in a field of paths.
-    pub(super) fn check_path(&self, id: FieldId, text: &str) -> Result<()> {
+    /// The canonical form of a path, which is empty for the root; `None` in a field of another kind.
+    pub(super) fn path(&self, id: FieldId, text: &str) -> Result<Option<String>> {
         let field = self.schema.get(id);
-        let FieldKind::Path { separator } = field.kind else { return Ok(()) };
-        value::check_path(text, separator).map_err(|wrong| {
+        let FieldKind::Path { separator } = field.kind else { return Ok(None) };
+        let path = value::canonical_path(text, separator);
+        // Above all names is everything that has any. A text that is empty may be a slip.
+        if path.is_empty() && !text.is_empty() {
+            return Ok(Some(String::new()));
+        }
+        value::read_path(text, separator).map(|path| Some(path.into_owned())).map_err(|wrong| {
             let what = format!("looking in the path field '{}'", field.name);
             Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found)
         })
+    }
+
+    /// The beginning of a term, or a part of one, as the terms of its field are written.
+    pub(super) fn as_in_terms(&self, id: FieldId, text: &str, is_prefix: bool) -> String {
+        match self.schema.get(id).kind {
+            FieldKind::Path { separator } if is_prefix => {
+                value::canonical_path_prefix(text, separator).into_owned()
+            }
+            FieldKind::Path { separator } => value::canonical_path(text, separator).into_owned(),
+            _ => text.to_owned(),
+        }
     }
 
     /// What stands in the dictionary for a text that is one word.
@@ -167,7 +194,7 @@ impl Rewriter<'_> {
         match (field.kind, self.analyzers.plain_word(field, text)) {
             (FieldKind::Text, Some(word)) => Ok(vec![word]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
-            _ => Ok(vec![text.to_owned()]),
+            _ => Ok(vec![self.as_in_terms(id, text, false)]),
         }
     }
 }
@@ -178,6 +205,25 @@ impl TermPattern {
         let Fuzziness { distance, prefix_len, transpositions } = fuzziness;
         TermPattern::Fuzzy { text, distance, prefix_len, transpositions }
     }
+}
+
+/// A pattern without separators that mean nothing in paths: at its ends, and behind another.
+fn in_paths(mut pieces: Vec<WildcardPiece>, separator: char) -> Vec<WildcardPiece> {
+    let (separator, escape) = (WildcardPiece::Char(separator), WildcardPiece::Char('\\'));
+    let mut is_escaped = false;
+    // As if one stood before the pattern.
+    let mut is_behind_one = true;
+    pieces.retain(|piece| {
+        let is_separator = *piece == separator && !is_escaped;
+        is_escaped = *piece == escape && escape != separator && !is_escaped;
+        let means_nothing = is_separator && is_behind_one;
+        is_behind_one = is_separator;
+        !means_nothing
+    });
+    if is_behind_one {
+        pieces.pop();
+    }
+    pieces
 }
 
 /// A piece as it is in the terms of a text field.

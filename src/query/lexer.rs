@@ -19,7 +19,16 @@ pub(super) fn is_special(c: char) -> bool {
 
 /// Whether a character means something where a word could start, beside [`is_special`].
 pub(super) fn is_special_at_start(c: char) -> bool {
-    matches!(c, '+' | '-' | '!' | '/' | '<' | '>')
+    matches!(c, '+' | '-' | '!' | '/' | '<' | '>') || is_typographic_quote(c)
+}
+
+/// Whether a character is the quote of the language, or what word processors and phones make of it.
+pub(super) fn is_quote(c: char) -> bool {
+    c == '"' || is_typographic_quote(c)
+}
+
+fn is_typographic_quote(c: char) -> bool {
+    matches!(c, '“' | '”' | '„' | '‟')
 }
 
 #[derive(Debug, PartialEq)]
@@ -111,11 +120,16 @@ impl<'q> Lexer<'q> {
                     .hint("write \\} for the character itself"));
             }
             (Some(':'), _) if !after_field => {
+                return Err(self.no_field(start));
+            }
+            (Some(c), _) if is_typographic_quote(c) => {
                 return Err(self
-                    .refuse(start..start + 1)
-                    .expected("the name of a field before ':'")
-                    .found("none")
-                    .hint("write \\: for the character itself"));
+                    .refuse(start..start + c.len_utf8())
+                    .expected("a word or a quote")
+                    .found(format!("the quotation mark '{c}' of print"))
+                    .hint(format!(
+                        "write \" before and behind a phrase, or \\{c} for the character itself"
+                    )));
             }
             (Some(c @ ('^' | '~')), _) => {
                 return Err(self
@@ -182,11 +196,52 @@ impl<'q> Lexer<'q> {
         Ok(Some(tie))
     }
 
-    fn rest(&self) -> &'q str {
+    /// A colon where a word could begin.
+    #[cold]
+    fn no_field(&self, at: usize) -> Error {
+        let before = &self.query[..at];
+        let error = self.refuse(at..at + 1).expected("the name of a field before ':'");
+        let word = before.trim_end().rsplit(is_special).next().unwrap_or_default();
+        match before.ends_with(char::is_whitespace) && !word.is_empty() {
+            true => error.found("a blank").hint(format!(
+                "write {word}: without a blank between them, or \\: for the character itself"
+            )),
+            false => error.found("none").hint("write \\: for the character itself"),
+        }
+    }
+
+    /// The position, in bytes.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What has not been read yet.
+    pub(super) fn rest(&self) -> &'q str {
         &self.query[self.at..]
     }
 
-    fn skip_blanks(&mut self) {
+    /// Goes on behind these bytes.
+    pub(super) fn skip(&mut self, n_bytes: usize) {
+        self.at += n_bytes;
+    }
+
+    /// Everything up to a blank, a quote or a bracket, where a backslash takes what means something literally.
+    pub(super) fn chunk(&mut self) -> String {
+        let mut text = String::new();
+        while let Some(c) = self.rest().chars().next().filter(|c| !ends_word(*c)) {
+            self.at += c.len_utf8();
+            let escaped = self
+                .rest()
+                .chars()
+                .next()
+                .filter(|next| c == '\\' && (is_special(*next) || is_special_at_start(*next)));
+            self.at += escaped.map_or(0, char::len_utf8);
+            text.push(escaped.unwrap_or(c));
+        }
+        text
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
@@ -216,9 +271,12 @@ impl<'q> Lexer<'q> {
         let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
         let span = self.at - 1..self.at + digits.len();
         self.at += digits.len();
-        digits.parse().map_err(|_| {
-            let found = if digits.is_empty() { "no number" } else { digits };
-            self.refuse(span).expected(what).found(found)
+        digits.parse().map_err(|_| match digits.is_empty() {
+            true => self.refuse(span).expected(what).found("no number"),
+            false => self
+                .refuse(span)
+                .expected(format!("{what}, a number of at most {}", u32::MAX))
+                .found(digits),
         })
     }
 
@@ -336,13 +394,14 @@ impl<'q> Lexer<'q> {
 
     fn regex(&mut self) -> Result<Token> {
         let start = self.at;
+        let literal = "a text that begins with '/' stands in quotes, \"/usr/lib\", or write \\/";
         let mut chars = self.rest().char_indices().skip(1);
         while let Some((at, c)) = chars.next() {
             match c {
                 '/' => {
                     let pattern = &self.query[start + 1..start + at];
                     self.at = start + at + 1;
-                    self.end_of_atom()?;
+                    self.end_of_atom().map_err(|error| error.hint(literal))?;
                     return Ok(Token::Leaf(Query::regex(pattern)));
                 }
                 '\\' => drop(chars.next()),
@@ -353,7 +412,7 @@ impl<'q> Lexer<'q> {
             .refuse(start..start + 1)
             .expected("a closing '/'")
             .found("the end of the query")
-            .hint("write \\/ for the character itself"))
+            .hint(literal))
     }
 
     /// `[a TO b}`; the position is at the opening bracket.
@@ -369,21 +428,32 @@ impl<'q> Lexer<'q> {
         let to = self.value("TO")?;
         if !to.plain || to.text != "TO" {
             let found = format!("'{}'", to.text);
-            return Err(self
-                .refuse(to.span)
-                .expected("TO between the ends of a range")
-                .found(found)
-                .hint("lists are written IN [a b]"));
+            let error =
+                self.refuse(to.span).expected("TO between the ends of a range").found(found);
+            let inside = self.rest();
+            let inside = &inside[..inside.find([']', '}']).unwrap_or(inside.len())];
+            return Err(match inside.split_whitespace().any(|word| word == "TO") {
+                true => error.hint(
+                    "a value with a blank stands in quotes: [\"2020-01-01 10:00\" TO \"2020-01-02 10:00\"]",
+                ),
+                false => error.hint("lists are written IN [a b]"),
+            });
         }
         let upper = self.value("a value or '*'")?;
         self.skip_blanks();
         let close = self.rest().chars().next();
         let Some(close @ (']' | '}')) = close else {
             let end = self.at + close.map_or(0, char::len_utf8);
-            return Err(self
+            let error = self
                 .refuse(self.at..end)
                 .expected("']' or '}' after the end of a range")
-                .found(close.map_or("the end of the query".into(), |c| format!("'{c}'"))));
+                .found(close.map_or("the end of the query".into(), |c| format!("'{c}'")));
+            return Err(match close {
+                Some(_) => error.hint(
+                    "a value with a blank stands in quotes: [2020-01-01 TO \"2020-01-02 10:00\"]",
+                ),
+                None => error,
+            });
         };
         self.at += 1;
         self.end_of_atom()?;
@@ -550,11 +620,17 @@ impl<'q> Lexer<'q> {
                     self.escaped()?
                 }
                 ':' if !after_field && wild > 0 => {
-                    return Err(self
+                    let error = self
                         .refuse(start..self.at)
                         .expected("the name of one field before ':'")
-                        .found(format!("'{}'", &self.query[start..self.at]))
-                        .hint("write \\: for the character itself, {a b}: for several fields"));
+                        .found(format!("'{}'", &self.query[start..self.at]));
+                    return Err(match pattern == "*" && self.rest().starts_with(":*") {
+                        true => {
+                            error.hint("every document is *, every one with a title is title:*")
+                        }
+                        false => error
+                            .hint("write \\: for the character itself, {a b}: for several fields"),
+                    });
                 }
                 ':' if !after_field => return self.field(start, text),
                 '~' => return self.fuzzy(start, text, wild > 0),
@@ -614,6 +690,17 @@ impl<'q> Lexer<'q> {
         let mut fuzziness = Fuzziness::default();
         if self.rest().starts_with(|c: char| c.is_ascii_digit()) {
             let at = self.at;
+            let number = self.rest();
+            let number = &number
+                [..number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len())];
+            if number.contains('.') {
+                let word = &self.query[start..at - 1];
+                return Err(self
+                    .refuse(at..at + number.len())
+                    .expected("how many letters may differ: 0, 1 or 2")
+                    .found(number)
+                    .hint(format!("a similarity is not read: write {word}~1 or {word}~2")));
+            }
             let distance = self.whole_number("a distance of at most 2")?;
             fuzziness.distance = u8::try_from(distance).unwrap_or(u8::MAX);
             if fuzziness.distance > Fuzziness::DISTANCE_MAX {

@@ -29,7 +29,8 @@
 //! side by side are one group: a document must match all clauses with `+` and none with `-`; the
 //! others are alternatives, of which it must match one where there is no `+`. A group of negatives
 //! alone is everything but those. Operators are upper case only, and TO, IN, MAX and PHRASE are words
-//! where they stand for nothing else. `\` takes the next character literally.
+//! where they stand for nothing else. `\` takes the next character literally. The quotation marks of print, “ and „, are
+//! refused where a word could begin: a phrase stands between `"`.
 //!
 //! | written | matches |
 //! |---|---|
@@ -83,6 +84,9 @@
 //! # Ok::<(), treepie::Error>(())
 //! ```
 //!
+//! A search box has [`Query::parse_lenient`], which reads whatever is typed; [`Query::words`] knows no syntax at all, and
+//! [`escape`] makes a text literal.
+//!
 //! Cost: parsing takes one pass over at most [`QUERY_BYTES_MAX`] bytes, printing one walk over the
 //! tree. Trees from [`parse`] are at most [`DEPTH_MAX`] brackets deep; a tree built by hand may be of
 //! any depth: it is copied, compared, printed and dropped without recursion, and refused when it is
@@ -114,13 +118,17 @@ pub use crate::expansion::{
 };
 pub use build::GroupBuilder;
 pub use caret::render_caret;
-pub use parser::{CLAUSES_MAX, DEPTH_MAX, DefaultOperator, ParseOptions, QUERY_BYTES_MAX, parse};
+pub use parser::{
+    CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,
+    parse,
+};
 pub(crate) use phrase::PhraseSpec;
 pub use phrase::{
     NEAR_WORDS_MAX, PHRASE_PATTERN_LISTS_MAX, PHRASE_PATTERN_POSITIONS_MAX, PHRASE_PATTERNS_MAX,
     READINGS_MAX,
 };
 pub use phrase_of::PhrasePart;
+pub use print::escape;
 pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub(crate) use rewrite::{Normal, rewrite};
 pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};

@@ -202,10 +202,14 @@ impl Rewriter<'_> {
         }
         if !field.kind.is_text() {
             self.count_terms(1, place)?;
-            if !shape.prefix {
-                self.check_path(id, text).map_err(|error| located(&place.text, error))?;
+            if shape.prefix {
+                return self.word(id, self.as_in_terms(id, text, true), true);
             }
-            return self.word(id, text.to_owned(), shape.prefix);
+            let path = self.path(id, text).map_err(|error| located(&place.text, error))?;
+            return match path {
+                Some(path) if path.is_empty() => Ok(Normal::Exists(id)),
+                path => self.word(id, path.unwrap_or_else(|| text.to_owned()), false),
+            };
         }
         if self.has_room_for_terms()
             && let Some(term) = self.analyzers.plain_word(field, text)

@@ -303,6 +303,40 @@ fn print_fields(
     f.write_str("}:")
 }
 
+/// Text that [`parse`](super::parse) reads as these words: what means something in the query language has a backslash
+/// before it, and blanks stay. A text without words is an empty value in quotes.
+///
+/// ```
+/// use treepie::query::{ParseOptions, Query, escape, parse};
+///
+/// let text = "10:30 AND (milk";
+/// assert_eq!(escape(text), r"10\:30 \AND \(milk");
+/// assert_eq!(parse(&escape(text), &ParseOptions::default())?, Query::words(text));
+/// # Ok::<(), treepie::Error>(())
+/// ```
+pub fn escape(text: &str) -> String {
+    struct Word<'t>(&'t str);
+
+    impl fmt::Display for Word<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            print_word(self.0, f)
+        }
+    }
+
+    if text.trim().is_empty() {
+        return "\"\"".to_owned();
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for part in text.split_inclusive(char::is_whitespace) {
+        let word = part.trim_end();
+        if !word.is_empty() {
+            write!(escaped, "{}", Word(word)).expect("a string takes everything");
+        }
+        escaped.push_str(&part[word.len()..]);
+    }
+    escaped
+}
+
 /// Prints a word so that the lexer reads exactly this word again.
 fn print_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if word.is_empty() {

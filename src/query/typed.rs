@@ -138,7 +138,14 @@ impl Rewriter<'_> {
 fn span(field: &Field, text: &str) -> Result<Span> {
     value::span_in(field, text).map_err(|wrong| {
         let what = format!("looking in the {} field '{}'", field.kind.name(), field.name);
-        Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found)
+        let error = Error::new(ErrorKind::Query, what).expected(wrong.expected).found(wrong.found);
+        match text.split_once("..") {
+            Some((from, to)) => {
+                let end = |end: &str| if end.is_empty() { "*".to_owned() } else { shortened(end) };
+                error.hint(format!("a range is written [{} TO {}]", end(from), end(to)))
+            }
+            None => error,
+        }
     })
 }
 

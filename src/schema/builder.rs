@@ -222,10 +222,10 @@ impl SchemaBuilder {
                     .found(format!("{zone:?}")));
             }
             if let FieldKind::Path { separator } = field.kind
-                && (separator == '\\' || separator.is_control())
+                && separator.is_control()
             {
                 return Err(wrong(format!("declaring the path field '{}'", field.name))
-                    .expected("a separator other than a backslash and control characters")
+                    .expected("a separator that is no control character")
                     .found(format!("{separator:?}")));
             }
         }

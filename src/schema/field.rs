@@ -78,12 +78,15 @@ pub enum FieldKind {
         /// Digits behind the point.
         scale: u8,
     },
-    /// A path of a hierarchy, as `home/kitchen/pans`: names with a separator between them, none of them empty. A document
+    /// A path of a hierarchy, as `home/kitchen/pans`: names with a separator between them. A document
     /// has it and all that it is below, so that it is found and counted by `home` and by `home/kitchen`, too; see
-    /// [`ValueFacet::under`](crate::ValueFacet::under). A separator or a backslash in a name has a backslash before it, as
-    /// [`Value::path`](crate::Value::path) writes it.
+    /// [`ValueFacet::under`](crate::ValueFacet::under).
+    ///
+    /// Separators before the first name and behind the last mean nothing, and several between two names mean one, in
+    /// documents as in queries: `/usr/lib/` is `usr/lib`. A separator or a backslash in a name has a backslash before it, as
+    /// [`Value::path`](crate::Value::path) writes it; with a backslash as the separator, for `C:\dir`, nothing is escaped.
     Path {
-        /// What stands between two names; neither a backslash nor a control character.
+        /// Stands between two names; no control character.
         separator: char,
     },
     /// An address of the Internet Protocol, of version 4 or 6; both stand in one order, that of version 6.

@@ -62,7 +62,7 @@ use crate::ids::{DocId, FieldId};
 use crate::limits::{self, Limits};
 use crate::phrase::PhraseReader;
 use crate::plan::{self, CostModel, Costs, Goal, Plan, PlanOptions, PlanScratch};
-use crate::query::{self, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
+use crate::query::{self, LenientQuery, Normal, ParseOptions, PhraseSpec, Query, ScoringOptions};
 use crate::ranking::bm25::{FieldScoring, FieldScorings, Parameters};
 use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::pruned::{self, PhraseScratch};
@@ -136,8 +136,14 @@ pub(crate) struct Setting {
 type Scratch = (PlanScratch, ExecutionScratch);
 
 impl Searcher {
-    /// How texts of queries are read where nothing else is said, with the limits of the index.
+    /// How texts of queries are read where nothing else is said, with the limits of the index, and its schema for the
+    /// [lenient reading](Query::parse_lenient).
     pub fn parse_options(&self) -> ParseOptions {
+        let schema = Arc::new(self.schema().clone());
+        self.strict_options().vocabulary(schema, self.0.setting.analyzers.clone())
+    }
+
+    fn strict_options(&self) -> ParseOptions {
         ParseOptions::default().limits(self.0.setting.limits.unwrap_or_default())
     }
 
@@ -276,7 +282,29 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &self.parse_options())
+        query::parse(text, &self.strict_options())
+    }
+
+    /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.
+    ///
+    /// See [`Query::parse_lenient`], to which this gives the schema and the limits of the index.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Meeting at 10:30"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let read = searcher.parse_lenient("10:30 (meeting");
+    /// assert_eq!(searcher.count(&read.query)?, 1);
+    /// for remark in &read.remarks {
+    ///     eprintln!("{remark}");
+    /// }
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn parse_lenient(&self, text: &str) -> LenientQuery {
+        Query::parse_lenient(text, &self.parse_options())
     }
 
     /// Begins a search; nothing happens until [`run`](SearchBuilder::run).

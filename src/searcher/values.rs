@@ -205,6 +205,10 @@ impl ValueOptions {
     pub(super) fn wanted(&self, field: &Field) -> Result<ValuesWanted> {
         let ValueOptions { limit, order, minimum, .. } = *self;
         let mut filter = match (&self.under, field.kind) {
+            (None, FieldKind::Path { separator }) => {
+                let prefix = value::canonical_path_prefix(&self.prefix, separator);
+                TermFilter::default().with_prefix(&prefix)
+            }
             (None, _) => TermFilter::default().with_prefix(&self.prefix),
             (Some(path), FieldKind::Path { separator }) => {
                 let wrong = |expected, found: &str| {
@@ -215,11 +219,12 @@ impl ValueOptions {
                 if !self.prefix.is_empty() {
                     return Err(wrong("a path or a prefix".into(), "both"));
                 }
+                let path = value::canonical_path(path, separator);
                 if !path.is_empty() {
-                    value::check_path(path, separator)
+                    value::check_path(&path, separator)
                         .map_err(|refused| wrong(refused.expected, &refused.found))?;
                 }
-                TermFilter::default().with_names_below(path, separator)
+                TermFilter::default().with_names_below(&path, separator)
             }
             (Some(_), kind) => {
                 return Err(Error::new(ErrorKind::Usage, "counting what is below a path")

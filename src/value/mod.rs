@@ -32,7 +32,10 @@ pub use dates::Dates;
 pub use decimal::Decimal;
 pub(crate) use interval::Calendar;
 pub use interval::Interval;
-pub(crate) use path::{check as check_path, ends as path_ends, is_last_name};
+pub(crate) use path::{
+    canonical as canonical_path, canonical_prefix as canonical_path_prefix, check as check_path,
+    ends as path_ends, is_last_name, read as read_path,
+};
 pub(crate) use term::{address_term, exact_term, term, value_of_term};
 pub(crate) use typed::{
     NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, span_in, term_of_code,

@@ -72,6 +72,8 @@ pub(crate) struct DocumentBatch {
     pub(crate) n_docs: u32,
     /// Where stored chunks end, in documents of this batch.
     pub(crate) chunk_ends: Vec<u32>,
+    /// Whether any path has separators that mean nothing.
+    pub(crate) has_loose_paths: bool,
     value_bytes_of_chunk: usize,
 }
 
@@ -142,9 +144,10 @@ impl DocumentBatch {
             } else {
                 text = value.to_exact_text();
                 if let FieldKind::Path { separator } = kind {
-                    value::check_path(&text, separator).map_err(|wrong| {
+                    let path = value::read_path(&text, separator).map_err(|wrong| {
                         wrong.into_error(format!("indexing a value of the path field '{name}'"))
                     })?;
+                    self.has_loose_paths |= path.len() != text.len();
                 }
                 text.as_bytes()
             };

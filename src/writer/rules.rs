@@ -70,6 +70,16 @@ impl Rules {
     /// The term of a value of such a field.
     pub(crate) fn term(&self, id: FieldId, value: &Value) -> Result<Vec<u8>> {
         let field = self.schema.get(id);
+        if let FieldKind::Path { separator } = field.kind
+            && !value.is_null()
+        {
+            let text = value.to_exact_text();
+            let path = value::read_path(&text, separator).map_err(|wrong| {
+                let what = format!("looking for a value of the path field '{}'", field.name);
+                Error::new(ErrorKind::Usage, what).expected(wrong.expected).found(wrong.found)
+            })?;
+            return Ok(path.into_owned().into_bytes());
+        }
         if !field.kind.is_typed() && !value.is_null() {
             return Ok(value.to_exact_text().into_owned().into_bytes());
         }

@@ -16,6 +16,11 @@ use std::sync::Arc;
 
 /// Bytes of text tokenized at once: they stay in the processor's cache until their terms are looked up.
 const STEP_BYTES: usize = 64 << 10;
+/// Stands behind values, where the table of terms reads beyond them.
+const PADDING: &str = match str::from_utf8(&[0; 16]) {
+    Ok(zeros) => zeros,
+    Err(_) => "",
+};
 
 const _: () =
     assert!(TERM_BYTES_MAX == MAX_TERM_LEN, "analysis leaves out what no dictionary takes");
@@ -297,6 +302,11 @@ impl Worker {
         self.spans.clear();
         self.ends.clear();
         let kind = self.schema.get(field).kind;
+        if let FieldKind::Path { separator } = kind
+            && batch.has_loose_paths
+        {
+            return self.add_loose_paths(batch, field, separator, by_doc);
+        }
         for of_doc in by_doc {
             match kind {
                 // A path, and all that it is below.
@@ -311,6 +321,30 @@ impl Worker {
             self.ends.push(self.spans.len() as u32);
         }
         self.fields[field.index()].add_documents(&batch.text, &self.spans, &self.ends, None)
+    }
+
+    /// Adds paths of which some have separators that mean nothing, in their canonical form.
+    fn add_loose_paths(
+        &mut self,
+        batch: &DocumentBatch,
+        field: FieldId,
+        separator: char,
+        by_doc: ByDocument<'_>,
+    ) -> Result<()> {
+        self.texts.clear();
+        for of_doc in by_doc {
+            for value in of_doc {
+                let path = value::canonical_path(utf8(batch.value(*value))?, separator);
+                let start = self.texts.len() as u32;
+                let ends = value::path_ends(path.as_bytes(), separator);
+                self.spans.extend(ends.map(|end| (start, end as u32)));
+                self.texts.push_str(&path);
+            }
+            self.ends.push(self.spans.len() as u32);
+        }
+        self.texts.push_str(PADDING);
+        let bytes = self.texts.as_bytes();
+        self.fields[field.index()].add_documents(bytes, &self.spans, &self.ends, None)
     }
 
     /// Tokenizes the values of many documents at once, one line a value, and one for a document without any. A

@@ -33,6 +33,7 @@ mod heap;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
+mod lenient;
 mod limits;
 mod live;
 mod merging;

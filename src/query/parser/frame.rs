@@ -81,8 +81,11 @@ impl Frame {
         self.any.push(group);
     }
 
+    /// Only the lenient reading comes here with nothing behind an OR.
     pub(super) fn finish(mut self, operator: DefaultOperator) -> Query {
-        self.end_group(operator);
+        if self.any.is_empty() || !self.is_empty() {
+            self.end_group(operator);
+        }
         match self.any.len() {
             1 => self.any.remove(0),
             _ => Query::Or(self.any),
@@ -93,7 +96,9 @@ impl Frame {
     pub(super) fn finish_with_minimum(mut self, minimum: u32) -> Query {
         self.end_and();
         if !self.any.is_empty() {
-            self.end_group(DefaultOperator::Or);
+            if !self.is_empty() {
+                self.end_group(DefaultOperator::Or);
+            }
             let alternatives = self.any.drain(..).map(|query| (None, query));
             self.group.extend(alternatives);
         }

@@ -2,16 +2,24 @@
 //! [`DEPTH_MAX`] of them, so that no text can exhaust the stack.
 
 mod frame;
+mod lenient;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 
 use std::ops::Range;
 
 use super::lexer::{FieldList, Lexer, Token, Weight};
 use super::{Boost, Place, Query, Tie};
+use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
+use crate::schema::Schema;
+use crate::value::Dates;
 use frame::{Before, Frame, Prefix, Waiting};
+pub use lenient::{LenientQuery, Remark};
+use std::sync::Arc;
+use vocabulary::Vocabulary;
 
 /// Bytes a query text may have at the most, unless [`Limits`] says otherwise.
 pub const QUERY_BYTES_MAX: usize = Limits::DEFAULT.query_bytes;
@@ -36,6 +44,9 @@ pub struct ParseOptions {
     default_operator: DefaultOperator,
     default_fields: Vec<(String, Boost)>,
     limits: Limits,
+    /// For the lenient reading only.
+    vocabulary: Option<Vocabulary>,
+    dates: Option<Dates>,
 }
 
 /// What words side by side mean when they have no prefix.
@@ -54,6 +65,30 @@ impl ParseOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets the schema that the [lenient reading](Query::parse_lenient) looks fields and values up in (default: none).
+    ///
+    /// [`parse`] ignores it: a field that there is not is an error of the search.
+    #[must_use]
+    pub fn schema(self, schema: impl Into<Arc<Schema>>) -> Self {
+        self.vocabulary(schema.into(), Arc::default())
+    }
+
+    /// The same with the analyzers of an index.
+    #[must_use]
+    pub(crate) fn vocabulary(mut self, schema: Arc<Schema>, analyzers: Arc<Analyzers>) -> Self {
+        self.vocabulary = Some(Vocabulary { schema, analyzers });
+        self
+    }
+
+    /// Sets how the [lenient reading](Query::parse_lenient) tries dates (default: as a search does, without `now`).
+    ///
+    /// For a query that is given to [`Query::at`] with the same dates afterwards. [`parse`] ignores it.
+    #[must_use]
+    pub fn dates(mut self, dates: Dates) -> Self {
+        self.dates = Some(dates);
         self
     }
 
@@ -100,15 +135,7 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
         return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
             .at_span(most..text.len()));
     }
-    let parser = Parser {
-        text,
-        lexer: Lexer::new(text),
-        operator: options.default_operator,
-        frames: vec![Frame::default()],
-        n_clauses: 0,
-        limits: options.limits,
-    };
-    Ok(parser.run()?.in_fields(options.default_fields.iter().cloned()))
+    Ok(Parser::new(text, options).run()?.in_fields(options.default_fields.iter().cloned()))
 }
 
 struct Parser<'q> {
@@ -121,7 +148,18 @@ struct Parser<'q> {
     limits: Limits,
 }
 
-impl Parser<'_> {
+impl<'q> Parser<'q> {
+    fn new(text: &'q str, options: &ParseOptions) -> Self {
+        Parser {
+            text,
+            lexer: Lexer::new(text),
+            operator: options.default_operator,
+            frames: vec![Frame::default()],
+            n_clauses: 0,
+            limits: options.limits,
+        }
+    }
+
     fn run(mut self) -> Result<Query> {
         loop {
             let after_field = self.top().before.is_some();
@@ -165,14 +203,19 @@ impl Parser<'_> {
         self.clause(with_fields(query, fields), span)
     }
 
-    /// Every document, or every one that has a value in one of the fields.
     fn star(&mut self, span: Range<usize>) -> Result<()> {
+        let query = self.every(span.clone());
+        self.clause(query, span)
+    }
+
+    /// Every document, or every one that has a value in one of the fields.
+    fn every(&mut self, span: Range<usize>) -> Query {
         let exists = |name: String, at: Option<Range<usize>>| Query::Exists {
             field: name,
             place: Place { field: at, text: Some(span.clone()) },
         };
         let frame = self.top();
-        let query = match frame.before.take() {
+        match frame.before.take() {
             Some(Before::Field(name, at)) => exists(name, Some(at)),
             Some(Before::Fields(FieldList { fields, .. })) => {
                 let any = fields.into_iter().map(|(name, _)| exists(name, None));
@@ -182,8 +225,7 @@ impl Parser<'_> {
                 Some((name, at)) => exists(name, Some(at)),
                 None => Query::All,
             },
-        };
-        self.clause(query, span)
+        }
     }
 
     fn clause(&mut self, query: Query, span: Range<usize>) -> Result<()> {
@@ -331,8 +373,21 @@ impl Parser<'_> {
             .expected(format!("a word, a quoted value, '*' or '('{after}"))
             .found(found)
             .at_span(span);
-        match token {
-            Token::End if after.is_empty() => error.hint("'*' matches every document"),
+        match (token, &self.top().waiting) {
+            (Token::End, None) => error.hint("'*' matches every document"),
+            (Token::And | Token::Or, Some(_)) => {
+                error.hint("leave one of the two out, or write \\ before what is meant literally")
+            }
+            (Token::End, Some(waiting)) => {
+                let waiting = &text[waiting.after.clone()];
+                error.hint(match waiting.ends_with(':') {
+                    true => format!(
+                        "write {}\\: for the characters themselves",
+                        &waiting[..waiting.len() - 1]
+                    ),
+                    false => format!("write \\{waiting} for the characters themselves"),
+                })
+            }
             _ => error.hint("write \\ before what is meant literally"),
         }
     }

@@ -194,6 +194,38 @@ fn what_means_nothing_is_refused_where_it_stands() {
 }
 
 #[test]
+fn messages_say_what_to_write_instead() {
+    let cases = [
+        ("a~0.8", "0, 1 or 2, found 0.8", "a~1 or a~2", 2..5),
+        ("*:*", "found '*'", "every document is *", 0..1),
+        ("a*:b", "found 'a*'", "{a b}: for several", 0..2),
+        ("t:[2020-01-01 10:00 TO 2021]", "found '10:00'", "stands in quotes", 14..19),
+        ("t:[2020 TO 2021-01-01 10:00]", "found '1'", "stands in quotes", 22..23),
+        ("t:[a b]", "found 'b'", "IN [a b]", 5..6),
+        ("\"a b\"~99999999999", "a number of at most 4294967295, found 99999999999", "", 5..17),
+        ("(a b)~99999999999", "a number of at most 4294967295", "", 5..17),
+        ("a && && b", "found '&&'", "leave one of the two out", 5..7),
+        ("a OR AND b", "found 'AND'", "leave one of the two out", 5..8),
+        ("title : paris", "found a blank", "write title: without a blank", 6..7),
+        (": paris", "found none", "\\:", 0..1),
+        ("title:>", "a value to compare with", "", 7..7),
+        ("NOT", "after 'NOT', found the end", "write \\NOT", 3..3),
+        ("a AND", "after 'AND', found the end", "write \\AND", 5..5),
+        ("foo:", "after 'foo:', found the end", "write foo\\:", 4..4),
+        ("“new york”", "the quotation mark '“' of print", "write \" before and behind", 0..3),
+        ("a „b“", "the quotation mark '„' of print", "write \"", 2..5),
+        ("t:/usr/lib", "found 'l'", "stands in quotes", 7..8),
+        ("/usr", "a closing '/'", "stands in quotes", 0..1),
+    ];
+    for (text, found, hint, span) in cases {
+        let error = parse(text, &ParseOptions::default()).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(found) && message.contains(hint), "{text}: {message}");
+        assert_eq!(error.span(), Some(span), "{text}: {message}");
+    }
+}
+
+#[test]
 fn every_kind_of_leaf_is_one() {
     let cases = [
         ("hist*", Query::prefix("hist")),
