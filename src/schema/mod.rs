@@ -278,7 +278,10 @@ mod tests {
             (schema(Field::new("m", FieldKind::I64)), "field 'm' in the place of 'n'"),
             (Schema::builder().text("t").build().unwrap(), "without the fields 'n'"),
             (own.with_fields([Field::new("m", FieldKind::I64)]).unwrap(), "more fields: 'm'"),
-            (Schema::builder().text("t").field(number()).nulls().build().unwrap(), "more fields: '_null'"),
+            (
+                Schema::builder().text("t").field(number()).nulls().build().unwrap(),
+                "more fields: '_null'",
+            ),
             (
                 Schema::builder().text("t").field(number()).default_fields(["n"]).build().unwrap(),
                 "default fields",
