@@ -29,6 +29,8 @@ pub const QUERY_MEMORY_BYTES: u64 = Limits::DEFAULT.query_memory_bytes;
 
 /// Nanoseconds of work, as it is told, after which the clock is asked.
 const GRAIN: i64 = 500_000;
+/// Name of the limit of memory in errors.
+const MEMORY_LIMIT: &str = "QUERY_MEMORY_BYTES";
 /// More work than any thread will do.
 const UNLIMITED: i64 = i64::MAX;
 
@@ -253,6 +255,52 @@ impl fmt::Debug for Budget {
     }
 }
 
+/// Sets aside the budgets that hold for the thread until the scope ends: what must come to its end is stopped by none of them. Memory
+/// is as much as the limits say that hold now.
+pub(crate) fn apart() -> Apart {
+    let of = limits::current().query_memory_bytes;
+    let memory = MEMORY.replace(Memory { left: of, of, is_asked: false });
+    let depth = DEPTH.replace(1);
+    let held = HELD.with_borrow_mut(std::mem::take);
+    Apart { memory, depth, held, left: LEFT.replace(UNLIMITED) }
+}
+
+/// As long as this lives, budgets that held before do not hold.
+#[must_use = "the budgets hold again as soon as this is gone"]
+pub(crate) struct Apart {
+    memory: Memory,
+    depth: u32,
+    held: Vec<Entered>,
+    left: i64,
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        MEMORY.set(self.memory);
+        DEPTH.set(self.depth);
+        LEFT.set(self.left);
+        HELD.set(std::mem::take(&mut self.held));
+    }
+}
+
+impl fmt::Debug for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Apart").field("memory", &self.memory).finish_non_exhaustive()
+    }
+}
+
+/// Whether an error says that a query may not take more memory.
+pub(crate) fn is_memory(error: &Error) -> bool {
+    error.limit().is_some_and(|limit| limit.name == MEMORY_LIMIT)
+}
+
+/// Whether an error is about the way of finding something, which another may do without: too little memory, or more than one way
+/// of counting is made for. Any other limit is that of the query, and no way gets round it.
+pub(crate) fn is_of_way(error: &Error) -> bool {
+    let is_of_query = error.limit().is_some() && !is_memory(error);
+    error.kind() == ErrorKind::LimitExceeded && !is_of_query
+}
+
 /// As long as this lives, a budget holds for the thread.
 #[derive(Debug)]
 #[must_use = "the budget holds as long as this lives"]
@@ -422,7 +470,7 @@ impl Entered {
 #[cold]
 fn too_much(memory: Memory, bytes: u64) -> Error {
     let Memory { left, of, .. } = memory;
-    Error::limit_reached("answering a query", "QUERY_MEMORY_BYTES", of, "bytes of memory", None)
+    Error::limit_reached("answering a query", MEMORY_LIMIT, of, "bytes of memory", None)
         .found(format!("{} and {bytes} more", of.saturating_sub(left)))
         .hint("fewer patterns take less, or give the search a larger budget: memory_bytes, --max-memory")
 }
@@ -513,6 +561,44 @@ mod tests {
             Budget::new().timeout(late).run(|| work(1).unwrap());
             assert!(work(1).is_err());
         });
+    }
+
+    #[test]
+    fn what_is_set_apart_is_stopped_by_nobody_and_the_others_hold_again() {
+        Budget::stopping_at(2).memory_bytes(100).run(|| {
+            work(1).unwrap();
+            hold(60).unwrap();
+            let apart = apart();
+            assert_eq!(worked(10_000_000), 10_000_000);
+            hold(QUERY_MEMORY_BYTES).unwrap();
+            let error = hold(1).unwrap_err();
+            assert!(is_memory(&error) && error.kind() == ErrorKind::LimitExceeded);
+            // A budget of its own holds inside.
+            assert!(Budget::new().timeout(Duration::ZERO).run(|| work(1)).is_err());
+            assert_eq!(worked(10_000_000), 10_000_000);
+            let small = Limits { query_memory_bytes: 10, ..Limits::DEFAULT }.enter();
+            let inner = super::apart();
+            hold(10).unwrap();
+            assert!(hold(1).is_err());
+            drop(inner);
+            drop(small);
+            drop(apart);
+            assert_eq!(left(), 40);
+            assert!(!is_memory(&Error::new(ErrorKind::LimitExceeded, "something else")));
+            let stopped = (0..10_000).find_map(|_| work(1_000).err());
+            assert_eq!(stopped.unwrap().kind(), ErrorKind::Timeout);
+        });
+        assert_eq!(worked(10_000_000), 10_000_000);
+    }
+
+    #[test]
+    fn another_way_is_tried_for_want_of_memory_and_for_its_own_limits() {
+        let memory = Budget::new().memory_bytes(1).run(|| hold(2)).unwrap_err();
+        let too_many = Error::new(ErrorKind::LimitExceeded, "counting values by a column");
+        let walked = Error::limit_reached("walking", "TERMS_VISITED_MAX", 5u64, "terms", None);
+        let timeout = Error::new(ErrorKind::Timeout, "searching");
+        let told = [memory, too_many, walked, timeout].map(|error| is_of_way(&error));
+        assert_eq!(told, [true, true, false, false]);
     }
 
     #[test]

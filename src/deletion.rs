@@ -1,7 +1,8 @@
 //! Deleting what matches a query: the one place where writing asks reading.
 
+use crate::budget::Budget;
 use crate::error::Result;
-use crate::execution::{Execution, ExecutionScratch, MatchSet};
+use crate::execution::{Execution, ExecutionScratch};
 use crate::plan::{self, CostModel, Goal, Plan, PlanOptions, PlanScratch, Total};
 use crate::query::{self, Normal, Query};
 use crate::segment::reader::SegmentReader;
@@ -31,15 +32,15 @@ impl IndexWriter {
     /// # Errors
     ///
     /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema,
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) where it is too much for the segments that there are;
-    /// the writer goes on without it.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) where it is too much for the segments that there are, or takes
+    /// more [memory](crate::Limits::query_memory_bytes) than a search may; the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();
         let normal = query::rewrite(query, self.schema(), self.analyzers())?.normal;
         // What is too much is to be told now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
         for segment in segments.readers() {
-            planned(&normal, segment)?;
+            Budget::new().run(|| Execution::check_memory(&planned(&normal, segment)?))?;
         }
         self.delete_matching(Box::new(move |segment, doomed| find(&normal, segment, doomed)))
     }
@@ -55,17 +56,10 @@ fn planned<'s>(normal: &Normal, segment: SegmentReader<'s>) -> Result<Plan<'s>> 
 
 /// Adds what matches in a segment.
 fn find(normal: &Normal, segment: SegmentReader<'_>, doomed: &mut Doomed<'_>) -> Result<()> {
-    let plan = planned(normal, segment)?;
-    let mut execution = Execution::new(plan, false, ExecutionScratch::default());
-    let (_, matches) = execution.page_and_matches(&mut vec![])?;
-    match matches.first() {
-        None => {}
-        Some(MatchSet::Everything) => (0..doomed.before()).for_each(|doc| doomed.add(doc)),
-        Some(MatchSet::Some(windows)) => {
-            for window in windows.windows() {
-                doomed.add_window(window.key, windows.documents(window));
-            }
-        }
-    }
-    Ok(())
+    // Each query and segment by itself, as nothing of it is left but the documents.
+    Budget::new().run(|| {
+        let plan = planned(normal, segment)?;
+        let mut execution = Execution::new(plan, false, ExecutionScratch::default());
+        execution.each_window(|key, documents| doomed.add_window(key, documents))
+    })
 }

@@ -64,6 +64,7 @@
 #[cfg(test)]
 mod test_sizes;
 pub mod error;
+mod plural;
 mod terminal;
 mod json;
 #[cfg(feature = "viewer")]

@@ -9,6 +9,7 @@ use super::container::{Container, ContainerKind};
 use super::words::FULL;
 use crate::bytes::array_at;
 use crate::error::{Error, Result};
+use crate::plural::counted;
 use std::ops::Range;
 
 /// First four bytes of a list without run containers.
@@ -122,7 +123,7 @@ impl RoaringHeader {
         let needed = if layout.offsets_at.is_some() { layout.payloads_at } else { total_len };
         if header.len() < needed {
             return Err(Error::corrupt("reading the head of a roaring list")
-                .expected(format!("{needed} bytes"))
+                .expected(counted(needed, "byte"))
                 .found(format!("{}", header.len())));
         }
         let mut parsed =
@@ -150,7 +151,7 @@ impl RoaringHeader {
         }
         if at != total_len {
             return Err(Error::corrupt("reading a roaring list")
-                .expected(format!("{at} bytes"))
+                .expected(counted(at, "byte"))
                 .found(format!("{total_len}")));
         }
         Ok(parsed)
@@ -216,7 +217,7 @@ impl RoaringHeader {
             }
         }
         if len > self.total_len - start.min(self.total_len) {
-            return wrong(format!("{len} bytes"), self.total_len - start.min(self.total_len));
+            return wrong(counted(len, "byte"), self.total_len - start.min(self.total_len));
         }
         Ok(start + len)
     }
@@ -308,7 +309,7 @@ pub(crate) fn container_from(
     let wrong = |expected: String| {
         Err(Error::corrupt(format!("reading a roaring {kind:?} container of {cardinality} values"))
             .expected(expected)
-            .found(format!("{} bytes", payload.len())))
+            .found(counted(payload.len(), "byte")))
     };
     match kind {
         ContainerKind::Array => match payload.as_chunks() {

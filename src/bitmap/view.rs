@@ -4,6 +4,7 @@ use super::container::{Container, ContainerIter, ContainerKind};
 use super::header::{RoaringHeader, container_from};
 use super::runs::start_and_last;
 use crate::error::{Error, Result};
+use crate::plural::counted;
 use std::{fmt, iter::FusedIterator};
 
 /// A set of 32-bit numbers over the bytes of a portable roaring list: nothing copied, nothing
@@ -96,7 +97,7 @@ impl<'a> RoaringView<'a> {
             }
             if container.cardinality() != cardinality {
                 let found = format!("{}", container.cardinality());
-                return Err(wrong(format!("{cardinality} values"), found));
+                return Err(wrong(counted(cardinality, "value"), found));
             }
         }
         Ok(())

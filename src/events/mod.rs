@@ -101,6 +101,7 @@ pub use stats::{Stats, Tally};
 
 use crate::error::{Error, ErrorKind};
 use crate::json::Json;
+use crate::plural::counted;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -528,7 +529,7 @@ impl fmt::Display for Event {
             write!(f, " {generation}")?;
         }
         if self.what.bytes() > 0 {
-            write!(f, ", {} bytes", self.what.bytes())?;
+            write!(f, ", {}", counted(self.what.bytes(), "byte"))?;
         }
         write!(f, ", {:?}", self.duration)?;
         match &self.failure {

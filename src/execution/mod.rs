@@ -21,7 +21,7 @@ mod pair;
 mod profile;
 mod result;
 
-use crate::bitmap::ContainerBuf;
+use crate::bitmap::{Container, ContainerBuf};
 use crate::budget;
 use crate::error::{Error, Result};
 use crate::expansion::DocSet;
@@ -235,11 +235,41 @@ impl<'s> Execution<'s> {
         Ok(())
     }
 
+    /// Calls `found` with the documents of each window of the plan's one segment, as they are found: nothing is kept of
+    /// them.
+    pub(crate) fn each_window(&mut self, mut found: impl FnMut(u32, Container<'_>)) -> Result<()> {
+        debug_assert!(self.plan.segments.len() <= 1, "windows of one segment");
+        let started = self.start()?;
+        let all = (0..self.plan.segments.len()).try_for_each(|at| {
+            let mut run = self.evaluation(at)?;
+            let mut key = 0;
+            while let Some(next) = run.next_root_window(key) {
+                let chunk = run.root(next, Want::Documents)?;
+                found(next, run.resolve(chunk)?);
+                key = next + 1;
+            }
+            Ok(())
+        });
+        self.end(started, all.as_ref().err());
+        all
+    }
+
+    /// Says whether there is the memory that carrying out a plan takes, beside what it finds.
+    ///
+    /// # Errors
+    ///
+    /// A limit error where a query may not take so much.
+    pub(crate) fn check_memory(plan: &Plan<'_>) -> Result<()> {
+        let bytes = slot_bytes(plan);
+        budget::hold(bytes)?;
+        budget::release(bytes);
+        Ok(())
+    }
+
     /// Clears the profile; the time is taken only where the profile will be looked at.
     fn start(&mut self) -> Result<Option<Instant>> {
         self.profile.clear();
-        let n_operators = self.plan.nodes.iter().filter(|node| node.operator.leaf().is_none());
-        budget::hold(n_operators.count() as u64 * 2 * SLOT_BYTES)?;
+        budget::hold(slot_bytes(&self.plan))?;
         Ok(self.profile.timed().then(Instant::now))
     }
 
@@ -479,6 +509,12 @@ impl<'s> Execution<'s> {
             profile,
         ))
     }
+}
+
+/// Bytes that results of operators take at most.
+fn slot_bytes(plan: &Plan<'_>) -> u64 {
+    let n_operators = plan.nodes.iter().filter(|node| node.operator.leaf().is_none()).count();
+    n_operators as u64 * 2 * SLOT_BYTES
 }
 
 /// A page of documents while it fills, and how far matches have been counted.

@@ -326,10 +326,18 @@ fn search<'s, S: Source<'s>, A: TermAutomaton>(
     Ok(walked)
 }
 
+/// Whether an error says that a walk looked at as many terms as it may.
+pub(crate) fn is_walk_too_long(error: &Error) -> bool {
+    error.limit().is_some_and(|limit| limit.name == TERMS_VISITED_LIMIT)
+}
+
+/// Name of the limit of walks in errors.
+const TERMS_VISITED_LIMIT: &str = "TERMS_VISITED_MAX";
+
 #[cold]
 fn too_many_visited() -> Error {
     let (what, most) = ("looking for the terms of a pattern", limits::current().terms_visited);
-    Error::limit_reached(what, "TERMS_VISITED_MAX", most, "terms to look at", None)
+    Error::limit_reached(what, TERMS_VISITED_LIMIT, most, "terms to look at", None)
         .hint("a longer fixed beginning leaves fewer; Limits::terms_visited raises it")
 }
 

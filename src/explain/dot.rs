@@ -21,7 +21,7 @@ impl ExplainTree {
     /// assert!(tree.to_dot().contains(r#"n0 [label="TermScan\ntitle:\"rust\"\n"#));
     /// ```
     pub fn to_dot(&self) -> String {
-        let all_ns = self.measured_ns();
+        let all_ns = self.all_ns();
         let mut dot = Dot::default();
         dot.line("digraph plan {");
         let title = escaped(&self.title());
@@ -327,7 +327,7 @@ mod tests {
     /// Every node and facet stands in the drawing with its lines, and the edges are those of the tree.
     fn check(tree: &ExplainTree) {
         let graph = read(&tree.to_dot());
-        let all_ns = tree.measured_ns();
+        let all_ns = tree.all_ns();
         let labels = |prefix: char| {
             let of_tree = move |name: &str| name.starts_with(prefix) && !name.contains('_');
             let nodes = graph.nodes.iter().filter(move |(name, _)| of_tree(name));

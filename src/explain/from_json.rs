@@ -82,6 +82,8 @@ pub(super) fn read_tree(reader: &mut Reader<'_>) -> Result<ExplainTree> {
             "facets" => tree.facets = reader.array(facet)?,
             "documents" => tree.documents = reader.array(document)?,
             "planning_ns" => tree.planning_ns = Some(reader.whole()?),
+            // It follows from the others.
+            "rest_ns" => _ = reader.whole::<u64>()?,
             "total_ns" => tree.total_ns = Some(reader.whole()?),
             _ => return Ok(false),
         }

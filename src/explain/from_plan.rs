@@ -22,6 +22,7 @@ use crate::plan::{
     FacetMethod, FacetOrder, FacetPlan, Goal, LeafId, NodeId, Operator, PhrasePlan, Plan,
     SegmentPlan, Total,
 };
+use crate::plural::counted;
 use crate::query::Query;
 use crate::schema::Schema;
 
@@ -149,7 +150,7 @@ impl Explaining<'_, '_> {
         let text = query.to_text();
         let short = text.len() <= PREDICATE_BYTES_MAX;
         let label = match &node.operator {
-            Operator::All => format!("all {} documents", plan.n_docs()),
+            Operator::All => format!("all {}", counted(plan.n_docs(), "document")),
             Operator::Nothing { reason } => reason.clone(),
             Operator::Deleted(_) => "deleted documents".into(),
             Operator::Phrase { nth, .. } => shortened(
@@ -375,7 +376,7 @@ impl Explaining<'_, '_> {
             Rule::EveryDocument(all) => (format!("every document has {}, so it is no condition", leaf(all)), "read it"),
             Rule::DropFromUnion(absent) => (format!("no document has {}, so it adds nothing", leaf(absent)), "unite with nothing"),
             Rule::UniteTerms { terms } => {
-                let reason = format!("one pass over {terms} terms or so sets a bit for each document; nothing is planned for each of them");
+                let reason = format!("one pass over {} or so sets a bit for each document; nothing is planned for each of them", counted(terms, "term"));
                 (reason, "an operator for each term")
             }
             Rule::ByColumn { documents } => {
@@ -402,7 +403,7 @@ impl Explaining<'_, '_> {
                 ("only documents that every other condition leaves are opened for positions, one word after the other".into(), other)
             }
             Rule::StopAtPage { documents } => {
-                let reason = format!("the page is full after {documents} documents; further windows are only counted, or not visited");
+                let reason = format!("the page is full after {}; further windows are only counted, or not visited", counted(documents, "document"));
                 (reason, "collect every document")
             }
         };
@@ -551,10 +552,10 @@ fn postings(postings: &Postings<'_>) -> String {
         Postings::Short(_) => "short list",
         Postings::Terms(terms) => {
             let n_terms = match terms.n_terms {
-                Some(n_terms) => n_terms.to_string(),
-                None => format!("{} or more", terms.walked.expanded),
+                Some(n_terms) => counted(n_terms, "term"),
+                None => format!("{} or more terms", terms.walked.expanded),
             };
-            return format!("lists of {n_terms} terms united in a bitmap");
+            return format!("lists of {n_terms} united in a bitmap");
         }
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };

@@ -44,6 +44,9 @@ impl Json {
             if let Some(planning) = tree.planning_ns {
                 json.field("planning_ns").number(planning);
             }
+            if let Some(rest) = tree.rest_ns() {
+                json.field("rest_ns").number(rest);
+            }
             if let Some(total) = tree.total_ns {
                 json.field("total_ns").number(total);
             }
@@ -400,6 +403,7 @@ mod tests {
         );
         assert_eq!(value["facets"][0]["actual"]["terms_skipped"], 288);
         assert_eq!((&value["planning_ns"], &value["total_ns"]), (&json!(3_000), &json!(42_000)));
+        assert_eq!(value["rest_ns"], 39_000 - sample::analyzed().measured_ns());
         assert_eq!(value["notes"], json!(["'AC/DC' is several words"]));
     }
 
@@ -412,6 +416,7 @@ mod tests {
         let value = parsed(&tree);
         for (object, name) in [
             (&value, "planning_ns"),
+            (&value, "rest_ns"),
             (&value, "total_ns"),
             (&value["plan"], "actual"),
             (&value["plan"], "q_error"),

@@ -34,7 +34,7 @@ impl ExplainTree {
     /// assert!(tree.to_mermaid().contains("n0[\"TermScan<br/>title#58;#34;rust#34;<br/>"));
     /// ```
     pub fn to_mermaid(&self) -> String {
-        let all_ns = self.measured_ns();
+        let all_ns = self.all_ns();
         let mut chart = Chart::default();
         chart.out.push_str("flowchart BT\n");
         let nodes = by_level(std::slice::from_ref(&self.plan));
@@ -273,7 +273,7 @@ mod tests {
             let chart = tree.to_mermaid();
             prop_assert!(chart.len() < TEXT_BYTES_MAX);
             let boxes = boxes(&chart);
-            let all_ns = tree.measured_ns();
+            let all_ns = tree.all_ns();
             let nodes = by_level(std::slice::from_ref(&tree.plan));
             for (at, (name, shown)) in boxes.iter().filter(|(name, _)| !name.contains('_')).enumerate() {
                 let caption = match at.checked_sub(nodes.len()) {

@@ -69,10 +69,11 @@
 //!                 "misses": [], "verdicts": {"0": "matched", "0.0": "matched", "0.1": "not reached"},
 //!                 "score": {"value": 11.83, "what": "…", "parts": []}}],
 //!  "planning_ns": 3000,
+//!  "rest_ns": 1700,
 //!  "total_ns": 42000}
 //! ```
 //!
-//! The example has more than any node has at once. `actual`, `q_error`, `planning_ns` and `total_ns` are there where the plan was run, `q_error` where it ran to
+//! The example has more than any node has at once. `actual`, `q_error`, `planning_ns`, `rest_ns` (what neither planning nor a node or facet took) and `total_ns` are there where the plan was run, `q_error` where it ran to
 //! its end, `documents_in` where a node has inputs, `terms` where it stands for those of a pattern,
 //! `positions` where it looks for a phrase, `sort` where it finds the first in the order of fields, `streamed` where it read lists in that order before, `stopped` where it is true: the search was stopped while the node was at work, `ranking` where it finds
 //! the best by score, `candidates` in

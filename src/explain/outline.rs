@@ -2,6 +2,7 @@
 //! snapshots that people review; and [`assert_plan!`](crate::assert_plan), which compares with one.
 
 use super::{Decision, Estimate, ExplainFacet, ExplainNode, ExplainTree};
+use crate::plural::counted;
 use crate::terminal;
 use std::borrow::Borrow;
 use std::fmt::Write;
@@ -64,7 +65,7 @@ fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
         Some(ranges) => format!("Facet {}, {ranges}", facet.field),
         None => {
             let ExplainFacet { field, limit, terms, .. } = facet;
-            format!("Facet {field}, top {limit} of {terms} terms")
+            format!("Facet {field}, top {limit} of {}", counted(*terms, "term"))
         }
     };
     if let Some(options) = &facet.options {
@@ -74,7 +75,7 @@ fn facet(out: &mut String, facet: &ExplainFacet, depth: usize) {
         line = format!("{line} [{}]", facet.algorithm);
     }
     if let Some(within) = facet.estimate {
-        line = format!("{line} ~{} in {} buckets", within.documents, within.buckets);
+        line = format!("{line} ~{} in {}", within.documents, counted(within.buckets, "bucket"));
     }
     push(out, depth, &line);
     decisions(out, depth, &facet.decisions);

@@ -71,14 +71,14 @@ impl ExplainTree {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let mut page = Page::new(options);
         page.documents = &self.documents;
-        page.measured_ns = self.measured_ns();
+        page.all_ns = self.all_ns();
         page.heading(self);
         page.node(&self.plan, "", "");
         for facet in &self.facets {
             page.out.push('\n');
             page.facet("", facet);
         }
-        page.times(self.planning_ns, self.total_ns);
+        page.times(self);
         for document in &self.documents {
             page.out.push('\n');
             for LensLine { indent, pieces } in lens::lines(document) {
@@ -100,13 +100,13 @@ pub(super) struct Page<'a> {
     options: &'a TextOptions,
     documents: &'a [ExplainDocument],
     pub(super) out: String,
-    /// All time that was measured.
-    measured_ns: u64,
+    /// Time that all shares are of.
+    all_ns: u64,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn new(options: &'a TextOptions) -> Self {
-        Page { options, documents: &[], out: String::new(), measured_ns: 0 }
+        Page { options, documents: &[], out: String::new(), all_ns: 0 }
     }
 }
 
@@ -253,20 +253,23 @@ impl Page<'_> {
         listed(parts)
     }
 
-    /// What planning and the whole search took.
-    fn times(&mut self, planning_ns: Option<u64>, total_ns: Option<u64>) {
-        let Some(total) = total_ns else { return };
+    /// Times of planning, of what is no part of the plan, and of the whole search.
+    fn times(&mut self, tree: &ExplainTree) {
+        let Some(total) = tree.total_ns else { return };
         self.out.push('\n');
-        if let Some(planning) = planning_ns {
-            let time = self.time(planning);
-            self.line("", 2, vec![strong("Planning"), plain(time)]);
+        let rest = tree.rest_ns().filter(|rest| *rest > 0);
+        for (name, ns) in [("Planning", tree.planning_ns), ("Other", rest)] {
+            if let Some(ns) = ns {
+                let time = self.time(ns);
+                self.line("", 2, vec![strong(name), plain(time)]);
+            }
         }
         self.line("", 2, vec![strong("Total"), plain(Time(total).to_string())]);
     }
 
-    /// A time, and the part of all measured time that it is.
+    /// A time, and the part of the whole time that it is.
     fn time(&self, ns: u64) -> String {
-        match (100 * u128::from(ns)).checked_div(self.measured_ns.into()) {
+        match (100 * u128::from(ns)).checked_div(self.all_ns.into()) {
             Some(percent) => format!("{} ({percent} %)", Time(ns)),
             None => Time(ns).to_string(),
         }

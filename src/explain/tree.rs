@@ -265,6 +265,25 @@ impl ExplainTree {
         of_nodes.chain(of_facets).fold(self.planning_ns.unwrap_or(0), u64::saturating_add)
     }
 
+    /// Time of the run that is nobody's: neither planning nor any node or facet took it, as fetching hits and waiting for the processor.
+    /// With [`measured_ns`](Self::measured_ns) it makes up [`total_ns`](Self::total_ns); `None` where the query was not run.
+    ///
+    /// ```
+    /// use treepie::explain::{ExplainNode, ExplainTree};
+    ///
+    /// let mut tree = ExplainTree::new("rust", ExplainNode::new("TermScan", "title:rust"));
+    /// (tree.planning_ns, tree.total_ns) = (Some(100), Some(300));
+    /// assert_eq!(tree.rest_ns(), Some(200));
+    /// ```
+    pub fn rest_ns(&self) -> Option<u64> {
+        Some(self.total_ns?.saturating_sub(self.measured_ns()))
+    }
+
+    /// Time that all shares are of: that of the whole query, or else what was measured.
+    pub(super) fn all_ns(&self) -> u64 {
+        self.measured_ns().max(self.total_ns.unwrap_or(0))
+    }
+
     /// The node that finds everything that matches, of which facets are counted: below those that make a page of it.
     ///
     /// ```

@@ -33,7 +33,7 @@ pub(crate) use terms::{FacetProfile, TermCounts};
 pub(crate) use width::DecimalWidth;
 
 use crate::budget;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::execution::MatchSet;
 use crate::plan::{FacetMethod, FacetPlan, SegmentPlan};
 
@@ -67,7 +67,9 @@ pub(crate) fn count_values(
         };
         match counts {
             // What was thought to be affordable was not, and posting lists take next to nothing.
-            Err(error) if is_too_much(&error) && method.takes_memory() && !choice.is_wanted => {
+            Err(error)
+                if budget::is_of_way(&error) && method.takes_memory() && !choice.is_wanted =>
+            {
                 budget::release(before.saturating_sub(budget::left()));
                 method = match method == choice.method {
                     true => choice.alternative,
@@ -82,9 +84,4 @@ pub(crate) fn count_values(
     }
     counts.profile.method = Some(method);
     Ok(counts)
-}
-
-/// Whether an error says that a budget ran out of memory.
-fn is_too_much(error: &Error) -> bool {
-    error.kind() == ErrorKind::LimitExceeded
 }

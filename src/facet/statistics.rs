@@ -20,13 +20,14 @@ use super::ranks::{Parts, RankSearch, RankedTerms, Round};
 use super::sketch::Sketch;
 use super::tally::Tally;
 use crate::budget;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::execution::{MatchSet, Places, for_each_few_or_block, for_each_number};
 use crate::format::column::{BLOCK_DOCS, Column, Few, Heads};
 use crate::format::postings::PostingList;
 use crate::format::terms::PostingsAt;
 use crate::ids::FieldId;
 use crate::plan::{SegmentPlan, cost};
+use crate::plural::counted;
 use crate::schema::FieldKind;
 use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
@@ -296,7 +297,7 @@ impl<'s> Sources<'s> {
         match self.spread_by_parts(wanted) {
             Ok(Some(found)) => return Ok(found),
             // Too many values near a rank.
-            Err(error) if error.kind() != ErrorKind::LimitExceeded => return Err(error),
+            Err(error) if !budget::is_memory(&error) => return Err(error),
             _ => {}
         }
         let looking = self.count()?;
@@ -381,7 +382,7 @@ impl<'s> Sources<'s> {
         if let Some(tally) = self.tally()? {
             match Looking::over(self, Values::Counted(tally)) {
                 // What matches has more values than others: once more, with a sketch.
-                Err(error) if error.kind() == ErrorKind::LimitExceeded => {}
+                Err(error) if budget::is_memory(&error) => {}
                 done => return done,
             }
         }
@@ -615,7 +616,7 @@ impl Looking {
             let code = value::code_of_term(term).ok_or_else(|| {
                 Error::corrupt("reading the terms of a field of numbers")
                     .expected("eight bytes")
-                    .found(format!("{} bytes", term.len()))
+                    .found(counted(term.len(), "byte"))
             })?;
             let times = match &tested {
                 MatchSet::Everything => u64::from(info.df),

@@ -46,6 +46,7 @@
 
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
+use crate::plural::counted;
 
 const SUM_LEN: u64 = size_of::<u32>() as u64;
 
@@ -66,7 +67,7 @@ impl<'s, S: Source<'s>> Cumulative<S> {
         let expected = (u64::from(n_blocks) + 1) * SUM_LEN;
         if source.len() != expected {
             let error = Error::corrupt("opening the cumulative document frequencies of a field");
-            let error = error.expected(format!("{expected} bytes"));
+            let error = error.expected(counted(expected, "byte"));
             return Err(source.locate(0, error.found(source.len().to_string())));
         }
         Ok(Cumulative { source })

@@ -93,6 +93,7 @@
 use crate::bytes::{ByteReader, Bytes, Piece, Source, array_at, put_at, write_varint};
 use crate::error::{Error, Result};
 use crate::format::ranked::BitWriter;
+use crate::plural::counted;
 use crate::simd::packed::bits_at;
 use std::ops::Range;
 
@@ -283,7 +284,7 @@ impl<'s, S: Source<'s>> Offsets<S> {
                 0,
                 Error::corrupt("reading the offsets of a field")
                     .expected(format!("those of {n_docs} documents"))
-                    .found(format!("{} bytes", source.len())),
+                    .found(counted(source.len(), "byte")),
             )),
         }
     }
@@ -345,7 +346,7 @@ impl<'s, S: Source<'s>> Offsets<S> {
         let heads_at = widths_at + u64::from(n_blocks) * WIDTHS_LEN;
         let blocks_at = heads_at + u64::from(n_blocks.saturating_sub(1)) * HEAD_LEN;
         if blocks_at > part.end {
-            return Err(self.damage(part.start, format!("{n_words} words")));
+            return Err(self.damage(part.start, counted(n_words, "word")));
         }
         Ok(Some(Words {
             offsets: *self,

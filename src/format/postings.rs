@@ -61,6 +61,7 @@ use crate::bitmap::RoaringHeader;
 use crate::bytes::{ByteReader, Bytes, Source, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::RANKED_DOCS_MIN;
+use crate::plural::counted;
 use crate::schema::Detail;
 
 /// The longest list stored as varint gaps; longer ones are roaring bitmaps.
@@ -323,7 +324,7 @@ impl<'s, S: Source<'s>> LongList<'s, S> {
             return Ok(list);
         }
         let error = Error::corrupt("reading a long posting list")
-            .expected(format!("{df} documents"))
+            .expected(counted(df, "document"))
             .found(format!("a bitmap of {}", list.cardinality()));
         Err(source.locate(offset, error))
     }

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use super::marks::{Found, Mark};
 use super::terms::FieldTerms;
 use crate::budget;
-use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::Walk;
+use crate::error::{Error, Result};
+use crate::expansion::{Walk, is_walk_too_long};
 use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::ranked::{Place, RankedList};
@@ -138,7 +138,7 @@ fn asked(field: FieldReader<'_>, terms: &FieldTerms) -> Result<Option<Arc<[Asked
             Ok(walked) if !walked.cut => {}
             Ok(_) => return Ok(None),
             // A walk that would be too long says nothing of the text.
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => return Ok(None),
+            Err(error) if is_walk_too_long(&error) => return Ok(None),
             Err(error) => return Err(error),
         }
     }

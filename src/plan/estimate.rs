@@ -7,6 +7,7 @@
 //! that never meet in a window are known to have nothing in common. The guess treats inputs as
 //! independent inside each window; for people, what was counted in some windows corrects it (`sample`).
 
+use crate::plural::counted;
 use std::borrow::Cow;
 use std::ops::AddAssign;
 
@@ -84,10 +85,14 @@ impl EstimateSource {
                 return format!("counted in {counted} of {of} windows").into();
             }
             EstimateSource::Placed { documents, of } if documents == of => {
-                return format!("placed in all {of} documents with the words").into();
+                return format!("placed in all {} with the words", counted(of, "document")).into();
             }
             EstimateSource::Placed { documents, of } => {
-                return format!("sample of {documents} of {of} documents with the words").into();
+                return format!(
+                    "sample of {documents} of {} with the words",
+                    counted(of, "document")
+                )
+                .into();
             }
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::execution::Matches;
 use crate::expansion::{Expansion, TermPattern, TermsWalked};
 use crate::ids::FieldId;
+use crate::plural::counted;
 use crate::query::Normal;
 use std::fmt;
 use std::sync::Arc;
@@ -81,8 +82,9 @@ impl fmt::Display for ScoredPattern {
         let ScoredPattern { label, walked, n_scored, terms } = self;
         write!(
             f,
-            "{label} scores by {n_scored} of {} terms ({} visited)",
-            walked.expanded, walked.visited
+            "{label} scores by {n_scored} of {} ({} visited)",
+            counted(walked.expanded, "term"),
+            walked.visited
         )?;
         if !terms.is_empty() {
             let more = if terms.len() < *n_scored { ", …" } else { "" };

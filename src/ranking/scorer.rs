@@ -11,6 +11,7 @@ use crate::format::lengths::{self, Lengths, score_part};
 use crate::function::{FunctionColumns, as_score};
 use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
+use crate::plural::counted;
 use crate::segment::file::Section;
 use std::fmt;
 
@@ -162,9 +163,9 @@ impl SegmentScorer<'_, '_> {
         let idf = Explanation {
             value: idf(scoring.n_docs, term.df),
             what: format!(
-                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents{}",
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {}{}",
                 term.df,
-                scoring.n_docs,
+                counted(scoring.n_docs, "document"),
                 if term.is_as_rare_as_another() { ", as its most frequent spelling" } else { "" }
             ),
             parts: vec![],
@@ -202,8 +203,9 @@ impl SegmentScorer<'_, '_> {
         let idf = Explanation {
             value: word.idf(),
             what: format!(
-                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {} documents, each the most of any field",
-                word.df, word.n_docs
+                "idf: ln(1 + (N - n + 0.5) / (n + 0.5)), in n = {} of N = {}, each the most of any field",
+                word.df,
+                counted(word.n_docs, "document")
             ),
             parts: vec![],
         };

@@ -22,9 +22,9 @@ const HITS_ROOM_MAX: u64 = 1_024;
 /// Room made for hits, which are larger.
 const HITS_ROOM: u64 = 100;
 /// Hits that are still fetched when the time is over and what was found is wanted nevertheless.
-const HITS_AFTER_STOP: usize = 10;
+pub(super) const HITS_AFTER_STOP: usize = 10;
 /// What fetching a hit takes about, in nanoseconds: those of a page are far from each other.
-const FETCHED_NS: u64 = 50_000;
+pub(super) const FETCHED_NS: u64 = 50_000;
 
 impl SearchBuilder<'_> {
     /// Answers the query.

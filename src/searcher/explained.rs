@@ -1,17 +1,18 @@
 //! Plans of searches for people: how one would be answered, and how it was.
 
-use super::TotalMode;
-use super::answer::{Found, Ready};
+use super::answer::{FETCHED_NS, Found, HITS_AFTER_STOP, Ready};
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use super::why::FilledPage;
+use super::{Hit, Hits, TotalMode};
+use crate::budget;
 use crate::error::Result;
 use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{self, ExplainPage, ExplainTree, Facts};
 use crate::plan::forced::Measured;
 use crate::plan::{self, EstimateFrom, Goal, PlanOptions};
 use crate::ranking::prepared::Ranked;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What there is to say of a query whose matches all score the same.
 fn constant_note(ranked: &Ranked<'_>) -> Option<String> {
@@ -83,11 +84,79 @@ impl SearchBuilder<'_> {
         Ok(tree)
     }
 
+    /// Answers the query, and shows how that very answer came about: the hits of [`run`](Self::run) and the plan of
+    /// [`analyze`](Self::analyze), of one run. Kept answers are not asked for, as nothing would have run.
+    ///
+    /// ```
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().text("title").build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("title", "Paris"))?;
+    /// writer.commit()?;
+    ///
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("paris")?;
+    /// let (hits, tree) = searcher.search(&query).run_and_explain()?;
+    /// assert_eq!(hits.hits[0].fields["title"].to_string(), "Paris");
+    /// assert_eq!(tree.total_ns, Some(hits.took.as_nanos() as u64));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), also where it is stopped, unless it is [partial](Self::partial).
+    pub fn run_and_explain(self) -> Result<(Hits, ExplainTree)> {
+        let started = Instant::now();
+        let log = self.clone();
+        let answer = self.answer_and_explain();
+        log.log_if_slow(Some(started), answer.as_ref().err());
+        answer
+    }
+
+    fn answer_and_explain(self) -> Result<(Hits, ExplainTree)> {
+        let _scope = self.searcher.enter(&self.budget);
+        let search = self.clone();
+        let names = search.fields.as_deref().map(|names| search.known_fields(names)).transpose()?;
+        let mut hits = vec![];
+        let (tree, found) = self.analyzed_with(None, |hit| hits.push(hit))?;
+        let mut stopped = found.stopped;
+        let mut fetched = Vec::with_capacity(hits.len());
+        for hit in hits {
+            if let Err(error) = budget::work(FETCHED_NS) {
+                stopped = Some(search.stopped(error)?);
+                if fetched.len() >= HITS_AFTER_STOP {
+                    break;
+                }
+            }
+            fetched.push(Hit { fields: search.fetched(hit.doc, names.as_deref())?, ..hit });
+        }
+        let hits = Hits {
+            total: found.total,
+            hits: fetched,
+            groups: found.groups,
+            facets: found.facets,
+            took: Duration::from_nanos(tree.total_ns.unwrap_or_default()),
+            from_cache: false,
+            stopped,
+        };
+        Ok((hits, tree))
+    }
+
     /// The same with what was measured of it before, and whether or not its answer is kept.
     pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
+        self.partial = true;
+        self.analyzed_with(measured, |_| ()).map(|(tree, _)| tree)
+    }
+
+    /// The same, with what was found: each hit of the page is told, without its fields.
+    fn analyzed_with(
+        mut self,
+        measured: Option<&Measured>,
+        mut tell: impl FnMut(Hit),
+    ) -> Result<(ExplainTree, Found)> {
         let started = Instant::now();
         let _scope = self.searcher.enter(&self.budget);
-        self.partial = true;
         self.estimate_from.get_or_insert(EstimateFrom::Samples);
         let ranked = self.ranked()?;
         let options = self.people_options(ranked.as_ref())?;
@@ -105,6 +174,7 @@ impl SearchBuilder<'_> {
         let ready = Ready { planned: Some(&mut execution), is_traced: true, ..Ready::default() };
         let found = self.find(ranked.as_ref(), ready, |hit| {
             page.add(hit.doc, hit.score);
+            tell(hit);
             Ok(())
         })?;
         // What is only for people is none of the search's time: of a plan that it does not carry out, all of it.
@@ -140,7 +210,7 @@ impl SearchBuilder<'_> {
         if found.stopped.is_none() {
             self.searcher.recycle(execution);
         }
-        Ok(self.worded(tree, rewritten, notes, self.searcher))
+        Ok((self.worded(tree, rewritten, notes, self.searcher), found))
     }
 
     /// Puts what fills the page on top of a plan, where that is not the plan itself, and what happened. What there is to

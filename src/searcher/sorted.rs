@@ -9,6 +9,7 @@ use crate::explain::{
 };
 use crate::ids::DocId;
 use crate::plan::forced::Forced;
+use crate::plural::counted;
 use crate::ranking::prepared::Parts;
 use crate::sort::{First, Place, SortKey, SortOrder, SortProfile};
 use crate::value::Value;
@@ -143,8 +144,10 @@ impl SearchBuilder<'_> {
             if streamed.segments > 0 {
                 node.algorithm = "lists in the order of the field, then columns of these".into();
                 let reason = format!(
-                    "{} documents in the first lists were expected to hold the hits, {} matched",
-                    streamed.documents, streamed.candidates
+                    "{} in the first lists {} expected to hold the hits, {} matched",
+                    counted(streamed.documents, "document"),
+                    if streamed.documents == 1 { "was" } else { "were" },
+                    streamed.candidates
                 );
                 let way = Decision::accepted("read lists in their order", reason);
                 node.decisions

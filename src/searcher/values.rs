@@ -5,6 +5,7 @@ use super::ranges::{FacetRange, Ranges};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::TermFilter;
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
+use crate::plural::counted;
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Value};
 use std::hash::{Hash, Hasher};
@@ -268,7 +269,7 @@ impl ValueOptions {
         let minimum = match self.minimum {
             0 => Some("of no documents, too".to_owned()),
             1 => None,
-            minimum => Some(format!("of at least {minimum} documents")),
+            minimum => Some(format!("of at least {}", counted(minimum, "document"))),
         };
         let between = self.between.as_ref().map(|range| format!("between {range}"));
         let prefix = (!self.prefix.is_empty()).then(|| format!("beginning with '{}'", self.prefix));

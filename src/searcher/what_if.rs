@@ -7,11 +7,13 @@ use super::answer::{Found, LookedAt, Ready};
 use super::search::SearchBuilder;
 use super::top_k::Way;
 use super::{FacetCounts, Relation, Total};
+use crate::budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::{ExplainNode, ExplainTree};
 use crate::ids::DocId;
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{FacetMethod, Goal};
+use crate::plural::counted;
 use crate::ranking::prepared::{Ranked, Shape};
 use crate::value::Value;
 use std::time::{Duration, Instant};
@@ -144,9 +146,7 @@ impl SearchBuilder<'_> {
                     Ok(ran) => ran,
                     Err(error) if is_over(&error) => break 'rounds,
                     // What takes more memory than there is is no way, unless it is the one that was chosen.
-                    Err(error)
-                        if error.kind() == ErrorKind::LimitExceeded && way.forced.is_some() =>
-                    {
+                    Err(error) if budget::is_of_way(&error) && way.forced.is_some() => {
                         way.is_none = true;
                         continue;
                     }
@@ -294,7 +294,11 @@ impl Ran {
                 let buckets = self.facets.iter().map(|facet| facet.buckets.len());
                 let counts = self.facets.iter().flat_map(|facet| &facet.buckets);
                 let sum: u64 = counts.map(|bucket| bucket.count).sum();
-                format!("{} buckets of {sum} documents", buckets.sum::<usize>())
+                format!(
+                    "{} of {}",
+                    counted(buckets.sum::<usize>(), "bucket"),
+                    counted(sum, "document")
+                )
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::explain::{ColumnCounts, FacetActual, InBuckets};
 use crate::facet::{self, ColumnProfile, FacetProfile};
 use crate::ids::DocId;
 use crate::plan::{FacetMethod, FacetPlan, FacetWanted, SegmentPlan};
+use crate::plural::counted;
 use crate::ranking::prepared::{Parts, Ranked};
 use crate::ranking::search::score_all;
 use crate::ranking::top::Top;
@@ -96,9 +97,8 @@ impl InnerRun {
 impl Inner {
     /// How values were counted, for people.
     pub(super) fn ways(&self) -> String {
-        let way = |(method, n): &(FacetMethod, u64)| match n {
-            1 => format!("{} in 1 bucket", method.name()),
-            n => format!("{} in {n} buckets", method.name()),
+        let way = |(method, n): &(FacetMethod, u64)| {
+            format!("{} in {}", method.name(), counted(*n, "bucket"))
         };
         self.run.methods.iter().map(way).collect::<Vec<_>>().join("; ")
     }

@@ -155,7 +155,7 @@ kernel! {
 #[inline]
 pub(crate) fn unpack(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() && (WORD..=i32::MAX as usize).contains(&bytes.len()) {
+    if has_avx2() {
         #[expect(unsafe_code, reason = "calls a function that needs AVX2")]
         // SAFETY: the feature was found in the line above.
         return unsafe { avx2::unpack(bytes, width, places, out) };
@@ -292,12 +292,15 @@ mod avx2 {
     /// The most bits that a number can have to lie in the four bytes that it begins in.
     const NARROW: u32 = 25;
 
-    /// As [`unpack`](super::unpack), of at least eight bytes.
+    /// As [`unpack`](super::unpack), also of fewer bytes than a number is loaded with.
     #[target_feature(enable = "avx2")]
     pub(super) fn unpack(bytes: &[u8], width: u32, places: &[u32], out: &mut [u32]) {
+        let last = bytes.len().checked_sub(WORD).and_then(|last| i32::try_from(last).ok());
+        let Some(last) = last.map(|last| _mm256_set1_epi32(last)) else {
+            return unpack_portable(bytes, width, places, out);
+        };
         let (eights, rest) = places.as_chunks::<STEP>();
         let (out, out_rest) = out.split_at_mut((eights.len() * STEP).min(out.len()));
-        let last = _mm256_set1_epi32((bytes.len() - WORD) as i32);
         let (widths, mask) =
             (_mm256_set1_epi32(width as i32), _mm256_set1_epi32(mask_of(width) as i32));
         for (places, out) in eights.iter().zip(out.as_chunks_mut::<STEP>().0) {
@@ -522,6 +525,32 @@ mod tests {
         }
         let mut buffer = [0; AT_ONCE + 64];
         assert_eq!(places(&[[1; 8]; 20], 0, &mut buffer), places(&[[1; 8]; 8], 0, &mut buffer));
+    }
+
+    /// The twin checks by itself what it reads: it is a safe function.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn fewer_bytes_than_a_number_is_loaded_with_are_not_read_beyond() {
+        if !has_avx2() {
+            return;
+        }
+        let bytes = [0xFF; 16];
+        for len in 0..=bytes.len() {
+            for width in [0, 1, 7, 25, 26, 31] {
+                for places in [&[0, 1, 2, 3, 4, 5, 6, 7][..], &[u32::MAX; 9], &[9], &[]] {
+                    let (mut found, mut expected) = ([5; 9], [5; 9]);
+                    #[expect(unsafe_code, reason = "tests the vector twin by itself")]
+                    // SAFETY: the feature was found above.
+                    unsafe {
+                        avx2::unpack(&bytes[..len], width, places, &mut found[..places.len()]);
+                    }
+                    unpack_portable(&bytes[..len], width, places, &mut expected[..places.len()]);
+                    if len < WORD {
+                        assert_eq!(found, expected, "{len} bytes, {width} bits, at {places:?}");
+                    }
+                }
+            }
+        }
     }
 
     /// The numbers of `n` places, and seven bytes behind.

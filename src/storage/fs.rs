@@ -4,6 +4,7 @@ use super::write::{FsWrite, WriteMode};
 use super::{Entry, HeldLock, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use super::{check_name, ends_early, locked, mmap};
 use crate::error::{Error, ErrorKind, Result};
+use crate::plural::counted;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
@@ -365,7 +366,7 @@ impl StorageRead for FsRead {
                     Ok(()) => Ok(()),
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                         Err(Error::corrupt("reading")
-                            .expected(format!("{wanted} bytes"))
+                            .expected(counted(wanted, "byte"))
                             .found("a file that was cut short while it was open")
                             .in_file(&self.path)
                             .at_offset(offset))

@@ -43,6 +43,7 @@ mod unmapped;
 mod write;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::plural::counted;
 use std::{
     any::Any,
     fmt,
@@ -247,7 +248,7 @@ fn check_name(name: &str) -> Result<&str> {
 #[cold]
 fn ends_early(file: &dyn StorageRead, offset: u64, wanted: usize) -> Error {
     Error::corrupt("reading")
-        .expected(format!("{wanted} bytes"))
+        .expected(counted(wanted, "byte"))
         .found(format!("the end of the file at {}", file.len()))
         .in_file(file.path())
         .at_offset(offset)

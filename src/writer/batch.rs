@@ -6,6 +6,7 @@ use crate::format::stored::ChunkWriter;
 use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::limits::Limits;
+use crate::plural::counted;
 use crate::schema::{FieldKind, Schema};
 use crate::value;
 use crate::writer::states::{self, State};
@@ -243,7 +244,7 @@ fn document_error(what: impl Into<String>) -> Error {
 fn too_long(what: String, name: &'static str, limit: usize, found: usize) -> Error {
     document_error(format!("indexing {what}"))
         .expected(format!("at most {limit} bytes"))
-        .found(format!("{found} bytes"))
+        .found(counted(found, "byte"))
         .of_limit(name, limit, found)
 }
 

@@ -58,11 +58,6 @@ impl Doomed<'_> {
             _ => documents.iter().for_each(|low| self.add(key << 16 | u32::from(low))),
         }
     }
-
-    /// How many documents were there.
-    pub(crate) fn before(&self) -> u32 {
-        self.before
-    }
 }
 
 impl Deletions {

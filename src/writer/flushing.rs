@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::Operation;
 use crate::format::deletes::DeletedSet;
 use crate::format::manifest::Manifest;
+use crate::plural::counted;
 use crate::segment::deletes;
 use crate::segment::reader::SegmentReader;
 use crate::segment::snapshot::Snapshot;
@@ -139,7 +140,6 @@ impl IndexWriter {
         if deletions.is_empty() && key.is_none() {
             return Ok(());
         }
-        let _limits = self.rules.limits.enter();
         let open = self.open_staging(0)?;
         let parts = open.segments.iter().zip(&open.manifest.segments);
         let readers: Vec<_> = parts
@@ -172,7 +172,7 @@ impl IndexWriter {
             let segment = &open.manifest.segments[at];
             let new = set.len().checked_sub(before).ok_or_else(|| {
                 Error::corrupt("adding to the deletes of a segment")
-                    .expected(format!("{before} documents"))
+                    .expected(counted(before, "document"))
                     .found(set.len().to_string())
             })?;
             self.staging.counts.deleted += new;

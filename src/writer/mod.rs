@@ -46,6 +46,7 @@ pub use recover::{DamagedCommit, Recovery};
 pub use salvage::{Salvage, SalvagedSegment, SegmentOutcome};
 
 use crate::analysis::{Analyzers, TermVersions};
+use crate::budget;
 use crate::document::Document;
 use crate::error::{CommitOutcome, Error, ErrorKind, Result};
 use crate::events::Operation;
@@ -53,6 +54,7 @@ use crate::format::manifest::{Manifest, PAYLOAD_BYTES_MAX, SegmentMeta};
 use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::{FieldId, SegmentId};
 use crate::limits::Limits;
+use crate::plural::counted;
 use crate::schema::{Field, Schema};
 use crate::segment::published::Published;
 use crate::segment::snapshot::Snapshot;
@@ -541,6 +543,7 @@ impl IndexWriter {
     }
 
     fn finish_commit(&mut self, prepared: Prepared) -> Result<Manifest> {
+        let _apart = budget::apart();
         let unwinding = Unwinding(self);
         let finished = unwinding.0.try_finish(prepared);
         unwinding.passed();
@@ -678,7 +681,11 @@ impl IndexWriter {
     }
 
     /// Does what leaves the writer useless unless it comes to its end: by an error, or a panic of the host's code.
+    ///
+    /// A budget that somebody holds around it would stop it in the middle, and take along what was added: it is set aside.
     pub(crate) fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let _limits = self.rules.limits.enter();
+        let _apart = budget::apart();
         let unwinding = Unwinding(self);
         let done = work(unwinding.0);
         unwinding.passed();
@@ -722,7 +729,7 @@ fn start(
     match existing {
         Existing::Refuse => Err(Error::new(ErrorKind::AlreadyExists, "creating an index")
             .expected("nothing here yet")
-            .found(format!("an index of {} documents", current.n_docs()))
+            .found(format!("an index of {}", counted(current.n_docs(), "document")))
             .in_file(location())),
         Existing::Replace => Ok((schema, vec![])),
         // Fields may have been added by somebody else since it was opened.

@@ -19,7 +19,6 @@ use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings;
 use crate::schema::Detail;
 use crate::storage::{Storage, StorageRead};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Records between two places where reading can begin.
@@ -107,7 +106,8 @@ impl Run {
                 let mut bytes = vec![0; (end_offset - start_offset) as usize];
                 file.read_at(start + start_offset, &mut bytes)?;
                 for nth in first..end {
-                    self.check_interval(nth, &bytes, start_offset, file.path())?;
+                    self.check_interval(nth, &bytes, start_offset)
+                        .map_err(|(at, error)| error.in_file(file.path()).at_offset(start + at))?;
                 }
                 Borrowed::Read(bytes)
             }
@@ -173,14 +173,15 @@ impl Run {
         Ok(())
     }
 
-    fn check_interval(&self, nth: usize, bytes: &[u8], base: u64, path: PathBuf) -> Result<()> {
+    /// Compares the checksum of an interval, given the bytes from `base` on; an error with the offset of the interval in the run.
+    fn check_interval(&self, nth: usize, bytes: &[u8], base: u64) -> Result<(), (u64, Error)> {
         let interval = &self.intervals[nth];
         let end = self.intervals.get(nth + 1).map_or(self.len, |next| next.offset);
         let found = crc32c(&bytes[(interval.offset - base) as usize..(end - base) as usize]);
-        if found == interval.checksum {
-            return Ok(());
+        match found == interval.checksum {
+            true => Ok(()),
+            false => Err((interval.offset, differs(interval.checksum, found))),
         }
-        Err(differs(interval.checksum, found).in_file(path).at_offset(interval.offset))
     }
 }
 
@@ -464,6 +465,42 @@ pub(crate) fn spill(runs: &mut [Run], storage: &dyn Storage, name: &str) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Several runs are in one file, and each knows its own offsets alone.
+    #[test]
+    fn damage_is_told_at_its_place_in_the_file() {
+        let run = |words: std::ops::Range<usize>| {
+            let mut writer = RunWriter::new(Detail::Documents);
+            words.for_each(|n| writer.add(format!("word{n:06}").as_bytes(), &[1, 2, 3], &[]));
+            writer.set_lengths(vec![7; 100]);
+            writer.finish()
+        };
+        let storage = crate::storage::MemoryStorage::new();
+        let mut runs = [run(0..2_000), run(2_000..4_000)];
+        spill(&mut runs, &storage, "run").unwrap();
+        let mut bytes = vec![0; storage.open("run").unwrap().len() as usize];
+        storage.open("run").unwrap().read_at(0, &mut bytes).unwrap();
+        for (nth, run) in runs.iter_mut().enumerate() {
+            let Records::Spilled { start, .. } = run.records else { panic!("it is spilled") };
+            // In the second interval, and in the lengths behind the records.
+            let interval = start + run.intervals[1].offset;
+            let lengths = start + run.len;
+            for at in [interval, lengths] {
+                let mut bytes = bytes.clone();
+                bytes[at as usize] ^= 4;
+                let name = format!("damaged-{nth}-{at}");
+                storage.create(&name).unwrap().write_all(&bytes).unwrap();
+                let file = storage.open_unmapped(&name).unwrap();
+                run.records = Records::Spilled { file, start };
+                let error = match at == interval {
+                    true => run.read(None, None).unwrap_err(),
+                    false => run.append_lengths(&mut vec![]).unwrap_err(),
+                };
+                assert_eq!(error.offset(), Some(at), "run {nth}: {error}");
+                assert!(error.to_string().contains(&name), "{error}");
+            }
+        }
+    }
 
     #[test]
     fn a_column_comes_back_from_memory_and_from_a_file() {

@@ -1,11 +1,12 @@
 //! Deleting and merging, as users see it: what is left answers as if the rest had never been there.
 
 use std::sync::Arc;
+use std::time::Duration;
 use treepie::query::{ParseOptions, Query, parse};
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::{
-    CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, MergePolicy, Schema,
-    Searcher, WriterOptions,
+    Budget, CancelToken, Document, ErrorKind, Field, FieldKind, Index, IndexWriter, Limits,
+    MergePolicy, Schema, Searcher, WriterOptions,
 };
 
 fn query(text: &str) -> Query {
@@ -417,4 +418,85 @@ fn words_and_pairs_of_them_are_counted_without_what_is_deleted_in_every_window()
             assert_eq!((count(&format!("+{a} +{b}")), count(&format!("{a} {b}"))), (both, any));
         }
     }
+}
+
+/// A budget is about searching: one that ends while something is written would take along all that was added.
+#[test]
+fn a_budget_around_a_writer_stops_none_of_its_steps() {
+    let cancelled = CancelToken::new();
+    cancelled.cancel();
+    let budgets = [
+        ("a deadline", Budget::new().timeout(Duration::ZERO)),
+        ("a token", Budget::new().cancel(&cancelled)),
+        ("memory", Budget::new().memory_bytes(1)),
+    ];
+    type Work = fn(&mut IndexWriter);
+    let works: [(&str, Work); 6] = [
+        ("commit", |writer| _ = writer.commit().unwrap()),
+        ("flush", |writer| _ = writer.flush().unwrap()),
+        ("prepare", |writer| _ = writer.prepare_commit().unwrap().finish().unwrap()),
+        ("merge", |writer| _ = writer.merge().unwrap()),
+        ("many deletions", |writer| {
+            (0..40_000).for_each(|n| writer.delete_value("kind", format!("none{n}")).unwrap());
+        }),
+        ("many documents", |writer| {
+            (0..3_000)
+                .for_each(|n| writer.add(Document::new().with("text", format!("w{n}"))).unwrap());
+        }),
+    ];
+    for (what, budget) in budgets {
+        for (step, work) in works {
+            let schema = Schema::builder().text("text").keyword("kind").build().unwrap();
+            let index = Index::in_memory(schema);
+            let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+            for round in 0..3 {
+                for n in 0..300 {
+                    let text = format!("common word{n} round{round}");
+                    writer.add(Document::new().with("text", text).with("kind", "k")).unwrap();
+                }
+                writer.commit().unwrap();
+            }
+            let query = parse("word1* OR \"common word20\"", &ParseOptions::default()).unwrap();
+            writer.delete(&query).unwrap();
+            writer.add(Document::new().with("text", "kept")).unwrap();
+            budget.run(|| work(&mut writer));
+            let commit = writer.commit().unwrap_or_else(|error| panic!("{what}, {step}: {error}"));
+            let searcher = index.searcher().unwrap();
+            let count = |text: &str| searcher.count(&searcher.parse(text).unwrap()).unwrap();
+            assert_eq!(count("kept"), 1, "{what}, {step}");
+            assert_eq!(count("word1* OR \"common word20\""), 0, "{what}, {step}");
+            assert_eq!(commit.documents, searcher.n_docs(), "{what}, {step}");
+        }
+    }
+}
+
+/// What a deletion takes is what a search for the same takes; what is too much is told at once, and costs nothing that was added.
+#[test]
+fn a_deletion_takes_no_more_memory_than_a_search_may() {
+    let mut limits = Limits::default();
+    limits.query_memory_bytes = 20_000;
+    let schema = Schema::builder().text("text").build().unwrap();
+    let index = Index::in_memory(schema).with_limits(limits).unwrap();
+    let mut writer = index.writer_with(WriterOptions::new().threads(1)).unwrap();
+    for n in 0..2_000 {
+        writer.add(Document::new().with("text", format!("common word{n} w{n}"))).unwrap();
+    }
+    writer.commit().unwrap();
+    let parse = |text: &str| parse(text, &ParseOptions::default()).unwrap();
+    for too_much in [
+        "word* w1* wor*",
+        "(common OR word1) AND -(word2 OR (word3 AND -word4) OR (word5 AND -w6))",
+    ] {
+        let error = index.searcher().unwrap().count(&parse(too_much)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{too_much}: {error}");
+        let error = writer.delete(&parse(too_much)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded, "{too_much}: {error}");
+        assert_eq!(error.limit().map(|limit| limit.name), Some("QUERY_MEMORY_BYTES"));
+    }
+    // What is found takes none, however much that is.
+    writer.delete(&parse("common -word7")).unwrap();
+    writer.add(Document::new().with("text", "kept")).unwrap();
+    let commit = writer.commit().unwrap();
+    assert_eq!((commit.documents, commit.deleted), (2, 1_999));
+    assert_eq!(index.searcher().unwrap().count(&parse("word7 kept")).unwrap(), 2);
 }

@@ -374,9 +374,14 @@ pub(crate) fn bytes(n: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// `1 segment`, `2 segments`.
-pub(crate) fn plural(n: usize, name: &str) -> String {
-    format!("{} {name}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
+/// A count with its noun: `1 segment`, `2 segments`, `1,000 queries`.
+pub(crate) fn plural(n: impl TryInto<u64>, name: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    match (n, name.strip_suffix('y')) {
+        (1, _) => format!("1 {name}"),
+        (n, Some(stem)) => format!("{} {stem}ies", grouped(n)),
+        (n, None) => format!("{} {name}s", grouped(n)),
+    }
 }
 
 /// A duration in the unit that reads best.

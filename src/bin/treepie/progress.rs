@@ -13,7 +13,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use treepie::Progress;
 
-use crate::output::{bytes, grouped};
+use crate::output::{bytes, plural};
 
 /// What the threads of a build have done so far; cheap to clone and to count in.
 #[derive(Clone, Debug, Default)]
@@ -104,14 +104,16 @@ fn message(counters: &Counters, elapsed: Duration) -> String {
     let text = counters.text_bytes();
     let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-3);
     let reading = |documents: u64| {
-        format!("reading: {} documents, {} at {rate:.0} MB/s", grouped(documents), bytes(text))
+        format!("reading: {}, {} at {rate:.0} MB/s", plural(documents, "document"), bytes(text))
     };
     match counters.stage() {
         Some(Progress::Reading { documents, runs_spilled: 0 }) => reading(documents),
         Some(Progress::Reading { documents, runs_spilled }) => {
-            format!("{}, {runs_spilled} runs spilled", reading(documents))
+            format!("{}, {} spilled", reading(documents), plural(runs_spilled, "run"))
         }
-        Some(Progress::Merging { done, total }) => format!("merging: {done} of {total} ranges"),
+        Some(Progress::Merging { done, total }) => {
+            format!("merging: {done} of {}", plural(total, "range"))
+        }
         Some(Progress::Committing) => "committing".to_owned(),
         _ => reading(0),
     }

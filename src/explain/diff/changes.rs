@@ -237,6 +237,7 @@ pub(super) fn of_trees(
     findings(&mut changes, left, right, &ids.collect());
     for (what, l, r) in [
         ("planning_ns", left.planning_ns, right.planning_ns),
+        ("rest_ns", left.rest_ns(), right.rest_ns()),
         ("total_ns", left.total_ns, right.total_ns),
     ] {
         match (l, r) {

@@ -40,7 +40,7 @@ impl<'t> Look<'t> {
             nodes.push((node, parent));
             todo.extend(node.children.iter().rev().map(|child| (child, Some(at))));
         }
-        let time_ns = tree.measured_ns();
+        let time_ns = tree.all_ns();
         let documents = sum(tree.segments.iter().map(|segment| segment.documents));
         let (known_words, found) = (HashMap::new(), vec![]);
         Look { tree, facts, documents, nodes, time_ns, known_words, found }

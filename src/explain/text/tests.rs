@@ -153,15 +153,22 @@ fn a_plan_that_was_not_run_has_no_actual() {
 }
 
 #[test]
-fn planning_is_a_part_of_the_time_that_was_measured() {
+fn shares_are_of_the_whole_time_and_what_is_in_no_node_has_a_line() {
     let mut actual = Actual::of(1);
     actual.time_ns = 1_000;
     let mut tree = ExplainTree::new("rust", ExplainNode::new("Term", "title:rust"));
     tree.plan.actual = Some(actual);
     (tree.planning_ns, tree.total_ns) = (Some(3_000), Some(5_000));
     let text = tree.to_string();
-    assert!(text.contains(", 1.00 µs (25 %),"), "{text}");
-    assert!(text.ends_with("\n\nPlanning 3.00 µs (75 %)\nTotal 5.00 µs\n"), "{text}");
+    assert!(text.contains(", 1.00 µs (20 %),"), "{text}");
+    let times = "\n\nPlanning 3.00 µs (60 %)\nOther 1.00 µs (20 %)\nTotal 5.00 µs\n";
+    assert!(text.ends_with(times), "{text}");
+    // Where nothing is left, or more was measured than the whole is said to have taken.
+    for total in [4_000, 3_999, 0] {
+        tree.total_ns = Some(total);
+        let text = tree.to_string();
+        assert!(text.contains("Planning 3.00 µs (75 %)\nTotal "), "{text}");
+    }
 }
 
 #[test]

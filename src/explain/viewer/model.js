@@ -143,7 +143,11 @@ function sumUp(plan) {
     entry.below = { ...entry.own };
   }
   plan.nodes = { ...plan.sum };
-  if (plan.sum.time !== undefined) plan.sum.time += Number(plan.tree.planning_ns ?? 0);
+  if (plan.sum.time !== undefined) {
+    // Shares are of the whole time, also of what is in no node.
+    const measured = plan.sum.time + Number(plan.tree.planning_ns ?? 0);
+    plan.sum.time = Math.max(measured, Number(plan.tree.total_ns ?? 0));
+  }
   for (const entry of plan.entries.toReversed()) {
     if (!entry.parent) continue;
     entry.parent.size += entry.size;

@@ -61,6 +61,7 @@ function showTotals(app, host) {
       ? el("span", { class: "badge" }, "plan only, not run")
       : el("b", {}, time(tree.total_ns)),
     tree.planning_ns > 0 && el("span", {}, `planning ${time(tree.planning_ns)}`),
+    tree.rest_ns > 0 && el("span", {}, `other ${time(tree.rest_ns)}`),
     el("span", {}, count(entries.length, "node")),
     segments.length > 0 &&
       el("span", {}, `${count(documents, "document")} in ${count(segments.length, "segment")}, ${bytes(size)}`),

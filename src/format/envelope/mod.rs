@@ -105,6 +105,7 @@ use crate::checksum::{crc32c, crc32c_append};
 use crate::error::{Error, Result};
 use crate::format::header::{FileKind, HEADER_LEN, Header, ID_AT, checksum_differs, expect_crc};
 use crate::ids::{FieldId, SegmentId};
+use crate::plural::counted;
 use std::ops::Range;
 
 const END: [u8; 4] = *b"TPI\n";
@@ -461,7 +462,7 @@ impl Envelope {
             let at_least = if expected.is_some() { "" } else { "at least " };
             return Err(Error::corrupt(what())
                 .expected(format!("a file of {at_least}{len_expected} bytes"))
-                .found(format!("{file_len} bytes"))
+                .found(counted(file_len, "byte"))
                 .at_offset(file_len.min(len_expected)));
         }
         let header = Header::decode(&read(0..HEADER_LEN as u64)?, kind)?;

@@ -31,6 +31,7 @@
 use crate::bytes::{Bytes, Source, array_at, uint};
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
+use crate::plural::counted;
 use std::fmt;
 
 pub(super) const VERSION: u64 = 3;
@@ -166,7 +167,7 @@ impl<'s, S: Source<'s>> Heads<S> {
     fn root(&self) -> Result<Node<'s>> {
         let len = self.0.len();
         if len < SHORTEST {
-            return Err(self.damage(0, format!("{len} bytes")));
+            return Err(self.damage(0, counted(len, "byte")));
         }
         let header = self.0.bytes(0..NODES_AT)?;
         if array_at(&header, 0).map(u64::from_le_bytes) != Some(VERSION) {

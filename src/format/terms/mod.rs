@@ -141,6 +141,7 @@ use crate::bytes::{Bytes, Source, common_prefix_len};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::cumulative::Cumulative;
 use crate::ids::TermOrdinal;
+use crate::plural::counted;
 use crate::schema::Detail;
 use std::ops::{Bound, Range};
 
@@ -388,7 +389,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         let index = Index::open(index)?;
         if blocks.len() != index.header.blocks_len {
             let error = Error::corrupt("opening the blocks of a term dictionary")
-                .expected(format!("{} bytes", index.header.blocks_len))
+                .expected(counted(index.header.blocks_len, "byte"))
                 .found(format!("{}", blocks.len()));
             return Err(blocks.locate(0, error));
         }

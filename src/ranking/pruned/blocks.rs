@@ -15,7 +15,6 @@ use super::sum::{Readers, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
-use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::sums::{self, BLOCKS, units};
@@ -219,7 +218,7 @@ fn postings(opened: &[Opened<'_, '_>], some: &[u8]) -> usize {
 pub(super) fn each_posting(part: &Opened<'_, '_>, mut add: impl FnMut(usize, u16)) {
     match &part.postings {
         Postings::Short { docs, units, .. } => each_block(docs, units, add),
-        Postings::Long(postings) => {
+        Postings::Long(postings, _) => {
             let codes = postings.codes.by_rank().unwrap_or_default();
             match postings.container() {
                 Container::Array(values) => {
@@ -301,13 +300,12 @@ impl Block {
         };
         let mut lists = (0..opened.len()).filter(|nth| self.words[*nth] != 0);
         if let (Some(nth), None) = (lists.next(), lists.next())
-            && let RankedList::Long(list) = &query.clauses[opened[nth].clause].list
+            && let Postings::Long(postings, list) = &opened[nth].postings
         {
             let clause = &query.clauses[opened[nth].clause];
             let first = key * WINDOW + (place.block * 64) as u32;
             let seen = &mut self.seen[opened[nth].clause];
-            if let Postings::Long(postings) = &opened[nth].postings
-                && let Some(code) = postings.code(place.block, self.ranks[nth])
+            if let Some(code) = postings.code(place.block, self.ranks[nth])
                 && seen.rules_out(code, DocId(query.base + u64::from(first)), top)
             {
                 return Ok(());
@@ -337,12 +335,11 @@ impl Block {
                     continue;
                 }
                 let rank = rank + (word & ((1 << bit) - 1)).count_ones();
-                match (&part.postings, &query.clauses[part.clause].list) {
-                    (Postings::Short { scores, .. }, _) => sum.add(scores[rank as usize]),
-                    (Postings::Long(_), RankedList::Long(list)) => {
+                match &part.postings {
+                    Postings::Short { scores, .. } => sum.add(scores[rank as usize]),
+                    Postings::Long(_, list) => {
                         sum.add_posting(query.clauses, part.clause, list, rank)?;
                     }
-                    (Postings::Long(_), RankedList::Short(_)) => {}
                 }
             }
             pruning.documents_scored += 1;
@@ -422,7 +419,7 @@ pub(super) fn look_up(part: &Opened<'_, '_>, block: usize) -> (u64, u32, u16) {
             }
             (word, start as u32, best)
         }
-        Postings::Long(postings) => {
+        Postings::Long(postings, _) => {
             let (word, rank) = postings.block(block);
             if word == 0 {
                 return (0, rank, 0);

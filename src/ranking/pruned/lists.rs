@@ -6,7 +6,6 @@ use super::sum::{Readers, Sum};
 use super::{Pruning, Query, WINDOW};
 use crate::bitmap::Container;
 use crate::error::Result;
-use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::ranking::top::Top;
 use crate::simd::arrays;
@@ -62,7 +61,7 @@ impl Common {
                 }
                 Ok(())
             }
-            Postings::Long(postings) => self.by_container(&mut probe, postings, bound),
+            Postings::Long(postings, _) => self.by_container(&mut probe, postings, bound),
         }
     }
 
@@ -91,7 +90,7 @@ impl Common {
             0..=1 => values.len(),
             _ => u8::try_from(cut).map_or(0, |cut| count_codes(codes, cut)),
         };
-        if let Some(Postings::Long(second)) =
+        if let Some(Postings::Long(second, _)) =
             probe.others.first().map(|nth| &probe.opened[*nth].postings)
             && let Container::Array(others) = second.container()
             && n_leads * LOOKUP > values.len() + others.len()
@@ -175,7 +174,7 @@ impl Probe<'_, '_, '_, '_> {
         for nth in self.others {
             let found = match &self.opened[*nth].postings {
                 Postings::Short { docs, .. } => docs.binary_search(&doc).ok().map(|at| at as u32),
-                Postings::Long(postings) => {
+                Postings::Long(postings, _) => {
                     let found = postings.directory.find(postings.container(), low);
                     found.map(|rank| postings.first_rank + rank)
                 }
@@ -187,12 +186,11 @@ impl Probe<'_, '_, '_, '_> {
         }
         let mut sum = Sum::of(doc, self.readers);
         for (part, rank) in self.opened.iter().zip(ranks) {
-            match (&part.postings, &self.query.clauses[part.clause].list) {
-                (Postings::Short { scores, .. }, _) => sum.add(scores[rank as usize]),
-                (Postings::Long(_), RankedList::Long(list)) => {
+            match &part.postings {
+                Postings::Short { scores, .. } => sum.add(scores[rank as usize]),
+                Postings::Long(_, list) => {
                     sum.add_posting(self.query.clauses, part.clause, list, rank)?;
                 }
-                (Postings::Long(_), RankedList::Short(_)) => {}
             }
         }
         self.pruning.documents_scored += 1;

@@ -256,7 +256,7 @@ impl Parts {
                 }
                 RankedList::Long(list) => {
                     let container = &self.containers[part.at.start];
-                    Postings::Long(LongPart::open(list, container)?)
+                    Postings::Long(LongPart::open(list, container)?, list)
                 }
             };
             opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
@@ -288,14 +288,14 @@ impl Opened<'_, '_> {
     pub(super) fn codes_by_block(&self) -> Option<&[u8; BLOCKS]> {
         match &self.postings {
             Postings::Short { .. } => None,
-            Postings::Long(postings) => postings.codes.dense(),
+            Postings::Long(postings, _) => postings.codes.dense(),
         }
     }
 
     pub(super) fn n_postings(&self) -> u32 {
         match &self.postings {
             Postings::Short { docs, .. } => docs.len() as u32,
-            Postings::Long(postings) => postings.cardinality,
+            Postings::Long(postings, _) => postings.cardinality,
         }
     }
 }
@@ -303,12 +303,9 @@ impl Opened<'_, '_> {
 #[derive(Debug)]
 pub(super) enum Postings<'q, 's> {
     /// Documents of the segment, what each scores, and that in units.
-    Short {
-        docs: &'q [u32],
-        scores: &'q [f32],
-        units: &'q [u16],
-    },
-    Long(LongPart<'s>),
+    Short { docs: &'q [u32], scores: &'q [f32], units: &'q [u16] },
+    /// A container, and the list that it is one of.
+    Long(LongPart<'s>, &'q RankedLong<'s, Section<'s>>),
 }
 
 /// A container with its codes and its directory.

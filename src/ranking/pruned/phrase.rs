@@ -7,6 +7,7 @@
 //! Phrases whose words need not stand as written may be there more often than a word, so no bound holds for them.
 
 use super::bounds::changes;
+use super::exhaustive::past_the_end;
 use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::{Lengths, score_part};
@@ -238,8 +239,8 @@ impl Search<'_> {
             .lengths
             .codes(key << 16 | u32::from(*first)..(key << 16 | u32::from(*last)) + 1)?;
         for (nth, low) in lows.iter().enumerate() {
-            let code = codes.get(usize::from(low - first)).copied().unwrap_or_default();
-            let k = clause.scoring.k_by_code[usize::from(code)];
+            let code = codes.get(usize::from(low - first)).ok_or_else(past_the_end)?;
+            let k = clause.scoring.k_by_code[usize::from(*code)];
             let part = score_part(words.least_frequency(nth), k);
             let level = (part * LEVELS as f32) as u8;
             bounds.push(Bound { score: clause.weight * part * ROUNDING, k, level });

@@ -246,3 +246,31 @@ fn analyze_shows_what_synonyms_make_of_a_query() {
     analyze(&["--synonyms", "title:synonyms.txt"]).fails_with(&["--query"]);
     assert!(dir.ok(&["analyze", "--help"]).contains("--synonyms title:synonyms.txt"));
 }
+
+/// That of another run would be about other times, and about what was stopped elsewhere.
+#[test]
+fn an_explained_search_shows_the_plan_of_the_run_that_found_its_hits() {
+    let dir = Dir::with_titles();
+    let shapes: [&[&str]; 5] = [
+        &["paris"],
+        &["p*", "--facet", "qualifier"],
+        &["*", "--sort", "qualifier"],
+        &["history OR paris", "--limit", "1"],
+        &["\"history of france\"", "--collapse", "qualifier"],
+    ];
+    for shape in shapes {
+        let search = [&["search", "t.tp", "--format", "json"], shape].concat();
+        let plain = dir.run(&search).json();
+        let explained = dir.run(&[&search[..], &["--explain"]].concat()).json();
+        for name in ["hits", "total", "facets"] {
+            assert_eq!(explained[name], plain[name], "{shape:?}: {name}");
+        }
+        let total_ns = explained["explain"]["total_ns"].as_u64().unwrap();
+        assert_eq!(explained["took_us"], total_ns / 1_000, "{shape:?}");
+        let plan = &explained["explain"];
+        let sum = plan["rest_ns"].as_u64().unwrap() + plan["planning_ns"].as_u64().unwrap();
+        assert!(sum <= total_ns, "{plan}");
+    }
+    let text = dir.ok(&["search", "t.tp", "paris", "--explain"]);
+    assert!(text.contains("Planning ") && text.contains("\nTotal "), "{text}");
+}

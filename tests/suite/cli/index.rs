@@ -29,9 +29,14 @@ fn documents_are_deleted_and_everything_knows() {
     let others = "{\"text\":\"three\"}\n".repeat(7);
     dir.write("t.jsonl", format!("{{\"text\":\"one two\"}}\n{{\"text\":\"two\"}}\n{others}"));
     dir.ok(&["index", "t.tp", "t.jsonl", "--quiet"]);
-    // Without a terminal nobody is asked.
-    assert_eq!(dir.ok(&["delete", "t.tp", "one two", "--and"]), "1\n");
-    assert_eq!(dir.ok(&["delete", "t.tp", "one"]), "0\n");
+    // Without a terminal nobody can be asked, whatever is found.
+    for query in ["one two", "*", "none"] {
+        let before = dir.count("*");
+        dir.run(&["delete", "t.tp", query]).fails_with(&["terminal", "--yes"]);
+        assert_eq!(dir.count("*"), before, "{query}");
+    }
+    assert_eq!(dir.ok(&["delete", "t.tp", "one two", "--and", "--yes"]), "1\n");
+    assert_eq!(dir.ok(&["delete", "t.tp", "one", "--yes"]), "0\n");
     assert_eq!(
         dir.ok(&["delete", "t.tp", "two", "--yes", "--format", "json"]),
         "{\"deleted\":1}\n"
@@ -45,10 +50,10 @@ fn documents_are_deleted_and_everything_knows() {
     let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
     assert!(segments.contains("\"deleted\":0"), "{segments}");
     // Where it is more than a quarter it is.
-    assert_eq!(dir.ok(&["delete", "t.tp", "three"]), "7\n");
+    assert_eq!(dir.ok(&["delete", "t.tp", "three", "-y"]), "7\n");
     dir.write("t.jsonl", "{\"text\":\"a b\"}\n{\"text\":\"a\"}\n");
     dir.ok(&["index", "t.tp", "t.jsonl", "--quiet", "--append"]);
-    assert_eq!(dir.ok(&["delete", "t.tp", "b"]), "1\n");
+    assert_eq!(dir.ok(&["delete", "t.tp", "b", "--yes"]), "1\n");
     let segments = dir.ok(&["inspect", "t.tp", "--format", "json"]);
     assert!(segments.contains("\"deleted\":0"), "{segments}");
     let refused = dir.run(&["delete", "t.tp", "nowhere:x"]);
@@ -93,7 +98,10 @@ fn indexes_are_copied_added_to_others_and_merged_to_a_few_segments() {
     let copied = dir.run(&["copy", "t.tp", "c.tp"]);
     assert_eq!((copied.status, &*copied.stdout), (0, ""));
     assert!(copied.stderr.contains("commit 1 is in c.tp"), "{}", copied.stderr);
-    dir.run(&["copy", "t.tp", "c.tp"]).fails_with(&["c.tp", "an index"]);
+    dir.run(&["copy", "t.tp", "c.tp"]).fails_with(&["c.tp", "an index", "another name"]);
+    let to_itself = dir.run(&["copy", "t.tp", "t.tp"]);
+    to_itself.fails_with(&["t.tp", "an index"]);
+    assert!(!to_itself.stderr.contains("append") && !to_itself.stderr.contains("overwrite"));
     dir.run(&["copy", "none.tp", "d.tp"]).fails_with(&["none.tp"]);
 
     let merged = dir.run(&["merge", "t.tp", "c.tp", "--segments", "2"]);
@@ -286,4 +294,147 @@ fn without_permission_the_file_is_named() {
     append.fails_with(&["t.tp", "ermission denied"]);
     assert_eq!(dir.count("*"), 7);
     set("t.tp", 0o755);
+}
+
+/// What the input is like does not matter then, and printing its fields would look like a beginning.
+#[test]
+fn a_place_that_is_taken_is_refused_before_anything_is_read() {
+    let dir = Dir::with_titles();
+    dir.write("a.jsonl", "{\"title\":\"one\"}\n{\"title\":\"two\"}\n");
+    dir.write("broken.jsonl", "{\"title\":\n");
+    fs::create_dir(dir.0.join("photos")).unwrap();
+    dir.write("photos/holiday.jpg", "not an index");
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["t.tp"], &["t.tp", "an index", "--append", "--overwrite"]),
+        (&["photos"], &["photos", "holiday.jpg"]),
+        (&["photos", "--overwrite"], &["photos", "holiday.jpg"]),
+        (&["photos", "--append"], &["photos", "holiday.jpg"]),
+        (&["titles.txt"], &["titles.txt", "a directory"]),
+        (&["none.tp", "--append"], &["none.tp"]),
+    ];
+    for (arguments, words) in cases {
+        for input in ["a.jsonl", "broken.jsonl"] {
+            let ran = dir.run(&[&["index", arguments[0], input], &arguments[1..]].concat());
+            ran.fails_with(words);
+            assert_eq!(ran.stdout, "", "{arguments:?}");
+            assert!(!ran.stderr.contains(input), "{arguments:?}: {}", ran.stderr);
+        }
+    }
+    assert_eq!(dir.count("*"), 7);
+    assert!(!dir.0.join("none.tp").exists());
+}
+
+#[test]
+fn a_build_says_how_many_it_added_and_replaced() {
+    let dir = Dir::new();
+    dir.write(
+        "schema.toml",
+        "key = \"id\"\n[fields.id]\ntype = \"keyword\"\n[fields.t]\ntype = \"text\"\n",
+    );
+    let line = |id: u32| format!("{{\"id\":\"{id}\",\"t\":\"word\"}}\n");
+    let build = |ids: &[u32], more: &[&str]| {
+        dir.write("a.jsonl", ids.iter().map(|id| line(*id)).collect::<String>());
+        let ran = dir.run(&[&["index", "t.tp", "a.jsonl"], more].concat());
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stderr
+    };
+    let told = build(&[1], &["--schema", "schema.toml"]);
+    assert!(told.starts_with("1 document added in "), "{told}");
+    assert!(told.contains("t.tp: 1 document, 1 segment"), "{told}");
+    let told = build(&[1, 2, 3], &["--append"]);
+    assert!(told.starts_with("3 documents added, 1 replaced in "), "{told}");
+    // By themselves, too.
+    let told = build(&[2, 3, 4, 4], &["--append"]);
+    assert!(told.starts_with("4 documents added, 3 replaced in "), "{told}");
+    assert!(told.contains("t.tp: 4 documents, "), "{told}");
+    assert_eq!(dir.count("*"), 4);
+}
+
+/// `1 documents` and the like, in whatever is printed of one document in one segment.
+#[test]
+fn one_is_singular_wherever_it_is_printed() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"title\":\"paris\",\"n\":1,\"kind\":[\"a b\"]}\n");
+    let built = dir.run(&["index", "t.tp", "a.jsonl"]);
+    let mut told = vec![built.stdout, built.stderr];
+    let commands: &[&[&str]] = &[
+        &["search", "t.tp", "paris"],
+        &["search", "t.tp", "*", "--explain"],
+        &["search", "t.tp", "p*", "--explain", "--facet", "kind"],
+        &["search", "t.tp", "*", "--facet", "n:step=1", "--stats", "n", "--limit", "0"],
+        &["search", "t.tp", "paris", "--collapse", "n"],
+        &["explain", "t.tp", "*"],
+        &["explain", "t.tp", "p* OR par?s", "--analyze"],
+        &["explain", "t.tp", "paris", "--analyze", "--facet", "kind"],
+        &["explain", "t.tp", "\"paris texas\"", "--why-empty"],
+        &["inspect", "t.tp"],
+        &["inspect", "t.tp", "storage"],
+        &["inspect", "t.tp", "schema"],
+        &["verify", "t.tp"],
+        &["recover", "t.tp", "--dry-run"],
+        &["copy", "t.tp", "c.tp"],
+        &["salvage", "t.tp", "s.tp"],
+        &["merge", "t.tp"],
+        &["delete", "t.tp", "paris", "--yes"],
+    ];
+    for command in commands {
+        let ran = dir.run(command);
+        assert!(ran.status < 2, "{command:?}: {}", ran.stderr);
+        told.extend([ran.stdout, ran.stderr]);
+    }
+    for text in told {
+        let words: Vec<_> = text.split_whitespace().collect();
+        for pair in words.windows(2) {
+            let noun = pair[1].trim_end_matches(|c: char| !c.is_alphanumeric());
+            let nouns =
+                ["documents", "segments", "terms", "hits", "buckets", "files", "groups", "bytes"];
+            let is_wrong = pair[0] == "1" && nouns.contains(&noun);
+            assert!(!is_wrong, "{pair:?} in {text}");
+        }
+    }
+}
+
+/// An option that a command does not have is no help. Of messages that name another command, that one must have it.
+#[test]
+fn every_option_that_a_message_names_is_one_of_its_command() {
+    let dir = Dir::new();
+    let help = |command: &str| dir.ok(&[command, "--help"]);
+    let options_of = |text: &str| -> Vec<String> {
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit();
+        let names = text.match_indices("--").filter_map(|(at, _)| {
+            let is_start = at == 0 || !text[..at].ends_with(|c: char| is_name(c) || c == '`');
+            let name: String = text[at..].chars().take_while(|c| is_name(*c)).collect();
+            let is_name = name.trim_matches('-').starts_with(|c: char| c.is_ascii_lowercase());
+            (is_start && is_name).then(|| name.trim_end_matches('-').to_owned())
+        });
+        names.collect()
+    };
+    let commands =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/treepie/commands");
+    let mut n_checked = 0;
+    for entry in fs::read_dir(commands).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().replace('_', "-");
+        if path.is_dir() || dir.run(&[&*name, "--help"]).status != 0 {
+            continue;
+        }
+        let known = options_of(&help(&name));
+        let source = fs::read_to_string(&path).unwrap();
+        let code = source.split("#[cfg(test)]").next().unwrap();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let is_message = ["hint(", "expected(", "found(", "usage(", "warn(", "Error::new"];
+            if !is_message.iter().any(|part| line.contains(part)) || line.contains("cargo ") {
+                continue;
+            }
+            for option in options_of(line) {
+                n_checked += 1;
+                let other = line.split("treepie ").nth(1).or(line.split('"').nth(1));
+                let other = other.and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+                let is_known =
+                    known.contains(&option) || dir.run(&[other, "--help"]).stdout.contains(&option);
+                assert!(is_known, "{option} is no option of {name}: {line}");
+            }
+        }
+    }
+    assert!(n_checked > 15, "{n_checked} options");
 }

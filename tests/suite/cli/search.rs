@@ -520,7 +520,7 @@ fn patterns_are_scored_by_their_terms_where_that_is_asked_for() {
     assert_eq!(docs(&[]), [0, 1, 2]);
     assert_eq!(docs(&["--pattern-terms", "20"]), [2, 1, 0]);
     let plan = dir.ok(&["explain", "t.tp", "hist*", "--pattern-terms", "1"]);
-    assert!(plan.contains("title:hist* scores by 1 of 1 terms (1 visited): history"), "{plan}");
+    assert!(plan.contains("title:hist* scores by 1 of 1 term (1 visited): history"), "{plan}");
     let counted = dir.run(&["search", "t.tp", "fr*", "--count", "--pattern-terms", "5"]);
     assert!(
         counted.status == 2 && counted.stderr.contains("--pattern-terms"),

@@ -115,7 +115,7 @@ fn a_calibration_beside_an_index_is_reckoned_with_and_belongs_to_the_machine() {
     dir.ok(&["verify", "t.tp"]);
     dir.ok(&["copy", "t.tp", "copy.tp"]);
     assert!(!dir.0.join("copy.tp/calibration").exists());
-    dir.ok(&["delete", "t.tp", "france"]);
+    dir.ok(&["delete", "t.tp", "france", "--yes"]);
     dir.ok(&["merge", "t.tp"]);
     assert!(dir.0.join("t.tp/calibration").exists());
 

@@ -178,6 +178,10 @@ fn check(tree: &ExplainTree, of: &str) {
             planning + nodes + facets <= total,
             "{planning} + {nodes} + {facets} of {total}: {of}"
         );
+        let rest = tree.rest_ns().expect("it was run");
+        assert_eq!(planning + nodes + facets + rest, total, "{of}");
+        let json: serde_json::Value = serde_json::from_str(&tree.to_json()).unwrap();
+        assert_eq!(json["rest_ns"], rest, "{of}");
     }
 }
 

@@ -86,10 +86,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     };
     out.flush()?;
     if n_too_long > 0 && !global.quiet {
-        note(format!(
-            "{} left out because they are too long",
-            plural(n_too_long as usize, "token")
-        ));
+        note(format!("{} left out because they are too long", plural(n_too_long, "token")));
     }
     Ok(Exit::Done)
 }

@@ -15,7 +15,7 @@ use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, is_about_the_query, usage, warn},
-    output::{Output, ReportFormat},
+    output::{Output, ReportFormat, plural},
     slow::SlowArgs,
     terminal,
 };
@@ -190,7 +190,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     out.flush()?;
     let n_failed = cases.iter().filter(|case| case.answer.is_err()).count();
     if n_failed > 0 && !global.quiet {
-        warn(format!("{n_failed} of {} queries could not be answered", cases.len()));
+        warn(format!("{n_failed} of {} could not be answered", plural(cases.len(), "query")));
     }
     Ok(Exit::Done)
 }
@@ -248,7 +248,7 @@ impl Unanswered {
 
     pub(super) fn tell_number(&self, n_asked: usize) {
         if self.n > 0 {
-            warn(format!("{} of {n_asked} queries could not be answered", self.n));
+            warn(format!("{} of {} could not be answered", self.n, plural(n_asked, "query")));
         }
     }
 }

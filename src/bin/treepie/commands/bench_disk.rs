@@ -15,7 +15,7 @@ use treepie::{Document, Error, Index, Schema};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage},
-    output::{Format, Output, Table},
+    output::{Format, Output, Table, plural},
 };
 
 /// Measure what a disk does with durable writes, and how many commits a second to expect.
@@ -156,8 +156,7 @@ impl Row {
         match (self.documents, self.bytes) {
             (0, bytes) if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
             (0, bytes) => format!("{} KiB", bytes >> 10),
-            (1, _) => "1 document".to_owned(),
-            (n, _) => format!("{n} documents"),
+            (n, _) => plural(n, "document"),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::bench::{BenchCommand, Unanswered};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, is_about_the_query, warn},
-    output::{Output, ReportFormat, duration},
+    output::{Output, ReportFormat, duration, plural},
     terminal,
 };
 
@@ -150,9 +150,9 @@ impl Summary<'_> {
         let time = |ns| duration(Duration::from_nanos(ns));
         writeln!(
             out,
-            "{}: {} queries took {}, {:.3} × the {} of always choosing best; {:.1} % within {FACTOR} × or {}",
+            "{}: {} took {}, {:.3} × the {} of always choosing best; {:.1} % within {FACTOR} × or {}",
             out.strong(name),
-            self.cases.len(),
+            plural(self.cases.len(), "query"),
             time(self.sum(|case| case.chosen_ns)),
             self.ratio(),
             time(self.sum(Case::best_ns)),
@@ -218,7 +218,8 @@ pub(super) fn run(
         unanswered.tell_first();
         if n_one_way > 0 {
             warn(format!(
-                "{n_one_way} queries can be answered in one way only and are not counted"
+                "{} can be answered in one way only, and not counted",
+                plural(n_one_way, "query")
             ));
         }
     }

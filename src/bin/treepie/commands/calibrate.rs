@@ -14,7 +14,7 @@ use crate::{
     args::Global,
     destination::{Destination, FileArgs},
     failure::{Exit, Outcome, note, usage},
-    output::{Format, Output, Table, duration},
+    output::{Format, Output, Table, duration, plural},
     terminal,
 };
 
@@ -169,7 +169,7 @@ fn read(path: &Path) -> Result<Costs, Error> {
         return Err(usage("reading a calibration")
             .expected(format!("a file of at most {BYTES_MAX} bytes"))
             .found(match found.is_file() {
-                true => format!("{} bytes", found.len()),
+                true => plural(found.len(), "byte"),
                 false => "no file".to_owned(),
             })
             .in_file(path));

@@ -22,7 +22,7 @@ use crate::{
   treepie delete shop.tp 'sku:\"A-100\"'
   treepie delete shop.tp 'discontinued -in_stock' --and --yes
 
-Prints how many were deleted. On a terminal it asks before; --yes answers. Whoever has the index open keeps seeing
+Prints how many were deleted. It asks before; without a terminal to ask on, as in scripts, --yes is needed. Whoever has the index open keeps seeing
 them until it reloads. Their room comes back as segments are merged; `treepie merge` gives all of it back.")]
 pub(crate) struct Args {
     /// The index.
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// All words must match, not any of them.
     #[arg(long)]
     and: bool,
-    /// Do not ask.
+    /// Do not ask; needed where there is no terminal.
     #[arg(long, short)]
     yes: bool,
     /// How to print how many.
@@ -51,20 +51,23 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut out = Output::new(global.color);
     let count = || -> Outcome<(u64, u64)> {
         let searcher = index.searcher()?;
-        Ok((searcher.count(&query).map_err(in_query(&args.query))?, searcher.n_docs()))
+        let n_matching = searcher.count(&query).map_err(narrower);
+        Ok((n_matching.map_err(in_query(&args.query))?, searcher.n_docs()))
     };
-    if count()?.0 == 0 {
+    let n_matching = count()?.0;
+    // Whatever is found: else a script would work today and not tomorrow.
+    let is_asked = is_asked(args.yes, io::stdin().is_terminal(), io::stderr().is_terminal())?;
+    if n_matching == 0 {
         // Nothing to commit.
         return print(&mut out, args.format, 0);
     }
-    let is_asked = is_asked(args.yes, io::stdin().is_terminal(), io::stderr().is_terminal())?;
     let mut writer = index.writer()?;
     // Counted anew: while there is no other writer this is what will be deleted.
     let (n_matching, n_docs) = count()?;
     if n_matching == 0 || is_asked && !is_confirmed(n_matching, n_docs)? {
         return print(&mut out, args.format, 0);
     }
-    writer.delete(&query).map_err(in_query(&args.query))?;
+    writer.delete(&query).map_err(narrower).map_err(in_query(&args.query))?;
     let commit = writer.commit()?;
     let merged = writer.maintain();
     let printed = print(&mut out, args.format, commit.deleted)?;
@@ -74,36 +77,40 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(printed)
 }
 
+/// Gives a query that is too much a hint that this command has an option for.
+fn narrower(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::LimitExceeded => {
+            error.hint("several narrower queries take less, one after the other")
+        }
+        _ => error,
+    }
+}
+
 /// Whether to ask before anything is deleted.
 ///
 /// # Errors
 ///
-/// Where somebody sits there who would not see the question.
+/// Where nobody would see the question, or could answer it.
 fn is_asked(yes: bool, has_input: bool, has_output: bool) -> Result<bool, Error> {
-    if !yes && has_input && !has_output {
+    if !yes && !(has_input && has_output) {
+        let what = if has_input { "standard error" } else { "standard input" };
         return Err(Error::new(ErrorKind::Usage, "asking before documents are deleted")
-            .expected("standard error to be a terminal")
-            .found("that it is not")
+            .expected("a terminal")
+            .found(format!("none at {what}"))
             .hint("--yes deletes without asking"));
     }
-    Ok(!yes && has_input)
+    Ok(!yes)
 }
 
 /// Asks on the terminal; anything but yes is no.
 fn is_confirmed(n_matching: u64, n_docs: u64) -> io::Result<bool> {
     let all = if n_matching == n_docs { "all ".to_owned() } else { String::new() };
-    eprint!("delete {all}{} of {}? [y/N] ", plural_of(n_matching), grouped(n_docs));
+    eprint!("delete {all}{} of {}? [y/N] ", plural(n_matching, "document"), grouped(n_docs));
     io::stderr().flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES"))
-}
-
-fn plural_of(n: u64) -> String {
-    match n {
-        1 => plural(1, "document"),
-        n => format!("{} documents", grouped(n)),
-    }
 }
 
 fn print(out: &mut Output, format: Format, deleted: u64) -> Outcome {
@@ -124,12 +131,10 @@ mod tests {
     fn whoever_cannot_see_the_question_is_refused() {
         let asked = |yes, input, output| is_asked(yes, input, output).ok();
         assert_eq!(asked(false, true, true), Some(true));
-        assert_eq!(asked(false, true, false), None);
-        // A program, or somebody who has answered.
-        assert_eq!(
-            (asked(false, false, true), asked(false, false, false)),
-            (Some(false), Some(false))
-        );
-        assert_eq!((asked(true, true, true), asked(true, true, false)), (Some(false), Some(false)));
+        for (input, output) in [(true, false), (false, true), (false, false)] {
+            assert_eq!(asked(false, input, output), None, "a program does not answer");
+            assert_eq!(asked(true, input, output), Some(false));
+        }
+        assert_eq!(asked(true, true, true), Some(false));
     }
 }

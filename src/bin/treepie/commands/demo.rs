@@ -87,8 +87,8 @@ fn build(out: &mut Output, path: &Path) -> Outcome<Searcher> {
     let n_bytes = index.inspect()?.segments().iter().map(|segment| segment.bytes).sum();
     writeln!(
         out,
-        "{} titles ({}) became an index of {} in {}, safe on disk.\nIt lies in {}",
-        output::grouped(commit.documents),
+        "{} ({}) became an index of {} in {}, safe on disk.\nIt lies in {}",
+        output::plural(commit.documents, "title"),
         output::bytes(TITLES.len() as u64),
         output::bytes(n_bytes),
         output::duration(elapsed),

@@ -92,7 +92,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let Some(mean) = Measures::mean(&figures) else {
         return Err(usage("measuring the ranking")
             .expected("a query with a document that is judged relevant")
-            .found(format!("{} queries and no such judgement", topics.len()))
+            .found(format!("{} and no such judgement", output::plural(topics.len(), "query")))
             .in_file(args.qrels)
             .into());
     };

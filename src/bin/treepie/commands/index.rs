@@ -6,7 +6,7 @@
 
 use std::{
     io::{self, Read, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{SyncSender, sync_channel},
@@ -214,12 +214,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if commit.tokens_skipped > 0 {
         warn(format!(
             "{} left out because they are too long; their positions stay empty",
-            plural(commit.tokens_skipped as usize, "token")
+            plural(commit.tokens_skipped, "token")
         ));
     }
     if !job.quiet {
-        let n_bytes = Index::open(&job.path)?.inspect()?.segments().iter().map(|s| s.bytes).sum();
-        note(job.summary(&commit, n_bytes, &counters, start));
+        note(job.summary(&commit, bytes_of_segments(&job.path), &counters, start));
     }
     Ok(Exit::Done)
 }
@@ -420,24 +419,35 @@ impl Job {
     fn summary(
         &self,
         commit: &CommitInfo,
-        n_bytes: u64,
+        n_bytes: Option<u64>,
         counters: &Counters,
         start: Instant,
     ) -> String {
         let elapsed = start.elapsed();
         let text = counters.text_bytes();
         let rate = text as f64 / 1e6 / elapsed.as_secs_f64().max(1e-6);
+        // A build deletes nothing else.
+        let replaced = match commit.deleted {
+            0 => String::new(),
+            n => format!(", {} replaced", grouped(n)),
+        };
         format!(
-            "{} documents added in {} ({}, {rate:.1} MB/s); {}: {} documents, {}, {}",
-            grouped(commit.added),
+            "{} added{replaced} in {} ({}, {rate:.1} MB/s); {}: {}, {}{}",
+            plural(commit.added, "document"),
             duration(elapsed),
             bytes(text),
             self.path.display(),
-            grouped(commit.documents),
+            plural(commit.documents, "document"),
             plural(commit.segments, "segment"),
-            bytes(n_bytes),
+            n_bytes.map_or(String::new(), |n_bytes| format!(", {}", bytes(n_bytes))),
         )
     }
+}
+
+/// Bytes of the segments of an index. The commit stands, whatever keeps these from being read: then nobody knows.
+fn bytes_of_segments(path: &Path) -> Option<u64> {
+    let index = Index::open(path).and_then(|index| index.inspect());
+    Some(index.ok()?.segments().iter().map(|segment| segment.bytes).sum())
 }
 
 /// Passes on what it reads, and notes whether there is anything but blanks in it.

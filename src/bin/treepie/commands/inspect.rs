@@ -18,7 +18,7 @@ use crate::{
     destination::DestinationArgs,
     failure::{Exit, Outcome, usage},
     input::schema_file,
-    output::{Format, Output, Table, bytes, grouped, plural},
+    output::{Format, Output, Table, bytes, plural},
     terminal,
 };
 
@@ -362,16 +362,16 @@ fn print_storage(
         let each = report.total as f64 / index.documents().max(1) as f64;
         writeln!(
             out,
-            "{} in {}, {} documents, {each:.1} bytes each",
+            "{} in {}, {}, {each:.1} bytes each",
             bytes(report.total),
             plural(index.segments().len(), "segment"),
-            grouped(index.documents()),
+            plural(index.documents(), "document"),
         )?;
         writeln!(
             out,
             "on disk {} in {}: {} of the newest commit, {} of older ones, {} of none\n",
             bytes(usage.total()),
-            plural(usage.files as usize, "file"),
+            plural(usage.files, "file"),
             bytes(usage.live),
             bytes(usage.older),
             bytes(usage.unreferenced),

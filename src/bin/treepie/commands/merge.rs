@@ -9,7 +9,7 @@ use crate::{
     args::Global,
     events::EventsArg,
     failure::{Exit, Outcome, note},
-    output::{duration, grouped, plural},
+    output::{duration, plural},
     progress::{Counters, ProgressLine},
 };
 
@@ -59,10 +59,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     drop(progress);
     if !global.quiet {
         note(format!(
-            "{} before, {} now, {} documents, in {}",
+            "{} before, {} now, {}, in {}",
             plural(n_before, "segment"),
             merged.segments,
-            grouped(merged.documents),
+            plural(merged.documents, "document"),
             duration(start.elapsed())
         ));
     }

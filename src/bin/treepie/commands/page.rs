@@ -72,20 +72,16 @@ const PASSAGES_MAX: usize = 3;
 impl Page<'_> {
     pub(super) fn print_text(&self, out: &mut Output) -> io::Result<()> {
         let total = &self.found.total;
-        let number = output::grouped(total.value);
-        let summary = match (total.relation, total.value) {
-            (Relation::Exact, 1) => "1 document".to_owned(),
-            (Relation::Exact, _) => format!("{number} documents"),
-            (Relation::AtLeast, _) => format!("at least {number} documents"),
+        let number = output::plural(total.value, "document");
+        let summary = match total.relation {
+            Relation::Exact => number,
+            Relation::AtLeast => format!("at least {number}"),
             _ => "documents not counted".to_owned(),
         };
         let took = format!("({})", output::duration(self.found.took));
         let stopped = self.found.stopped.map_or_else(String::new, |why| format!(", {why}"));
-        let groups = match self.found.groups {
-            Some(1) => ", 1 group".to_owned(),
-            Some(n) => format!(", {} groups", output::grouped(n)),
-            None => String::new(),
-        };
+        let groups = self.found.groups.map(|n| format!(", {}", output::plural(n, "group")));
+        let groups = groups.unwrap_or_default();
         writeln!(out, "{summary}{groups} {}{stopped}", out.dim(&took))?;
         if !self.found.hits.is_empty() {
             writeln!(out)?;

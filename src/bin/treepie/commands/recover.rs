@@ -8,7 +8,7 @@ use treepie::{DamagedCommit, Index, Recovery};
 use crate::{
     args::Global,
     failure::{Exit, Outcome},
-    output::{Format, Output, Table, grouped, plural},
+    output::{Format, Output, Table, plural},
     terminal,
 };
 
@@ -52,20 +52,14 @@ fn print_text(out: &mut Output, recovery: &Recovery, dry_run: bool) -> Outcome<(
     for commit in &recovery.damaged {
         print_damaged(out, commit)?;
     }
-    let (whole, documents) = (recovery.whole, grouped(recovery.documents));
+    let (whole, documents) = (recovery.whole, plural(recovery.documents, "document"));
     if recovery.nothing_lost() {
-        writeln!(
-            out,
-            "commit {whole}, the newest, is whole: {documents} documents, nothing is lost"
-        )?;
+        writeln!(out, "commit {whole}, the newest, is whole: {documents}, nothing is lost")?;
     } else if dry_run {
-        writeln!(out, "would go back to commit {whole}: {documents} documents")?;
+        writeln!(out, "would go back to commit {whole}: {documents}")?;
     }
     if let Some(published) = recovery.published {
-        writeln!(
-            out,
-            "went back to commit {whole}, which is commit {published} now: {documents} documents"
-        )?;
+        writeln!(out, "went back to commit {whole}, which is commit {published} now: {documents}")?;
     }
     for name in &recovery.set_aside {
         writeln!(out, "set aside: {}", terminal::printable(name))?;
@@ -76,7 +70,7 @@ fn print_text(out: &mut Output, recovery: &Recovery, dry_run: bool) -> Outcome<(
 /// One commit and what is wrong with it.
 pub(super) fn print_damaged(out: &mut Output, commit: &DamagedCommit) -> Outcome<()> {
     let documents = match commit.documents {
-        Some(documents) => format!("{} documents", grouped(documents)),
+        Some(documents) => plural(documents, "document"),
         None => "nobody knows how many documents".to_owned(),
     };
     writeln!(out, "commit {} is damaged: {documents}", commit.generation)?;
@@ -85,7 +79,7 @@ pub(super) fn print_damaged(out: &mut Output, commit: &DamagedCommit) -> Outcome
     }
     let more = commit.n_damaged - commit.damage.len() as u64;
     if more > 0 {
-        writeln!(out, "  and {} more", plural(more as usize, "place"))?;
+        writeln!(out, "  and {} more", plural(more, "place"))?;
     }
     Ok(())
 }

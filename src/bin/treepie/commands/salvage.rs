@@ -51,15 +51,12 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
         writeln!(out, "{name}: no commit that can be read names it, so it is left out")?;
     }
     for segment in &salvage.segments {
-        let (id, documents) = (&segment.id, grouped(segment.documents));
+        let (id, documents) = (&segment.id, plural(segment.documents, "document"));
         match &segment.outcome {
             SegmentOutcome::Copied if segment.revived == 0 => continue,
-            SegmentOutcome::Copied => writeln!(out, "segment {id}: {documents} documents")?,
+            SegmentOutcome::Copied => writeln!(out, "segment {id}: {documents}")?,
             SegmentOutcome::Rebuilt { fields_lost } => {
-                writeln!(
-                    out,
-                    "segment {id} is damaged: {documents} documents, rebuilt from stored values"
-                )?;
+                writeln!(out, "segment {id} is damaged: {documents}, rebuilt from stored values")?;
                 if !fields_lost.is_empty() {
                     writeln!(
                         out,
@@ -68,7 +65,7 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
                     )?;
                 }
             }
-            _ => writeln!(out, "segment {id} is lost: {documents} documents")?,
+            _ => writeln!(out, "segment {id} is lost: {documents}")?,
         }
         if segment.revived > 0 {
             let back = grouped(segment.revived);
@@ -89,8 +86,8 @@ fn print_text(out: &mut Output, salvage: &Salvage) -> Outcome<()> {
     }
     writeln!(
         out,
-        "saved {} documents of commit {} in {}; lost {}",
-        grouped(salvage.documents),
+        "saved {} of commit {} in {}; lost {}",
+        plural(salvage.documents, "document"),
         salvage.generation,
         plural(salvage.segments.len(), "segment"),
         grouped(salvage.lost)

@@ -106,7 +106,9 @@ fn print_inferred(
             Some(format) => format,
             None => InputFormat::of(&mut input)?,
         };
-        let schema = infer(&mut input, format)?;
+        // The hints of a build are about options that this command does not have.
+        let schema = infer(&mut input, format)
+            .map_err(|error| error.hint("change the input, or write the schema file by hand"))?;
         write!(out, "{}", schema_file::print(&schema))?;
     }
     out.flush()?;

@@ -392,10 +392,6 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     if let Some(fields) = &args.fields {
         search = search.fields(fields.iter().map(String::as_str));
     }
-    let plan = match args.explain {
-        true => Some(search.clone().analyze().map_err(in_query(&text))?),
-        false => None,
-    };
     let Some(format) = format else {
         if args.fields.is_none() {
             let fields = shown_fields(searcher.schema(), None).into_iter();
@@ -408,7 +404,12 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         out.flush()?;
         return Ok(exit_of(&found, args.shape.limit, rows));
     };
-    let found = search.run().map_err(in_query(&text))?;
+    let (found, plan) = match args.explain {
+        // Of one run: that of another would be about other times, and what was stopped elsewhere.
+        true => search.run_and_explain().map(|(found, plan)| (found, Some(plan))),
+        false => search.run().map(|found| (found, None)),
+    }
+    .map_err(in_query(&text))?;
     let fields = shown_fields(searcher.schema(), args.fields.as_deref());
     let marked = match args.no_highlight || found.hits.is_empty() || found.stopped.is_some() {
         true => None,

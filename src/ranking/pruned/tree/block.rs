@@ -6,7 +6,7 @@ use super::{Tree, TreeCombined, TreeField, WINDOW};
 use crate::budget;
 use crate::error::Result;
 use crate::format::lengths::score_part;
-use crate::format::ranked::RankedList;
+use crate::format::ranked::{RankedList, RankedLong};
 use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::ranking::combined::length_in;
@@ -17,6 +17,7 @@ use crate::ranking::pruned::exhaustive::past_the_end;
 use crate::ranking::pruned::parts::Postings;
 use crate::ranking::pruned::sum::Readers;
 use crate::ranking::top::Top;
+use crate::segment::file::Section;
 use crate::simd::sums::units;
 use std::sync::Arc;
 
@@ -440,7 +441,10 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
                 self.block.scorer.readers.n_postings += 1;
                 Ok(scores.get(rank as usize).copied())
             }
-            Some(Postings::Long(_)) => self.score_posting(clause, rank).map(Some),
+            Some(Postings::Long(_, list)) => {
+                let list = *list;
+                self.score_posting(clause, list, rank).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -480,7 +484,7 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
     }
 }
 
-impl Document<'_, '_, '_, '_, '_> {
+impl<'s> Document<'_, '_, '_, 's, '_> {
     /// How often the word of a list is in the document; 0 where it is not.
     fn frequency(&mut self, clause: usize) -> Result<u32> {
         let word = self.block.word(clause);
@@ -502,7 +506,12 @@ impl Document<'_, '_, '_, '_, '_> {
     }
 
     /// What the posting of this rank in a long list scores.
-    fn score_posting(&mut self, clause: usize, rank: u32) -> Result<f32> {
+    fn score_posting(
+        &mut self,
+        clause: usize,
+        list: &RankedLong<'s, Section<'s>>,
+        rank: u32,
+    ) -> Result<f32> {
         let scorer = &mut *self.block.scorer;
         let Tree { clauses, n_docs, .. } = scorer.weighed.tree;
         let own = &clauses[clause];
@@ -516,7 +525,6 @@ impl Document<'_, '_, '_, '_, '_> {
             _ => scorer.readers.k(clauses, clause, self.doc)?,
         };
         scorer.k = Some((self.doc, clause, k));
-        let RankedList::Long(list) = &own.list else { return Err(past_the_end()) };
         let part = score_part(scorer.readers.frequency(clause, list, rank)?, k);
         scorer.readers.n_postings += 1;
         let score = own.weight * part;

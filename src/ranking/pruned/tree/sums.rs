@@ -46,7 +46,7 @@ pub(super) fn spread(part: &Opened<'_, '_>, codes: &mut [u8; BLOCKS]) {
                 *of_block = code.max(*of_block);
             }
         }
-        Postings::Long(postings) => {
+        Postings::Long(postings, _) => {
             let by_rank = postings.codes.by_rank().unwrap_or_default();
             match postings.container() {
                 Container::Array(values) => {

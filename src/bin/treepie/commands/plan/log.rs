@@ -111,10 +111,10 @@ pub(super) fn for_each(
     }
     if n_bad > 0 && !quiet {
         told.iter().for_each(|error| warn(terminal::printable(&error.to_string())));
-        let (n_read, n_bad) = (output::grouped(n_read), output::grouped(n_bad));
+        let (n_read, n_bad) = (output::grouped(n_read), output::plural(n_bad, "line"));
         let path = shown(path).display().to_string();
         let path = terminal::printable(&path);
-        warn(format!("{n_bad} lines of {path} could not be read, {n_read} could"));
+        warn(format!("{n_bad} of {path} could not be read, {n_read} could"));
     }
     Ok(())
 }

@@ -161,10 +161,12 @@ fn longest(search: &SlowSearch) -> String {
         Some((facet.actual.as_ref()?.time_ns, format!("facet {}", facet.field)))
     });
     let planning = plan.planning_ns.map(|ns| (ns, "planning".to_owned()));
-    match planning.into_iter().chain(nodes).chain(facets).max_by_key(|(ns, _)| *ns) {
+    let rest = plan.rest_ns().map(|ns| (ns, "what is in no node".to_owned()));
+    match planning.into_iter().chain(nodes).chain(facets).chain(rest).max_by_key(|(ns, _)| *ns) {
         None => "not run again".to_owned(),
         Some((ns, name)) => {
-            let share = 100 * u128::from(ns) / u128::from(plan.measured_ns().max(1));
+            let share = 100 * u128::from(ns)
+                / u128::from(plan.measured_ns().max(plan.total_ns.unwrap_or(1)).max(1));
             format!("{share} %: {name}")
         }
     }
