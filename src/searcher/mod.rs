@@ -276,7 +276,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &self.parse_options())
+        query::parse(text, &self.parse_options())?.in_copies(self.schema())
     }
 
     /// Begins a search; nothing happens until [`run`](SearchBuilder::run).
