@@ -14,7 +14,7 @@ use crate::{
     args::Global,
     events::EventsArg,
     failure::{Exit, Outcome, note},
-    input::{Input, Source, format::InputFormat, infer::infer, schema_file},
+    input::{Input, Source, format::InputFormat, infer::infer, null_words::NullWords, schema_file},
     output::{Output, plural},
     progress::Counters,
 };
@@ -106,8 +106,7 @@ fn print_inferred(
             Some(format) => format,
             None => InputFormat::of(&mut input)?,
         };
-        let schema = infer(&mut input, format)?;
-        write!(out, "{}", schema_file::print(&schema))?;
+        write!(out, "{}", infer(&mut input, format, &NullWords::default())?.print())?;
     }
     out.flush()?;
     Ok(Exit::Done)
