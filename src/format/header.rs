@@ -83,6 +83,8 @@ pub(super) const ZONES: u32 = 512;
 pub(super) const ADDED_FIELDS: u32 = 1024;
 /// That of manifests of a schema that says in what order the documents of a segment lie.
 pub(super) const ORDER: u32 = 2048;
+/// That of manifests of a schema with a field that is a copy of another.
+pub(super) const COPIES: u32 = 8192;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -101,7 +103,7 @@ impl FileKind {
         match self {
             FileKind::Manifest => {
                 let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
-                of_schema | DELETES | ADDED_FIELDS | ORDER
+                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment | FileKind::Deletes => 0,

@@ -96,6 +96,7 @@ mod address;
 mod at;
 mod build;
 mod caret;
+mod copies;
 mod expand;
 mod lexer;
 mod parser;

@@ -158,7 +158,7 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist or is typed, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
-    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, an [order](Self::order_by) of what has not one value in a column, or other fields of the names that
+    /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, a [copy](Field::copy_of) of what is no field or a copy itself, an [order](Self::order_by) of what has not one value in a column, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(self) -> Result<Schema> {
         let wrong = |what: String| Error::new(ErrorKind::Schema, what);
@@ -203,6 +203,7 @@ impl SchemaBuilder {
                     .hint("only text has words to count and to place"));
             }
         }
+        let copies = copies_in(&self.fields)?;
         for field in &self.fields {
             if let FieldKind::Decimal { scale } = field.kind
                 && scale > DECIMAL_SCALE_MAX
@@ -281,7 +282,7 @@ impl SchemaBuilder {
             }
         }
         let order = order::resolve(&self.order, &self.fields)?;
-        Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls, order })
+        Ok(Schema { fields: self.fields, default_fields, key, nulls: self.nulls, order, copies })
     }
 }
 
@@ -300,6 +301,44 @@ fn check_name(name: &str) -> Result<()> {
             "a letter or '_', then letters, digits, '_', '-' or '.', at most {FIELD_NAME_BYTES_MAX} bytes"
         ))
         .found(format!("{name:?}")))
+}
+
+/// The sources and their copies; those that documents could not fill are refused.
+fn copies_in(fields: &[Field]) -> Result<Vec<(FieldId, FieldId)>> {
+    let mut copies = vec![];
+    for (at, copy) in fields.iter().enumerate() {
+        let Some(name) = &copy.copy_of else { continue };
+        let wrong = |expected: &str, found: String| {
+            let what = format!("making the field '{}' a copy of '{name}'", copy.name);
+            Err(Error::new(ErrorKind::Schema, what).expected(expected).found(found))
+        };
+        if !matches!(copy.kind, FieldKind::Text | FieldKind::Keyword) {
+            return wrong("a text or keyword field", format!("a {} field", copy.kind.name()));
+        }
+        let is_source = |field: &Field| field.name == *name && !is_state(name);
+        let Some(source_at) = fields.iter().position(is_source) else {
+            return wrong("the name of a field", format!("'{name}'"));
+        };
+        let source = &fields[source_at];
+        if let Some(other) = &source.copy_of {
+            return wrong("a field with values of its own", format!("a copy of '{other}'"));
+        }
+        if copy.stored {
+            return wrong("a field that is not stored, as its source is", "a stored one".into());
+        }
+        if copy.many != source.many {
+            let of = |many| if many { "many values" } else { "one value" };
+            let expected = format!("{} a document, as its source has", of(source.many));
+            return wrong(&expected, of(copy.many).into());
+        }
+        copies.push((FieldId(source_at as u16), FieldId(at as u16)));
+    }
+    Ok(copies)
+}
+
+/// Whether documents give no values to a field of this name.
+fn is_state(name: &str) -> bool {
+    [NULL_FIELD, EMPTY_FIELD].contains(&name)
 }
 
 fn check_analyzers(field: &Field) -> Result<()> {

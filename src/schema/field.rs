@@ -29,6 +29,8 @@ pub struct Field {
     pub column: bool,
     /// The time zone of dates without an offset. None is UTC; fields of dates only.
     pub zone: Option<String>,
+    /// The field whose values it has, too. None has the values that documents give it.
+    pub copy_of: Option<String>,
 }
 
 /// What is kept of the occurrences of a term, beside the documents they are in. Each step includes
@@ -146,6 +148,7 @@ impl Field {
             offsets: false,
             column: kind.is_typed(),
             zone: None,
+            copy_of: None,
         }
     }
 
@@ -263,6 +266,33 @@ impl Field {
     #[must_use]
     pub fn zone(mut self, name: impl Into<String>) -> Self {
         self.zone = Some(name.into());
+        self
+    }
+
+    /// Fills the field with all values of another one, indexed as a field of its own kind (default: none).
+    ///
+    /// So a keyword that facets count as a whole is also found by its words, which [queries](crate::query::Query::in_copies) of
+    /// the keyword look for in its text copies. A copy is not stored, as its source is, and
+    /// documents give it no values of their own. Where the source may have many values, so may the copy.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let words = Field::new("country.text", FieldKind::Text).copy_of("country");
+    /// let country = Field::new("country", FieldKind::Keyword);
+    /// let index = Index::in_memory(Schema::builder().field(country).field(words).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("country", "United Kingdom"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let page = searcher.search(&searcher.parse("kingdom")?).facet("country", 10).run()?;
+    /// assert_eq!(page.facets[0].buckets[0].value, "United Kingdom");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn copy_of(mut self, source: impl Into<String>) -> Self {
+        self.copy_of = Some(source.into());
+        self.stored = false;
         self
     }
 

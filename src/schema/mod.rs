@@ -55,6 +55,8 @@ pub struct Schema {
     key: Option<FieldId>,
     nulls: bool,
     order: Vec<OrderField>,
+    /// Sources and their copies, as the fields say.
+    copies: Vec<(FieldId, FieldId)>,
 }
 
 impl Schema {
@@ -75,6 +77,7 @@ impl Schema {
             key: None,
             nulls: false,
             order: vec![],
+            copies: vec![],
         }
     }
 
@@ -247,6 +250,11 @@ impl Schema {
         }
     }
 
+    /// Fields that are copies of others, each behind its source.
+    pub(crate) fn copies(&self) -> &[(FieldId, FieldId)] {
+        &self.copies
+    }
+
     pub(crate) fn field_ids(&self) -> impl Iterator<Item = FieldId> + use<> {
         (0..self.fields.len() as u16).map(FieldId)
     }
@@ -322,6 +330,19 @@ mod tests {
             let field = Field::new("d", kind).zone(zone);
             assert!(Schema::builder().field(field).build().is_err(), "{zone:?}");
         }
+        let copy = |of: &str| Field::new("w", FieldKind::Text).copy_of(of);
+        let with = |field: Field| Schema::builder().text("t").keyword("tags").field(field).build();
+        for (field, words) in [
+            (copy("x"), "the name of a field, found 'x'"),
+            (copy("w"), "a field with values of its own, found a copy of 'w'"),
+            (copy("t").stored(true), "a field that is not stored"),
+            (copy("t").many(true), "one value a document, as its source has, found many values"),
+            (copy("tags"), "many values a document, as its source has, found one value"),
+        ] {
+            let error = with(field).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(with(copy("t")).is_ok() && with(copy("tags").many(true)).is_ok());
         for separator in ['\n', '\u{85}'] {
             let field = Field::new("p", FieldKind::Path { separator });
             assert!(Schema::builder().field(field).build().is_err(), "{separator:?}");

@@ -282,7 +282,7 @@ impl Searcher {
     ///
     /// [`ErrorKind::Query`] with the place in the text.
     pub fn parse(&self, text: &str) -> Result<Query> {
-        query::parse(text, &self.strict_options())
+        query::parse(text, &self.strict_options())?.in_copies(self.schema())
     }
 
     /// Reads what somebody typed into a search box, and never fails: what is no valid syntax is read as words.
@@ -304,7 +304,12 @@ impl Searcher {
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn parse_lenient(&self, text: &str) -> LenientQuery {
-        Query::parse_lenient(text, &self.parse_options())
+        let mut read = Query::parse_lenient(text, &self.parse_options());
+        // A lenient reading is within the limits, which are all that could be refused here.
+        if let Ok(query) = read.query.clone().in_copies(self.schema()) {
+            read.query = query;
+        }
+        read
     }
 
     /// Begins a search; nothing happens until [`run`](SearchBuilder::run).

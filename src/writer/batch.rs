@@ -105,6 +105,7 @@ impl DocumentBatch {
     ) -> Result<()> {
         let (values_before, text_before) = (self.values.len(), self.text.len());
         let added = self.add_values(document, schema, limits);
+        let added = added.and_then(|()| self.add_copies(document, schema, limits));
         if added.is_err() {
             // A refused document leaves nothing behind.
             self.values.truncate(values_before);
@@ -128,6 +129,11 @@ impl DocumentBatch {
         for (name, value) in values {
             let field = schema.field_id(name).ok_or_else(|| unknown_field(name, schema))?;
             let definition = schema.get(field);
+            if let Some(source) = &definition.copy_of {
+                return Err(document_error(format!("indexing field '{name}'"))
+                    .expected(format!("values of '{source}', which it is a copy of"))
+                    .found("one of its own"));
+            }
             if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
                 return Err(document_error(format!("indexing field '{name}'"))
                     .expected("one value a document")
@@ -152,10 +158,7 @@ impl DocumentBatch {
                 }
                 text.as_bytes()
             };
-            let (limit_name, limit) = match kind {
-                FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
-                _ => ("MAX_TERM_LEN", MAX_TERM_LEN),
-            };
+            let (limit_name, limit) = limit_of(kind, limits);
             if value.len() > limit {
                 let what = format!("a value of field '{name}'");
                 return Err(too_long(what, limit_name, limit, value.len()));
@@ -179,6 +182,23 @@ impl DocumentBatch {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Adds the values of each field to its copies, too. They count for no limit of a document, which has them once.
+    fn add_copies(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
+        for &(source, copy) in schema.copies() {
+            let (name, definition) = (&schema.get(source).name, schema.get(copy));
+            for value in document.values(name).filter(|value| !value.is_null()) {
+                let text = value.to_exact_text();
+                let (limit_name, limit) = limit_of(definition.kind, limits);
+                if text.len() > limit {
+                    let what = format!("a value of field '{name}' in '{}'", definition.name);
+                    return Err(too_long(what, limit_name, limit, text.len()));
+                }
+                self.push(copy, text.as_bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Adds the names of the fields that are null, or empty, behind the values that begin at `from`.
@@ -234,6 +254,14 @@ impl DocumentBatch {
     /// Bytes of heap held.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.text.capacity() + self.values.capacity() * size_of::<ValueRef>()
+    }
+}
+
+/// The name of the limit of a value, and how many bytes it allows.
+fn limit_of(kind: FieldKind, limits: &Limits) -> (&'static str, usize) {
+    match kind {
+        FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
+        _ => ("MAX_TERM_LEN", MAX_TERM_LEN),
     }
 }
 

@@ -56,6 +56,13 @@ impl LineFormat {
                 .found("one that keeps them")
                 .hint("documents can be added one by one"));
         }
+        if let Some(&(_, copy)) = schema.copies().first() {
+            let copy = schema.get(copy);
+            return Err(Error::new(ErrorKind::Schema, "indexing lines")
+                .expected("a schema without copies of fields, as a line fills one field")
+                .found(format!("'{}'", copy.name))
+                .hint("documents can be added one by one"));
+        }
         match &self.0 {
             Kind::Field(name) => {
                 Ok(LineFields { text: find(name, FieldKind::Text)?, qualifier: None })

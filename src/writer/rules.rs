@@ -40,7 +40,8 @@ impl Rules {
     pub(super) fn check_analyzers(&self, document: &Document) -> Result<()> {
         for &nth in &self.without_analyzer {
             let field = &self.schema.fields()[nth];
-            if document.iter().any(|(name, _)| name == field.name) {
+            let source = field.copy_of.as_ref().unwrap_or(&field.name);
+            if document.iter().any(|(name, _)| name == source) {
                 self.analyzers.index_time(field)?;
             }
         }

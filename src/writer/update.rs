@@ -47,7 +47,7 @@ impl IndexWriter {
     /// Changes the document with this key, as far as it was added by now: `change` gets what it consists of, and what
     /// it leaves takes its place. Whether there is such a document; else nothing happens.
     ///
-    /// Every field has to be stored, because what is not cannot be read back. The key stays.
+    /// Every field but copies has to be stored, because what is not cannot be read back. The key stays.
     ///
     /// # Cost
     ///
@@ -113,7 +113,7 @@ impl IndexWriter {
     /// The key, where what is stored of a document is all of it.
     fn key_of_stored(&self) -> Result<FieldId> {
         let id = self.rules.key()?;
-        match self.rules.schema.fields().iter().find(|field| !field.stored) {
+        match self.rules.schema.fields().iter().find(|it| !it.stored && it.copy_of.is_none()) {
             None => Ok(id),
             Some(field) => Err(Error::new(ErrorKind::Schema, "updating a document")
                 .expected("every field to be stored")

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cells;
 mod commands;
 mod destination;
 mod events;

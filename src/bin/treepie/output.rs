@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::{
+    cells,
     failure::{Exit, Outcome},
     terminal,
 };
@@ -25,9 +26,9 @@ pub(crate) enum Format {
     Json,
     /// One JSON object a line.
     Jsonl,
-    /// Tab-separated values under a header; tab, newline and backslash are escaped with a backslash.
+    /// Tab-separated values under a header; tab, newline and backslash are escaped with a backslash. `index` reads it.
     Tsv,
-    /// Comma-separated values under a header.
+    /// Comma-separated values under a header, several of a field in columns of one name. `index` reads it.
     Csv,
 }
 
@@ -176,6 +177,8 @@ pub(crate) struct Table<'o> {
     out: &'o mut Output,
     format: Format,
     names: Vec<String>,
+    /// Whether rows are documents, of which an empty text is not the same as no value.
+    are_documents: bool,
     /// In text the first rows wait here until they have decided the widths; no more than those, so
     /// that any number of rows can be printed.
     held: Vec<Vec<Value>>,
@@ -194,26 +197,38 @@ impl<'o> Table<'o> {
             out,
             format,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
+            are_documents: false,
             held: vec![],
             widths: None,
             n_printed: 0,
         };
-        let header: Vec<Value> = names.iter().map(|name| Value::from(*name)).collect();
+        let name = |name: &&str| if name.is_empty() { Value::Null } else { Value::from(*name) };
+        let header: Vec<Value> = names.iter().map(name).collect();
         match format {
-            Format::Tsv => writeln!(table.out, "{}", separated(&header, tsv_field, "\t"))?,
-            Format::Csv => writeln!(table.out, "{}", separated(&header, csv_field, ","))?,
+            Format::Tsv => writeln!(table.out, "{}", separated(&header, false, cells::tsv, "\t"))?,
+            Format::Csv => writeln!(table.out, "{}", separated(&header, false, cells::csv, ","))?,
             Format::Json => table.out.write_all(b"[")?,
             Format::Text | Format::Jsonl => {}
         }
         Ok(table)
     }
 
+    /// Rows that `index` reads back as the documents that they are.
+    pub(crate) fn of_documents(mut self) -> Self {
+        self.are_documents = true;
+        self
+    }
+
     /// One row; as many cells as there are names.
     pub(crate) fn row(&mut self, cells: Vec<Value>) -> io::Result<()> {
         debug_assert_eq!(cells.len(), self.names.len());
         match self.format {
-            Format::Tsv => writeln!(self.out, "{}", separated(&cells, tsv_field, "\t")),
-            Format::Csv => writeln!(self.out, "{}", separated(&cells, csv_field, ",")),
+            Format::Tsv => {
+                writeln!(self.out, "{}", separated(&cells, self.are_documents, cells::tsv, "\t"))
+            }
+            Format::Csv => {
+                writeln!(self.out, "{}", separated(&cells, self.are_documents, cells::csv, ","))
+            }
             Format::Jsonl => {
                 let row = object(&self.names, cells);
                 self.out.json_line(&row)
@@ -291,10 +306,25 @@ fn object(names: &[String], cells: Vec<Value>) -> Value {
     Value::Object(names.iter().cloned().zip(cells).collect())
 }
 
-fn separated(cells: &[Value], escape: fn(&str) -> Cow<'_, str>, separator: &str) -> String {
-    let cells: Vec<String> =
-        cells.iter().map(|cell| escape(&plain_field(cell)).into_owned()).collect();
-    cells.join(separator)
+fn separated(
+    cells: &[Value],
+    are_documents: bool,
+    write: fn(Option<&str>) -> Cow<'_, str>,
+    separator: &str,
+) -> String {
+    let cell = |cell: &Value| match cell {
+        Value::Null => write(None).into_owned(),
+        other => {
+            let text = plain_field(other);
+            let is_value = are_documents || !text.is_empty();
+            write(Some(&*text).filter(|_| is_value)).into_owned()
+        }
+    };
+    match cells {
+        // An empty line is no record.
+        [Value::Null] if are_documents && separator == "\t" => cells::TSV_NONE.to_owned(),
+        _ => cells.iter().map(cell).collect::<Vec<_>>().join(separator),
+    }
 }
 
 /// A value as it is: text without quotes, nothing for null, several values joined.
@@ -317,32 +347,6 @@ fn text_field(value: &Value) -> String {
             None => number.to_string(),
         },
         other => terminal::printable(&plain_field(other)).into_owned(),
-    }
-}
-
-/// Tab, newline, carriage return and backslash as `\t`, `\n`, `\r` and `\\`.
-pub(crate) fn tsv_field(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\t', '\n', '\r', '\\']) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 4);
-    for c in text.chars() {
-        match c {
-            '\t' => escaped.push_str("\\t"),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\\' => escaped.push_str("\\\\"),
-            other => escaped.push(other),
-        }
-    }
-    Cow::Owned(escaped)
-}
-
-/// Quoted where a comma, a quote or a line break asks for it (RFC 4180).
-pub(crate) fn csv_field(text: &str) -> Cow<'_, str> {
-    match text.contains(['"', ',', '\n', '\r']) {
-        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
-        false => Cow::Borrowed(text),
     }
 }
 
@@ -400,13 +404,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-
-    #[test]
-    fn fields_are_escaped_for_their_format() {
-        assert_eq!(tsv_field("a\tb\\\n"), "a\\tb\\\\\\n");
-        assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(csv_field("plain"), "plain");
-    }
 
     #[test]
     fn bars_are_as_long_as_their_share() {

@@ -2,7 +2,7 @@
 
 use crate::bytes::ByteReader;
 use crate::error::{Error, Result};
-use crate::format::header::{COLUMNS, KEY, NULLS, ORDER, ZONES};
+use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, ZONES};
 use crate::ids::FieldId;
 use crate::schema::{
     Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, OrderField,
@@ -100,6 +100,12 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
             out.push((*descending).into());
         }
     }
+    let copies = schema.copies();
+    if !copies.is_empty() {
+        out.extend((copies.len() as u16).to_le_bytes());
+        let positions = copies.iter().flat_map(|&(source, copy)| [copy, source]);
+        out.extend(positions.flat_map(|FieldId(at)| at.to_le_bytes()));
+    }
     out
 }
 
@@ -109,7 +115,7 @@ pub(super) fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     let Some(builder) = builder.filter(|_| reader.remaining().is_empty()) else {
         return Err(Error::corrupt("reading the schema of an index")
             .expected(
-                "fields, default fields, a key, columns and an order, as far as there are any",
+                "fields, default fields, a key, columns, an order and copies, as far as there are any",
             )
             .found(format!("something else in byte {} of {}", reader.position(), bytes.len())));
     };
@@ -218,6 +224,15 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
                 1 => format!("-{name}"),
                 _ => return None,
             });
+        }
+    }
+    if features & COPIES != 0 {
+        let mut next = 0;
+        for _ in 0..reader.u16().filter(|n| *n > 0)? {
+            let at = usize::from(reader.u16()?);
+            let source = fields.get(usize::from(reader.u16()?))?.name.clone();
+            fields.get_mut(at).filter(|_| at >= next)?.copy_of = Some(source);
+            next = at + 1;
         }
     }
     let builder = fields.into_iter().fold(Schema::builder(), SchemaBuilder::field);

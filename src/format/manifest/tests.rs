@@ -297,6 +297,8 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
     let segment = SegmentMeta { deletes: Some(deletes), ..example().segments[0] };
     let ordered = Schema::builder().field(Field::new("n", FieldKind::I64)).order_by(["n"]);
     let ordered = ordered.build().unwrap();
+    let copied = Field::new("words", FieldKind::Text).many(true).copy_of("tags");
+    let copied = Schema::builder().keyword("tags").field(copied).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
     let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
     let cases = [
@@ -312,6 +314,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         (Manifest { schema: zones, ..example() }, TYPED | ZONES),
         (Manifest { schema: wider, segments: vec![narrow], ..example() }, ADDED_FIELDS),
         (Manifest { schema: ordered, ..example() }, TYPED | COLUMNS | ORDER),
+        (Manifest { schema: copied, ..example() }, COPIES),
     ];
     for (manifest, needed) in cases {
         let bytes = manifest.encode().unwrap();
@@ -319,7 +322,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         assert_eq!(stated(&bytes), needed);
         assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
         let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
-        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER]) {
+        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES]) {
             let mut other = bytes.clone();
             let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
             other[..HEADER_LEN].copy_from_slice(&header);

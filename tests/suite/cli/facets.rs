@@ -197,7 +197,7 @@ fn values_are_selected() {
     assert!(why.stdout.contains("✗ fails at brand:\"acme\": "), "{}", why.stdout);
     dir.run(&["search", "t.tp", "lamp", "--select", "nope=1", "--facet", "brand"]).fails_with(&[
         "selecting values of a field",
-        "brand, color",
+        "brand, brand.text, color",
         "found 'nope'",
     ]);
     let boosted = ["search", "t.tp", "lamp", "--boost", "price:log1p,sqrt"];

@@ -248,7 +248,7 @@ fn documents_that_do_not_fit_are_told_with_their_line() {
     let long = "x".repeat(40_000);
     for (line, words) in [
         ("{\"price\": 1}".to_owned(), "'price'"),
-        ("{\"title\": 1}".to_owned(), "found a number"),
+        ("{\"title\": {}}".to_owned(), "found an object"),
         ("{\"brand\": [\"a\", \"b\"]}".to_owned(), "found a list"),
         ("{\"title\": ".to_owned(), "JSON"),
         (format!("{{\"brand\": \"{long}\"}}"), "brand"),

@@ -6,11 +6,13 @@
 mod explain;
 mod facets;
 mod index;
+mod inferred;
 mod input;
 mod inspect;
 mod kept_plans;
 mod measure;
 mod plans;
+mod round_trip;
 mod search;
 mod slow;
 mod what_if;

@@ -97,9 +97,9 @@ fn rows_come_as_tsv_and_csv() {
     dir.write("a.jsonl", "{\"title\":\"a\\tb, \\\"c\\\"\",\"tag\":[\"x\",\"y\"]}\n");
     dir.ok(&["index", "t.tp", "a.jsonl", "--quiet"]);
     let tsv = dir.ok(&["search", "t.tp", "*", "--format", "tsv"]);
-    assert_eq!(tsv, "doc\tscore\ttitle\ttag\n0\t1.0\ta\\tb, \"c\"\tx; y\n");
+    assert_eq!(tsv, "doc\tscore\ttitle\ttag\ttag\n0\t1.0\ta\\tb, \"c\"\tx\ty\n");
     let csv = dir.ok(&["search", "t.tp", "*", "--format", "csv", "--fields", "tag,title"]);
-    assert_eq!(csv, "doc,score,tag,title\n0,1.0,x; y,\"a\tb, \"\"c\"\"\"\n");
+    assert_eq!(csv, "doc,score,tag,tag,title\n0,1.0,x,y,\"a\tb, \"\"c\"\"\"\n");
     let facets =
         dir.ok(&["search", "t.tp", "*", "--limit", "0", "--facet", "tag", "--format", "csv"]);
     assert_eq!(facets, "field,value,count\ntag,x,1\ntag,y,1\n");

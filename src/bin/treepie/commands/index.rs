@@ -26,8 +26,13 @@ use crate::{
     events::EventsArg,
     failure::{Exit, Outcome, note, warn},
     input::{
-        BadRecords, FailureSlot, Input, Record, Source, csv::Csv, format::InputFormat,
-        infer::infer, json::JsonLines, schema_file,
+        BadRecords, FailureSlot, Input, Record, Source,
+        csv::Csv,
+        format::InputFormat,
+        infer::infer,
+        json::JsonLines,
+        null_words::{NullFilter, NullWords, NullsFound},
+        schema_file,
     },
     output::{Color, Output, bytes, duration, grouped, plural},
     progress::{Counters, ProgressLine},
@@ -84,6 +89,10 @@ pub(crate) struct Args {
     /// How many threads do the work [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Words that mean no value in fields of numbers, dates, booleans and addresses, for those of the schema or the
+    /// usual ones: NA, N/A, NULL, NaN, \N and - in whatever case, and empty texts. An empty word for none.
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "WORD,...")]
+    null_words: Option<Vec<String>>,
     /// Leave out lines and documents that are not what they should be; count them, show the first ten.
     #[arg(long)]
     skip_bad_lines: bool,
@@ -113,6 +122,8 @@ struct Job {
     mode: Mode,
     memory_bytes: usize,
     threads: Option<usize>,
+    null_words: NullWords,
+    nulls: NullsFound,
     skip_bad_lines: bool,
     lossy: bool,
     quiet: bool,
@@ -133,8 +144,14 @@ impl Job {
             (None, Some(Preset::WikipediaTitles)) => Some(Schema::wikipedia_titles()),
             (None, None) => None,
         };
+        let null_words = match &args.schema {
+            Some(path) => NullWords::read(path)?,
+            None => NullWords::default(),
+        };
         Ok(Job {
             path: args.index,
+            null_words: null_words.typed(args.null_words.as_deref()),
+            nulls: NullsFound::default(),
             sources: Source::find_all(&args.inputs)?,
             preset: args.preset,
             schema: match (schema, &args.order_by) {
@@ -218,6 +235,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ));
     }
     if !job.quiet {
+        job.nulls.print();
         note(job.summary(&commit, bytes_of_segments(&job.path), &counters, start));
     }
     Ok(Exit::Done)
@@ -277,23 +295,18 @@ impl Job {
             return Ok(schema.clone());
         }
         let format = self.format_of(first)?;
-        let inferred = infer(first, format)?;
-        let schema = match &self.order_by {
+        let inferred = infer(first, format, &self.null_words)?;
+        let inferred = match &self.order_by {
             Some(order) => inferred.ordered_by(order)?,
             None => inferred,
         };
         if format != InputFormat::Lines {
             let mut out = Output::new(self.color);
             // Whether anybody reads this is no reason to build nothing.
-            let _ = write!(
-                out,
-                "# inferred from {}\n{}",
-                first.name.display(),
-                schema_file::print(&schema)
-            );
+            let _ = write!(out, "# inferred from {}\n{}", first.name.display(), inferred.print());
             let _ = out.flush();
         }
-        Ok(schema)
+        Ok(inferred.schema)
     }
 
     fn format_of(&self, input: &mut Input) -> Result<InputFormat, Error> {
@@ -351,7 +364,10 @@ impl Job {
     /// What a line means.
     fn line_format(&self, schema: &Schema) -> Result<LineFormat, Error> {
         // Fields that were added to an index of lines have no value in these.
-        let mut texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
+        let mut texts = schema
+            .fields()
+            .iter()
+            .filter(|field| field.kind == FieldKind::Text && field.copy_of.is_none());
         match (self.preset, texts.next().filter(|_| texts.next().is_none())) {
             (Some(Preset::WikipediaTitles), _) => Ok(LineFormat::wikipedia_titles()),
             (None, Some(field)) => Ok(LineFormat::field(&*field.name)),
@@ -377,6 +393,11 @@ impl Job {
             schema: Arc::new(writer.schema().clone()),
             name: input.name.clone(),
             lossy: self.lossy,
+            nulls: NullFilter::new(
+                self.null_words.clone(),
+                Arc::new(writer.schema().clone()),
+                self.nulls.clone(),
+            ),
         };
         let name = input.name.clone();
         let (send, batches) = sync_channel(BATCHES_AHEAD);
@@ -475,6 +496,7 @@ struct Parser {
     schema: Arc<Schema>,
     name: PathBuf,
     lossy: bool,
+    nulls: NullFilter,
 }
 
 impl Parser {
@@ -489,11 +511,11 @@ impl Parser {
         let sent = match format.separator() {
             None => {
                 let mut lines = JsonLines::new(reader, failure, self.lossy);
-                send_batches(&send, || lines.next(&self.schema, &self.name))
+                send_batches(&send, &self.nulls, || lines.next(&self.schema, &self.name))
             }
             Some(separator) => Csv::new(reader, separator, failure, self.lossy)
                 .and_then(|mut csv| csv.check(&self.schema).map(|()| csv))
-                .and_then(|mut csv| send_batches(&send, || csv.next(&self.name))),
+                .and_then(|mut csv| send_batches(&send, &self.nulls, || csv.next(&self.name))),
         };
         if let Err(error) = sent {
             // If nobody listens there is another error already.
@@ -504,13 +526,15 @@ impl Parser {
 
 fn send_batches(
     send: &SyncSender<Result<Vec<Record>, Error>>,
+    nulls: &NullFilter,
     mut next: impl FnMut() -> Result<Option<Record>, Error>,
 ) -> Result<(), Error> {
     loop {
         let mut batch = vec![];
         let mut n_bytes = 0;
         while batch.len() < BATCH_RECORDS && n_bytes < BATCH_BYTES {
-            let Some(record) = next()? else { break };
+            let Some(mut record) = next()? else { break };
+            nulls.apply(&mut record);
             if let Record::Document { document, .. } = &record {
                 n_bytes += text_bytes(document);
             }

@@ -7,6 +7,7 @@ mod bench_what_if;
 pub(crate) mod calibrate;
 pub(crate) mod bench_disk;
 mod bench_estimates;
+mod columns;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod delete;
@@ -157,7 +158,9 @@ impl DatesArgs {
 fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Outcome<Query> {
     let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
     let options = ParseOptions::default().default_operator(operator);
-    let query = parse(text, &options).and_then(|query| query.at(schema, &dates.dates()));
+    let query = parse(text, &options)
+        .and_then(|query| query.at(schema, &dates.dates()))
+        .and_then(|query| query.in_copies(schema));
     query.map_err(in_query(text))
 }
 
@@ -255,7 +258,7 @@ fn decimal_to_json(decimal: Decimal) -> Value {
         digits /= 10;
     }
     match digits < 10u64.pow(DIGITS_OF_F64) {
-        // Never with an exponent, which is nothing that a decimal field reads.
+        // Never with an exponent, so that it looks like what was given.
         true => {
             let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
             let fraction = match fraction.trim_end_matches('0') {

@@ -8,7 +8,7 @@ use treepie::{
     highlight::{Highlighter, Marked, Passage, PassageOptions},
 };
 
-use super::{facet, fields_to_json, is_state, stats, value_to_json};
+use super::{columns::Columns, facet, fields_to_json, is_state, stats, value_to_json};
 use crate::{
     output::{self, Format, Output, Table},
     terminal,
@@ -119,9 +119,11 @@ impl Page<'_> {
 
     /// The field that people know a document by: its text rather than its number.
     fn name(&self, hit: &Hit) -> Option<&&Field> {
-        let is_name =
-            |field: &&&Field| field.kind == FieldKind::Text && hit.fields.contains_key(&field.name);
-        self.fields.iter().find(is_name).or(self.fields.first())
+        let mut there = self.fields.iter().filter(|field| hit.fields.contains_key(&field.name));
+        let text = there.clone().find(|field| field.kind == FieldKind::Text);
+        // One keyword rather than tags.
+        let keyword = || there.find(|field| field.kind == FieldKind::Keyword && !field.many);
+        text.or_else(keyword).or(self.fields.first())
     }
 
     /// What people know a document by, on one line.
@@ -259,16 +261,17 @@ impl Page<'_> {
                 .map(|nth| if n_keys == 1 { "sort".to_owned() } else { format!("sort{nth}") }),
         );
         names.extend(self.is_grouped.then(|| "group".to_owned()));
-        let columns = || self.fields.iter().filter(|field| !is_state(field));
-        names.extend(columns().map(|field| field.name.clone()));
+        let fields = self.fields.iter().copied().filter(|field| !is_state(field));
+        let mut columns = Columns::new(fields);
+        self.found.hits.iter().for_each(|hit| columns.see(&hit.fields));
+        names.extend(columns.names());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut table = Table::new(out, format, &names)?;
+        let mut table = Table::new(out, format, &names)?.of_documents();
         for hit in &self.found.hits {
             let values = fields_to_json(&self.fields, &hit.fields);
             let mut cells = vec![json!(hit.doc.0), json!(hit.score)];
             cells.extend(hit.sort.iter().chain(&hit.group).map(value_to_json));
-            let of_fields = columns().map(|field| values.get(&field.name).cloned());
-            cells.extend(of_fields.map(Option::unwrap_or_default));
+            cells.extend(columns.cells(&values));
             table.row(cells)?;
         }
         table.finish()

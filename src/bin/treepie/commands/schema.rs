@@ -14,7 +14,7 @@ use crate::{
     args::Global,
     events::EventsArg,
     failure::{Exit, Outcome, note},
-    input::{Input, Source, format::InputFormat, infer::infer, schema_file},
+    input::{Input, Source, format::InputFormat, infer::infer, null_words::NullWords, schema_file},
     output::{Output, plural},
     progress::Counters,
 };
@@ -107,9 +107,9 @@ fn print_inferred(
             None => InputFormat::of(&mut input)?,
         };
         // The hints of a build are about options that this command does not have.
-        let schema = infer(&mut input, format)
+        let inferred = infer(&mut input, format, &NullWords::default())
             .map_err(|error| error.hint("change the input, or write the schema file by hand"))?;
-        write!(out, "{}", schema_file::print(&schema))?;
+        write!(out, "{}", inferred.print())?;
     }
     out.flush()?;
     Ok(Exit::Done)

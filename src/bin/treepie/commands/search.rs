@@ -233,7 +233,8 @@ impl Shape {
     /// Reads what was typed.
     pub(crate) fn query(&self, text: &str, schema: &Schema) -> Outcome<Query> {
         let fields = combined_fields(&self.combined)?;
-        Ok(parse_query(text, self.and, schema, &self.dates)?.in_combined_fields(fields))
+        let query = parse_query(text, self.and, schema, &self.dates)?.in_combined_fields(fields);
+        Ok(query.in_copies(schema)?)
     }
 
     /// Gives these options to a search.

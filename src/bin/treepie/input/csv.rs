@@ -1,8 +1,8 @@
 //! CSV and TSV with a header line that names the fields.
 //!
 //! Every value is a string; an empty cell says that the document has no value there. A field with
-//! many values has several columns of the same name. CSV quotes as RFC 4180 says; TSV has no quotes
-//! and no escapes, a cell is what stands between two tabs.
+//! many values has several columns of the same name. CSV quotes as RFC 4180 says; TSV has no quotes, and
+//! the escapes that the module `cells` has: a cell is what stands between two tabs.
 
 use std::{
     io::{self, Read},
@@ -14,9 +14,10 @@ use std::{
 };
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
-use treepie::{Document, Error, ErrorKind, Schema};
+use treepie::{Document, Error, ErrorKind, Schema, Value};
 
 use super::{FailureSlot, RECORD_BYTES_MAX, Record, bad, json::unknown_field, text};
+use crate::cells;
 
 /// What separates the cells of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub(crate) enum Separator {
 /// Documents of a CSV or TSV input.
 pub(crate) struct Csv<R> {
     records: csv::Reader<Bounded<R>>,
+    separator: Separator,
     /// Up to which byte the reader may read for the record it is at.
     allowed: Arc<AtomicU64>,
     failure: FailureSlot,
@@ -61,6 +63,7 @@ impl<R: Read> Csv<R> {
             .from_reader(from);
         let mut csv = Csv {
             records,
+            separator,
             allowed,
             failure,
             lossy,
@@ -76,6 +79,7 @@ impl<R: Read> Csv<R> {
                 .into_iter()
                 .chain(cells)
                 .map(|cell| text(cell.trim_ascii(), lossy, line, offset))
+                .map(|name| Ok(value_of(name?, separator).as_str().unwrap_or_default().to_owned()))
                 .collect::<Result<_, _>>()?;
         }
         Ok(csv)
@@ -178,10 +182,20 @@ impl<R: Read> Csv<R> {
                 false => cell.is_empty(),
             };
             if !is_blank {
-                document.push(name.clone(), text(cell, self.lossy, line, offset)?);
+                let cell = text(cell, self.lossy, line, offset)?;
+                document.push(name.clone(), value_of(cell, self.separator));
             }
         }
         Ok(document)
+    }
+}
+
+/// The value of a cell that is not empty.
+fn value_of(cell: String, separator: Separator) -> Value {
+    match separator {
+        Separator::Comma => cells::of_csv(&cell, false).into(),
+        Separator::Tab if !cell.contains('\\') => cell.into(),
+        Separator::Tab => cells::of_tsv(&cell).into(),
     }
 }
 
@@ -236,6 +250,14 @@ mod tests {
     fn tabs_separate_and_quotes_are_text() {
         let found = read(b"a\tb\n\"x\ty, z\n", Separator::Tab);
         assert_eq!(found.unwrap(), [Ok((2, Document::new().with("a", "\"x").with("b", "y, z")))]);
+    }
+
+    #[test]
+    fn escapes_of_tsv_are_read() {
+        let found = read(b"a\tb\nx\\ty\\\\\t\\e\n\\N\tC:\\dir\n", Separator::Tab);
+        let first = Document::new().with("a", "x\ty\\").with("b", "");
+        let second = Document::new().with("a", None::<&str>).with("b", "C:\\dir");
+        assert_eq!(found.unwrap(), [Ok((2, first)), Ok((3, second))]);
     }
 
     #[test]

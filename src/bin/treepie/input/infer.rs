@@ -1,27 +1,63 @@
-//! A schema from the first documents, where none was given: strings are text, or dates or addresses where each of them is one,
-//! lists of strings are keywords, and numbers and booleans what they are. What would need a type that does not exist is an error that
-//! names the field, so that no index has to be built again when it does.
+//! A schema from the first documents, where none was given, and why each field is what it is.
+//!
+//! Numbers, booleans, dates and addresses are fields of their types where all values are. Strings are keywords with a text
+//! copy, or text, by what they hold: the module [`strings`] has the rule. A field that mixes strings with numbers or booleans is
+//! text; in a table, where everything is written as a string, it is what its strings are. Words that mean no value, as NA, are
+//! passed over. What would need a type that does not exist is an error that names the field, so that no index has to be built again
+//! when it does.
 
-use std::net::IpAddr;
+mod seen;
+mod strings;
+
 use std::path::Path;
 
-use serde_json::{Number, Value};
-use treepie::{Error, ErrorKind, Field, FieldKind, Schema, Timestamp};
+use serde_json::Value;
+use treepie::schema::{FIELD_NAME_BYTES_MAX, FIELDS_MAX};
+use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 
+use self::{seen::Seen, strings::Strings};
 use super::{
     FailureSlot, Input, RECORD_BYTES_MAX,
     csv::{Csv, Separator},
     format::InputFormat,
     json::{self, Leaf},
     lines::{LineText, Lines},
-    text,
+    null_words::NullWords,
+    schema_file, text,
 };
 
 /// Text that is looked at, as long as it has a whole document in it.
 const SAMPLE_BYTES: usize = 1 << 20;
 
+/// A schema, and for each of its fields why it is what it is.
+#[derive(Debug)]
+pub(crate) struct Inferred {
+    pub(crate) schema: Schema,
+    why: Vec<String>,
+}
+
+impl Inferred {
+    /// The text of a schema file, with a comment behind each type.
+    pub(crate) fn print(&self) -> String {
+        schema_file::print_with(&self.schema, |field| {
+            let at = self.schema.fields().iter().position(|other| other.name == field.name);
+            at.and_then(|at| self.why.get(at)).map(String::as_str)
+        })
+    }
+
+    /// The same with the documents of each segment in this order.
+    pub(crate) fn ordered_by(mut self, order: &[String]) -> Result<Self, Error> {
+        self.schema = self.schema.ordered_by(order)?;
+        Ok(self)
+    }
+}
+
 /// The schema of an input in this format.
-pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Error> {
+pub(crate) fn infer(
+    input: &mut Input,
+    format: InputFormat,
+    nulls: &NullWords,
+) -> Result<Inferred, Error> {
     let name = input.name.clone();
     let mut n_bytes = SAMPLE_BYTES;
     loop {
@@ -35,143 +71,27 @@ pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Er
             continue;
         }
         let schema = match format.separator() {
-            Some(separator) => of_table(whole, separator),
-            None if format == InputFormat::Lines => Schema::builder().text("text").build(),
-            None => of_objects(whole, &name),
+            Some(separator) => of_table(whole, separator, nulls),
+            None if format == InputFormat::Lines => Schema::builder()
+                .text("text")
+                .build()
+                .map(|schema| Inferred { schema, why: vec!["lines".to_owned()] }),
+            None => of_objects(whole, &name, nulls),
         };
         return schema.map_err(|error| error.in_file(&name));
     }
 }
 
-/// What has been seen in a field so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    /// Only null, empty lists, empty cells.
-    Nothing,
-    Numbers(Numbers),
-    Bool,
-    Date,
-    Address,
-    Text,
-    /// What has no kind in common but what all can be written as.
-    Mixed,
-}
-
-/// What of numbers has been seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Numbers {
-    /// One with digits behind the point.
-    fraction: bool,
-    /// A whole one below 0.
-    negative: bool,
-    /// A whole one that a fraction does not keep all digits of.
-    wide: bool,
-    /// A whole one that takes all 64 bits.
-    large: bool,
-}
-
-impl Numbers {
-    /// What is written with a point, or is beyond all numbers.
-    fn fraction(number: Option<f64>) -> Seen {
-        // From here on it may be a whole number with more digits than a fraction keeps.
-        const KEPT_MAX: f64 = (1u64 << 53) as f64;
-        let wide = number.is_none_or(|number| number.abs() >= KEPT_MAX);
-        Seen::Numbers(Numbers { fraction: true, wide, ..Numbers::default() })
-    }
-
-    /// `None` for what no field of whole numbers can have.
-    fn whole(number: i128) -> Option<Seen> {
-        const BITS_OF_FRACTION: u32 = 53;
-        (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(Seen::Numbers(
-            Numbers {
-                fraction: false,
-                negative: number < 0,
-                wide: number.unsigned_abs() > 1 << BITS_OF_FRACTION,
-                large: number > i128::from(i64::MAX),
-            },
-        ))
-    }
-
-    fn and(self, other: Self) -> Self {
-        Numbers {
-            fraction: self.fraction | other.fraction,
-            negative: self.negative | other.negative,
-            wide: self.wide | other.wide,
-            large: self.large | other.large,
-        }
-    }
-
-    /// The kind of field that keeps all of them.
-    fn kind(self) -> Option<FieldKind> {
-        match self {
-            Numbers { fraction: true, wide: true, .. } => None,
-            Numbers { fraction: true, .. } => Some(FieldKind::F64),
-            Numbers { large: true, negative: true, .. } => None,
-            Numbers { large: true, .. } => Some(FieldKind::U64),
-            _ => Some(FieldKind::I64),
-        }
-    }
-}
-
-impl Seen {
-    fn of_text(text: &str) -> Self {
-        // A year or a month alone may as well be a number or a code.
-        const DATE_LEN_MIN: usize = 10;
-        let is_date = text.len() >= DATE_LEN_MIN
-            && text.starts_with(|c: char| c.is_ascii_digit())
-            && text.parse::<Timestamp>().is_ok();
-        match text.parse::<IpAddr>() {
-            _ if is_date => Seen::Date,
-            Ok(_) => Seen::Address,
-            Err(_) => Seen::Text,
-        }
-    }
-
-    fn of_number(number: &Number) -> Self {
-        let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-        whole.and_then(Numbers::whole).unwrap_or_else(|| Numbers::fraction(number.as_f64()))
-    }
-
-    /// What a cell of a table looks like.
-    fn of_cell(cell: &str) -> Self {
-        let digits = cell.strip_prefix('-').unwrap_or(cell);
-        // 007 is no number, and 1e5 may be anything.
-        let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
-        let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        match cell {
-            "" => Seen::Nothing,
-            "true" | "false" => Seen::Bool,
-            _ if is_code || !is_number => Seen::of_text(cell),
-            // One with more digits than a number has is the name of something.
-            _ if is_whole => cell.parse().ok().and_then(Numbers::whole).unwrap_or(Seen::Text),
-            // Four numbers with points between them are an address.
-            _ => match cell.parse() {
-                Ok(number) => Numbers::fraction(Some(number)),
-                Err(_) => Seen::of_text(cell),
-            },
-        }
-    }
-
-    /// What holds both.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (seen, Seen::Nothing) | (Seen::Nothing, seen) => seen,
-            (Seen::Numbers(a), Seen::Numbers(b)) => Seen::Numbers(a.and(b)),
-            (seen, other) if seen == other => seen,
-            (Seen::Date | Seen::Address | Seen::Text, Seen::Date | Seen::Address | Seen::Text) => {
-                Seen::Text
-            }
-            _ => Seen::Mixed,
-        }
-    }
-}
-
-/// A field, and whether it has been seen with many values.
+/// A field, and what has been seen of it.
 struct SeenField {
     name: String,
     seen: Seen,
     many: bool,
+    /// What values look like as strings.
+    strings: Strings,
+    n_values: u64,
+    /// The first word that was taken for no value.
+    null_word: Option<String>,
     /// The first line where it was an object, if it was one anywhere.
     object_at: Option<u64>,
 }
@@ -181,15 +101,22 @@ struct SeenField {
 struct Fields(Vec<SeenField>);
 
 impl Fields {
-    fn meet(&mut self, name: &str, seen: Seen, many: bool) -> &mut SeenField {
+    /// The field of this name, which has many values where anything says so.
+    fn meet(&mut self, name: &str, many: bool) -> &mut SeenField {
         let known = self.0.iter().position(|known| known.name == name);
         let at = known.unwrap_or_else(|| {
-            let (name, seen) = (name.to_owned(), Seen::Nothing);
-            self.0.push(SeenField { name, seen, many: false, object_at: None });
+            self.0.push(SeenField {
+                name: name.to_owned(),
+                seen: Seen::Nothing,
+                many: false,
+                strings: Strings::default(),
+                n_values: 0,
+                null_word: None,
+                object_at: None,
+            });
             self.0.len() - 1
         });
         let field = &mut self.0[at];
-        field.seen = field.seen.and(seen);
         field.many |= many;
         field
     }
@@ -213,33 +140,87 @@ impl Fields {
         Ok(self)
     }
 
-    /// In a table everything is a text, whatever else a cell looks like.
-    fn into_schema(self, is_table: bool) -> Result<Schema, Error> {
+    /// In a table everything is a string, whatever else a cell looks like.
+    fn into_schema(self, is_table: bool) -> Result<Inferred, Error> {
         if self.0.is_empty() {
             return Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document with fields")
                 .found("none")
                 .hint("--schema FILE says what the fields are"));
         }
-        let mut builder = Schema::builder();
-        for SeenField { name, seen, many, .. } in self.0 {
-            let text = if many { FieldKind::Keyword } else { FieldKind::Text };
-            let kind = match seen {
-                Seen::Numbers(numbers) => match numbers.kind() {
-                    Some(kind) => kind,
-                    None if is_table => text,
-                    None => return Err(no_common_type(&name)),
-                },
-                Seen::Bool => FieldKind::Bool,
-                Seen::Date => FieldKind::Date,
-                Seen::Address => FieldKind::Ip,
-                Seen::Text | Seen::Nothing => text,
-                Seen::Mixed if is_table => text,
-                Seen::Mixed => FieldKind::Keyword,
+        let names: Vec<_> = self.0.iter().map(|field| field.name.clone()).collect();
+        // A field of strings may take two.
+        let has_room = self.0.len() * 2 <= FIELDS_MAX;
+        let (mut builder, mut why) = (Schema::builder(), vec![]);
+        for field in self.0 {
+            let (kind, because) = field.kind(is_table)?;
+            let SeenField { name, many, .. } = field;
+            let copy = copy_name(&name, &names).filter(|_| has_room);
+            let (kind, copy) = match (kind, copy) {
+                (FieldKind::Keyword, None) => (FieldKind::Text, None),
+                (FieldKind::Keyword, copy) => (kind, copy),
+                _ => (kind, None),
             };
-            builder = builder.field(Field::new(name, kind).many(many));
+            builder = builder.field(Field::new(&*name, kind).many(many));
+            why.push(because);
+            if let Some(copy) = copy {
+                why.push(format!("the words of '{}'", name.escape_debug()));
+                let copy = Field::new(copy, FieldKind::Text).many(many).copy_of(name);
+                builder = builder.field(copy);
+            }
         }
-        builder.build()
+        Ok(Inferred { schema: builder.build()?, why })
+    }
+}
+
+/// What the text copy of a keyword is called: none of the other names.
+fn copy_name(name: &str, others: &[String]) -> Option<String> {
+    let mut names = [".text", ".words", ".text_copy"].into_iter().map(|end| format!("{name}{end}"));
+    names.find(|name| !others.contains(name) && name.len() <= FIELD_NAME_BYTES_MAX)
+}
+
+impl SeenField {
+    /// A value, and the text that it is written as.
+    fn see(&mut self, seen: Seen, written: &str) {
+        self.seen = self.seen.and(seen);
+        if seen != Seen::Nothing {
+            self.n_values += 1;
+            self.strings.add(written);
+            return;
+        }
+        if !written.is_empty() && self.null_word.is_none() {
+            self.null_word = Some(written.to_owned());
+        }
+    }
+
+    /// The kind of field that keeps all that was seen, and why.
+    fn kind(&self, is_table: bool) -> Result<(FieldKind, String), Error> {
+        let of_strings = || {
+            let choice = self.strings.choice(self.many);
+            let kind = if choice.is_keyword { FieldKind::Keyword } else { FieldKind::Text };
+            (kind, choice.why)
+        };
+        let of_values = |kind: FieldKind, what: &str| {
+            let plural = if self.n_values == 1 { "" } else { "s" };
+            let null = match &self.null_word {
+                Some(word) => format!("; {word:?} is none"),
+                None => String::new(),
+            };
+            Ok((kind, format!("{} value{plural}, {what}{null}", self.n_values)))
+        };
+        match self.seen {
+            Seen::Numbers(numbers) => match numbers.kind() {
+                Some(FieldKind::F64) => of_values(FieldKind::F64, "numbers"),
+                Some(kind) => of_values(kind, "whole numbers"),
+                None if is_table => Ok(of_strings()),
+                None => Err(no_common_type(&self.name)),
+            },
+            Seen::Bool => of_values(FieldKind::Bool, "true or false"),
+            Seen::Date => of_values(FieldKind::Date, "dates"),
+            Seen::Address => of_values(FieldKind::Ip, "addresses"),
+            Seen::Mixed if !is_table => of_values(FieldKind::Text, "strings and others"),
+            Seen::Text | Seen::Nothing | Seen::Mixed => Ok(of_strings()),
+        }
     }
 }
 
@@ -257,23 +238,29 @@ fn no_common_type(name: &str) -> Error {
     Error::new(ErrorKind::Schema, format!("inferring the type of the field '{name}'"))
         .expected("numbers that one type keeps all digits of")
         .found(
-            "whole numbers of 54 bits or more beside fractions, or of 64 bits beside negative ones",
+            "whole numbers of 54 bits or more beside fractions, or of 64 bits beside negative ones, or one beyond all numbers",
         )
         .hint("--schema FILE says what it is: a keyword, given as strings, keeps everything")
 }
 
-/// What one value of JSON looks like; none for what no field can have.
-fn seen(value: &Value) -> Option<Seen> {
+/// What one value of JSON looks like, and is written as; none for what no field can have.
+fn seen(value: &Value, nulls: &NullWords) -> Option<(Seen, String)> {
     match value {
-        Value::Null => Some(Seen::Nothing),
-        Value::String(text) => Some(Seen::of_text(text)),
-        Value::Number(number) => Some(Seen::of_number(number)),
-        Value::Bool(_) => Some(Seen::Bool),
+        Value::Null => Some((Seen::Nothing, String::new())),
+        Value::String(text) if means_none(text, nulls) => Some((Seen::Nothing, text.clone())),
+        Value::String(text) => Some((Seen::of_text(text), text.clone())),
+        Value::Number(number) => Some((Seen::of_number(number), number.to_string())),
+        Value::Bool(is_true) => Some((Seen::Bool, is_true.to_string())),
         Value::Array(_) | Value::Object(_) => None,
     }
 }
 
-fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
+fn means_none(text: &str, nulls: &NullWords) -> bool {
+    let text = text.trim();
+    text.is_empty() || nulls.mean_none(text)
+}
+
+fn of_objects(whole: &[u8], name: &Path, nulls: &NullWords) -> Result<Inferred, Error> {
     let mut fields = Fields::default();
     let mut lines = Lines::new(whole, RECORD_BYTES_MAX);
     while let Ok(Some(line)) = lines.next() {
@@ -291,17 +278,17 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
             continue;
         };
         for Leaf { path, values, is_list } in object {
-            fields.meet(&path, Seen::Nothing, is_list && !values.is_empty());
+            fields.meet(&path, is_list && !values.is_empty());
             for value in &values {
                 if value.is_object() {
-                    fields.meet(&path, Seen::Nothing, is_list).object_at.get_or_insert(number);
+                    fields.meet(&path, is_list).object_at.get_or_insert(number);
                     continue;
                 }
-                let seen = seen(value).ok_or_else(|| {
+                let (seen, written) = seen(value, nulls).ok_or_else(|| {
                     no_type(&path, &format!("{} in a list", json::described(value)), number)
                 })?;
                 // Several ways may lead to one path: a key with a point, and an object.
-                fields.meet(&path, seen, is_list || values.len() > 1);
+                fields.meet(&path, is_list || values.len() > 1).see(seen, &written);
             }
         }
     }
@@ -309,17 +296,19 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
     schema.map_err(|error| error.in_file(name))
 }
 
-fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
+fn of_table(whole: &[u8], separator: Separator, nulls: &NullWords) -> Result<Inferred, Error> {
     let mut csv = Csv::new(whole, separator, FailureSlot::default(), true)?;
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
     for (at, name) in columns.iter().enumerate() {
-        fields.meet(name, Seen::Nothing, columns[..at].contains(name));
+        fields.meet(name, columns[..at].contains(name));
     }
     while let Ok(Some((_, cells))) = csv.next_cells() {
         for (name, cell) in columns.iter().zip(cells.iter()) {
             let cell = String::from_utf8_lossy(cell);
-            fields.meet(name, Seen::of_cell(cell.trim()), false);
+            let cell = cell.trim();
+            let seen = if means_none(cell, nulls) { Seen::Nothing } else { Seen::of_cell(cell) };
+            fields.meet(name, false).see(seen, cell);
         }
     }
     fields.into_schema(true)
@@ -328,26 +317,51 @@ fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::schema_file;
 
     fn objects(text: &str) -> Result<String, String> {
-        let schema = of_objects(text.as_bytes(), Path::new("a.jsonl"));
-        schema.map(|schema| schema_file::print(&schema)).map_err(|error| error.to_string())
+        let schema = of_objects(text.as_bytes(), Path::new("a.jsonl"), &NullWords::default());
+        schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
     }
 
     fn table(text: &str) -> Result<String, String> {
-        let schema = of_table(text.as_bytes(), Separator::Comma);
-        schema.map(|schema| schema_file::print(&schema)).map_err(|error| error.to_string())
+        let schema = of_table(text.as_bytes(), Separator::Comma, &NullWords::default());
+        schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
+    }
+
+    /// A keyword of this name and its copy, as a schema file has them.
+    fn keyword(name: &str, many: &str) -> String {
+        let quoted = |name: &str| match name.contains('.') {
+            true => format!("\"{name}\""),
+            false => name.to_owned(),
+        };
+        let (field, copy) = (quoted(name), quoted(&format!("{name}.text")));
+        format!(
+            "[fields.{field}]\ntype = \"keyword\"\n{many}\
+             [fields.{copy}]\ntype = \"text\"\ncopy_of = \"{name}\"\n{many}"
+        )
     }
 
     #[test]
-    fn strings_are_text_and_lists_of_strings_are_keywords() {
+    fn short_strings_are_keywords_with_a_text_copy_and_long_ones_text() {
         let schema = objects(
-            "{\"b\":null,\"tags\":[]}\n{\"a\":\"x\",\"b\":\"y\",\"tags\":[\"t\"]}\n{\"c\":null}\n",
+            "{\"b\":null,\"tags\":[]}\n{\"a\":\"x\",\"b\":\"a story of y\",\"tags\":[\"t\"]}\n{\"c\":null}\n",
         );
-        let expected = "[fields.b]\ntype = \"text\"\n[fields.tags]\ntype = \"keyword\"\nmany = true\n\
-                        [fields.a]\ntype = \"text\"\n[fields.c]\ntype = \"text\"\n";
-        assert_eq!(schema.unwrap(), expected);
+        let text = |name: &str| format!("[fields.{name}]\ntype = \"text\"\n");
+        let expected = [text("b"), keyword("tags", "many = true\n"), keyword("a", ""), text("c")];
+        assert_eq!(schema.unwrap(), expected.concat());
+        // A name that is taken is not taken again, and one too long has no copy.
+        let schema = table("a,a.text,a.words\nx,1,2\ny,3,4\n").unwrap();
+        assert!(
+            schema.contains("[fields.\"a.text_copy\"]\ntype = \"text\"\ncopy_of = \"a\""),
+            "{schema}"
+        );
+        let long = "n".repeat(FIELD_NAME_BYTES_MAX - 3);
+        assert!(table(&format!("{long}\nx\nx\n")).unwrap().ends_with("]\ntype = \"text\"\n"));
+        // So many fields that copies would be too many.
+        let names: Vec<_> = (0..FIELDS_MAX).map(|n| format!("f{n}")).collect();
+        let row = vec!["x"; FIELDS_MAX].join(",");
+        let schema = table(&format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();
+        assert!(!schema.contains("copy_of") && !schema.contains("keyword"));
     }
 
     /// The type of the only field.
@@ -368,15 +382,22 @@ mod tests {
             (&["1", "18446744073709551615"], "u64"),
             (&["1", "null", "2.5"], "f64"),
             (&["true", "false"], "bool"),
-            (&["true", "1"], "keyword"),
+            (&["true", "1"], "text"),
             (&["\"2010-12-01T08:26:00Z\"", "null", "\"2010-12-02\""], "date"),
-            (&["\"2010-12-01\"", "\"unknown\""], "text"),
-            (&["\"2010\""], "text"),
+            (&["\"2010-12-01\"", "\"unknown\""], "keyword"),
+            (&["\"2010\""], "keyword"),
             (&["\"10.0.0.1\"", "\"2001:db8::1\""], "ip"),
-            (&["\"10.0.0.1\"", "\"localhost\""], "text"),
-            (&["\"10.0.0.1\"", "\"2010-12-01\""], "text"),
+            (&["\"10.0.0.1\"", "\"localhost\""], "keyword"),
+            (&["\"10.0.0.1\"", "\"2010-12-01\""], "keyword"),
             (&["[\"10.0.0.1\", \"::1\"]"], "ip, many"),
-            (&["\"a\"", "1"], "keyword"),
+            (&["\"a\"", "1"], "text"),
+            (&["\"a\"", "true"], "text"),
+            (&["[\"a\"]", "1"], "text, many"),
+            (&["1", "\"NA\"", "\"\"", "\" - \""], "i64"),
+            (&["\"null\"", "true"], "bool"),
+            (&["\"NA\"", "null"], "text"),
+            (&["1e3", "5.97e24"], "f64"),
+            (&["1e3", "2"], "f64"),
             (&["[1, 2]", "3"], "i64, many"),
             (&["[\"a\"]", "null"], "keyword, many"),
             (&["[1, null]"], "i64, many"),
@@ -395,8 +416,8 @@ mod tests {
              {\"size\":null,\"part\":[]}\n{\"size\":{\"width\":0.5},\"part\":[{}]}",
         );
         let expected = "[fields.\"size.width\"]\ntype = \"f64\"\n\
-                        [fields.\"size.unit.name\"]\ntype = \"text\"\n\
-                        [fields.\"part.no\"]\ntype = \"i64\"\nmany = true\n";
+                        KEYWORD[fields.\"part.no\"]\ntype = \"i64\"\nmany = true\n";
+        let expected = expected.replace("KEYWORD", &keyword("size.unit.name", ""));
         assert_eq!(schema.unwrap(), expected);
     }
 
@@ -419,6 +440,7 @@ mod tests {
                 "{\"a\":9007199254740993}\n{\"a\":0.5}",
                 "field 'a': expected numbers that one type keeps",
             ),
+            ("{\"a\":1e400}", "or one beyond all numbers"),
             (
                 "{\"a\":-1}\n{\"a\":18446744073709551615}",
                 "field 'a': expected numbers that one type keeps",
@@ -432,9 +454,7 @@ mod tests {
     #[test]
     fn columns_are_what_all_of_their_cells_are() {
         let schema = table("title,tag,tag\na,b,c\n");
-        let expected =
-            "[fields.title]\ntype = \"text\"\n[fields.tag]\ntype = \"keyword\"\nmany = true\n";
-        assert_eq!(schema.unwrap(), expected);
+        assert_eq!(schema.unwrap(), keyword("title", "") + &keyword("tag", "many = true\n"));
         let types = |cells: &[&str]| {
             let schema = table(&format!("c\n{}\n", cells.join("\n"))).unwrap();
             schema.split('"').nth(1).unwrap().to_owned()
@@ -447,15 +467,28 @@ mod tests {
             (&["true", "false"], "bool"),
             (&["2010-12-01", "2010-12-02 08:26"], "date"),
             (&["10.0.0.1", " ::1 ", ""], "ip"),
-            (&["1.2.3.4", "1.2.3"], "text"),
-            (&["1999", "unknown"], "text"),
-            (&["1984", "Brave New World", "true"], "text"),
-            (&["9007199254740993", "0.5"], "text"),
-            (&["-1", "18446744073709551615"], "text"),
-            (&["123456789012345678901234567890"], "text"),
-            (&["007", "008"], "text"),
-            (&["nan", "inf"], "text"),
-            (&["1e5"], "text"),
+            (&["1.2.3.4", "1.2.3"], "keyword"),
+            (&["1999", "unknown"], "keyword"),
+            (&["1984", "Brave New World", "true"], "keyword"),
+            (&["1984", "Nineteen Eighty Four again"], "text"),
+            (&["9007199254740993", "0.5"], "keyword"),
+            (&["-1", "18446744073709551615"], "keyword"),
+            (&["123456789012345678901234567890"], "keyword"),
+            (&["007", "008"], "keyword"),
+            (&["nan", "inf"], "keyword"),
+            (&["nan", "1"], "i64"),
+            (&["1e5", "1.5E+01", "-2.5e-3", "0.5e1"], "f64"),
+            (&["1e5", "12e4x"], "keyword"),
+            (&["1e5", "1e"], "keyword"),
+            (&["e5", "1e+", "1e1.5"], "keyword"),
+            (&["1e999"], "keyword"),
+            (&["01e5"], "keyword"),
+            (&["True", "FALSE", "true", "N/A"], "bool"),
+            (&["yes", "no"], "keyword"),
+            (&["t", "f"], "keyword"),
+            (&["1", "0"], "i64"),
+            (&["2010-12-01", "NULL", "\\N"], "date"),
+            (&["-", "-"], "text"),
         ] {
             assert_eq!(types(cells), expected, "{cells:?}");
         }

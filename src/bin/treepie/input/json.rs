@@ -1,7 +1,6 @@
 //! JSON Lines: one object a line, its keys the fields.
 //!
-//! A text field takes a string. A keyword field takes a string, and a number or a boolean as its
-//! text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
+//! A text, keyword or path field takes a string, and a number or a boolean as its text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
 //! `many`. `null` and an empty list say that the document has no value there, which an index may keep. Empty lines mean nothing.
 //!
 //! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
@@ -343,21 +342,14 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         (_, Value::String(text)) => Ok(text.into()),
         // In a list, where it says nothing.
         (_, Value::Null) => Ok(treepie::Value::Null),
-        (FieldKind::Keyword, Value::Bool(value)) => Ok(value.to_string().into()),
-        // With all digits that were written: 1.50 and 1.5 are two keywords.
-        (FieldKind::Keyword, Value::Number(number)) => Ok(written(&number).into()),
         (kind, Value::Bool(value)) if kind.is_typed() => Ok(value.into()),
+        (_, Value::Bool(value)) => Ok(value.to_string().into()),
         (FieldKind::Bool | FieldKind::Date, Value::Number(number)) => Ok(number_of(&number)),
-        // With all of its digits, which the field may keep or refuse.
-        (kind, Value::Number(number)) if kind.is_typed() => Ok(digits_of(&number, kind).into()),
-        (kind, other) => {
-            let expected = match kind {
-                FieldKind::Text | FieldKind::Path { .. } => "a string",
-                FieldKind::Keyword => "a string, a number or a boolean",
-                _ => "a value",
-            };
+        // With all digits that were written, which a field of numbers may keep or refuse: 1.50 and 1.5 are two keywords.
+        (_, Value::Number(number)) => Ok(written(&number).into()),
+        (kind, other @ (Value::Array(_) | Value::Object(_))) => {
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
-                .expected(expected)
+                .expected("a string, a number or a boolean")
                 .found(described(&other)))
         }
     }
@@ -366,42 +358,6 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
 /// What a number was written as; 1e5 and 1E+5 are the same.
 fn written(number: &Number) -> String {
     number.as_str().replace(['E', '+'], "e").replace("ee", "e")
-}
-
-/// What a number was written as; of a kind that has no exponents, without one.
-fn digits_of(number: &Number, kind: FieldKind) -> String {
-    let written = written(number);
-    match written.split_once('e') {
-        Some((digits, exponent)) if kind != FieldKind::F64 => {
-            moved_point(digits, exponent).unwrap_or(written)
-        }
-        _ => written,
-    }
-}
-
-/// The digits with the point so many places further right, or left; `None` where that is farther than any field has digits.
-fn moved_point(digits: &str, exponent: &str) -> Option<String> {
-    const PLACES_MAX: usize = 64;
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if !whole.bytes().chain(fraction.bytes()).any(|digit| digit != b'0') {
-        return Some("0".to_owned());
-    }
-    let exponent: isize = exponent.parse().ok()?;
-    let places = Some(exponent.unsigned_abs()).filter(|places| *places <= PLACES_MAX)?;
-    let zeros = "0".repeat(places);
-    Some(if exponent < 0 {
-        let whole = format!("{zeros}{whole}");
-        let (whole, moved) = whole.split_at(whole.len() - places);
-        let whole = whole.trim_start_matches('0');
-        let zero = if whole.is_empty() { "0" } else { "" };
-        format!("{sign}{zero}{whole}.{moved}{fraction}")
-    } else {
-        let fraction = format!("{fraction}{zeros}");
-        let (moved, fraction) = fraction.split_at(places);
-        let point = if fraction.is_empty() { "" } else { "." };
-        format!("{sign}{whole}{moved}{point}{fraction}")
-    })
 }
 
 fn number_of(number: &Number) -> treepie::Value {
@@ -471,7 +427,10 @@ mod tests {
     fn each_thing_that_does_not_fit_is_named_with_its_line() {
         for (line, words) in [
             (&b"{\"price\":1}"[..], "expected the fields title, brand, tag, found 'price'"),
-            (b"{\"title\":1}", "the text field 'title': expected a string, found a number"),
+            (
+                b"{\"title\":{}}",
+                "the text field 'title': expected a string, a number or a boolean, found an object",
+            ),
             (b"{\"title\":[\"a\",\"b\"]}", "the field 'title': expected one value, found a list"),
             (b"{\"brand\":{}}", "a number or a boolean, found an object"),
             (b"{\"tag\":[{}]}", "found an object"),
@@ -637,20 +596,20 @@ mod tests {
         for written in ["7", "-0", "1.50", long, "5e-8", "1e400", "123456789012345678901"] {
             assert_eq!(of_number(FieldKind::Keyword, written), written);
             assert_eq!(of_number(FieldKind::F64, written), written);
+            assert_eq!(of_number(FieldKind::Text, written), written);
+            assert_eq!(of_number(FieldKind::Path { separator: '/' }, written), written);
         }
         for written in ["1E5", "1e+5", "1E+5", "1e5"] {
             assert_eq!(of_number(FieldKind::Keyword, written), "1e5");
+            assert_eq!(of_number(FieldKind::Text, written), "1e5");
+            assert_eq!(of_number(FieldKind::I64, written), "1e5");
         }
         let decimal = FieldKind::Decimal { scale: 2 };
         let cases = [
             (FieldKind::I64, "1000000000000000001.0", "1000000000000000001.0"),
-            (FieldKind::I64, "12e3", "12000"),
-            (FieldKind::U64, "1.5E+1", "15.0"),
-            (decimal, "-125e-2", "-1.25"),
-            (decimal, "0.5e-1", "0.05"),
+            (FieldKind::U64, "1.5E+1", "1.5e1"),
+            (decimal, "-125e-2", "-125e-2"),
             (decimal, "1e99", "1e99"),
-            (FieldKind::I64, "0.0e-99", "0"),
-            (FieldKind::I64, "15e-1", "1.5"),
             (decimal, "1e99999999999999999999", "1e99999999999999999999"),
             (FieldKind::Bool, "1", "1"),
             (FieldKind::Date, "1e400", "1e400"),
@@ -658,6 +617,19 @@ mod tests {
         for (kind, written, expected) in cases {
             assert_eq!(of_number(kind, written), expected, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn numbers_and_booleans_are_texts_where_texts_are() {
+        let found = read(
+            br#"{"title":300,"brand":1.50,"tag":["x",1e3,true,null,-0.5]}
+{"title":false,"tag":[]}"#,
+            false,
+        );
+        let first = Document::new().with("title", "300").with("brand", "1.50").with("tag", "x");
+        let first = first.with("tag", "1e3").with("tag", "true").with("tag", None::<&str>);
+        let second = Document::new().with("title", "false");
+        assert_eq!(found, [Ok((1, first.with("tag", "-0.5"))), Ok((2, second))]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) mod format;
 pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod lines;
+pub(crate) mod null_words;
 pub(crate) mod schema_file;
 
 use std::{

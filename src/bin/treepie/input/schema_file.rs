@@ -21,8 +21,12 @@
 //! [fields.place]
 //! type = "path"        # home/kitchen/pans
 //! separator = "/"      # what stands between names; default "/", path only
+//! [fields."brand.text"]
+//! type = "text"
+//! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
 //! [index]
 //! default_fields = ["title"]
+//! null_words = ["NA"]  # mean no value in typed fields; see the module `null_words`, as for those of one field
 //! nulls = true         # which fields are null or empty is kept; default false
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
 //! order = ["price", "-since"]   # documents of a segment lie in the order of these, "-": the greatest first; default as they are added
@@ -107,8 +111,9 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                                 builder = builder.nulls();
                             }
                         }
+                        "null_words" => {}
                         _ => {
-                            let known = "default_fields, key, nulls or order";
+                            let known = "default_fields, key, nulls, null_words or order";
                             return Err(file.unknown(span, key, known));
                         }
                     }
@@ -122,11 +127,21 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
 
 /// The text of a file that [`parse`] reads as this schema, or with `_null` and `_empty` behind fields that were added later.
 pub(crate) fn print(schema: &Schema) -> String {
+    print_with(schema, |_| None)
+}
+
+/// The same with a comment behind the type of each field that there is something to say of.
+pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w str>) -> String {
     let mut text = String::new();
     let is_own =
         |field: &&Field| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&&*field.name);
     for field in schema.fields().iter().filter(|field| !is_own(field)) {
-        let _ = writeln!(text, "[fields.{}]\ntype = \"{}\"", key(&field.name), field.kind.name());
+        let comment = why(field).map_or_else(String::new, |why| format!(" # {why}"));
+        let kind = field.kind.name();
+        let _ = writeln!(text, "[fields.{}]\ntype = \"{kind}\"{comment}", key(&field.name));
+        if let Some(source) = &field.copy_of {
+            let _ = writeln!(text, "copy_of = {}", toml::Value::from(source.as_str()));
+        }
         if let FieldKind::Decimal { scale } = field.kind {
             let _ = writeln!(text, "scale = {scale}");
         }
@@ -138,7 +153,7 @@ pub(crate) fn print(schema: &Schema) -> String {
         if let Some(zone) = &field.zone {
             let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));
         }
-        if !field.stored {
+        if !field.stored && field.copy_of.is_none() {
             text.push_str("stored = false\n");
         }
         if field.many {
@@ -226,12 +241,18 @@ impl File<'_> {
         let mut kind = None;
         let mut field = Field::new(name, FieldKind::Text);
         let (mut positions, mut frequencies) = (None, true);
-        let mut text_only = None;
+        let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
                 "stored" => field = field.stored(self.boolean(value, span, key)?),
+                "copy_of" => {
+                    let wrong = || self.kind_of(span.clone(), key, "the name of a field", value);
+                    copy_of = Some(value.as_str().ok_or_else(wrong)?.to_owned());
+                }
+                // Read by the module `null_words`.
+                "null_words" => {}
                 "many" => field = field.many(self.boolean(value, span, key)?),
                 "analyzer" => {
                     field = field.analyzer(self.analyzer(value, &span, key)?);
@@ -262,7 +283,7 @@ impl File<'_> {
                     column = Some((self.boolean(value, span.clone(), key)?, span))
                 }
                 _ => {
-                    let known = "type, stored, many, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone or column";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone or column";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -325,6 +346,9 @@ impl File<'_> {
             Some((column, _)) => column,
             None => kind.is_typed(),
         };
+        // Stored only where the file says so, which the schema refuses.
+        let is_stored = field.stored && self.says(value, "stored");
+        field = copy_of.into_iter().fold(field, |it, source| it.copy_of(source).stored(is_stored));
         field.detail = Detail::Documents;
         if kind == FieldKind::Text {
             field.detail = match (frequencies, positions) {
@@ -346,6 +370,11 @@ impl File<'_> {
                 .found(format!("the field '{name}' with offsets = true alone")));
         }
         Ok(field)
+    }
+
+    /// Whether a table has a key.
+    fn says(&self, table: &DeValue<'_>, key: &str) -> bool {
+        table.as_table().is_some_and(|table| table.contains_key(key))
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
@@ -521,6 +550,7 @@ mod tests {
             )
             .field(Field::new("z", FieldKind::Text).detail(Detail::Frequencies))
             .field(Field::new("o", FieldKind::Text).offsets(true))
+            .field(Field::new("tag.text", FieldKind::Text).many(true).copy_of("tag"))
             .field(Field::new("i", FieldKind::I64).many(true))
             .field(Field::new("u", FieldKind::U64).column(false))
             .field(Field::new("k", FieldKind::Keyword).column(true))
@@ -573,6 +603,12 @@ mod tests {
                 "and addresses only, found it in a text field",
             ),
             ("[fields.a]\ntype = \"date\"\nanalyzer = \"default\"", "in text fields only"),
+            ("[fields.a]\ntype = \"text\"\ncopy_of = 1", "the name of a field for 'copy_of'"),
+            ("[fields.a]\ntype = \"text\"\ncopy_of = \"b\"", "the name of a field, found 'b'"),
+            (
+                "[fields.a]\ntype = \"text\"\n[fields.b]\ntype = \"text\"\nstored = true\ncopy_of = \"a\"",
+                "a field that is not stored, as its source is",
+            ),
             ("[fields.a]\ntype = \"txt\"", "found 'txt' (line 2)"),
             ("[fields.a]\nstored = true", "without one (line 1)"),
             (
@@ -608,7 +644,7 @@ mod tests {
             ),
             (
                 "[fields.a]\ntype = \"text\"\n[index]\nsort = [\"a\"]",
-                "default_fields, key, nulls or order, found 'sort' (line 4)",
+                "default_fields, key, nulls, null_words or order, found 'sort' (line 4)",
             ),
             ("[fields.a]\ntype = \"i64\"\n[index]\norder = \"a\"", "a list of names for 'order'"),
             ("[fields.a]\ntype = \"text\"\n[index]\norder = [\"-a\"]", "the text field 'a'"),
