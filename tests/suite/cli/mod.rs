@@ -3,14 +3,17 @@
 //! Everything here runs the built binary, as scripts do. Shapes of JSON and exit statuses are a
 //! contract; what bad input leads to is a typed error on one line, never a panic.
 
+mod columns;
 mod explain;
 mod facets;
+mod formats;
 mod index;
 mod input;
 mod inspect;
 mod kept_plans;
 mod measure;
 mod plans;
+mod records;
 mod search;
 mod slow;
 mod what_if;

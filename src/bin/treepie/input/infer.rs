@@ -10,23 +10,27 @@ use treepie::{Error, ErrorKind, Field, FieldKind, Schema, Timestamp};
 
 use super::{
     FailureSlot, Input, RECORD_BYTES_MAX,
-    csv::{Csv, Separator},
+    csv::Csv,
     format::InputFormat,
-    json::{self, Leaf},
-    lines::{LineText, Lines},
-    text,
+    json::{self, JsonLines, Leaf},
+    records::Dialect,
+    settings::InputSettings,
 };
 
 /// Text that is looked at, as long as it has a whole document in it.
 const SAMPLE_BYTES: usize = 1 << 20;
 
 /// The schema of an input in this format.
-pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Error> {
+pub(crate) fn infer(
+    input: &mut Input,
+    format: InputFormat,
+    settings: &InputSettings,
+) -> Result<Schema, Error> {
     let name = input.name.clone();
     let mut n_bytes = SAMPLE_BYTES;
     loop {
         let sample = input.peek(n_bytes)?;
-        let newline = sample.iter().rposition(|byte| *byte == b'\n');
+        let newline = sample.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
         let n_whole = newline.map_or(0, |at| at + 1);
         let sample = sample.to_vec();
         let whole = if input.peeked_at_all() { &sample[..] } else { &sample[..n_whole] };
@@ -34,10 +38,19 @@ pub(crate) fn infer(input: &mut Input, format: InputFormat) -> Result<Schema, Er
             n_bytes *= 4;
             continue;
         }
-        let schema = match format.separator() {
-            Some(separator) => of_table(whole, separator),
-            None if format == InputFormat::Lines => Schema::builder().text("text").build(),
-            None => of_objects(whole, &name),
+        let is_all = input.peeked_at_all();
+        let schema = match format {
+            InputFormat::Csv | InputFormat::Tsv => of_table(whole, format.dialect(settings)),
+            InputFormat::Lines => Schema::builder().text("text").build(),
+            InputFormat::Jsonl => match of_objects(&sample, is_all, &name) {
+                // Not one of them is whole so far.
+                Err(_) if !is_all && n_bytes <= RECORD_BYTES_MAX && !has_object(&sample) => {
+                    n_bytes *= 4;
+                    continue;
+                }
+                Err(_) if !is_all && !has_object(&sample) => Err(json::too_long(1)),
+                schema => schema,
+            },
         };
         return schema.map_err(|error| error.in_file(&name));
     }
@@ -273,23 +286,26 @@ fn seen(value: &Value) -> Option<Seen> {
     }
 }
 
-fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
-    let mut fields = Fields::default();
-    let mut lines = Lines::new(whole, RECORD_BYTES_MAX);
-    while let Ok(Some(line)) = lines.next() {
-        let number = line.number;
-        let LineText::Bytes(bytes) = line.text else {
-            return Err(json::too_long(number));
-        };
-        if bytes.trim_ascii().is_empty() {
-            continue;
+/// Whether there is a whole object in a sample.
+fn has_object(sample: &[u8]) -> bool {
+    let mut objects = JsonLines::new(sample, FailureSlot::default(), true).of_part();
+    while let Ok(Some((_, object))) = objects.next_leaves() {
+        if object.is_ok() {
+            return true;
         }
-        // A line that cannot be read is told, or skipped, when its turn comes.
-        let Ok(object) = text(bytes, true, number, line.offset)
-            .and_then(|text| json::object(&text, number, true))
-        else {
-            continue;
-        };
+    }
+    false
+}
+
+fn of_objects(sample: &[u8], is_all: bool, name: &Path) -> Result<Schema, Error> {
+    let mut fields = Fields::default();
+    let mut objects = JsonLines::new(sample, FailureSlot::default(), true);
+    if !is_all {
+        objects = objects.of_part();
+    }
+    while let Ok(Some((number, object))) = objects.next_leaves() {
+        // One that cannot be read is told, or skipped, when its turn comes.
+        let Ok(object) = object else { continue };
         for Leaf { path, values, is_list } in object {
             fields.meet(&path, Seen::Nothing, is_list && !values.is_empty());
             for value in &values {
@@ -309,15 +325,16 @@ fn of_objects(whole: &[u8], name: &Path) -> Result<Schema, Error> {
     schema.map_err(|error| error.in_file(name))
 }
 
-fn of_table(whole: &[u8], separator: Separator) -> Result<Schema, Error> {
-    let mut csv = Csv::new(whole, separator, FailureSlot::default(), true)?;
+fn of_table(whole: &[u8], dialect: Dialect) -> Result<Schema, Error> {
+    let mut csv = Csv::new(whole, dialect, FailureSlot::default(), true)?;
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
-    for (at, name) in columns.iter().enumerate() {
+    // A column without a name holds nothing.
+    for (at, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         fields.meet(name, Seen::Nothing, columns[..at].contains(name));
     }
     while let Ok(Some((_, cells))) = csv.next_cells() {
-        for (name, cell) in columns.iter().zip(cells.iter()) {
+        for (name, cell) in columns.iter().zip(cells.iter()).filter(|(name, _)| !name.is_empty()) {
             let cell = String::from_utf8_lossy(cell);
             fields.meet(name, Seen::of_cell(cell.trim()), false);
         }
@@ -331,12 +348,12 @@ mod tests {
     use crate::input::schema_file;
 
     fn objects(text: &str) -> Result<String, String> {
-        let schema = of_objects(text.as_bytes(), Path::new("a.jsonl"));
+        let schema = of_objects(text.as_bytes(), true, Path::new("a.jsonl"));
         schema.map(|schema| schema_file::print(&schema)).map_err(|error| error.to_string())
     }
 
     fn table(text: &str) -> Result<String, String> {
-        let schema = of_table(text.as_bytes(), Separator::Comma);
+        let schema = of_table(text.as_bytes(), Dialect::COMMA);
         schema.map(|schema| schema_file::print(&schema)).map_err(|error| error.to_string())
     }
 
