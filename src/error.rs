@@ -238,7 +238,7 @@ impl Error {
 
     /// The column of that line in characters, counted from 1.
     #[must_use]
-    pub(crate) fn at_column(mut self, column: u64) -> Self {
+    pub fn at_column(mut self, column: u64) -> Self {
         self.0.column = Some(column);
         self
     }

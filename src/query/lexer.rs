@@ -108,6 +108,7 @@ impl<'q> Lexer<'q> {
             (Some('|'), Some('|')) => self.take(2, Token::Or),
             (Some('+'), _) if !after_field => self.take(1, Token::Must),
             (Some('-' | '!'), _) if !after_field => self.take(1, Token::MustNot),
+            (Some('"'), _) if !after_field => self.phrase_or_field()?,
             (Some('"'), _) => self.phrase()?,
             (Some('['), _) => self.range()?,
             (Some('{'), _) => self.fields_or_range(after_field)?,
@@ -289,6 +290,19 @@ impl<'q> Lexer<'q> {
                 .found(format!("'{c}'"))
                 .hint("write \\ before a character that is meant literally")),
             _ => Ok(()),
+        }
+    }
+
+    /// `"a phrase"`, or `"name of a field":`.
+    fn phrase_or_field(&mut self) -> Result<Token> {
+        let start = self.at;
+        let mut ahead = self.clone();
+        match ahead.quoted() {
+            Ok(name) if ahead.rest().starts_with(':') => {
+                self.at = ahead.at;
+                self.field(start, name)
+            }
+            _ => self.phrase(),
         }
     }
 

@@ -323,7 +323,7 @@ impl<R: Read> LineReader<R> {
                             .found(format!("the byte 0x{:02X}", content[at]))
                             .at_offset(offset + at as u64)
                             .at_line(number)
-                            .hint("--lossy replaces such bytes, --skip-bad-lines leaves such lines out"),
+                            .hint("--lossy replaces such bytes, --encoding reads those of another encoding, --skip-bad-lines leaves such lines out"),
                     )?;
                 }
             }

@@ -257,7 +257,7 @@ fn a_field_stays_as_it_was_made() {
         (vec![year(), keyword("title")], "found that of a text field"),
         (vec![keyword("tag").many(true)], "adding the field 'tag'"),
         (vec![year(), year()], "declared twice"),
-        (vec![Field::new("a b", FieldKind::I64)], "naming a field"),
+        (vec![Field::new("a\nb", FieldKind::I64)], "naming a field"),
         (vec![keyword("_null").many(true)], "another name"),
         (vec![Field::new("t", FieldKind::Text).column(true)], "a column"),
     ] {

@@ -97,6 +97,10 @@ fn fields_reach_what_stands_in_their_parentheses() {
         ("t:-5 t:+x t:!", "{; t:-5 t:+x t:!; }"),
         ("t: a", "t:a"),
         ("q:\"a \\\"b\\\\ c\"", "q:\"a \\\"b\\\\ c\""),
+        ("\"First Name\":a", "First Name:a"),
+        ("First\\ Name:(a \"b c\")", "{; First Name:a First Name:\"b c\"; }"),
+        ("+\"a \\\"b\\\"\":c", "a \"b\":c"),
+        ("title:\"a\" \"b\"", "{; title:\"a\" \"b\"; }"),
     ];
     for (text, expected) in cases {
         assert_eq!(tree(text), expected, "{text}");

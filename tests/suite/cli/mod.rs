@@ -3,8 +3,10 @@
 //! Everything here runs the built binary, as scripts do. Shapes of JSON and exit statuses are a
 //! contract; what bad input leads to is a typed error on one line, never a panic.
 
+mod columns;
 mod explain;
 mod facets;
+mod formats;
 mod index;
 mod inferred;
 mod input;
@@ -12,6 +14,7 @@ mod inspect;
 mod kept_plans;
 mod measure;
 mod plans;
+mod records;
 mod round_trip;
 mod search;
 mod slow;

@@ -28,11 +28,13 @@ use crate::{
     input::{
         BadRecords, FailureSlot, Input, Record, Source,
         csv::Csv,
+        encoding::Encodings,
         format::InputFormat,
-        infer::infer,
         json::JsonLines,
         null_words::{NullFilter, NullWords, NullsFound},
+        options::ReadingArgs,
         schema_file,
+        settings::InputSettings,
     },
     output::{Color, Output, bytes, duration, grouped, plural},
     progress::{Counters, ProgressLine},
@@ -48,9 +50,14 @@ use crate::{
   zcat titles.gz | treepie index titles.tp - --preset wikipedia-titles --overwrite
   treepie index shop.tp more.jsonl --append --events shop.tp.events.jsonl
 
-gzip, zstd, bzip2 and LZ4 are seen by content. Without --preset and --schema plain text becomes the
-field `text`, and the schema of JSON Lines, CSV and TSV is inferred from the first documents and
-printed. CSV and TSV need a header; several columns of one name are several values of that field.
+gzip, zstd, bzip2 and LZ4 are seen by content, and UTF-16 by its byte order mark. What else an input
+is, its name says (.csv, .tsv, .json, .jsonl, .txt), or the fields of the schema or index in its first
+line, or its content; where that leaves a doubt, --input-format is needed. Without --preset and
+--schema plain text becomes the field `text`, and the schema of JSON, CSV and TSV is inferred from the
+first documents and printed. JSON is objects: one a line, over several lines, or in a list. CSV and TSV
+need a header; several columns of one name are several values of that field. A schema file also says
+how inputs are read: `from`, `date_format` and `decimal_comma` of fields, `delimiter`, `encoding` and
+`ignore_unknown` under [input].
 Nothing is visible before everything is durable: a build that is interrupted leaves what was there.")]
 pub(crate) struct Args {
     /// The index, a directory.
@@ -59,10 +66,10 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// What the input is, where that is well known.
-    #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format"])]
+    #[arg(long, value_enum, conflicts_with_all = ["schema", "input_format", "delimiter"])]
     preset: Option<Preset>,
-    /// What the fields are: a TOML file.
-    #[arg(long, value_name = "FILE", conflicts_with = "append")]
+    /// What the fields are, and how inputs are read: a TOML file. With --append, the fields must be those of the index.
+    #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// The order that documents of each segment lie in, whatever the schema says: fields of one value with a column, and - before
     /// those whose greatest value comes first. Smaller and faster where most is asked about the first of them.
@@ -74,9 +81,8 @@ pub(crate) struct Args {
         conflicts_with = "append"
     )]
     order_by: Option<Vec<String>>,
-    /// How records stand in the input [default: by content].
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    input_format: Option<InputFormat>,
+    #[command(flatten)]
+    reading: ReadingArgs,
     /// Add to an index that exists.
     #[arg(long, conflicts_with = "overwrite")]
     append: bool,
@@ -118,7 +124,8 @@ struct Job {
     preset: Option<Preset>,
     schema: Option<Schema>,
     order_by: Option<Vec<String>>,
-    format: Option<InputFormat>,
+    reading: ReadingArgs,
+    settings: InputSettings,
     mode: Mode,
     memory_bytes: usize,
     threads: Option<usize>,
@@ -139,10 +146,15 @@ enum Mode {
 
 impl Job {
     fn understand(args: Args, global: Global) -> Result<Self, Error> {
-        let schema = match (&args.schema, args.preset) {
-            (Some(path), _) => Some(schema_file::read(path)?),
-            (None, Some(Preset::WikipediaTitles)) => Some(Schema::wikipedia_titles()),
-            (None, None) => None,
+        let (schema, settings) = match (&args.schema, args.preset) {
+            (Some(path), _) => {
+                let (schema, settings) = schema_file::read(path)?;
+                (Some(schema), settings)
+            }
+            (None, Some(Preset::WikipediaTitles)) => {
+                (Some(Schema::wikipedia_titles()), InputSettings::default())
+            }
+            (None, None) => (None, InputSettings::default()),
         };
         let null_words = match &args.schema {
             Some(path) => NullWords::read(path)?,
@@ -159,7 +171,8 @@ impl Job {
                 (schema, _) => schema,
             },
             order_by: args.order_by,
-            format: args.input_format,
+            settings: args.reading.settings(settings)?,
+            reading: args.reading,
             mode: match (args.append, args.overwrite) {
                 (true, _) => Mode::Append,
                 (_, true) => Mode::Overwrite,
@@ -194,14 +207,22 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let start = Instant::now();
     let counters = Counters::default();
     let progress = ProgressLine::start(job.quiet, Source::n_bytes_of(&job.sources), &counters);
-    let mut inputs = job.sources.iter().map(|source| Input::open(source, &counters));
+    let encodings = Encodings { asked: job.settings.encoding, lossy: job.lossy };
+    let mut inputs = job.sources.iter().map(|source| Input::open(source, encodings, &counters));
     let mut first = job.first_of(&mut inputs)?;
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
     let index = match (job.mode, first.as_mut()) {
         (Mode::Append, _) => options.open(&job.path)?,
-        // Nothing is there before the first commit, so a build that is interrupted can be run again.
-        (_, Some(first)) => options.overwrite(&job.path, job.schema_for(first)?)?,
+        (_, Some(first)) => {
+            let schema = job.schema_for(first)?;
+            // Before there is anything of an index.
+            if !first.peek(1)?.is_empty() {
+                job.format_of(first, &schema)?;
+            }
+            // Nothing is there before the first commit, so a build that is interrupted can be run again.
+            options.overwrite(&job.path, schema)?
+        }
         // `Source::find_all` gives one at least.
         (_, None) => return Ok(Exit::Done),
     };
@@ -210,11 +231,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         // Nobody else makes an index there any more.
         job.check_place()?;
     }
+    job.compare_schema(writer.schema())?;
     let mut bad =
         BadRecords::new(job.skip_bad_lines, job.mode != Mode::Append && job.schema.is_none());
     let mut n_added = 0;
+    let mut formats = Formats::default();
     for input in first.into_iter().map(Ok).chain(inputs) {
-        n_added += job.add(&mut writer, input?, &mut bad)?;
+        n_added += job.add(&mut writer, input?, &mut formats, &mut bad)?;
     }
     if n_added == 0 && job.mode == Mode::Overwrite {
         bad.print();
@@ -235,6 +258,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         ));
     }
     if !job.quiet {
+        formats.recognised.iter().for_each(note);
+        job.settings.left_out().iter().for_each(note);
         job.nulls.print();
         note(job.summary(&commit, bytes_of_segments(&job.path), &counters, start));
     }
@@ -275,7 +300,8 @@ impl Job {
                 return Ok(last);
             }
         }
-        let has_schema = self.schema.is_some() || self.format == Some(InputFormat::Lines);
+        let has_schema =
+            self.schema.is_some() || self.reading.input_format == Some(InputFormat::Lines);
         match last {
             Some(empty) if self.mode == Mode::Overwrite => {
                 Err(without_documents().in_file(&empty.name))
@@ -294,8 +320,8 @@ impl Job {
         if let Some(schema) = &self.schema {
             return Ok(schema.clone());
         }
-        let format = self.format_of(first)?;
-        let inferred = infer(first, format, &self.null_words)?;
+        let (inferred, _) = self.reading.infer(first, &self.settings, &self.null_words)?;
+        let format = self.reading.format_of(first, None, &self.settings)?;
         let inferred = match &self.order_by {
             Some(order) => inferred.ordered_by(order)?,
             None => inferred,
@@ -309,11 +335,32 @@ impl Job {
         Ok(inferred.schema)
     }
 
-    fn format_of(&self, input: &mut Input) -> Result<InputFormat, Error> {
-        match (self.format, self.preset) {
-            (Some(format), _) => Ok(format),
-            (None, Some(Preset::WikipediaTitles)) => Ok(InputFormat::Lines),
-            (None, None) => InputFormat::of(input),
+    fn format_of(&self, input: &mut Input, schema: &Schema) -> Result<InputFormat, Error> {
+        match self.preset {
+            Some(Preset::WikipediaTitles) => Ok(InputFormat::Lines),
+            None => self.reading.format_of(input, Some(schema), &self.settings),
+        }
+    }
+
+    /// Refuses to add to an index whose fields are not those of the schema file, which says how they are read.
+    fn compare_schema(&self, schema: &Schema) -> Result<(), Error> {
+        let (Mode::Append, None, Some(given)) = (self.mode, self.preset, &self.schema) else {
+            return Ok(());
+        };
+        match given.fields().iter().find(|field| schema.field(&field.name) != Some(field)) {
+            None => Ok(()),
+            Some(field) => Err(Error::new(
+                ErrorKind::Schema,
+                "adding to an index by a schema file",
+            )
+            .expected(format!("the field '{}' as the index has it", field.name))
+            .found(match schema.field(&field.name) {
+                Some(_) => "other properties",
+                None => "none in the index",
+            })
+            .hint(
+                "`treepie inspect INDEX schema` prints its fields, `treepie schema add` adds some",
+            )),
         }
     }
 
@@ -333,6 +380,7 @@ impl Job {
         &self,
         writer: &mut IndexWriter,
         mut input: Input,
+        formats: &mut Formats,
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
         if input.peek(1)?.is_empty() {
@@ -340,7 +388,8 @@ impl Job {
             nothing_in(&input);
             return Ok(0);
         }
-        let format = self.format_of(&mut input)?;
+        let format = self.format_of(&mut input, writer.schema())?;
+        formats.meet(&input, format)?;
         if format != InputFormat::Lines {
             return self.add_documents(writer, input, format, bad);
         }
@@ -392,6 +441,7 @@ impl Job {
         let parser = Parser {
             schema: Arc::new(writer.schema().clone()),
             name: input.name.clone(),
+            settings: self.settings.clone(),
             lossy: self.lossy,
             nulls: NullFilter::new(
                 self.null_words.clone(),
@@ -471,6 +521,44 @@ fn bytes_of_segments(path: &Path) -> Option<u64> {
     Some(index.ok()?.segments().iter().map(|segment| segment.bytes).sum())
 }
 
+/// Formats of the inputs so far.
+#[derive(Debug, Default)]
+struct Formats {
+    /// What those are whose format nobody typed, to be told.
+    recognised: Vec<String>,
+    /// The first input, and whether it has lines of text.
+    first: Option<(PathBuf, bool)>,
+}
+
+impl Formats {
+    /// Notes the format of an input. Lines of text beside documents with fields are one input too many, mostly.
+    fn meet(&mut self, input: &Input, format: InputFormat) -> Result<(), Error> {
+        let is_lines = format == InputFormat::Lines;
+        let Some(recognised) = &input.recognised else { return Ok(()) };
+        match &self.first {
+            Some((first, of_lines)) if *of_lines != is_lines => {
+                let (lines, documents) = match is_lines {
+                    true => (&input.name, first),
+                    false => (first, &input.name),
+                };
+                return Err(Error::new(ErrorKind::Usage, "recognising the format")
+                    .expected("inputs that are all lines of text, or none of them")
+                    .found(format!(
+                        "plain text in {}, and documents with fields in {}",
+                        lines.display(),
+                        documents.display()
+                    ))
+                    .in_file(&input.name)
+                    .hint("--input-format says what all of them are"));
+            }
+            Some(_) => {}
+            None => self.first = Some((input.name.clone(), is_lines)),
+        }
+        self.recognised.push(format!("{}: {recognised}", input.name.display()));
+        Ok(())
+    }
+}
+
 /// Passes on what it reads, and notes whether there is anything but blanks in it.
 struct Noting<R> {
     from: R,
@@ -495,6 +583,7 @@ const BATCH_BYTES: usize = 512 << 10;
 struct Parser {
     schema: Arc<Schema>,
     name: PathBuf,
+    settings: InputSettings,
     lossy: bool,
     nulls: NullFilter,
 }
@@ -508,14 +597,18 @@ impl Parser {
         format: InputFormat,
         send: SyncSender<Result<Vec<Record>, Error>>,
     ) {
-        let sent = match format.separator() {
-            None => {
-                let mut lines = JsonLines::new(reader, failure, self.lossy);
-                send_batches(&send, &self.nulls, || lines.next(&self.schema, &self.name))
+        let Parser { schema, name, settings, lossy, nulls } = &self;
+        let sent = match format {
+            InputFormat::Lines | InputFormat::Jsonl => {
+                let objects = JsonLines::new(reader, failure, *lossy);
+                let mut objects = objects.with_settings(settings.clone());
+                send_batches(&send, nulls, || objects.next(schema, name))
             }
-            Some(separator) => Csv::new(reader, separator, failure, self.lossy)
-                .and_then(|mut csv| csv.check(&self.schema).map(|()| csv))
-                .and_then(|mut csv| send_batches(&send, &self.nulls, || csv.next(&self.name))),
+            InputFormat::Csv | InputFormat::Tsv => {
+                Csv::new(reader, format.dialect(settings), failure, *lossy)
+                    .and_then(|mut csv| csv.check(schema, settings).map(|()| csv))
+                    .and_then(|mut csv| send_batches(&send, nulls, || csv.next(name)))
+            }
         };
         if let Err(error) = sent {
             // If nobody listens there is another error already.

@@ -14,7 +14,10 @@ use crate::{
     args::Global,
     events::EventsArg,
     failure::{Exit, Outcome, note},
-    input::{Input, Source, format::InputFormat, infer::infer, null_words::NullWords, schema_file},
+    input::{
+        Input, Source, encoding::Encodings, null_words::NullWords, options::ReadingArgs,
+        schema_file, settings::InputSettings,
+    },
     output::{Output, plural},
     progress::Counters,
 };
@@ -40,9 +43,8 @@ enum What {
     Infer {
         /// A file, or - for standard input, which is also read where no file is named.
         input: Option<PathBuf>,
-        /// How records stand in the input [default: by content].
-        #[arg(long, value_enum, value_name = "FORMAT")]
-        input_format: Option<InputFormat>,
+        #[command(flatten)]
+        reading: ReadingArgs,
     },
     /// Add fields to an index, by one commit: documents that are there have none of them, those that are added may.
     ///
@@ -59,7 +61,7 @@ enum What {
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     match args.what {
-        What::Infer { input, input_format } => print_inferred(input, input_format, global),
+        What::Infer { input, reading } => print_inferred(input, &reading, global),
         What::Add { index, file, events } => add(&index, &file, &events, global),
     }
 }
@@ -85,16 +87,14 @@ fn add(path: &Path, file: &Path, events: &EventsArg, global: Global) -> Outcome 
     Ok(Exit::Done)
 }
 
-fn print_inferred(
-    input: Option<PathBuf>,
-    input_format: Option<InputFormat>,
-    global: Global,
-) -> Outcome {
+fn print_inferred(input: Option<PathBuf>, reading: &ReadingArgs, global: Global) -> Outcome {
     let counters = Counters::default();
     let mut out = Output::new(global.color);
     let typed: Vec<PathBuf> = input.into_iter().collect();
+    let settings = reading.settings(InputSettings::default())?;
+    let encodings = Encodings { asked: settings.encoding, lossy: true };
     for source in Source::find_all(&typed)? {
-        let mut input = Input::open(&source, &counters)?;
+        let mut input = Input::open(&source, encodings, &counters)?;
         if input.peek(1)?.is_empty() {
             return Err(Error::new(ErrorKind::Schema, "inferring a schema")
                 .expected("a document")
@@ -102,14 +102,14 @@ fn print_inferred(
                 .in_file(&input.name)
                 .into());
         }
-        let format = match input_format {
-            Some(format) => format,
-            None => InputFormat::of(&mut input)?,
-        };
         // The hints of a build are about options that this command does not have.
-        let inferred = infer(&mut input, format, &NullWords::default())
+        let (inferred, recognised) = reading
+            .infer(&mut input, &settings, &NullWords::default())
             .map_err(|error| error.hint("change the input, or write the schema file by hand"))?;
         write!(out, "{}", inferred.print())?;
+        if let (Some(recognised), false) = (recognised, global.quiet) {
+            note(format!("{}: {recognised}", input.name.display()));
+        }
     }
     out.flush()?;
     Ok(Exit::Done)

@@ -1,9 +1,26 @@
-//! Which of the formats an input has, by looking at its beginning.
+//! Which of the formats an input has: by its name, by the fields that are known, and by its beginning.
+//!
+//! The name decides first: `.csv`, `.tsv`, `.json`, `.jsonl` and `.ndjson`, also before the ending of a compression. Then the
+//! fields of a schema or of an index do: a first line that names them is a header. Then the content does, where it leaves no
+//! doubt. Any doubt is an error that names the option which decides: reading a table as lines of text would spoil an index
+//! without a word.
+
+use std::{fmt, path::Path};
 
 use clap::ValueEnum;
-use treepie::Error;
+use treepie::{
+    Error, FieldKind, Schema,
+    schema::{EMPTY_FIELD, NULL_FIELD},
+};
 
-use super::{Input, csv::Separator};
+use super::{
+    FailureSlot, Input,
+    json::{JsonLines, Leaf},
+    records::Dialect,
+    rows::{Rows, is_value},
+    settings::InputSettings,
+};
+use crate::{failure::usage, output::plural};
 
 /// Text that is looked at to see what format it has.
 const HEAD_BYTES: usize = 256 << 10;
@@ -13,7 +30,8 @@ const HEAD_BYTES: usize = 256 << 10;
 pub(crate) enum InputFormat {
     /// Each line is a document with one field.
     Lines,
-    /// Each line is a JSON object.
+    /// JSON objects: one a line, over several lines, or in a list; also written json or ndjson.
+    #[value(aliases = ["json", "ndjson"])]
     Jsonl,
     /// Comma-separated values under a header.
     Csv,
@@ -21,74 +39,408 @@ pub(crate) enum InputFormat {
     Tsv,
 }
 
-impl InputFormat {
-    pub(crate) fn separator(self) -> Option<Separator> {
-        match self {
-            InputFormat::Csv => Some(Separator::Comma),
-            InputFormat::Tsv => Some(Separator::Tab),
-            InputFormat::Lines | InputFormat::Jsonl => None,
+/// What is known of fields before an input is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownFields {
+    /// Names of the columns and keys that they come from.
+    sources: Vec<String>,
+    /// Whether lines of text can be documents: there is one text field.
+    takes_lines: bool,
+    /// Whether there is no other field.
+    is_alone: bool,
+}
+
+impl KnownFields {
+    pub(crate) fn of(schema: &Schema, settings: &InputSettings) -> Self {
+        let is_own = |name: &str| schema.keeps_nulls() && [NULL_FIELD, EMPTY_FIELD].contains(&name);
+        let fields = || schema.fields().iter().filter(|field| !is_own(&field.name));
+        KnownFields {
+            sources: settings.sources(schema),
+            takes_lines: fields().filter(|field| field.kind == FieldKind::Text).count() == 1,
+            is_alone: fields().count() == 1,
         }
     }
 
-    /// The format of an input, by its content.
-    pub(crate) fn of(input: &mut Input) -> Result<Self, Error> {
-        let head = input.peek(HEAD_BYTES)?.to_vec();
-        Ok(InputFormat::recognise(&head, input.peeked_at_all()))
-    }
-
-    /// By content: objects are JSON Lines; a header of distinct names, with as many cells in each of
-    /// the lines below, is CSV or TSV; everything else is lines.
-    ///
-    /// `is_all` says that nothing follows `head`; otherwise its last line is not whole and is left out.
-    pub(crate) fn recognise(head: &[u8], is_all: bool) -> Self {
-        let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-        let whole = match (is_all, head.iter().rposition(|byte| *byte == b'\n')) {
-            (false, Some(end)) => &head[..end],
-            _ => head,
-        };
-        if whole.trim_ascii_start().first() == Some(&b'{') && looks_like_json(whole) {
-            return InputFormat::Jsonl;
-        }
-        let mut formats = [InputFormat::Tsv, InputFormat::Csv].into_iter();
-        formats.find(|format| looks_like_a_table(whole, *format)).unwrap_or(InputFormat::Lines)
+    fn has(&self, name: &str) -> bool {
+        self.sources.iter().any(|source| source == name)
     }
 }
 
-/// A key or the end of the object follows the brace: `{{Infobox}}` is a title.
+/// A format that was seen, and how to tell it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recognised {
+    pub(crate) format: InputFormat,
+    /// "CSV with a header: 4 fields".
+    pub(crate) described: String,
+}
+
+impl fmt::Display for Recognised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.described)
+    }
+}
+
+impl InputFormat {
+    /// How a table in this format is written.
+    pub(crate) fn dialect(self, settings: &InputSettings) -> Dialect {
+        match self {
+            InputFormat::Tsv => Dialect::TAB,
+            _ => settings.comma_or_own(),
+        }
+    }
+
+    fn by_name(name: &Path) -> Option<Named> {
+        const COMPRESSED: [&str; 6] = ["gz", "zst", "zstd", "bz2", "bz", "lz4"];
+        let mut name = Path::new(name.file_name()?);
+        let extension =
+            |name: &Path| name.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
+        if extension(name).is_some_and(|it| COMPRESSED.contains(&&*it)) {
+            name = Path::new(name.file_stem()?);
+        }
+        Some(match &*extension(name)? {
+            "csv" => Named::As(InputFormat::Csv),
+            "tsv" | "tab" => Named::As(InputFormat::Tsv),
+            "json" | "jsonl" | "ndjson" => Named::As(InputFormat::Jsonl),
+            "txt" | "text" | "lst" => Named::Text,
+            _ => return None,
+        })
+    }
+}
+
+/// What a name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    As(InputFormat),
+    /// Text, be that lines or a table.
+    Text,
+}
+
+/// The format of an input; an error where that is in doubt.
+pub(crate) fn recognise(
+    input: &mut Input,
+    known: Option<&KnownFields>,
+    settings: &InputSettings,
+) -> Result<Recognised, Error> {
+    let head = input.peek(HEAD_BYTES)?.to_vec();
+    let is_all = input.peeked_at_all();
+    let name = input.name.clone();
+    recognise_text(&head, is_all, &name, known, settings).map_err(|error| error.in_file(name))
+}
+
+fn recognise_text(
+    head: &[u8],
+    is_all: bool,
+    name: &Path,
+    known: Option<&KnownFields>,
+    settings: &InputSettings,
+) -> Result<Recognised, Error> {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    // Without the last line where that is cut.
+    let end = head.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+    let whole = match (is_all, end) {
+        (false, Some(end)) => &head[..end],
+        _ => head,
+    };
+    let sample = Sample { whole, known, settings };
+    let named = InputFormat::by_name(name);
+    match named {
+        Some(Named::As(InputFormat::Jsonl)) => sample.named_json(),
+        Some(Named::As(format)) => sample.named_table(format),
+        _ if looks_like_json(whole) => Ok(json()),
+        _ if settings.delimiter.is_some() => Ok(sample.table(InputFormat::Csv)),
+        _ => match known {
+            Some(known) => sample.of_known_fields(known, named == Some(Named::Text)),
+            None => sample.by_content(named == Some(Named::Text)),
+        },
+    }
+}
+
+fn json() -> Recognised {
+    Recognised { format: InputFormat::Jsonl, described: "JSON objects".to_owned() }
+}
+
+fn lines() -> Recognised {
+    let described = "plain text, a document a line".to_owned();
+    Recognised { format: InputFormat::Lines, described }
+}
+
+/// The error about an input that may be this or that.
+fn in_doubt(expected: &str, found: impl Into<String>, hint: impl Into<String>) -> Error {
+    usage("recognising the format").expected(expected).found(found).hint(hint)
+}
+
+const ANY_FORMAT: &str = "--input-format says which it is: csv, tsv, json or lines";
+
+/// The beginning of an input, and what is known of it.
+struct Sample<'s> {
+    whole: &'s [u8],
+    known: Option<&'s KnownFields>,
+    settings: &'s InputSettings,
+}
+
+impl Sample<'_> {
+    fn is_blank(&self) -> bool {
+        self.whole.trim_ascii().is_empty()
+    }
+
+    fn named_json(&self) -> Result<Recognised, Error> {
+        let begins = self.whole.trim_ascii_start();
+        match begins.first() {
+            None | Some(b'[') => Ok(json()),
+            Some(b'{') if looks_like_json(begins) => Ok(json()),
+            // A key is written in another way, or broken: that is told with its line.
+            Some(b'{') if !begins.starts_with(b"{{") => Ok(json()),
+            Some(_) => Err(in_doubt(
+                "JSON, as the name says",
+                format!("text that begins with '{}'", beginning(begins)),
+                ANY_FORMAT,
+            )),
+        }
+    }
+
+    fn named_table(&self, format: InputFormat) -> Result<Recognised, Error> {
+        if looks_like_json(self.whole) {
+            let expected = "a table, as the name says";
+            return Err(in_doubt(expected, "JSON", ANY_FORMAT));
+        }
+        let rows = self.rows(format.dialect(self.settings));
+        let Some(header) = rows.header() else { return Ok(self.table(format)) };
+        if self.settings.delimiter.is_some() || format == InputFormat::Tsv && header.len() > 1 {
+            return self.with_names(format, header);
+        }
+        let is_known = |name: &String| self.known.is_some_and(|known| known.has(name));
+        if header.len() > 1 || header.iter().all(is_known) {
+            return self.with_names(format, header);
+        }
+        let name = match format {
+            InputFormat::Tsv => "tsv",
+            _ => "csv",
+        };
+        // Another character may separate the cells.
+        for delimiter in [b';', b'\t', b'|', b','] {
+            let others = self.rows(Dialect { delimiter, quoting: true });
+            let n = others.header().map_or(0, <[String]>::len);
+            if n > 1 && delimiter != format.dialect(self.settings).delimiter {
+                let shown = char::from(delimiter).escape_default();
+                return Err(in_doubt(
+                    "a table, as the name says",
+                    format!("a header of one column, with '{shown}' {} in it", times(n - 1)),
+                    format!(
+                        "--delimiter '{shown}' separates columns by it, --input-format {name} takes one column, \
+                         --input-format lines takes lines of text"
+                    ),
+                ));
+            }
+        }
+        Err(in_doubt(
+            "a table, as the name says",
+            "one column",
+            format!(
+                "--input-format {name} takes the first line for its name, --input-format lines all lines for text"
+            ),
+        ))
+    }
+
+    /// A table, unless its first line is no header.
+    fn with_names(&self, format: InputFormat, header: &[String]) -> Result<Recognised, Error> {
+        let is_known = |name: &String| self.known.is_some_and(|known| known.has(name));
+        match header.first() {
+            Some(first) if is_value(first) && !header.iter().any(is_known) => Err(in_doubt(
+                "a header that names the columns",
+                format!("'{first}' in the first line"),
+                "write names above it, or say by --input-format csv or tsv that these are the names",
+            )),
+            _ => Ok(self.table(format)),
+        }
+    }
+
+    fn table(&self, format: InputFormat) -> Recognised {
+        let dialect = format.dialect(self.settings);
+        let rows = self.rows(dialect);
+        let name = if format == InputFormat::Tsv { "TSV" } else { "CSV" };
+        let separated = match self.settings.delimiter {
+            Some(delimiter) if format == InputFormat::Csv => {
+                format!(", separated by '{}'", char::from(delimiter).escape_default())
+            }
+            _ => String::new(),
+        };
+        let n = rows.header().map_or(0, <[String]>::len);
+        let described = format!("{name} with a header{separated}: {}", plural(n, "field"));
+        Recognised { format, described }
+    }
+
+    /// By what the first line has of the fields that are known.
+    fn of_known_fields(&self, known: &KnownFields, is_text: bool) -> Result<Recognised, Error> {
+        if self.is_blank() {
+            return Ok(if known.takes_lines { lines() } else { json() });
+        }
+        for format in [InputFormat::Csv, InputFormat::Tsv] {
+            let rows = self.rows(format.dialect(self.settings));
+            let Some(header) = rows.header() else { continue };
+            let n_known = header.iter().filter(|name| known.has(name)).count();
+            let is_header = n_known == header.len();
+            if header.len() > 1 && (is_header || n_known > 0 && rows.are_certain()) {
+                return Ok(self.table(format));
+            }
+            // Whose other columns will be told.
+            if header.len() > 1 && n_known > 0 && !known.takes_lines {
+                return Ok(self.table(format));
+            }
+            if header.len() == 1 && is_header && !(known.takes_lines && is_text) {
+                // In an index of lines it may be one of them.
+                return match known.takes_lines && known.is_alone {
+                    false => Ok(self.table(format)),
+                    true => Err(in_doubt(
+                        "lines of text, or a table of one column",
+                        format!("the name of the field '{}' in the first line", header[0]),
+                        "--input-format lines or --input-format csv says which it is",
+                    )),
+                };
+            }
+            if header.len() > 1 && known.is_alone && rows.are_certain() {
+                return Ok(self.table(format));
+            }
+        }
+        let names = known.sources.join(", ");
+        match known.takes_lines {
+            true if known.is_alone || is_text => Ok(lines()),
+            true => Err(in_doubt(
+                &format!("JSON, or a header with names of the fields {names}"),
+                format!("'{}'", beginning(self.whole)),
+                "--input-format lines puts each line into the text field",
+            )),
+            false => Err(in_doubt(
+                &format!("JSON, or a header with names of the fields {names}"),
+                format!("'{}'", beginning(self.whole)),
+                ANY_FORMAT,
+            )),
+        }
+    }
+
+    fn by_content(&self, is_text: bool) -> Result<Recognised, Error> {
+        for format in [InputFormat::Tsv, InputFormat::Csv] {
+            let rows = self.rows(format.dialect(self.settings));
+            if rows.are_certain() {
+                return Ok(self.table(format));
+            }
+            if rows.may_be_a_table() && !is_text {
+                let n = rows.header().map_or(0, <[String]>::len);
+                let name = if format == InputFormat::Tsv { "tsv" } else { "csv" };
+                return Err(in_doubt(
+                    "lines of text, or a table with a header and more rows",
+                    format!(
+                        "{} of {} that may be either, '{}' first",
+                        plural(rows.cells.len(), "line"),
+                        plural(n, "cell"),
+                        beginning(self.whole)
+                    ),
+                    format!("--input-format {name} or --input-format lines says which it is"),
+                ));
+            }
+        }
+        for delimiter in [b';', b'|'] {
+            let rows = self.rows(Dialect { delimiter, quoting: true });
+            if rows.are_certain() && !is_text {
+                let shown = char::from(delimiter);
+                return Err(in_doubt(
+                    "lines of text, or a table with a header",
+                    format!("the same number of '{shown}' in each line"),
+                    format!("--delimiter '{shown}' or --input-format lines says which it is"),
+                ));
+            }
+        }
+        Ok(lines())
+    }
+
+    fn rows(&self, dialect: Dialect) -> Rows {
+        Rows::of(self.whole, dialect)
+    }
+}
+
+/// "once", "3 times".
+fn times(n: usize) -> String {
+    match n {
+        1 => "once".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
+/// The first words of the first line.
+fn beginning(text: &[u8]) -> String {
+    const CHARS: usize = 40;
+    let line = text.trim_ascii_start();
+    let line = line.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let line = String::from_utf8_lossy(&line[..line.len().min(4 * CHARS)]);
+    match line.chars().count() > CHARS {
+        true => format!("{}…", line.chars().take(CHARS).collect::<String>()),
+        false => line.into_owned(),
+    }
+}
+
+/// A key or the end of the object follows the brace, and an object follows the bracket: `{{Infobox}}` and `[sic]` are titles.
 fn looks_like_json(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
-    let inside = head.strip_prefix(b"{").unwrap_or(head).trim_ascii_start();
-    matches!(inside.first(), Some(b'"' | b'}'))
+    match head.split_first() {
+        Some((b'{', inside)) => matches!(inside.trim_ascii_start().first(), Some(b'"' | b'}')),
+        Some((b'[', inside)) => match inside.trim_ascii_start().split_first() {
+            Some((b'{', inside)) => matches!(inside.trim_ascii_start().first(), Some(b'"' | b'}')),
+            Some((b']', after)) => after.trim_ascii().is_empty(),
+            // Only a list goes on in the next line.
+            None => true,
+            Some(_) => false,
+        },
+        _ => false,
+    }
 }
 
-/// Records under the header that must agree with it before a text is taken for a table.
-const RECORDS_MIN: usize = 2;
-
-fn looks_like_a_table(head: &[u8], format: InputFormat) -> bool {
-    let comma = format == InputFormat::Csv;
-    let mut records = ::csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .quoting(comma)
-        .delimiter(if comma { b',' } else { b'\t' })
-        .from_reader(head);
-    let mut records = records.byte_records().map_while(Result::ok);
-    let Some(header) = records.next() else { return false };
-    let is_name = |cell: &[u8]| {
-        let cell = cell.trim_ascii();
-        let usable = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        !cell.is_empty() && !cell[0].is_ascii_digit() && cell.iter().all(usable)
+/// The key of the list of objects in an object that is all of an input, as interfaces answer with: `{"count": 2, "rows": […]}`.
+pub(crate) fn wrapped_list(whole: &[u8]) -> Option<String> {
+    let mut objects = JsonLines::new(whole, FailureSlot::default(), true);
+    let first = objects.next_leaves().ok()??.1.ok()?;
+    if objects.next_leaves().ok()?.is_some() {
+        return None;
+    }
+    let is_list_of_objects = |leaf: &&Leaf| {
+        !leaf.path.contains('.')
+            && leaf.is_list
+            && leaf.values.len() > 1
+            && leaf.values.iter().all(serde_json::Value::is_object)
     };
-    let mut n_records = 0;
-    header.len() > 1
-        && header.iter().all(is_name)
-        && records.inspect(|_| n_records += 1).all(|record| record.len() == header.len())
-        && n_records >= RECORDS_MIN
+    let mut lists = first.iter().filter(is_list_of_objects);
+    let list = lists.next().filter(|_| lists.next().is_none())?;
+    let is_within = |path: &str| {
+        path.strip_prefix(&*list.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut others = first.iter().filter(|leaf| !is_within(&leaf.path));
+    others.all(|leaf| !leaf.is_list).then(|| list.path.clone())
+}
+
+/// The error about a [`wrapped_list`].
+pub(crate) fn in_wrapper(key: &str) -> Error {
+    in_doubt(
+        "objects that are documents",
+        format!("one object with the list of objects '{key}'"),
+        format!(
+            "`jq -c '.[\"{key}\"][]'` makes documents of them, --input-format json takes the whole object for one"
+        ),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn seen(text: &[u8], name: &str, known: Option<&[&str]>) -> Result<InputFormat, String> {
+        let known = known.map(|names| KnownFields {
+            sources: names.iter().map(|name| (*name).to_owned()).collect(),
+            takes_lines: names.contains(&"text"),
+            is_alone: names.len() == 1,
+        });
+        let settings = InputSettings::default();
+        recognise_text(text, true, Path::new(name), known.as_ref(), &settings)
+            .map(|recognised| recognised.format)
+            .map_err(|error| error.to_string())
+    }
 
     #[test]
     fn formats_are_seen_by_content() {
@@ -97,24 +449,139 @@ mod tests {
             (&b"{\"a\": 1}\n"[..], Jsonl),
             (b"\xEF\xBB\xBF  { \"a\"", Jsonl),
             (b"{}\n", Jsonl),
+            (b"[\n{\"a\": 1}]", Jsonl),
+            (b"[]\n", Jsonl),
+            (b"[", Jsonl),
             (b"{{Infobox}}\n", Lines),
+            (b"[sic]\n", Lines),
             (b"a,b\n1,2\n3,\"4,\n5\"\n", Csv),
             (b"a\tb\n1\t2\n3\t4\n", Tsv),
+            (b"First Name,Age (years)\nBob,3\nAl,4\n", Csv),
+            (b"\"First Name\",\"City\"\n\"Bob\",\"Paris\"\n\"Al\",\"Rome\"\n", Csv),
             (b"Paris,Texas\nLondon,Ontario\nRome\n", Lines),
             (b"Paris, the city\nLondon, the city\nRome, too\n", Lines),
+            (b"Paris, Texas\n", Lines),
             (b"page_title\nParis\nLondon\n", Lines),
-            (b"a,b\n", Lines),
             (b"", Lines),
             (b"\0\x01\xFF", Lines),
         ] {
             let shown = String::from_utf8_lossy(text);
-            assert_eq!(InputFormat::recognise(text, true), format, "{shown}");
+            assert_eq!(seen(text, "-", None), Ok(format), "{shown}");
+        }
+        for text in [
+            &b"a,b\n"[..],
+            b"id,t\n3,gamma\n",
+            b"id\tt\n3\tgamma",
+            b"First Name,City\nBob,Paris\nAl,Rome\n",
+            b"3,gamma\n4,delta\n5,x\n",
+            b"a;b\n1;2\n3;4\n",
+        ] {
+            let shown = String::from_utf8_lossy(text);
+            let message = seen(text, "-", None).expect_err(&shown);
+            assert!(message.contains("--input-format"), "{message}");
+            assert_eq!(seen(text, "a.txt", None), Ok(Lines), "{shown}");
+        }
+    }
+
+    #[test]
+    fn names_decide_before_content_does() {
+        use InputFormat::{Csv, Jsonl, Lines, Tsv};
+        for (name, text, format) in [
+            ("a.csv", &b"id,t\n3,gamma\n"[..], Csv),
+            ("a.CSV", b"id,t\n", Csv),
+            ("b/a.csv.gz", b"First Name,t\n3,gamma\n", Csv),
+            ("a.csv", b",a,1990\n0,b,c\n", Csv),
+            ("a.csv", b"a,b\n1\n2,3,4\n", Csv),
+            ("a.csv", b"", Csv),
+            ("a.tsv", b"id\tt\n3\tgamma\n", Tsv),
+            ("a.tsv.zst", b"id\tt\n3\tgamma\n", Tsv),
+            ("a.json", b"[1]", Jsonl),
+            ("a.jsonl", b"{a:1}", Jsonl),
+            ("a.ndjson.lz4", b"{\"a\":1}", Jsonl),
+            ("a.gz", b"one\n", Lines),
+            ("a.txt", b"a,b\n1,2\n3,4\n", Csv),
+        ] {
+            assert_eq!(seen(text, name, None), Ok(format), "{name}");
+        }
+        for (name, text, words) in [
+            ("a.csv", &b"title\nParis\n"[..], "one column"),
+            ("a.csv", b"a;b;c\n1;2;3\n", "--delimiter ';'"),
+            ("a.csv", b"a\tb\n1\t2\n", "--delimiter '\\t'"),
+            ("a.tsv", b"a,b\n1,2\n", "--delimiter ','"),
+            ("a.csv", b"{\"a\":1}\n", "found JSON"),
+            ("a.csv", b"3,gamma\n4,delta\n", "'3' in the first line"),
+            ("a.json", b"a,b\n1,2\n", "begins with 'a,b'"),
+            ("a.json", b"{{Infobox}}\n", "begins with '{{Infobox}}'"),
+        ] {
+            let message = seen(text, name, None).expect_err(name);
+            assert!(message.contains(words) && message.contains("--input-format"), "{message}");
+        }
+    }
+
+    #[test]
+    fn fields_that_are_known_decide_before_content_does() {
+        use InputFormat::{Csv, Jsonl, Lines, Tsv};
+        let (table, mixed, text): (&[&str], &[&str], &[&str]) =
+            (&["id", "t", "First Name"], &["id", "text"], &["text"]);
+        for (known, name, input, format) in [
+            (table, "-", &b"id,t\n3,gamma"[..], Csv),
+            (table, "-", b"t,id\n", Csv),
+            (table, "-", b"First Name\tid\nx\t1\n", Tsv),
+            (table, "-", b"t\nx\n", Csv),
+            (table, "a.csv", b"t\nx\n", Csv),
+            (table, "-", b"id,colour\n1,red\n", Csv),
+            (table, "-", b"{\"id\":1}", Jsonl),
+            (mixed, "-", b"id,text\n3,gamma\n", Csv),
+            (mixed, "a.txt", b"some, text\n", Lines),
+            (mixed, "-", b"id\n3\n", Csv),
+            (mixed, "a.txt", b"id\n3\n", Lines),
+            (text, "-", b"some text\n", Lines),
+            (text, "-", b"Paris,Texas\n", Lines),
+            (text, "-", b"a,b\n1,2\n3,4\n", Csv),
+            (text, "a.txt", b"text\nmore\n", Lines),
+            (text, "-", b"\n", Lines),
+        ] {
+            let shown = String::from_utf8_lossy(input);
+            assert_eq!(seen(input, name, Some(known)), Ok(format), "{known:?} {shown}");
+        }
+        for (known, name, input) in [
+            (table, "-", &b"3,gamma\n4,delta\n"[..]),
+            (table, "-", b"some text\n"),
+            (mixed, "-", b"some text\n"),
+            (mixed, "-", b"3,gamma\n4,delta\n"),
+            (text, "-", b"text\nmore\n"),
+            (text, "a.csv", b"some text\n"),
+        ] {
+            let message = seen(input, name, Some(known)).unwrap_err();
+            assert!(message.contains("--input-format"), "{message}");
         }
     }
 
     #[test]
     fn a_line_cut_by_the_window_does_not_count() {
-        assert_eq!(InputFormat::recognise(b"a,b\n1,2\n3,4\n5", false), InputFormat::Csv);
-        assert_eq!(InputFormat::recognise(b"a,b\n1,2\n3,4\n5", true), InputFormat::Lines);
+        let seen = |is_all| {
+            let text = b"a,b\n1,2\n3,4\n5";
+            recognise_text(text, is_all, Path::new("-"), None, &InputSettings::default())
+                .map(|recognised| recognised.described)
+        };
+        assert_eq!(seen(false).unwrap(), "CSV with a header: 2 fields");
+        assert_eq!(seen(true).unwrap(), "plain text, a document a line");
+    }
+
+    #[test]
+    fn a_list_in_an_object_is_seen() {
+        for (text, key) in [
+            ("{\"rows\":[{\"a\":1},{\"a\":2}]}", Some("rows")),
+            ("{\n\"n\":2,\n\"rows\":[{\"a\":[1,2]},{\"a\":2}],\"next\":null\n}\n", Some("rows")),
+            ("{\"rows\":[{\"a\":1}]}", None),
+            ("{\"a\":1}", None),
+            ("{\"rows\":[{\"a\":1},{\"a\":2}]}\n{\"rows\":[]}", None),
+            ("{\"rows\":[{\"a\":1},{\"a\":2}],\"tags\":[\"x\"]}", None),
+            ("[{\"a\":1},{\"a\":2}]", None),
+            ("{\"rows\":[1,2]}", None),
+            ("", None),
+        ] {
+            assert_eq!(wrapped_list(text.as_bytes()).as_deref(), key, "{text}");
+        }
     }
 }

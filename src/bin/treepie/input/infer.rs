@@ -18,12 +18,13 @@ use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 use self::{seen::Seen, strings::Strings};
 use super::{
     FailureSlot, Input, RECORD_BYTES_MAX,
-    csv::{Csv, Separator},
+    csv::Csv,
     format::InputFormat,
-    json::{self, Leaf},
-    lines::{LineText, Lines},
+    json::{self, JsonLines, Leaf},
     null_words::NullWords,
-    schema_file, text,
+    records::Dialect,
+    schema_file,
+    settings::InputSettings,
 };
 
 /// Text that is looked at, as long as it has a whole document in it.
@@ -56,13 +57,14 @@ impl Inferred {
 pub(crate) fn infer(
     input: &mut Input,
     format: InputFormat,
+    settings: &InputSettings,
     nulls: &NullWords,
 ) -> Result<Inferred, Error> {
     let name = input.name.clone();
     let mut n_bytes = SAMPLE_BYTES;
     loop {
         let sample = input.peek(n_bytes)?;
-        let newline = sample.iter().rposition(|byte| *byte == b'\n');
+        let newline = sample.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
         let n_whole = newline.map_or(0, |at| at + 1);
         let sample = sample.to_vec();
         let whole = if input.peeked_at_all() { &sample[..] } else { &sample[..n_whole] };
@@ -70,13 +72,22 @@ pub(crate) fn infer(
             n_bytes *= 4;
             continue;
         }
-        let schema = match format.separator() {
-            Some(separator) => of_table(whole, separator, nulls),
-            None if format == InputFormat::Lines => Schema::builder()
+        let is_all = input.peeked_at_all();
+        let schema = match format {
+            InputFormat::Csv | InputFormat::Tsv => of_table(whole, format.dialect(settings), nulls),
+            InputFormat::Lines => Schema::builder()
                 .text("text")
                 .build()
                 .map(|schema| Inferred { schema, why: vec!["lines".to_owned()] }),
-            None => of_objects(whole, &name, nulls),
+            InputFormat::Jsonl => match of_objects(&sample, is_all, &name, nulls) {
+                // Not one of them is whole so far.
+                Err(_) if !is_all && n_bytes <= RECORD_BYTES_MAX && !has_object(&sample) => {
+                    n_bytes *= 4;
+                    continue;
+                }
+                Err(_) if !is_all && !has_object(&sample) => Err(json::too_long(1)),
+                schema => schema,
+            },
         };
         return schema.map_err(|error| error.in_file(&name));
     }
@@ -260,23 +271,31 @@ fn means_none(text: &str, nulls: &NullWords) -> bool {
     text.is_empty() || nulls.mean_none(text)
 }
 
-fn of_objects(whole: &[u8], name: &Path, nulls: &NullWords) -> Result<Inferred, Error> {
-    let mut fields = Fields::default();
-    let mut lines = Lines::new(whole, RECORD_BYTES_MAX);
-    while let Ok(Some(line)) = lines.next() {
-        let number = line.number;
-        let LineText::Bytes(bytes) = line.text else {
-            return Err(json::too_long(number));
-        };
-        if bytes.trim_ascii().is_empty() {
-            continue;
+/// Whether there is a whole object in a sample.
+fn has_object(sample: &[u8]) -> bool {
+    let mut objects = JsonLines::new(sample, FailureSlot::default(), true).of_part();
+    while let Ok(Some((_, object))) = objects.next_leaves() {
+        if object.is_ok() {
+            return true;
         }
-        // A line that cannot be read is told, or skipped, when its turn comes.
-        let Ok(object) = text(bytes, true, number, line.offset)
-            .and_then(|text| json::object(&text, number, true))
-        else {
-            continue;
-        };
+    }
+    false
+}
+
+fn of_objects(
+    sample: &[u8],
+    is_all: bool,
+    name: &Path,
+    nulls: &NullWords,
+) -> Result<Inferred, Error> {
+    let mut fields = Fields::default();
+    let mut objects = JsonLines::new(sample, FailureSlot::default(), true);
+    if !is_all {
+        objects = objects.of_part();
+    }
+    while let Ok(Some((number, object))) = objects.next_leaves() {
+        // One that cannot be read is told, or skipped, when its turn comes.
+        let Ok(object) = object else { continue };
         for Leaf { path, values, is_list } in object {
             fields.meet(&path, is_list && !values.is_empty());
             for value in &values {
@@ -296,15 +315,16 @@ fn of_objects(whole: &[u8], name: &Path, nulls: &NullWords) -> Result<Inferred, 
     schema.map_err(|error| error.in_file(name))
 }
 
-fn of_table(whole: &[u8], separator: Separator, nulls: &NullWords) -> Result<Inferred, Error> {
-    let mut csv = Csv::new(whole, separator, FailureSlot::default(), true)?;
+fn of_table(whole: &[u8], dialect: Dialect, nulls: &NullWords) -> Result<Inferred, Error> {
+    let mut csv = Csv::new(whole, dialect, FailureSlot::default(), true)?;
     let columns = csv.columns().to_vec();
     let mut fields = Fields::default();
-    for (at, name) in columns.iter().enumerate() {
+    // A column without a name holds nothing.
+    for (at, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         fields.meet(name, columns[..at].contains(name));
     }
     while let Ok(Some((_, cells))) = csv.next_cells() {
-        for (name, cell) in columns.iter().zip(cells.iter()) {
+        for (name, cell) in columns.iter().zip(cells.iter()).filter(|(name, _)| !name.is_empty()) {
             let cell = String::from_utf8_lossy(cell);
             let cell = cell.trim();
             let seen = if means_none(cell, nulls) { Seen::Nothing } else { Seen::of_cell(cell) };
@@ -319,12 +339,12 @@ mod tests {
     use super::*;
 
     fn objects(text: &str) -> Result<String, String> {
-        let schema = of_objects(text.as_bytes(), Path::new("a.jsonl"), &NullWords::default());
+        let schema = of_objects(text.as_bytes(), true, Path::new("a.jsonl"), &NullWords::default());
         schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
     }
 
     fn table(text: &str) -> Result<String, String> {
-        let schema = of_table(text.as_bytes(), Separator::Comma, &NullWords::default());
+        let schema = of_table(text.as_bytes(), Dialect::COMMA, &NullWords::default());
         schema.map(|it| schema_file::print(&it.schema)).map_err(|error| error.to_string())
     }
 

@@ -1,7 +1,8 @@
-//! JSON Lines: one object a line, its keys the fields.
+//! JSON: objects, one a line or in any other layout, whose keys are the fields.
 //!
-//! A text, keyword or path field takes a string, and a number or a boolean as its text. A typed field takes what can be its value, also as a string. Each takes a list of those where the schema says
-//! `many`. `null` and an empty list say that the document has no value there, which an index may keep. Empty lines mean nothing.
+//! A text, keyword or path field takes a string, and a number or a boolean as its text. A typed field takes what can be its
+//! value, also as a string. Each takes a list of those where the schema says `many`. `null` and an empty list say that the
+//! document has no value there, which an index may keep.
 //!
 //! What is in an object below is a field of its own, named by all keys on the way to it with points between them:
 //! `{"size": {"width": 3}}` has `size.width`, and so has `{"size.width": 3}`. Of a list of objects each adds its values to the
@@ -15,50 +16,115 @@ use treepie::{Document, Error, Field, FieldKind, Schema};
 
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
-    lines::{LineText, Lines},
+    objects::{Objects, Place},
+    settings::InputSettings,
     text,
 };
 
-/// Documents of a JSON Lines input.
+/// Documents of a JSON input.
 pub(crate) struct JsonLines<R> {
-    lines: Lines<R>,
+    objects: Objects<R>,
     failure: FailureSlot,
     lossy: bool,
+    settings: InputSettings,
 }
 
 impl<R: Read> JsonLines<R> {
     pub(crate) fn new(from: R, failure: FailureSlot, lossy: bool) -> Self {
-        JsonLines { lines: Lines::new(from, RECORD_BYTES_MAX), failure, lossy }
+        let objects = Objects::new(from, RECORD_BYTES_MAX);
+        JsonLines { objects, failure, lossy, settings: InputSettings::default() }
     }
 
-    /// The next document, or what is wrong with the next line; `name` is the input's.
+    /// Reads keys and values as these say.
+    pub(crate) fn with_settings(mut self, settings: InputSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Takes the end of the text for the end of a sample, where an object may be cut.
+    pub(crate) fn of_part(mut self) -> Self {
+        self.objects = self.objects.of_part();
+        self
+    }
+
+    /// The next document, or what is wrong with the next object; `name` is the input's.
     pub(crate) fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
-        loop {
-            let line = match self.lines.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => return Ok(None),
-                Err(error) => return Err(self.failure.or(Error::io("reading the input", error))),
-            };
-            let number = line.number;
-            let document = match line.text {
-                LineText::TooLong => Err(too_long(number)),
-                LineText::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
-                LineText::Bytes(bytes) => text(bytes, self.lossy, number, line.offset)
-                    .and_then(|text| object(&text, number, self.lossy))
-                    .and_then(|object| document(object, schema, number)),
-            };
-            return Ok(Some(match document {
-                Ok(document) => Record::Document { line: number, document },
-                Err(error) => Record::Bad(error.in_file(name)),
-            }));
-        }
+        let Some((line, leaves)) = self.next_leaves()? else { return Ok(None) };
+        let document = leaves
+            .and_then(|leaves| targeted(leaves, &self.settings, schema, line))
+            .and_then(|leaves| document(leaves, schema, line));
+        Ok(Some(match document {
+            Ok(document) => Record::Document { line, document },
+            Err(error) => Record::Bad(error.in_file(name)),
+        }))
+    }
+
+    /// The line of the next object with what is in it, or what is wrong with it.
+    pub(crate) fn next_leaves(&mut self) -> Result<Option<(u64, Result<Vec<Leaf>, Error>)>, Error> {
+        let lossy = self.lossy;
+        let found = self.objects.next(|bytes, place| {
+            text(bytes, lossy, place.line, place.offset)
+                .and_then(|text| object(&text, place, lossy))
+        });
+        found.map_err(|error| self.failure.or(Error::io("reading the input", error)))
     }
 }
 
-/// The error about a line that is longer than [`RECORD_BYTES_MAX`].
+/// The leaves under the names of the fields that get them, without those that are to be left out.
+fn targeted(
+    leaves: Vec<Leaf>,
+    settings: &InputSettings,
+    schema: &Schema,
+    line: u64,
+) -> Result<Vec<Leaf>, Error> {
+    let has_formats = settings.has_formats();
+    if !settings.maps_names() && !has_formats {
+        return Ok(leaves);
+    }
+    let mut targeted = vec![];
+    let mut left_out: Vec<String> = vec![];
+    let is_below =
+        |path: &str, of: &str| path.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'));
+    let sources = settings.sources(schema);
+    for leaf in leaves {
+        let fields = settings.targets(&leaf.path, schema);
+        for field in &fields {
+            let (mut values, is_list) = (leaf.values.clone(), leaf.is_list);
+            for value in values.iter_mut().filter(|_| has_formats) {
+                let (text, is_number) = match &*value {
+                    Value::String(text) => (text.clone(), false),
+                    Value::Number(number) => (number.to_string(), true),
+                    _ => continue,
+                };
+                if let Some(converted) = settings.converted(&field.name, &text, is_number, line)? {
+                    *value = Value::String(converted);
+                }
+            }
+            targeted.push(Leaf { path: field.name.clone(), values, is_list });
+        }
+        if !fields.is_empty() {
+            continue;
+        }
+        let is_on_the_way = sources.iter().any(|source| is_below(source, &leaf.path));
+        let is_object = leaf.values.iter().all(|value| value.is_object() || value.is_null());
+        if is_on_the_way && is_object {
+            // The fields in it come by themselves.
+            continue;
+        }
+        if !settings.ignores_unknown() || is_on_the_way {
+            targeted.push(leaf);
+        } else if !left_out.iter().any(|above| is_below(&leaf.path, above)) {
+            settings.leave_out(&leaf.path);
+            left_out.push(leaf.path);
+        }
+    }
+    Ok(targeted)
+}
+
+/// The error about an object that is longer than [`RECORD_BYTES_MAX`].
 pub(crate) fn too_long(line: u64) -> Error {
-    bad("reading a line", line)
-        .expected(format!("at most {} MiB", RECORD_BYTES_MAX >> 20))
+    bad("reading JSON", line)
+        .expected(format!("objects of at most {} MiB", RECORD_BYTES_MAX >> 20))
         .found("a longer one")
 }
 
@@ -185,10 +251,14 @@ fn value_of(raw: &RawValue) -> serde_json::Result<Value> {
     }
 }
 
-/// What is in the object on one line. Where `lossy`, half of a surrogate pair becomes U+FFFD.
-pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Vec<Leaf>, Error> {
-    let wrong =
-        |found: String| bad("reading JSON", line).expected("one object a line").found(found);
+/// What is in the object at a place. Where `lossy`, half of a surrogate pair becomes U+FFFD.
+pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>, Error> {
+    let line = place.line;
+    let wrong = |found: String| bad("reading JSON", line).expected("an object").found(found);
+    let at = |at: Place| match at.line == line {
+        true => format!("at column {}", at.column),
+        false => format!("in line {} at column {}", at.line, at.column),
+    };
     let is_object = text.trim_start().starts_with('{');
     let mut leaves = Leaves::default();
     let error = match leaves.add_object(text, "", false, LEVELS_MAX) {
@@ -214,27 +284,30 @@ pub(crate) fn object(text: &str, line: u64, lossy: bool) -> Result<Vec<Leaf>, Er
             Err(error) => error,
         },
     };
-    if let Some(at) = lone_surrogate(text, 0) {
+    if let Some(found) = lone_surrogate(text, 0) {
         if lossy {
-            return object(&without_lone_surrogates(text, at), line, false);
+            return object(&without_lone_surrogates(text, found), place, false);
         }
         return Err(bad("reading JSON", line)
             .expected("escapes of whole characters")
             .found(format!(
-                "'{}', half of a surrogate pair, at column {}",
-                &text[at..at + ESCAPE_LEN],
-                at + 1
+                "'{}', half of a surrogate pair, {}",
+                &text[found..found + ESCAPE_LEN],
+                at(place.after(&text.as_bytes()[..found]))
             ))
             .hint("--lossy puts U+FFFD in its place"));
     }
-    // Its "line 1" would contradict ours.
+    // Its lines and columns count from the beginning of the object.
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
-    let wrong = wrong(format!("{message} at column {}", error.column()));
-    Err(match text.trim_start().starts_with('[') {
-        true => wrong.hint("`jq -c '.[]'` makes lines of a list"),
-        false => wrong,
-    })
+    let column = error.column() as u64;
+    Err(wrong(match error.line() {
+        ..=1 => format!("{message} {}", at(Place { column: place.column + column - 1, ..place })),
+        lines => {
+            let line = line + lines as u64 - 1;
+            format!("{message} {}", at(Place { line, column, ..place }))
+        }
+    }))
 }
 
 /// Bytes of an escape by number, `\uD83D`.
@@ -334,7 +407,7 @@ pub(crate) fn unknown_field(name: &str, schema: &Schema, line: u64) -> Error {
     let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
     bad("reading a document", line)
         .expected(format!("the fields {}", known.join(", ")))
-        .found(format!("'{name}'"))
+        .found(format!("'{name}', which --ignore-unknown leaves out"))
 }
 
 fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, Error> {
@@ -446,11 +519,11 @@ mod tests {
             (b"{\"tag\":[[\"a\"]]}", "found a list"),
             (b"{\"tag\":{\"a\":1}}", "found an object"),
             (b"{\"new\":{\"a\":1}}", "found 'new'"),
-            (b" \"{}\"", "expected one object a line, found a string"),
+            (b" \"{}\"", "expected an object, found a string"),
             (b"{\"title\":\"a\tb\"}", "control character"),
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
-            (b"[1]", "expected one object a line, found a list"),
-            (b"[", "makes lines of a list"),
+            (b"[1]", "expected objects in the list, found a number"),
+            (b"[", "']' at the end of the list that begins here, found the end of the input"),
             (b"\"a\xFFb\"", "expected UTF-8, found the byte 0xff"),
         ] {
             let text = [b"{}\n", line].concat();
@@ -572,7 +645,7 @@ mod tests {
         assert_eq!(flat(&text).unwrap().split(' ').count(), 100);
         let keys: Vec<_> = (0..50).map(|n| format!("\"k{n}\":1")).collect();
         let record = format!("{{{0},\"o\":{{{0}}}}}", keys.join(","));
-        let leaves = object(&record, 1, false).unwrap();
+        let leaves = object(&record, Place::of_line(1), false).unwrap();
         let paths: std::collections::HashSet<_> = leaves.iter().map(|leaf| &leaf.path).collect();
         assert_eq!((leaves.len(), paths.len()), (101, 101));
     }

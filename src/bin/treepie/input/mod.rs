@@ -1,15 +1,22 @@
-//! What is indexed: files or standard input, compressed or not, as lines, JSON Lines, CSV or TSV.
+//! What is indexed: files or standard input, compressed or not, in UTF-8 or another encoding, as lines, JSON, CSV or TSV.
 //!
 //! Bytes are decoded on a thread of their own, a bounded distance ahead of whoever parses them.
 
 pub(crate) mod csv;
 pub(crate) mod decode;
+pub(crate) mod encoding;
 pub(crate) mod format;
 pub(crate) mod infer;
 pub(crate) mod json;
-pub(crate) mod lines;
 pub(crate) mod null_words;
+pub(crate) mod objects;
+pub(crate) mod options;
+pub(crate) mod records;
+mod rows;
+mod scan;
 pub(crate) mod schema_file;
+pub(crate) mod settings;
+mod settings_file;
 
 use std::{
     fs::{self, File},
@@ -22,6 +29,7 @@ use std::{
     thread,
 };
 
+use memchr::memchr;
 use treepie::{Document, Error, ErrorKind};
 
 use crate::{
@@ -31,6 +39,7 @@ use crate::{
     terminal,
 };
 use decode::{Compression, Decoder};
+use encoding::{Encoded, EncodingError, Encodings};
 
 /// The longest line, or record, that JSON Lines, CSV and TSV may have.
 pub(crate) const RECORD_BYTES_MAX: usize = 16 << 20;
@@ -108,11 +117,17 @@ pub(crate) struct Input {
     head_is_all: bool,
     rest: Box<dyn Read + Send>,
     failure: FailureSlot,
+    /// What it was recognised as, once somebody has looked.
+    pub(crate) recognised: Option<format::Recognised>,
 }
 
 impl Input {
     /// Opens a source and starts decoding it.
-    pub(crate) fn open(source: &Source, counters: &Counters) -> Result<Self, Error> {
+    pub(crate) fn open(
+        source: &Source,
+        encodings: Encodings,
+        counters: &Counters,
+    ) -> Result<Self, Error> {
         let name = source.name();
         let from: Box<dyn Read + Send> = match source.typed.as_os_str() == "-" {
             true => Box::new(io::stdin()),
@@ -121,25 +136,31 @@ impl Input {
                     .map_err(|error| Error::io("opening the input", error).in_file(&name))?,
             ),
         };
-        Self::of(name, Counted::new(from, &counters.read), counters)
+        Self::of(name, Counted::new(from, &counters.read), encodings, counters)
     }
 
     /// An input over any reader; `name` stands in messages.
     fn of(
         name: PathBuf,
         from: impl Read + Send + 'static,
+        encodings: Encodings,
         counters: &Counters,
     ) -> Result<Self, Error> {
         let decoder = Decoder::new(from).map_err(|error| error.in_file(&name))?;
         let compression = decoder.compression();
         let failure = FailureSlot::default();
         let decoded = Decoded { decoder, name: name.clone(), failure: failure.clone() };
+        let decoded = Text {
+            encoded: Encoded::new(decoded, encodings),
+            name: name.clone(),
+            failure: failure.clone(),
+        };
         let rest: Box<dyn Read + Send> = match compression {
             // The kernel reads plain files ahead by itself.
             Compression::None => Box::new(Counted::new(decoded, &counters.text)),
             _ => Box::new(Counted::new(ReadAhead::spawn(decoded), &counters.text)),
         };
-        Ok(Input { name, head: vec![], head_is_all: false, rest, failure })
+        Ok(Input { name, head: vec![], head_is_all: false, rest, failure, recognised: None })
     }
 
     /// The first `n` bytes of text, fewer where there are no more.
@@ -154,6 +175,11 @@ impl Input {
         Ok(&self.head[..n.min(self.head.len())])
     }
 
+    /// All that was looked at.
+    pub(crate) fn peeked(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Whether [`peek`](Self::peek) has seen everything.
     pub(crate) fn peeked_at_all(&self) -> bool {
         self.head_is_all
@@ -161,7 +187,26 @@ impl Input {
 
     /// All of the text from its beginning, and where an error met while reading it is kept.
     pub(crate) fn into_reader(self) -> (impl Read + Send + 'static, FailureSlot) {
-        (Cursor::new(self.head).chain(self.rest), self.failure)
+        let has = |byte| memchr(byte, &self.head).is_some();
+        let bare_returns = has(b'\r') && !has(b'\n');
+        let from = Cursor::new(self.head).chain(self.rest);
+        (LineEnds { from, bare_returns }, self.failure)
+    }
+}
+
+/// Text whose lines end in `\n`, also where its beginning has nothing but `\r`, as old files have.
+struct LineEnds<R> {
+    from: R,
+    bare_returns: bool,
+}
+
+impl<R: Read> Read for LineEnds<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.from.read(into)?;
+        if self.bare_returns {
+            into[..n].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
+        Ok(n)
     }
 }
 
@@ -192,6 +237,22 @@ struct Decoded<R: Read> {
 impl<R: Read + Send> Read for Decoded<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.decoder.read(into).map_err(|error| self.failure.keep(error.in_file(&self.name)))
+    }
+}
+
+/// Text in UTF-8, whose errors name the input.
+struct Text<R> {
+    encoded: Encoded<R>,
+    name: PathBuf,
+    failure: FailureSlot,
+}
+
+impl<R: Read> Read for Text<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.encoded.read(into).map_err(|error| match error {
+            EncodingError::Below(error) => error,
+            EncodingError::Encoding(error) => self.failure.keep(error.in_file(&self.name)),
+        })
     }
 }
 
@@ -321,12 +382,13 @@ pub(crate) fn text(bytes: &[u8], lossy: bool, line: u64, offset: u64) -> Result<
         Err(_) if lossy => Ok(String::from_utf8_lossy(bytes).into_owned()),
         Err(error) => {
             let at = error.valid_up_to();
-            let found = bytes.get(at).map_or(String::new(), |byte| format!("the byte {byte:#04x}"));
+            let found = bytes.get(at).map_or(String::new(), |byte| {
+                format!("the byte {byte:#04x}, which another encoding may mean (--encoding) and --lossy replaces")
+            });
             Err(bad("reading a line", line)
                 .expected("UTF-8")
                 .found(found)
-                .at_offset(offset + at as u64)
-                .hint("--lossy replaces such bytes"))
+                .at_offset(offset + at as u64))
         }
     }
 }
@@ -338,7 +400,8 @@ mod tests {
     use super::*;
 
     fn read_all(bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let input = Input::of("x".into(), Cursor::new(bytes), &Counters::default())?;
+        let input =
+            Input::of("x".into(), Cursor::new(bytes), Encodings::default(), &Counters::default())?;
         let (mut reader, failure) = input.into_reader();
         let mut text = vec![];
         reader.read_to_end(&mut text).map_err(|e| failure.or(Error::io("test", e)))?;
@@ -390,8 +453,13 @@ mod tests {
     #[test]
     fn peeking_takes_nothing_away() {
         let text: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let mut input =
-            Input::of("x".into(), Cursor::new(gzip(&text)), &Counters::default()).unwrap();
+        let mut input = Input::of(
+            "x".into(),
+            Cursor::new(gzip(&text)),
+            Encodings::default(),
+            &Counters::default(),
+        )
+        .unwrap();
         assert_eq!(input.peek(10).unwrap(), &text[..10]);
         assert_eq!(input.peek(1_000_000).unwrap(), &text[..1_000_000]);
         assert!(!input.peeked_at_all());
@@ -413,9 +481,13 @@ mod tests {
 
     #[test]
     fn a_consumer_that_leaves_does_not_hang_the_thread() {
-        let mut input =
-            Input::of("x".into(), Cursor::new(gzip(&vec![b'x'; 20_000_000])), &Counters::default())
-                .unwrap();
+        let mut input = Input::of(
+            "x".into(),
+            Cursor::new(gzip(&vec![b'x'; 20_000_000])),
+            Encodings::default(),
+            &Counters::default(),
+        )
+        .unwrap();
         assert_eq!(input.peek(1).unwrap(), b"x");
     }
 

@@ -24,6 +24,8 @@
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
+//! [fields."First Name"]    # names with other characters than letters, digits, `_` and `-` are quoted
+//! type = "keyword"
 //! [index]
 //! default_fields = ["title"]
 //! null_words = ["NA"]  # mean no value in typed fields; see the module `null_words`, as for those of one field
@@ -31,6 +33,8 @@
 //! key = "sku"          # a stored field of one keyword or whole number: a document replaces the one with the same
 //! order = ["price", "-since"]   # documents of a segment lie in the order of these, "-": the greatest first; default as they are added
 //! ```
+//!
+//! How inputs are read is said in [`settings`](super::settings).
 
 use std::{fmt::Write, fs, ops::Range, path::Path};
 
@@ -45,13 +49,23 @@ use treepie::{
     },
 };
 
+use super::{
+    settings::{self, InputSettings},
+    settings_file,
+};
 use crate::failure::not_yet;
 
-/// Reads a schema file.
-pub(crate) fn read(path: &Path) -> Result<Schema, Error> {
+/// Reads a schema file, and what it says of how inputs are read.
+pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
     let text = fs::read_to_string(path)
         .map_err(|error| Error::io("reading the schema file", error).in_file(path))?;
-    parse(&text).map_err(|error| error.in_file(path))
+    parse_with_settings(&text).map_err(|error| error.in_file(path))
+}
+
+pub(super) fn parse_with_settings(text: &str) -> Result<(Schema, InputSettings), Error> {
+    let schema = parse(text)?;
+    let settings = settings_file::parse(text, &schema)?;
+    Ok((schema, settings))
 }
 
 /// Reads a schema file that has fields and nothing else.
@@ -61,13 +75,22 @@ pub(crate) fn read_fields(path: &Path) -> Result<Vec<Field>, Error> {
     parse_fields(&text).map_err(|error| error.in_file(path))
 }
 
-fn parse_fields(text: &str) -> Result<Vec<Field>, Error> {
+pub(super) fn parse_fields(text: &str) -> Result<Vec<Field>, Error> {
     let file = File { text };
     let table = file.parse()?;
     let mut fields = vec![];
     for (key, span, value) in in_order(table.get_ref()) {
         match key {
-            "fields" => fields.extend(file.fields(value, &span)?),
+            "fields" => {
+                fields.extend(file.fields(value, &span)?);
+                for (name, span, value) in in_order(file.table(value, &span, key)?) {
+                    let mut keys = in_order(file.table(value, &span, name)?).into_iter();
+                    if keys.any(|(key, ..)| settings_file::KEYS_OF_FIELDS.contains(&key)) {
+                        let line = file.wrong(span).line().unwrap_or(1);
+                        return Err(settings::of_no_input().at_line(line));
+                    }
+                }
+            }
             _ => {
                 return Err(file.unknown(
                     span,
@@ -119,7 +142,9 @@ pub(crate) fn parse(text: &str) -> Result<Schema, Error> {
                     }
                 }
             }
-            _ => return Err(file.unknown(span, key, "fields or index")),
+            // How inputs are read is no part of a schema.
+            "input" => {}
+            _ => return Err(file.unknown(span, key, "fields, index or input")),
         }
     }
     builder.build()
@@ -183,17 +208,20 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
     }
     let texts = schema.fields().iter().filter(|field| field.kind == FieldKind::Text);
     let has_own = !schema.default_fields().eq(texts);
-    let order: Vec<_> = schema.order().map(|field| format!("\"{field}\"")).collect();
+    let order: Vec<_> =
+        schema.order().map(|field| toml::Value::from(field.to_string()).to_string()).collect();
     if has_own || schema.key().is_some() || schema.keeps_nulls() || !order.is_empty() {
         text.push_str("[index]\n");
     }
     if has_own {
-        let names: Vec<_> =
-            schema.default_fields().map(|field| format!("\"{}\"", field.name)).collect();
+        let names: Vec<_> = schema
+            .default_fields()
+            .map(|field| toml::Value::from(&*field.name).to_string())
+            .collect();
         let _ = writeln!(text, "default_fields = [{}]", names.join(", "));
     }
     if let Some(key) = schema.key() {
-        let _ = writeln!(text, "key = \"{}\"", key.name);
+        let _ = writeln!(text, "key = {}", toml::Value::from(&*key.name));
     }
     if schema.keeps_nulls() {
         text.push_str("nulls = true\n");
@@ -208,24 +236,26 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
 fn key(name: &str) -> String {
     match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         true => name.to_owned(),
-        false => format!("\"{name}\""),
+        false => toml::Value::from(name).to_string(),
     }
 }
 
 /// Entries as they stand in the file; the parser sorts them by name.
-fn in_order<'t>(table: &'t DeTable<'_>) -> Vec<(&'t str, Range<usize>, &'t DeValue<'t>)> {
+pub(super) fn in_order<'t>(
+    table: &'t DeTable<'_>,
+) -> Vec<(&'t str, Range<usize>, &'t DeValue<'t>)> {
     let mut entries: Vec<_> =
         table.iter().map(|(key, value)| (&**key.get_ref(), key.span(), value.get_ref())).collect();
     entries.sort_by_key(|(_, span, _)| span.start);
     entries
 }
 
-struct File<'t> {
-    text: &'t str,
+pub(super) struct File<'t> {
+    pub(super) text: &'t str,
 }
 
 impl File<'_> {
-    fn parse(&self) -> Result<Spanned<DeTable<'_>>, Error> {
+    pub(super) fn parse(&self) -> Result<Spanned<DeTable<'_>>, Error> {
         DeTable::parse(self.text).map_err(|error| {
             self.wrong(error.span().unwrap_or_default()).found(error.message().to_owned())
         })
@@ -282,8 +312,10 @@ impl File<'_> {
                 "column" | "facet" => {
                     column = Some((self.boolean(value, span.clone(), key)?, span))
                 }
+                // Read by others.
+                key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone or column";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone, column, from, date_format or decimal_comma";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -402,7 +434,12 @@ impl File<'_> {
         }
     }
 
-    fn boolean(&self, value: &DeValue<'_>, span: Range<usize>, key: &str) -> Result<bool, Error> {
+    pub(super) fn boolean(
+        &self,
+        value: &DeValue<'_>,
+        span: Range<usize>,
+        key: &str,
+    ) -> Result<bool, Error> {
         value.as_bool().ok_or_else(|| self.kind_of(span, key, "true or false", value))
     }
 
@@ -483,7 +520,7 @@ impl File<'_> {
         values.iter().map(|value| name(value.get_ref())).collect()
     }
 
-    fn table<'v>(
+    pub(super) fn table<'v>(
         &self,
         value: &'v DeValue<'v>,
         span: &Range<usize>,
@@ -492,19 +529,25 @@ impl File<'_> {
         value.as_table().ok_or_else(|| self.kind_of(span.clone(), key, "a table", value))
     }
 
-    fn wrong(&self, span: Range<usize>) -> Error {
+    pub(super) fn wrong(&self, span: Range<usize>) -> Error {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() as u64 + 1;
         Error::new(ErrorKind::Schema, "reading the schema file").at_line(line)
     }
 
-    fn kind_of(&self, span: Range<usize>, key: &str, expected: &str, found: &DeValue<'_>) -> Error {
+    pub(super) fn kind_of(
+        &self,
+        span: Range<usize>,
+        key: &str,
+        expected: &str,
+        found: &DeValue<'_>,
+    ) -> Error {
         self.wrong(span)
             .expected(format!("{expected} for '{key}'"))
             .found(format!("a value of type {}", found.type_str()))
     }
 
-    fn unknown(&self, span: Range<usize>, key: &str, known: &str) -> Error {
+    pub(super) fn unknown(&self, span: Range<usize>, key: &str, known: &str) -> Error {
         self.wrong(span).expected(known).found(format!("'{key}'"))
     }
 
@@ -648,7 +691,10 @@ mod tests {
             ),
             ("[fields.a]\ntype = \"i64\"\n[index]\norder = \"a\"", "a list of names for 'order'"),
             ("[fields.a]\ntype = \"text\"\n[index]\norder = [\"-a\"]", "the text field 'a'"),
-            ("[feilds.a]\ntype = \"text\"", "expected fields or index, found 'feilds' (line 1)"),
+            (
+                "[feilds.a]\ntype = \"text\"",
+                "expected fields, index or input, found 'feilds' (line 1)",
+            ),
             ("fields = 3", "expected a table for 'fields'"),
             ("[fields.a", "reading the schema file: found"),
             ("[fields.a]\ntype = \"text\"\n[index]\ndefault_fields = [\"b\"]", "found 'b'"),

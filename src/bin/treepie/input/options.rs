@@ -1,0 +1,82 @@
+//! Options that say how inputs are read, as all commands have them that read any.
+
+use treepie::{Error, Schema};
+
+use super::{
+    Input,
+    format::{self, InputFormat, KnownFields, Recognised},
+    infer::{Inferred, infer},
+    null_words::NullWords,
+    settings::{self, InputSettings},
+};
+use crate::failure::usage;
+
+/// How inputs are read.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ReadingArgs {
+    /// How records stand in the input [default: by its name, the fields that are known, and its content].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
+    /// What separates the cells of CSV: one character, or tab [default: ,].
+    #[arg(long, value_parser = settings::delimiter, value_name = "CHARACTER", allow_hyphen_values = true)]
+    delimiter: Option<u8>,
+    /// What the input is encoded in, as utf-16le or windows-1252 [default: UTF-8; UTF-16 where a byte order mark says so].
+    #[arg(long, value_parser = settings::encoding, value_name = "NAME")]
+    encoding: Option<&'static encoding_rs::Encoding>,
+    /// Leave out columns and keys that no field is of; their names are told.
+    #[arg(long)]
+    ignore_unknown: bool,
+}
+
+impl ReadingArgs {
+    /// What a schema file says, unless something else was typed.
+    pub(crate) fn settings(&self, mut settings: InputSettings) -> Result<InputSettings, Error> {
+        settings.delimiter = self.delimiter.or(settings.delimiter);
+        settings.encoding = self.encoding.or(settings.encoding);
+        settings.ignore_unknown |= self.ignore_unknown;
+        match self.input_format {
+            Some(format) if self.delimiter.is_some() && format != InputFormat::Csv => {
+                Err(usage("reading --delimiter")
+                    .expected("--input-format csv beside it, or none")
+                    .found("another format"))
+            }
+            _ => Ok(settings),
+        }
+    }
+
+    /// The format of an input: that which was typed, or else what it is recognised as, which is noted there.
+    pub(crate) fn format_of(
+        &self,
+        input: &mut Input,
+        schema: Option<&Schema>,
+        settings: &InputSettings,
+    ) -> Result<InputFormat, Error> {
+        if let Some(format) = self.input_format {
+            return Ok(format);
+        }
+        if input.recognised.is_none() {
+            let known = schema.map(|schema| KnownFields::of(schema, settings));
+            input.recognised = Some(format::recognise(input, known.as_ref(), settings)?);
+        }
+        Ok(input.recognised.as_ref().map_or(InputFormat::Lines, |it| it.format))
+    }
+
+    /// The schema that an input seems to have, and what it was recognised as, if that was not typed.
+    pub(crate) fn infer(
+        &self,
+        input: &mut Input,
+        settings: &InputSettings,
+        nulls: &NullWords,
+    ) -> Result<(Inferred, Option<String>), Error> {
+        let format = self.format_of(input, None, settings)?;
+        let inferred = infer(input, format, settings, nulls)?;
+        if format == InputFormat::Jsonl
+            && self.input_format.is_none()
+            && input.peeked_at_all()
+            && let Some(key) = format::wrapped_list(input.peeked())
+        {
+            return Err(format::in_wrapper(&key).in_file(&input.name));
+        }
+        Ok((inferred, input.recognised.as_ref().map(Recognised::to_string)))
+    }
+}

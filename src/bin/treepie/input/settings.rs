@@ -1,0 +1,387 @@
+//! How an input is read, beside what its fields are: where a field comes from, and how its values are written.
+//!
+//! ```toml
+//! [input]
+//! delimiter = ";"        # between two cells of CSV; default ","
+//! encoding = "utf-16le"  # a label of the WHATWG; default UTF-8, and UTF-16 where a byte order mark says so
+//! decimal_comma = true   # 1.234,50 in all fields of numbers; default false
+//! date_format = "%d.%m.%Y"   # in all fields of dates: as in strftime, or "seconds" or "milliseconds" after 1970 began
+//! ignore_unknown = true  # columns and keys that no field is of are left out; default false
+//! [fields.price]
+//! type = "f64"
+//! from = "Price (EUR)"   # the name of the column or key; default that of the field
+//! decimal_comma = true   # in this field; numbers only
+//! [fields.day]
+//! type = "date"
+//! date_format = "%d.%m.%Y"   # in this field; dates only
+//! ```
+//!
+//! An index knows nothing of these: they belong to its inputs.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use encoding_rs::Encoding;
+use jiff::{
+    Timestamp,
+    civil::date,
+    fmt::strtime::{self, BrokenDownTime},
+};
+use treepie::{Error, Field, FieldKind, Schema};
+
+use super::{bad, records::Dialect};
+use crate::failure::usage;
+
+/// How inputs of a command are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InputSettings {
+    /// What separates cells, where that was said.
+    pub(crate) delimiter: Option<u8>,
+    /// What bytes mean, where that was said.
+    pub(crate) encoding: Option<&'static Encoding>,
+    pub(crate) ignore_unknown: bool,
+    /// Fields with a source or a way to be written of their own.
+    fields: Vec<FieldSettings>,
+    left_out: LeftOut,
+}
+
+/// How one field is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FieldSettings {
+    pub(crate) name: String,
+    /// The column or key that it is read from.
+    pub(crate) from: Option<String>,
+    pub(crate) date_format: Option<DateFormat>,
+    pub(crate) decimal_comma: Option<bool>,
+}
+
+/// How dates are written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum DateFormat {
+    /// As `strftime` has it.
+    Pattern(String),
+    /// Numbers after 1970 began, with so many digits of a second in a whole one.
+    SinceEpoch { digits: usize },
+}
+
+/// Names beyond the schema with how many values there were of each, shared by all inputs.
+#[derive(Clone, Debug, Default)]
+struct LeftOut(Arc<Mutex<BTreeMap<String, u64>>>);
+
+impl InputSettings {
+    /// Adds what is said of fields.
+    pub(crate) fn with_fields(mut self, fields: Vec<FieldSettings>) -> Self {
+        self.fields = fields.into_iter().filter(|field| *field != field.plain()).collect();
+        self
+    }
+
+    pub(crate) fn ignores_unknown(&self) -> bool {
+        self.ignore_unknown
+    }
+
+    /// How cells of CSV are separated.
+    pub(crate) fn comma_or_own(&self) -> Dialect {
+        match self.delimiter {
+            Some(delimiter) => Dialect { delimiter, quoting: true },
+            None => Dialect::COMMA,
+        }
+    }
+
+    /// Whether names of columns and keys are not just those of fields.
+    pub(crate) fn maps_names(&self) -> bool {
+        self.ignore_unknown || self.fields.iter().any(|field| field.from.is_some())
+    }
+
+    /// Fields that get what stands in a column or under a key.
+    pub(crate) fn targets<'s>(&self, source: &str, schema: &'s Schema) -> Vec<&'s Field> {
+        let from = |field: &Field| {
+            let own = self.fields.iter().find(|own| own.name == field.name);
+            own.and_then(|own| own.from.as_deref())
+        };
+        let is_fed = |field: &&Field| from(field).unwrap_or(&field.name) == source;
+        schema.fields().iter().filter(is_fed).collect()
+    }
+
+    /// Names of all columns and keys that the fields come from.
+    pub(crate) fn sources(&self, schema: &Schema) -> Vec<String> {
+        let source = |field: &Field| {
+            let own = self.fields.iter().find(|own| own.name == field.name);
+            own.and_then(|own| own.from.clone()).unwrap_or_else(|| field.name.clone())
+        };
+        schema.fields().iter().map(source).collect()
+    }
+
+    /// Notes a column or key that no field is of.
+    pub(crate) fn leave_out(&self, name: &str) {
+        let mut names = self.left_out.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match names.get_mut(name) {
+            Some(n) => *n += 1,
+            None => drop(names.insert(name.to_owned(), 1)),
+        }
+    }
+
+    /// Says which columns and keys were left out, if any were.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        const SHOWN_MAX: usize = 20;
+        let names = self.left_out.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = names.iter().take(SHOWN_MAX).map(|(name, n)| match n {
+            1 => name.clone(),
+            n => format!("{name} ({n} times)"),
+        });
+        let shown: Vec<_> = shown.collect();
+        let more = match names.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (what, are) = if names.len() == 1 { ("name", "is") } else { ("names", "are") };
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} {what} {are} no field and left out: {}{more}",
+                names.len(),
+                shown.join(", ")
+            )
+        })
+    }
+
+    /// Whether values of any field are written in another way.
+    pub(crate) fn has_formats(&self) -> bool {
+        self.fields.iter().any(FieldSettings::has_format)
+    }
+
+    /// A value as its field takes it, where it is written in another way; `is_number` of JSON. A word without digits is left to
+    /// the field, which may know it or not.
+    pub(crate) fn converted(
+        &self,
+        field: &str,
+        text: &str,
+        is_number: bool,
+        line: u64,
+    ) -> Result<Option<String>, Error> {
+        let own = self.fields.iter().find(|own| own.name == field && own.has_format());
+        let text = text.trim();
+        let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+        let Some(own) = own.filter(|_| has_digit) else { return Ok(None) };
+        let (converted, expected) = match &own.date_format {
+            Some(format) => (format.read(text), format.described()),
+            None if is_number => return Ok(None),
+            None => (with_point(text), "a number with a comma before its fraction".to_owned()),
+        };
+        match converted {
+            Some(converted) => Ok(Some(converted)),
+            None => Err(bad(format!("reading the field '{field}'"), line)
+                .expected(expected)
+                .found(format!("'{text}'"))),
+        }
+    }
+}
+
+impl FieldSettings {
+    fn has_format(&self) -> bool {
+        self.date_format.is_some() || self.decimal_comma == Some(true)
+    }
+
+    /// Settings of a field with nothing to say.
+    fn plain(&self) -> Self {
+        FieldSettings { name: self.name.clone(), ..FieldSettings::default() }
+    }
+}
+
+impl DateFormat {
+    /// A format by its text; an error says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        const MILLIS: usize = 3;
+        match text {
+            "seconds" => return Ok(DateFormat::SinceEpoch { digits: 0 }),
+            "milliseconds" => return Ok(DateFormat::SinceEpoch { digits: MILLIS }),
+            _ => {}
+        }
+        // Read back, so that what no text can be read by is told now and not for each record.
+        let sample = date(2003, 12, 25).at(13, 14, 15, 0);
+        let zoned = sample.to_zoned(jiff::tz::TimeZone::UTC).map_err(|error| error.to_string())?;
+        let format = DateFormat::Pattern(text.to_owned());
+        let written = strtime::format(text, &zoned)
+            .map_err(|error| format!("expected a format as in strftime ({error})"))?;
+        match format.read(&written) {
+            Some(_) => Ok(format),
+            None => Err("expected year, month and day, as in %d.%m.%Y,".to_owned()),
+        }
+    }
+
+    /// The date as a date field reads it.
+    fn read(&self, text: &str) -> Option<String> {
+        match self {
+            DateFormat::Pattern(pattern) => {
+                let parsed = BrokenDownTime::parse(pattern, text).ok()?;
+                if parsed.offset().is_some() {
+                    return Some(parsed.to_timestamp().ok()?.to_string());
+                }
+                match parsed.hour() {
+                    Some(_) => Some(parsed.to_datetime().ok()?.to_string()),
+                    None => match parsed.to_timestamp() {
+                        Ok(timestamp) => Some(timestamp.to_string()),
+                        Err(_) => Some(parsed.to_date().ok()?.to_string()),
+                    },
+                }
+            }
+            DateFormat::SinceEpoch { digits } => {
+                const NANOS_DIGITS: usize = 9;
+                let nanos = moved_point(text, NANOS_DIGITS - digits)?;
+                Some(Timestamp::from_nanosecond(nanos).ok()?.to_string())
+            }
+        }
+    }
+
+    fn described(&self) -> String {
+        match self {
+            DateFormat::Pattern(pattern) => format!("a date as {pattern}"),
+            DateFormat::SinceEpoch { digits: 0 } => "seconds after 1970 began".to_owned(),
+            DateFormat::SinceEpoch { .. } => "milliseconds after 1970 began".to_owned(),
+        }
+    }
+}
+
+/// A number with its point so many places further right; `None` for what is no number, or has digits left behind it.
+fn moved_point(text: &str, places: usize) -> Option<i128> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits.is_empty() || fraction.len() > places || !is_digits(digits) || !is_digits(fraction) {
+        return None;
+    }
+    format!("{whole}{fraction:0<places$}").parse().ok()
+}
+
+/// A number that is written with a comma, with a point; groups of three digits may stand apart.
+fn with_point(text: &str) -> Option<String> {
+    let (whole, fraction) = text.split_once(',').unwrap_or((text, ""));
+    let (sign, digits) = match whole.strip_prefix(['-', '+']) {
+        Some(digits) => (if whole.starts_with('-') { "-" } else { "" }, digits),
+        None => ("", whole),
+    };
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_apart = |c: char| matches!(c, '.' | ' ' | '\'' | '\u{2019}' | '\u{A0}' | '\u{202F}');
+    const GROUP: usize = 3;
+    let mut groups = digits.split(is_apart);
+    let first = groups.next().unwrap_or_default();
+    let groups: Vec<&str> = groups.collect();
+    let first_fits = groups.is_empty() || (1..=GROUP).contains(&first.len());
+    let fits = first_fits
+        && is_digits(first)
+        && groups.iter().all(|group| group.len() == GROUP && is_digits(group))
+        && is_digits(fraction)
+        && !(first.is_empty() && fraction.is_empty());
+    let whole = format!("{}{}", if first.is_empty() { "0" } else { first }, groups.concat());
+    let point = if fraction.is_empty() { "" } else { "." };
+    fits.then(|| format!("{sign}{whole}{point}{fraction}"))
+}
+
+/// A delimiter as it is typed: one character, or `\t`, or the word tab.
+pub(crate) fn delimiter(typed: &str) -> Result<u8, String> {
+    let delimiter = match typed {
+        "\\t" | "tab" => b'\t',
+        typed => match typed.as_bytes() {
+            [byte] => *byte,
+            _ => return Err("expected one ASCII character, or tab".to_owned()),
+        },
+    };
+    match delimiter {
+        b'"' | b'\n' | b'\r' => {
+            Err("expected a character other than quotes and line ends".to_owned())
+        }
+        byte if byte.is_ascii_alphanumeric() => {
+            Err("expected a character that is no letter and no digit".to_owned())
+        }
+        byte => Ok(byte),
+    }
+}
+
+/// An encoding by one of its names.
+pub(crate) fn encoding(label: &str) -> Result<&'static Encoding, String> {
+    Encoding::for_label(label.as_bytes())
+        .ok_or_else(|| "expected the name of an encoding, as utf-16le or windows-1252".to_owned())
+}
+
+/// Kinds of fields that have numbers in them.
+pub(crate) fn is_number(kind: FieldKind) -> bool {
+    matches!(kind, FieldKind::I64 | FieldKind::U64 | FieldKind::F64 | FieldKind::Decimal { .. })
+}
+
+/// The error about settings where nothing is read.
+pub(crate) fn of_no_input() -> Error {
+    usage("reading the schema file")
+        .expected("fields, and nothing of how inputs are read")
+        .found("settings of an input")
+        .hint("these belong to the file that `treepie index --schema` reads")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_commas_are_numbers_with_points() {
+        for (written, expected) in [
+            ("1,5", Some("1.5")),
+            ("-1.234.567,89", Some("-1234567.89")),
+            ("1.234", Some("1234")),
+            ("1 234,5", Some("1234.5")),
+            ("1\u{202F}234", Some("1234")),
+            ("12", Some("12")),
+            (",5", Some("0.5")),
+            ("+3,0", Some("3.0")),
+            ("1.5", None),
+            ("1.23,4", None),
+            ("1,2,3", None),
+            ("1234.567", None),
+            (".5", None),
+            ("", None),
+            (",", None),
+            ("x", None),
+            ("1,5e3", None),
+        ] {
+            assert_eq!(with_point(written).as_deref(), expected, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn dates_are_read_as_they_are_written() {
+        for (format, written, expected) in [
+            ("%d.%m.%Y", "24.12.2020", Some("2020-12-24")),
+            ("%d.%m.%Y", "1.2.2020", Some("2020-02-01")),
+            ("%d.%m.%Y", "2020-12-24", None),
+            ("%d.%m.%Y", "31.02.2020", None),
+            ("%m/%d/%y", "12/24/20", Some("2020-12-24")),
+            ("%d.%m.%Y %H:%M", "24.12.2020 18:30", Some("2020-12-24T18:30:00")),
+            ("%Y-%m-%dT%H:%M:%S%z", "2020-12-24T18:30:00+0100", Some("2020-12-24T17:30:00Z")),
+            ("%d %B %Y", "24 December 2020", Some("2020-12-24")),
+            ("seconds", "1600000000", Some("2020-09-13T12:26:40Z")),
+            ("seconds", "1600000000.25", Some("2020-09-13T12:26:40.25Z")),
+            ("seconds", "-1", Some("1969-12-31T23:59:59Z")),
+            ("seconds", "1e9", None),
+            ("seconds", "", None),
+            ("seconds", "99999999999999999", None),
+            ("milliseconds", "1600000000250", Some("2020-09-13T12:26:40.25Z")),
+            ("milliseconds", "soon", None),
+        ] {
+            let format = DateFormat::parse(format).unwrap();
+            assert_eq!(format.read(written).as_deref(), expected, "{format:?} {written}");
+        }
+        for format in ["%H:%M", "%d.%m.", "dd.mm.yyyy", "%", "%!", ""] {
+            assert!(DateFormat::parse(format).is_err(), "{format}");
+        }
+    }
+
+    #[test]
+    fn delimiters_are_one_character() {
+        for (typed, expected) in [(";", b';'), ("|", b'|'), ("\\t", b'\t'), ("tab", b'\t')] {
+            assert_eq!(delimiter(typed), Ok(expected));
+        }
+        for typed in ["", "::", "é", "\"", "\n", "a"] {
+            assert!(delimiter(typed).is_err(), "{typed}");
+        }
+        assert!(encoding("latin1").is_ok() && encoding("utf-61").is_err());
+    }
+}

@@ -1,0 +1,210 @@
+//! What a schema file says of how inputs are read: the table `input`, and some keys of fields. See [`settings`](super::settings).
+
+use std::ops::Range;
+
+use toml::de::DeValue;
+use treepie::{Error, FieldKind, Schema};
+
+use super::{
+    schema_file::{File, in_order},
+    settings::{self, DateFormat, FieldSettings, InputSettings},
+};
+
+/// Keys of a field that say how it is read and not what it is.
+pub(super) const KEYS_OF_FIELDS: [&str; 3] = ["from", "date_format", "decimal_comma"];
+
+/// The settings in the text of a schema file whose fields these are; errors carry the line.
+pub(super) fn parse(text: &str, schema: &Schema) -> Result<InputSettings, Error> {
+    let file = File { text };
+    let table = file.parse()?;
+    let mut settings = InputSettings::default();
+    let mut of_all = FieldSettings::default();
+    let mut fields = vec![];
+    for (key, span, value) in in_order(table.get_ref()) {
+        match key {
+            "input" => of_input(&file, value, &span, schema, &mut settings, &mut of_all)?,
+            "fields" => {
+                for (name, span, value) in in_order(file.table(value, &span, "fields")?) {
+                    fields.push(of_field(&file, name, value, &span, schema)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    for field in &mut fields {
+        match schema.field(&field.name).map(|field| field.kind) {
+            Some(FieldKind::Date) if field.date_format.is_none() => {
+                field.date_format.clone_from(&of_all.date_format);
+            }
+            Some(kind) if settings::is_number(kind) && field.decimal_comma.is_none() => {
+                field.decimal_comma = of_all.decimal_comma;
+            }
+            _ => {}
+        }
+    }
+    Ok(settings.with_fields(fields))
+}
+
+fn of_input(
+    file: &File<'_>,
+    value: &DeValue<'_>,
+    span: &Range<usize>,
+    schema: &Schema,
+    settings: &mut InputSettings,
+    of_all: &mut FieldSettings,
+) -> Result<(), Error> {
+    let has = |is: fn(FieldKind) -> bool| schema.fields().iter().any(|field| is(field.kind));
+    for (key, span, value) in in_order(file.table(value, span, "input")?) {
+        match key {
+            "delimiter" => {
+                settings.delimiter = Some(named(file, value, &span, key, settings::delimiter)?);
+            }
+            "encoding" => {
+                settings.encoding = Some(named(file, value, &span, key, settings::encoding)?);
+            }
+            "ignore_unknown" => settings.ignore_unknown = file.boolean(value, span, key)?,
+            "decimal_comma" if !has(settings::is_number) => {
+                return Err(of_nothing(file, span, key, "number"));
+            }
+            "decimal_comma" => of_all.decimal_comma = Some(file.boolean(value, span, key)?),
+            "date_format" if !has(|kind| kind == FieldKind::Date) => {
+                return Err(of_nothing(file, span, key, "date"));
+            }
+            "date_format" => {
+                of_all.date_format = Some(named(file, value, &span, key, DateFormat::parse)?);
+            }
+            _ => {
+                let known = "delimiter, encoding, ignore_unknown, decimal_comma or date_format";
+                return Err(file.unknown(span, key, known));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn of_field(
+    file: &File<'_>,
+    name: &str,
+    value: &DeValue<'_>,
+    span: &Range<usize>,
+    schema: &Schema,
+) -> Result<FieldSettings, Error> {
+    let mut own = FieldSettings { name: name.to_owned(), ..FieldSettings::default() };
+    let kind = schema.field(name).map_or(FieldKind::Text, |field| field.kind);
+    for (key, span, value) in in_order(file.table(value, span, name)?) {
+        let only_in = |kinds: &str| {
+            file.wrong(span.clone())
+                .expected(format!("'{key}' in fields of {kinds} only"))
+                .found(format!("it in a {} field", kind.name()))
+        };
+        match key {
+            "from" => {
+                let from = |text: &str| match text.is_empty() {
+                    true => Err("expected the name of a column or key".to_owned()),
+                    false => Ok(text.to_owned()),
+                };
+                own.from = Some(named(file, value, &span, key, from)?);
+            }
+            "date_format" if kind != FieldKind::Date => return Err(only_in("dates")),
+            "date_format" => {
+                own.date_format = Some(named(file, value, &span, key, DateFormat::parse)?);
+            }
+            "decimal_comma" if !settings::is_number(kind) => return Err(only_in("numbers")),
+            "decimal_comma" => own.decimal_comma = Some(file.boolean(value, span, key)?),
+            _ => {}
+        }
+    }
+    Ok(own)
+}
+
+/// What a text means.
+fn named<T>(
+    file: &File<'_>,
+    value: &DeValue<'_>,
+    span: &Range<usize>,
+    key: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, Error> {
+    let Some(text) = value.as_str() else {
+        return Err(file.kind_of(span.clone(), key, "a text", value));
+    };
+    parse(text).map_err(|why| {
+        let why = why.strip_prefix("expected ").unwrap_or(&why);
+        file.wrong(span.clone()).expected(format!("{why} for '{key}'")).found(format!("{text:?}"))
+    })
+}
+
+fn of_nothing(file: &File<'_>, span: Range<usize>, key: &str, kind: &str) -> Error {
+    file.wrong(span).expected(format!("a {kind} field for '{key}'")).found("none")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::input::schema_file;
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let text = "[fields.a]\ntype = \"text\"\n";
+        for (more, words) in [
+            ("from = 1", "a text for 'from', found a value of type integer"),
+            ("from = \"\"", "the name of a column or key for 'from', found \"\" (line 3)"),
+            (
+                "date_format = \"%Y\"",
+                "'date_format' in fields of dates only, found it in a text field (line 3)",
+            ),
+            (
+                "decimal_comma = true",
+                "'decimal_comma' in fields of numbers only, found it in a text",
+            ),
+            (
+                "[input]\ndelimiter = \"::\"",
+                "one ASCII character, or tab for 'delimiter', found \"::\" (line 4)",
+            ),
+            ("[input]\nencoding = \"utf-61\"", "the name of an encoding"),
+            (
+                "[input]\ndecimal_comma = true",
+                "a number field for 'decimal_comma', found none (line 4)",
+            ),
+            ("[input]\ndate_format = \"%Y-%m-%d\"", "a date field for 'date_format', found none"),
+            ("[input]\nignore_unknown = 1", "true or false for 'ignore_unknown'"),
+            ("[input]\ncolour = 1", "found 'colour' (line 4)"),
+            (
+                "[input]\n[fields.d]\ntype = \"date\"\ndate_format = \"dd.mm.yyyy\"",
+                "for 'date_format', found \"dd.mm.yyyy\" (line 6)",
+            ),
+            (
+                "[input]\n[fields.d]\ntype = \"date\"\ndecimal_comma = true",
+                "in fields of numbers only",
+            ),
+        ] {
+            let text = format!("{text}{more}\n");
+            let message = schema_file::parse_with_settings(&text).unwrap_err().to_string();
+            assert!(message.contains(words), "{text}\n{message}");
+        }
+        let fields = format!("{text}from = \"A\"\n");
+        assert!(schema_file::parse_fields(&fields).unwrap_err().to_string().contains("--schema"));
+    }
+
+    #[test]
+    fn fields_have_what_is_said_of_all_unless_they_say_otherwise() {
+        let text = "[input]\ndecimal_comma = true\ndate_format = \"%d.%m.%Y\"\ndelimiter = \"\\t\"\n\
+                    [fields.a]\ntype = \"f64\"\n[fields.b]\ntype = \"i64\"\ndecimal_comma = false\n\
+                    [fields.c]\ntype = \"date\"\nfrom = \"C d\"\n[fields.d]\ntype = \"date\"\ndate_format = \"seconds\"\n";
+        let (schema, settings) = schema_file::parse_with_settings(text).unwrap();
+        assert_eq!(settings.sources(&schema), ["a", "b", "C d", "d"]);
+        assert_eq!(settings.delimiter, Some(b'\t'));
+        for (field, text, expected) in [
+            ("a", "1,5", Some("1.5")),
+            ("a", "", None),
+            ("a", "NULL", None),
+            ("b", "7,5", None),
+            ("c", " 24.12.2020 ", Some("2020-12-24")),
+            ("d", "0", Some("1970-01-01T00:00:00Z")),
+        ] {
+            let converted = settings.converted(field, text, false, 1).unwrap();
+            assert_eq!(converted.as_deref(), expected, "{field} {text}");
+        }
+        assert_eq!(settings.converted("a", "1.5", true, 1).unwrap(), None);
+        assert!(settings.converted("a", "1.5", false, 1).is_err());
+    }
+}
