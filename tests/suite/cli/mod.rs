@@ -13,6 +13,7 @@ mod measure;
 mod plans;
 mod search;
 mod slow;
+mod typing;
 mod what_if;
 mod why_empty;
 
