@@ -234,9 +234,13 @@ pub fn columns(searcher: &Searcher, fields: &[&str]) -> Result<Columns> {
     for name in fields {
         let is_known = schema.field_id(name).filter(|id| schema.get(*id).column);
         let Some(id) = is_known.filter(|id| !ids.contains(id) && *name != "_doc") else {
-            return Err(Error::new(ErrorKind::Usage, "making a table of columns")
+            let error = Error::new(ErrorKind::Usage, "making a table of columns")
                 .expected("fields that keep a column, each once")
-                .found(format!("'{name}'")));
+                .found(format!("'{name}'"));
+            return Err(match schema.field_id(name) {
+                Some(_) => error,
+                None => schema.did_you_mean(error, name),
+            });
         };
         ids.push(id);
         columns.push(column_of(&as_kept(schema.get(id))));

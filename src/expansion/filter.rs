@@ -28,6 +28,26 @@ pub(crate) struct TermFilter {
     names_below: Option<char>,
 }
 
+impl TermPattern {
+    /// Terms that are a text but for the case of its letters.
+    pub(crate) fn in_any_case(text: &str) -> Self {
+        TermPattern::Regex(format!("(?is){}", escaped(text)))
+    }
+}
+
+/// A regular expression that matches a text.
+fn escaped(text: &str) -> String {
+    let mut regex = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Not all punctuation: an escaped `<` is the beginning of a word.
+        if r"\.+*?()|[]{}^$#&-~".contains(c) {
+            regex.push('\\');
+        }
+        regex.push(c);
+    }
+    regex
+}
+
 impl TermFilter {
     /// Terms that begin so.
     pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
@@ -74,15 +94,7 @@ impl TermFilter {
     ///
     /// A limit error for a text whose automaton would take too much memory.
     pub(crate) fn with_text(self, text: &str) -> Result<Self> {
-        let mut regex = "(?is).*".to_owned();
-        for c in text.chars() {
-            // Not all punctuation: an escaped `<` is the beginning of a word.
-            if r"\.+*?()|[]{}^$#&-~".contains(c) {
-                regex.push('\\');
-            }
-            regex.push(c);
-        }
-        self.with_regex(&(regex + ".*"))
+        self.with_regex(&format!("(?is).*{}.*", escaped(text)))
     }
 
     /// Whether a term is wanted.

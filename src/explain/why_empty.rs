@@ -98,6 +98,55 @@ impl WhyEmpty {
         self.matches == 0
     }
 
+    /// Says in one line what would help: another word, or what to leave out; `None` where something matches.
+    ///
+    /// ```
+    /// # use treepie::{Document, Index, Schema};
+    /// # let index = Index::in_memory(Schema::builder().text("title").keyword("kind").build()?);
+    /// # let mut writer = index.writer()?;
+    /// # writer.add(Document::new().with("title", "Paris").with("kind", "City"))?;
+    /// # writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let advice = |text: &str| searcher.search(&searcher.parse(text)?).why_empty().map(|why| why.advice());
+    /// let line = advice("+paris +kind:city")?.unwrap();
+    /// assert_eq!(line, "nothing matches: no document has 'city' in kind; did you mean 'City' (1 document)?");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn advice(&self) -> Option<String> {
+        if self.matches > 0 {
+            return None;
+        }
+        if self.documents == 0 {
+            return Some("nothing matches: there are no documents".to_owned());
+        }
+        let mut line = String::from("nothing matches: ");
+        let in_conflict = || self.conflict.iter().filter_map(|place| self.clauses.get(*place));
+        // Without which of these most would match.
+        let least_fitting = in_conflict().max_by_key(|clause| clause.matches_without);
+        match (in_conflict().next(), &self.conflict[..]) {
+            (Some(alone), [_]) => line += &alone.advice(),
+            (Some(_), conflict) => {
+                let shown: Vec<_> = in_conflict()
+                    .take(CLAUSES_SHOWN)
+                    .map(|clause| shortened(&clause.clause))
+                    .collect();
+                line += &format!("no document meets {}", shown.join(" and "));
+                match conflict.len().saturating_sub(CLAUSES_SHOWN) {
+                    0 => line += " together",
+                    more => line += &format!(" and {more} more together"),
+                }
+            }
+            (None, _) => line += "no document meets the query",
+        }
+        let has_proposal = line.ends_with('?') || self.clauses.len() < 2;
+        if let Some(clause) = least_fitting.filter(|it| it.matches_without > 0 && !has_proposal) {
+            let verb = if clause.matches_without == 1 { "matches" } else { "match" };
+            let without = Count(clause.matches_without, "document");
+            line += &format!("; without {} {without} {verb}", shortened(&clause.clause));
+        }
+        Some(line)
+    }
+
     /// One object on one line:
     ///
     /// ```json
@@ -121,6 +170,60 @@ impl WhyEmpty {
             json.field("clauses").array(&self.clauses, Json::empty_clause);
         });
         json.out
+    }
+}
+
+/// Conditions, and terms of one, that one line names at the most.
+const CLAUSES_SHOWN: usize = 3;
+/// Characters of a condition in one line.
+const CHARS_SHOWN: usize = 60;
+
+fn shortened(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
+    match text.char_indices().nth(CHARS_SHOWN) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+impl EmptyClause {
+    /// Why no document meets it, and what is like it, in one line.
+    fn advice(&self) -> String {
+        if let Some(reason) = &self.reason {
+            return shortened(reason);
+        }
+        if self.excludes {
+            return format!("every document has what {} excludes", shortened(&self.clause));
+        }
+        if let Some(first) = self.unknown.first() {
+            let field = &first.field;
+            let terms = self.unknown.iter().filter(|it| it.field == *field).take(CLAUSES_SHOWN);
+            let terms: Vec<_> = terms.map(|it| format!("'{}'", shortened(&it.term))).collect();
+            let mut line = format!("no document has {} in {field}", terms.join(" or "));
+            let similar: Vec<_> = self
+                .unknown
+                .iter()
+                .filter_map(|it| it.similar.first())
+                .take(CLAUSES_SHOWN)
+                .map(|(term, n)| format!("'{}' ({})", shortened(term), Count(*n, "document")))
+                .collect();
+            if !similar.is_empty() {
+                line += &format!("; did you mean {}?", similar.join(" or "));
+            }
+            return line;
+        }
+        if let Some(EmptyPhrase { phrase, with_all_words }) = self.phrases.first() {
+            let phrase = shortened(phrase);
+            return match with_all_words {
+                0 => format!("no document has all words of {phrase}"),
+                1 => format!("1 document has all words of {phrase}, but they do not stand so"),
+                n => format!(
+                    "{} documents have all words of {phrase}, but they never stand so",
+                    Grouped(*n)
+                ),
+            };
+        }
+        format!("no document meets {}", shortened(&self.clause))
     }
 }
 

@@ -245,10 +245,13 @@ fn field_of_numbers(
     let known =
         known.chain(function.may_be_score().then_some(SCORE)).collect::<Vec<_>>().join(", ");
     Err(match found {
-        None => refused(function)
-            .expected(format!("names of {known}"))
-            .found(format!("'{name}'"))
-            .hint("the fields of numbers, dates and booleans that keep a column have numbers"),
+        None => {
+            let error = refused(function)
+                .expected(format!("names of {known}"))
+                .found(format!("'{name}'"))
+                .hint("the fields of numbers, dates and booleans that keep a column have numbers");
+            schema.did_you_mean(error, name)
+        }
         Some((_, field)) if has_numbers(field.kind) => refused(function)
             .expected(format!("names of {known}"))
             .found(format!("the field '{name}', which keeps no column")),

@@ -343,11 +343,7 @@ impl Inspector {
 
     fn field_id(&self, name: &str) -> Result<FieldId> {
         self.schema().field_id(name).ok_or_else(|| {
-            let known: Vec<&str> =
-                self.schema().fields().iter().map(|field| field.name.as_str()).collect();
-            Error::new(ErrorKind::Schema, "inspecting a field")
-                .expected(format!("one of {}", known.join(", ")))
-                .found(format!("'{name}'"))
+            self.schema().no_field(Error::new(ErrorKind::Schema, "inspecting a field"), name)
         })
     }
 }

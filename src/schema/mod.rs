@@ -10,6 +10,7 @@
 
 mod builder;
 mod field;
+mod names;
 mod order;
 
 pub use builder::SchemaBuilder;

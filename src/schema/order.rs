@@ -1,5 +1,6 @@
 //! The order that the documents of each segment lie in, see [`SchemaBuilder::order_by`](super::SchemaBuilder::order_by).
 
+use super::names::closest;
 use super::{Field, FieldKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -7,7 +8,7 @@ use crate::ids::FieldId;
 /// Fields that documents may lie in the order of at the most.
 pub const ORDER_FIELDS_MAX: usize = 4;
 
-/// What stands before the name of a field whose greatest value comes first. No name begins so.
+/// Stands before the name of a field whose greatest value comes first; no name begins so.
 const DESCENDING: char = '-';
 
 /// A field that documents lie in the order of: by its codes or its terms, those without a value last, whichever end comes first.
@@ -35,14 +36,14 @@ pub(super) fn resolve(order: &[String], fields: &[Field]) -> Result<Vec<OrderFie
     }
     let mut resolved: Vec<OrderField> = vec![];
     for text in order {
-        let (descending, name) = match text.strip_prefix(DESCENDING) {
-            Some(name) => (true, name),
-            None => (false, &**text),
-        };
-        let at = fields
-            .iter()
-            .position(|field| field.name == name)
-            .ok_or_else(|| refused().expected(known(fields)).found(format!("'{text}'")))?;
+        let (name, descending) = read(text);
+        let at = fields.iter().position(|field| field.name == name).ok_or_else(|| {
+            let error = refused().expected(known(fields)).found(format!("'{text}'"));
+            match closest(name, fields) {
+                Some(known) => error.hint(format!("did you mean '{known}'?")),
+                None => error,
+            }
+        })?;
         check(&fields[at])?;
         let field = FieldId(at as u16);
         if resolved.iter().any(|other| other.field == field) {
@@ -51,6 +52,16 @@ pub(super) fn resolve(order: &[String], fields: &[Field]) -> Result<Vec<OrderFie
         resolved.push(OrderField { field, descending });
     }
     Ok(resolved)
+}
+
+/// Reads `since`, `since:asc`, and of the greatest first `-since` or `since:desc`, as [`SortKey`](crate::SortKey) does.
+fn read(text: &str) -> (&str, bool) {
+    match (text.strip_prefix(DESCENDING), text.rsplit_once(':')) {
+        (Some(name), _) => (name, true),
+        (None, Some((name, "desc"))) => (name, true),
+        (None, Some((name, "asc"))) => (name, false),
+        (None, _) => (text, false),
+    }
 }
 
 /// Refuses a field whose values leave the place of a document open.
@@ -114,6 +125,9 @@ mod tests {
         assert_eq!(wider.order().collect::<Vec<_>>(), ["-since", "price", "brand"]);
         assert!(wider.extends(&schema) && !wider.extends(&plain));
         assert_ne!(schema, shop().order_by(["since", "price", "brand"]).build().unwrap());
+        // As hits are sorted.
+        let as_keys = shop().order_by(["since:desc", "price:asc", "brand"]).build().unwrap();
+        assert_eq!(schema, as_keys);
     }
 
     #[test]

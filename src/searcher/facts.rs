@@ -41,6 +41,17 @@ impl Searcher {
         Ok(terms.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
     }
 
+    /// The values of a field that are a text in another case, the most frequent first, each with the documents that have it.
+    pub(super) fn in_another_case(&self, field: FieldId, text: &str) -> Result<Vec<(String, u64)>> {
+        if text.is_empty() || self.schema().get(field).kind.is_typed() {
+            return Ok(vec![]);
+        }
+        let pattern = Expansion::new(TermPattern::in_any_case(text))?;
+        let best = pattern.best_terms(&self.dictionaries(field)?, SIMILAR_MAX)?;
+        let others = best.terms.into_iter().filter(|it| it.term != text.as_bytes());
+        Ok(others.map(|it| (String::from_utf8_lossy(&it.term).into_owned(), it.df)).collect())
+    }
+
     /// What is worth knowing of a plan of this index first, with remedies that only the dictionary knows: words that are like
     /// one that no document has, and how many terms a longer prefix leaves. [`analyze`](crate::SearchBuilder::analyze) asks
     /// for them, [`explain`](crate::SearchBuilder::explain) does not.

@@ -353,10 +353,7 @@ impl<'a> SearchBuilder<'a> {
     /// The same, where another error says what it is for.
     pub(super) fn field_for(&self, wrong: Error, name: &str) -> Result<FieldId> {
         let schema = self.searcher.schema();
-        schema.field_id(name).ok_or_else(|| {
-            let known: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
-            wrong.expected(format!("one of {}", known.join(", "))).found(format!("'{name}'"))
-        })
+        schema.field_id(name).ok_or_else(|| schema.no_field(wrong, name))
     }
 
     /// What the hits of the search will have.

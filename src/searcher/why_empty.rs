@@ -335,8 +335,13 @@ impl Searcher {
 
     /// Terms like one that there is not; none where looking for them takes too much.
     fn similar_to(&self, field: FieldId, term: &[u8]) -> Vec<(String, u64)> {
-        let word = std::str::from_utf8(term).ok();
-        word.and_then(|word| self.similar(field, word).ok()).unwrap_or_default()
+        let Ok(word) = std::str::from_utf8(term) else { return vec![] };
+        let similar = self.similar(field, word).unwrap_or_default();
+        match similar.is_empty() && !self.schema().get(field).kind.is_text() {
+            // A keyword is its bytes, so other letters of it are far away.
+            true => self.in_another_case(field, word).unwrap_or_default(),
+            false => similar,
+        }
     }
 
     fn n_matching_normal(&self, normal: &Normal) -> Result<u64> {

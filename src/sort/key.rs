@@ -241,29 +241,35 @@ impl SortBy {
     }
 }
 
-/// As the command line has it: `price`, `price:desc`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
+/// As the command line has it: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
 /// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`.
 impl FromStr for SortKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        let whole = text;
+        let (is_descending, text) = match text.strip_prefix('-') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
-                    "FIELD, FIELD:asc or FIELD:desc, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
+                    "FIELD, FIELD:asc, FIELD:desc or -FIELD, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED",
                 )
-                .found(format!("'{text}'"))
+                .found(format!("'{whole}'"))
         };
         let mut walk = Walk::default();
         let mut parts = text.split(|c| walk.is_outside(c) && c == ':');
         let name = parts.next().unwrap_or_default();
-        if name.is_empty() {
+        if name.is_empty() || name.starts_with('-') {
             return Err(refused());
         }
         if let Some(seed) = text.strip_prefix(RANDOM).and_then(|rest| rest.strip_prefix(':'))
             && let Ok(seed) = seed.parse()
         {
-            return Ok(SortKey::random(seed));
+            // Chance has no end to begin at.
+            return if is_descending { Err(refused()) } else { Ok(SortKey::random(seed)) };
         }
         let expression = name.strip_prefix('(').and_then(|name| name.strip_suffix(')'));
         let mut key = match expression {
@@ -272,7 +278,8 @@ impl FromStr for SortKey {
             None if name == SCORE => SortKey::score(),
             None => SortKey::ascending(name),
         };
-        let (mut has_direction, mut has_missing, mut has_text) = (false, false, false);
+        key.direction.descending |= is_descending;
+        let (mut has_direction, mut has_missing, mut has_text) = (is_descending, false, false);
         for part in parts {
             let is_first_time = match part {
                 "asc" | "desc" => !std::mem::replace(&mut has_direction, true),
@@ -383,6 +390,15 @@ mod tests {
             assert_eq!(text.parse::<SortKey>().unwrap().to_string(), text);
         }
         assert_eq!("a".parse::<SortKey>().unwrap(), SortKey::ascending("a"));
+        for (text, same) in [
+            ("-a", "a:desc"),
+            ("-a:natural:missing_first", "a:natural:desc:missing_first"),
+            ("-_score", "_score:desc"),
+            ("-(a - b)", "(a - b):desc"),
+            ("-random", "random:desc"),
+        ] {
+            assert_eq!(text.parse::<SortKey>().unwrap(), same.parse().unwrap(), "{text}");
+        }
         assert_eq!("a:missing_last:desc".parse::<SortKey>().unwrap(), SortKey::descending("a"));
         assert_eq!("_score:desc".parse::<SortKey>().unwrap(), SortKey::score());
         assert_eq!("random".parse::<SortKey>().unwrap(), SortKey::ascending("random"));
@@ -407,14 +423,19 @@ mod tests {
             "a:natural:collate=de",
             "_score:natural",
             "(a):natural",
+            "-",
+            "--a",
+            "-a:desc",
+            "-a:asc",
+            "-random:7",
         ] {
             assert!(text.parse::<SortKey>().is_err(), "{text}");
         }
         let list =
             |text| SortKey::list(text).unwrap().iter().map(SortKey::to_string).collect::<Vec<_>>();
         assert_eq!(
-            list("a,(max(a, b, `c)`)):desc,b"),
-            ["a:asc", "(max(a, b, `c)`)):desc", "b:asc"]
+            list("a,(max(a, b, `c)`)):desc,b,-c"),
+            ["a:asc", "(max(a, b, `c)`)):desc", "b:asc", "c:desc"]
         );
         assert!(SortKey::list("a,,b").is_err() && SortKey::list("").is_err());
         assert_eq!(SortKey::random(1).reversed().missing_first(), SortKey::random(1));

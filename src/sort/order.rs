@@ -346,7 +346,7 @@ impl SortField {
                 [] => "a field with a column, of which there is none".to_owned(),
                 known => format!("one of {}", known.join(", ")),
             };
-            refused().expected(known).found(format!("'{name}'"))
+            schema.did_you_mean(refused().expected(known).found(format!("'{name}'")), name)
         })?;
         let of_schema = schema.get(field);
         if let FieldKind::Path { .. } = of_schema.kind {

@@ -62,9 +62,13 @@ impl Rules {
     pub(crate) fn exact(&self, field: &str) -> Result<FieldId> {
         let id = self.schema.field_id(field);
         id.filter(|id| self.schema.get(*id).kind != FieldKind::Text).ok_or_else(|| {
-            Error::new(ErrorKind::Usage, "deleting by the value of a field")
+            let error = Error::new(ErrorKind::Usage, "deleting by the value of a field")
                 .expected("a keyword or typed field of the index")
-                .found(format!("'{field}'"))
+                .found(format!("'{field}'"));
+            match id {
+                Some(_) => error,
+                None => self.schema.did_you_mean(error, field),
+            }
         })
     }
 

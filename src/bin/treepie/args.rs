@@ -201,6 +201,21 @@ impl EstimatesFrom {
     }
 }
 
+/// `245870`, `245,870`, `245_870`: a whole number, also as it is printed; groups have three digits.
+pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let expected = || "expected a whole number from 0 on, as 1000 or 1,000".to_owned();
+    let separator = text.chars().find(|c| matches!(c, ',' | '_')).unwrap_or(',');
+    let groups: Vec<&str> = text.split(separator).collect();
+    let is_digits = |group: &&str| !group.is_empty() && group.bytes().all(|it| it.is_ascii_digit());
+    let is_grouped = groups.len() == 1
+        || groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
+    if !groups.iter().all(is_digits) || !is_grouped {
+        return Err(expected());
+    }
+    let number: Option<u64> = groups.concat().parse().ok();
+    number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| "too large a number".into())
+}
+
 /// `256MiB`, `1.5GB`, `4096`: bytes; the decimal and the binary units differ as they should.
 pub(crate) fn byte_size(text: &str) -> Result<u64, String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -313,6 +328,27 @@ mod tests {
         for typed in ["200", "ms", "1 fortnight", "-1s", ""] {
             assert!(duration(typed).is_err(), "{typed}");
         }
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_are_printed() {
+        for (typed, number) in [
+            ("0", 0),
+            ("245870", 245_870),
+            ("245,870", 245_870),
+            ("1_000_000", 1_000_000),
+            ("12,345,678", 12_345_678),
+            ("007", 7),
+        ] {
+            assert_eq!(whole_number(typed), Ok(number), "{typed}");
+        }
+        for typed in
+            ["", "-1", "+1", "1,00", "1,0000", "1000,000", ",100", "1,", "1,000_000", "1.5", "x"]
+        {
+            assert!(whole_number::<u64>(typed).is_err(), "{typed}");
+        }
+        assert!(whole_number::<u32>("4,294,967,296").is_err());
+        assert!(whole_number::<u64>("99,999,999,999,999,999,999").is_err());
     }
 
     #[test]

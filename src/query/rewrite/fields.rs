@@ -4,14 +4,12 @@ use super::{Rewriter, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Place};
-use crate::schema::{Field, FieldKind};
+use crate::schema::FieldKind;
 
 /// The least weight of a field among [combined](crate::query::Query::in_combined_fields) ones.
 pub const COMBINED_WEIGHT_MIN: f32 = 0.001;
 /// The greatest weight of such a field: so frequencies and lengths can be added in `f32`.
 pub const COMBINED_WEIGHT_MAX: f32 = 1_000.0;
-/// Names of fields listed in a message at the most.
-const NAMES_SHOWN: usize = 20;
 
 impl Rewriter<'_> {
     /// Makes these the default fields until [`pop_fields`](Self::pop_fields).
@@ -76,7 +74,7 @@ impl Rewriter<'_> {
             return Err(located(&place.text, Error::new(ErrorKind::Query, "looking up a word"))
                 .expected("a field: the schema has no default fields")
                 .found(format!("'{text}' alone"))
-                .hint(format!("name one of {}", self.names())));
+                .hint(format!("name one of {}", self.schema.names_shown())));
         }
         let any = fields.iter().map(|field| meaning(self, *field));
         let any = any.collect::<Result<_>>()?;
@@ -88,49 +86,10 @@ impl Rewriter<'_> {
             return Ok(id);
         }
         let error = Error::new(ErrorKind::Query, "looking up a field of the query")
-            .expected(format!("one of the fields {}", self.names()))
+            .expected(format!("one of the fields {}", self.schema.names_shown()))
             .found(format!("'{name}'"));
         let error = located(&place.field, error);
-        Err(match closest(name, self.schema.fields()) {
-            Some(known) => error.hint(format!("did you mean '{known}'?")),
-            None => error.hint("write \\: where the colon is part of a word"),
-        })
+        let error = error.hint("write \\: where the colon is part of a word");
+        Err(self.schema.did_you_mean(error, name))
     }
-
-    /// The fields of the schema for a message.
-    fn names(&self) -> String {
-        let fields = self.schema.fields();
-        let names: Vec<_> = fields.iter().take(NAMES_SHOWN).map(|field| &*field.name).collect();
-        match fields.len().saturating_sub(NAMES_SHOWN) {
-            0 => names.join(", "),
-            more => format!("{} and {more} more", names.join(", ")),
-        }
-    }
-}
-
-/// The field whose name is the least edits away, if it is few enough to be a slip.
-fn closest<'f>(name: &str, fields: &'f [Field]) -> Option<&'f str> {
-    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
-    let edits_max = name.len().div_ceil(3).min(3);
-    let candidates = fields.iter().filter_map(|field| {
-        let known: Vec<char> = field.name.chars().flat_map(char::to_lowercase).collect();
-        let far = known.len().abs_diff(name.len()) > edits_max;
-        (!far).then(|| (edits(&name, &known), &*field.name))
-    });
-    let (edits, known) = candidates.min_by_key(|(edits, _)| *edits)?;
-    (edits <= edits_max).then_some(known)
-}
-
-/// Characters to insert, delete or replace to make one word the other.
-fn edits(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

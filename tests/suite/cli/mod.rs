@@ -18,6 +18,7 @@ mod records;
 mod round_trip;
 mod search;
 mod slow;
+mod typing;
 mod what_if;
 mod why_empty;
 

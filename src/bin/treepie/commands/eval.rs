@@ -9,7 +9,7 @@ use treepie::{
     query::{Boost, Query},
 };
 
-use super::{bm25_parameters, combined_fields, open};
+use super::{bm25_parameters, combined_fields, did_you_mean, open};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -153,7 +153,8 @@ fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result
     let mut words = vec![];
     if let Some((name, _)) = combined.first() {
         let field = schema.field(name).ok_or_else(|| {
-            usage("reading --combined").expected("a field of the index").found(format!("'{name}'"))
+            let wrong = usage("reading --combined").expected("a field of the index");
+            did_you_mean(wrong.found(format!("'{name}'")), schema, name)
         })?;
         Analyzers::default().query_time(field)?.for_each_token(text, |token| {
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
@@ -180,7 +181,8 @@ fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {
         None => {
             let fields = searcher.schema().fields().iter().filter(|field| field.stored);
             let names: Vec<_> = fields.map(|field| &*field.name).collect();
-            Err(wrong().expected(format!("one of {}", names.join(", "))).found(format!("'{name}'")))
+            let error = wrong().expected(format!("one of {}", names.join(", ")));
+            Err(did_you_mean(error.found(format!("'{name}'")), searcher.schema(), name))
         }
     }
 }

@@ -11,7 +11,7 @@ use treepie::{
 
 use super::{in_query, open_with, search::Shape, text_or_stdin, why_empty};
 use crate::{
-    args::{EstimatesFrom, Global},
+    args::{self, EstimatesFrom, Global},
     destination::{Destination, DestinationArgs},
     failure::{Exit, Outcome, usage},
     output::{self, Color, Output},
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset", "total", "pattern_terms"])]
     count: bool,
     /// What becomes of a document, by its number: which nodes it matches, where it fails, and its score.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     doc: Option<u64>,
     /// What the estimates of documents may read [default: headers, with --analyze samples].
     #[arg(long, value_enum)]
@@ -138,7 +138,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let text = text_or_stdin(&args.query, "reading the query")?;
     let options = args.shape.costs.apply(Index::options(), &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text, searcher.schema())?;
+    let query = args.shape.query(&text, searcher.schema(), global)?;
     let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.count {
         search = search.count_only();

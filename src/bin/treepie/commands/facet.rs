@@ -9,6 +9,7 @@ use treepie::{
 
 use super::{stats, value_to_json};
 use crate::{
+    args,
     failure::{Outcome, usage},
     output::{self, Format, Output, Table},
     terminal,
@@ -48,14 +49,14 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
                 "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:month and the like",
             )
             .found(format!("'{typed}'"));
-        Facet::values(field).limit(rest.parse().map_err(|_| wrong)?).into()
+        Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
     };
     Ok((path, facet))
 }
 
 fn n_ranges(field: &str, expected: &str, typed: &str) -> Outcome<usize> {
     let wrong = || usage(format!("reading --facet {field}")).expected(expected.to_owned());
-    Ok(typed.parse().map_err(|_| wrong().found(format!("'{typed}'")))?)
+    Ok(args::whole_number(typed).map_err(|_| wrong().found(format!("'{typed}'")))?)
 }
 
 /// `month,zone=Europe/Berlin`.
@@ -91,9 +92,9 @@ fn values_facet(field: &str, options: &str) -> Outcome<ValueFacet> {
         facet = match name {
             "" if nth == 0 => facet.limit(number("a number of values, or OPTION=…")? as usize),
             "by" => facet.order(match value {
-                "count" => FacetOrder::Count,
-                "value" => FacetOrder::Value,
-                "value:desc" => FacetOrder::ValueDescending,
+                "count" | "count:desc" | "-count" => FacetOrder::Count,
+                "value" | "value:asc" => FacetOrder::Value,
+                "value:desc" | "-value" => FacetOrder::ValueDescending,
                 _ => return Err(wrong("by=count, by=value or by=value:desc", option).into()),
             }),
             "min" => facet.minimum(number("min=N, a number of documents")?),
@@ -367,6 +368,7 @@ mod tests {
         let brand = || Facet::values("brand");
         is("brand", brand().into());
         is("brand:3", brand().limit(3).into());
+        is("brand:1,000", brand().limit(1_000).into());
         is("brand:by=count", brand().into());
         is("brand:3,by=value,min=2,prefix=a", {
             brand().limit(3).by_value().minimum(2).prefix("a").into()

@@ -3,7 +3,10 @@
 use treepie::Facet;
 
 use super::{facet, stats};
-use crate::failure::{Outcome, usage};
+use crate::{
+    args,
+    failure::{Outcome, usage},
+};
 
 /// A facet that was typed, with those within it.
 struct Node<'t> {
@@ -61,7 +64,7 @@ pub(crate) fn read(
     }
     for typed in hits {
         let (path, n) = typed.split_once(':').unwrap_or((typed, "1"));
-        let Some(n) = n.parse().ok().filter(|n| *n > 0) else {
+        let Some(n) = args::whole_number(n).ok().filter(|n| *n > 0) else {
             let wrong = usage("reading --top-hits").expected("FIELD or FIELD:N, N from 1 on");
             return Err(wrong.found(format!("'{typed}'")).into());
         };

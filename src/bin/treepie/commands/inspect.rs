@@ -14,7 +14,7 @@ use treepie::{
 
 use super::{inspect_io, open, value_to_json};
 use crate::{
-    args::Global,
+    args::{self, Global},
     destination::DestinationArgs,
     failure::{Exit, Outcome, usage},
     input::schema_file,
@@ -91,7 +91,7 @@ enum What {
         #[arg(long, default_value = "", hide_default_value = true, value_name = "P")]
         prefix: String,
         /// At most so many [default: all].
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_parser = args::whole_number::<u64>, value_name = "N")]
         limit: Option<u64>,
     },
     /// How the documents of a term are kept, and which they are.
@@ -101,12 +101,13 @@ enum What {
         #[command(flatten)]
         field: FieldArg,
         /// At most so many documents.
-        #[arg(long, default_value_t = 20, value_name = "N")]
+        #[arg(long, default_value_t = 20, value_parser = args::whole_number::<usize>, value_name = "N")]
         limit: usize,
     },
     /// The stored fields of a document.
     Document {
         /// Its number in the index as it is now.
+        #[arg(value_parser = args::whole_number::<u64>)]
         number: u64,
     },
     /// Where the bytes go: sections, terms, lists by layout, containers by kind; as a page also what could be left out,
@@ -115,7 +116,7 @@ enum What {
         #[command(flatten)]
         destination: DestinationArgs,
         /// How many terms the page lists, those with the largest lists [default: 100].
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_parser = args::whole_number::<usize>, value_name = "N")]
         terms: Option<usize>,
     },
     /// What was done to the files, when and for how long: what `--events FILE` of index, merge and delete wrote.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use treepie::{Error, ErrorKind};
 
 use crate::{
-    events,
+    args, events,
     failure::{Outcome, usage},
     output::{self, Format, Output, Table, bytes, duration, grouped, plural},
     terminal,
@@ -30,7 +30,7 @@ pub(crate) struct IoArgs {
     #[arg(long)]
     all: bool,
     /// At most so many rows of the timeline, those that took longest; 0 for all.
-    #[arg(long, default_value_t = 40, value_name = "N")]
+    #[arg(long, default_value_t = 40, value_parser = args::whole_number::<usize>, value_name = "N")]
     limit: usize,
 }
 

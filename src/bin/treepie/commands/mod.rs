@@ -46,14 +46,15 @@ use treepie::{
     Dates, Decimal, Error, ErrorKind, Field, FieldKind, Fields, Index, IndexOptions, Schema,
     Timestamp, Zone,
     analysis::{Analyzers, Synonyms},
-    query::{Boost, DefaultOperator, ParseOptions, Query, parse},
+    query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse},
     schema::{EMPTY_FIELD, NULL_FIELD},
 };
 
 use crate::{
     args::{Cli, Command},
     events::EventLog,
-    failure::{Failure, Outcome, usage},
+    failure::{Failure, Outcome, usage, warn},
+    terminal,
 };
 
 /// Does what the command line asks for.
@@ -113,7 +114,11 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
             return Err(expected("FIELD:FILE").found(format!("'{typed}'")).into());
         };
         let Some(field) = schema.field(name).filter(|field| field.kind == FieldKind::Text) else {
-            return Err(expected("a text field of the index").found(format!("'{name}'")).into());
+            let error = expected("a text field of the index").found(format!("'{name}'"));
+            return Err(match schema.field(name) {
+                Some(_) => error.into(),
+                None => did_you_mean(error, schema, name).into(),
+            });
         };
         let rules = fs::read_to_string(file)
             .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
@@ -154,6 +159,36 @@ impl DatesArgs {
     }
 }
 
+/// What somebody typed into a search box, and what was read otherwise than it is written.
+fn parse_leniently(
+    text: &str,
+    and: bool,
+    schema: &Schema,
+    dates: &DatesArgs,
+) -> Outcome<LenientQuery> {
+    let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
+    let options = ParseOptions::default().default_operator(operator);
+    let dates = dates.dates();
+    let options = options.schema(schema.clone()).dates(dates.clone());
+    let mut read = Query::parse_lenient(text, &options);
+    read.query = read.query.at(schema, &dates).map_err(in_query(text))?;
+    Ok(read)
+}
+
+/// Remarks of the lenient reading that are printed at the most.
+const REMARKS_SHOWN: usize = 5;
+
+/// Says what was read otherwise than it is written.
+fn say_remarks(remarks: &[Remark]) {
+    for remark in remarks.iter().take(REMARKS_SHOWN) {
+        warn(terminal::printable(remark.message()));
+    }
+    let more = remarks.len().saturating_sub(REMARKS_SHOWN);
+    if more > 0 {
+        warn(format!("{more} more of the kind"));
+    }
+}
+
 /// The query that was typed, for an index of this schema; what is wrong with it is shown below the message.
 fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Outcome<Query> {
     let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
@@ -162,6 +197,24 @@ fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Out
         .and_then(|query| query.at(schema, &dates.dates()))
         .and_then(|query| query.in_copies(schema));
     query.map_err(in_query(text))
+}
+
+/// Refuses a field that there is not, whether the query makes use of it or not.
+fn check_field(option: &str, name: &str, schema: &Schema) -> Result<(), Error> {
+    if schema.field(name).is_some() {
+        return Ok(());
+    }
+    let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
+    let error = usage(format!("reading {option}")).expected(format!("one of {}", names.join(", ")));
+    Err(did_you_mean(error.found(format!("'{name}'")), schema, name))
+}
+
+/// Adds the field that was probably meant, if there is one.
+fn did_you_mean(error: Error, schema: &Schema, name: &str) -> Error {
+    match schema.closest_field(name) {
+        Some(known) => error.hint(format!("did you mean '{known}'?")),
+        None => error,
+    }
 }
 
 /// `title^3`, `body`: fields with their weights.

@@ -12,11 +12,11 @@ use treepie::{
 use super::{
     DatesArgs, batches, bm25_parameters,
     calibrate::CostsArgs,
-    combined_fields, explain, facet, facet_tree, in_query, is_state, open_with,
+    check_field, combined_fields, explain, facet, facet_tree, in_query, is_state, open_with,
     page::{Page, mark, say_why_stopped, shown_fields},
-    parse_query,
+    parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
-    stats, text_or_stdin,
+    stats, text_or_stdin, why_empty,
 };
 use crate::{
     args::{self, Global},
@@ -128,10 +128,10 @@ impl PageFormat {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shape {
     /// How many hits to print.
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     pub(crate) limit: u64,
     /// How many hits to leave out first.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u64>, allow_negative_numbers = true, value_name = "N")]
     offset: u64,
     /// Count the most frequent values of a field among the matches, brand:10, ranges of values, price:..10,10..50,50..
     /// (from the first on, before the second), steps of one width, price:step=10, at most N ranges that suit, price:auto=N, N
@@ -168,21 +168,25 @@ pub(crate) struct Shape {
     /// Words side by side must all match.
     #[arg(long)]
     pub(crate) and: bool,
+    /// Read the query as a search box does: what is no valid syntax is words, and a remark says so; nothing is refused.
+    #[arg(long)]
+    lenient: bool,
     /// Score words that name no field as if these fields were one (BM25F), each with its weight.
     #[arg(long, value_delimiter = ',', value_name = "FIELD[^WEIGHT],…")]
     combined: Vec<String>,
     /// Score prefixes, wildcards, regular expressions and fuzzy words by their N best terms, not all documents of
     /// one alike.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_parser = args::whole_number::<u32>, allow_negative_numbers = true, value_name = "N")]
     pattern_terms: u32,
     /// Whether words are as rare and texts as long as in the whole index, or in the segment of a document.
     #[arg(long, value_enum, default_value_t)]
     statistics: StatisticsOf,
-    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc, or price:asc:missing_first;
+    /// Sort by fields of numbers, dates, booleans or keywords, the first first: price:desc or -price, or price:asc:missing_first;
     /// keywords also with name:natural, numbers in them by value, or name:collate=de, by the rules of a language; by _score, the best first; by an expression in parentheses, '(price / weight):desc'; or by random:SEED, in no order but the
     /// same each time.
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "FIELD[:desc][:natural|:collate=LOCALE]|_score|(EXPRESSION)[:desc]|random:SEED,…"
     )]
     sort: Vec<String>,
@@ -231,10 +235,20 @@ impl Shape {
     }
 
     /// Reads what was typed.
-    pub(crate) fn query(&self, text: &str, schema: &Schema) -> Outcome<Query> {
+    pub(crate) fn query(&self, text: &str, schema: &Schema, global: Global) -> Outcome<Query> {
         let fields = combined_fields(&self.combined)?;
-        let query = parse_query(text, self.and, schema, &self.dates)?.in_combined_fields(fields);
-        Ok(query.in_copies(schema)?)
+        fields.iter().try_for_each(|(name, _)| check_field("--combined", name, schema))?;
+        let query = match self.lenient {
+            true => {
+                let read = parse_leniently(text, self.and, schema, &self.dates)?;
+                if !global.quiet {
+                    say_remarks(&read.remarks);
+                }
+                read.query
+            }
+            false => parse_query(text, self.and, schema, &self.dates)?,
+        };
+        Ok(query.in_combined_fields(fields).in_copies(schema)?)
     }
 
     /// Gives these options to a search.
@@ -260,13 +274,14 @@ impl Shape {
         let total = match self.total.as_str() {
             "exact" => TotalMode::Exact,
             "none" => TotalMode::Unknown,
-            number => TotalMode::UpTo(number.parse().map_err(|_| {
+            number => TotalMode::UpTo(args::whole_number(number).map_err(|_| {
                 usage("reading --total")
                     .expected("exact, none or a number")
                     .found(format!("'{number}'"))
             })?),
         };
         for (field, k1, b) in bm25_parameters(&self.bm25)? {
+            check_field("--bm25", field, schema)?;
             search = search.bm25(field, k1, b);
         }
         let (now, mut keys) = (self.dates.now(), vec![]);
@@ -325,7 +340,7 @@ fn after(typed: &str) -> Outcome<(f32, DocId)> {
     let parts = typed.split_once(':').and_then(|(score, doc)| {
         let score: f32 = score.parse().ok()?;
         let is_score = score.is_finite() && score >= 0.0;
-        Some((score, DocId(doc.parse().ok()?))).filter(|_| is_score)
+        Some((score, DocId(args::whole_number(doc).ok()?))).filter(|_| is_score)
     });
     let wrong = usage("reading --after").expected("SCORE:DOC").found(format!("'{typed}'"));
     Ok(parts.ok_or(wrong)?)
@@ -344,7 +359,7 @@ fn after_values(typed: &str) -> Outcome<(Vec<treepie::Value>, DocId)> {
     let parts = typed.rsplit_once(':').and_then(|(values, doc)| {
         let values: Vec<Value> = serde_json::from_str(values).ok()?;
         let values = values.into_iter().map(value).collect::<Option<_>>()?;
-        Some((values, DocId(doc.parse().ok()?)))
+        Some((values, DocId(args::whole_number(doc).ok()?)))
     });
     let wrong = usage("reading --after").expected("[VALUE,…]:DOC").found(format!("'{typed}'"));
     Ok(parts.ok_or(wrong)?)
@@ -377,7 +392,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let options = args.slow.listen(Index::options())?;
     let options = args.shape.costs.apply(options, &args.index)?;
     let searcher = open_with(options, &args.index, &args.shape.synonyms)?.searcher()?;
-    let query = args.shape.query(&text, searcher.schema())?;
+    let query = args.shape.query(&text, searcher.schema(), global)?;
     let mut out = Output::new(global.color);
     let mut search = args.shape.apply(searcher.search(&query), searcher.schema())?;
     if args.partial {
@@ -460,7 +475,13 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         _ => page.print_hit_rows(&mut out, format)?,
     }
     out.flush()?;
-    Ok(exit_of(&found, args.shape.limit, rows))
+    let exit = exit_of(&found, args.shape.limit, rows);
+    // Programs read the status; somebody at a terminal wants to know what to change.
+    if exit == Exit::NothingFound && matches!(format, Format::Text) && !global.quiet {
+        let search = args.shape.apply(searcher.search(&query), searcher.schema())?;
+        warn(why_empty::in_one_line(search));
+    }
+    Ok(exit)
 }
 
 /// Whether anything was found. Rows do not say themselves that there may be more.

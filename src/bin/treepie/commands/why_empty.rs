@@ -1,10 +1,16 @@
 //! `treepie explain --why-empty`: which conditions of a query no document meets together.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
-use treepie::explain::WhyEmpty;
+use treepie::{SearchBuilder, explain::WhyEmpty};
 
 use crate::{args::Global, output::Output, terminal};
+
+/// The longest that a search without hits looks for the reason unasked.
+const UNASKED_MAX: Duration = Duration::from_millis(100);
 
 /// Prints it as JSON or for people; `query` is what was typed.
 pub(super) fn print(
@@ -23,4 +29,15 @@ pub(super) fn print(
         }
     }
     out.flush()
+}
+
+/// One line for somebody whose search found nothing: what would help, if that is found soon.
+pub(super) fn in_one_line(search: SearchBuilder<'_>) -> String {
+    let advice = search.timeout(UNASKED_MAX).why_empty().ok().and_then(|why| why.advice());
+    match advice {
+        Some(advice) => terminal::printable(&advice).into_owned(),
+        None => {
+            "nothing matches; `treepie explain INDEX QUERY --why-empty` looks for the reason".into()
+        }
+    }
 }

@@ -1,0 +1,72 @@
+//! Names of fields in messages: those that there are, and the one that was probably meant.
+
+use super::{Field, Schema};
+use crate::error::Error;
+
+/// Names of fields listed in a message at the most.
+const NAMES_SHOWN: usize = 20;
+
+impl Schema {
+    /// Returns the field whose name is the least edits away, if it is few enough to be a slip.
+    ///
+    /// ```
+    /// let schema = treepie::Schema::builder().text("title").keyword("kind").build()?;
+    /// assert_eq!(schema.closest_field("Titel"), Some("title"));
+    /// assert_eq!(schema.closest_field("weight"), None);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn closest_field(&self, name: &str) -> Option<&str> {
+        closest(name, self.fields())
+    }
+
+    /// The fields that there are, for a message.
+    pub(crate) fn names_shown(&self) -> String {
+        let fields = self.fields();
+        let names: Vec<_> = fields.iter().take(NAMES_SHOWN).map(|field| &*field.name).collect();
+        match fields.len().saturating_sub(NAMES_SHOWN) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+
+    /// Completes an error about a field that there is not: those that there are, and the one that was probably meant.
+    pub(crate) fn no_field(&self, error: Error, name: &str) -> Error {
+        let error = error.expected(format!("one of {}", self.names_shown()));
+        self.did_you_mean(error.found(format!("'{name}'")), name)
+    }
+
+    /// Adds the field that was probably meant, if there is one, in place of another hint.
+    pub(crate) fn did_you_mean(&self, error: Error, name: &str) -> Error {
+        match self.closest_field(name) {
+            Some(known) => error.hint(format!("did you mean '{known}'?")),
+            None => error,
+        }
+    }
+}
+
+/// The field of a schema, or of one that is being built, that was probably meant.
+pub(super) fn closest<'f>(name: &str, fields: &'f [Field]) -> Option<&'f str> {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
+    let edits_max = name.len().div_ceil(3).min(3);
+    let candidates = fields.iter().filter_map(|field| {
+        let known: Vec<char> = field.name.chars().flat_map(char::to_lowercase).collect();
+        let far = known.len().abs_diff(name.len()) > edits_max;
+        (!far).then(|| (edits(&name, &known), &*field.name))
+    });
+    let (edits, known) = candidates.min_by_key(|(edits, _)| *edits)?;
+    (edits <= edits_max).then_some(known)
+}
+
+/// Characters to insert, delete or replace to make one word the other.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
