@@ -92,8 +92,10 @@ mod address;
 mod at;
 mod build;
 mod caret;
+mod cut;
 mod expand;
 mod lexer;
+mod literals;
 mod parser;
 mod phrase;
 mod phrase_of;
@@ -122,7 +124,7 @@ pub use phrase::{
 };
 pub use phrase_of::PhrasePart;
 pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
-pub(crate) use rewrite::{Normal, rewrite};
+pub(crate) use rewrite::{Normal, is_required, joined_words, rewrite};
 pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};
 pub use weight::{Boost, Score, Tie};
 

@@ -11,6 +11,7 @@ mod cli_values;
 #[cfg(feature = "cli")]
 mod collections;
 mod collapse;
+mod cut_patterns;
 mod deadlines;
 mod deletes;
 mod disk_full;
@@ -28,10 +29,12 @@ mod functions;
 mod golden;
 #[path = "../heap/mod.rs"]
 mod heap;
+mod highlights;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
 mod limits;
+mod left_out;
 mod live;
 mod merging;
 mod mishaps;
@@ -59,5 +62,6 @@ mod typed;
 mod why;
 mod windows;
 mod why_empty;
+mod word_synonyms;
 #[cfg(feature = "zones")]
 mod zones;
