@@ -82,7 +82,11 @@ impl SearchBuilder<'_> {
         parts
             .take_apart(&query, Around { excludes: false, within: &|query| query, fields: None })?;
         let mut clauses = parts.clauses;
-        searcher.retain_required(&mut clauses)?;
+        // Where nothing is left of the query, each condition may be why.
+        let analyzers = &searcher.0.setting.analyzers;
+        if query::is_required(&query, false, searcher.schema(), analyzers)? {
+            searcher.retain_required(&mut clauses)?;
+        }
         let mut why = WhyEmpty {
             query: query.to_string(),
             documents: searcher.n_docs(),
