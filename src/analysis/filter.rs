@@ -133,6 +133,19 @@ impl Filter {
         matches!(self.0, Kind::LowerCase)
     }
 
+    /// Whether it changes characters wherever they stand in a word, so that parts of words go through it, too.
+    pub(super) fn is_character_filter(&self) -> bool {
+        match self.0 {
+            Kind::LowerCase | Kind::Fold => true,
+            Kind::Possessive
+            | Kind::Elision(_)
+            | Kind::StopWords(_)
+            | Kind::OwnStopWords(_)
+            | Kind::Stem(_)
+            | Kind::Length { .. } => false,
+        }
+    }
+
     /// Changes the token; false where it is dropped.
     #[inline]
     pub(super) fn apply(&self, token: &mut Token, scratch: &mut Scratch) -> bool {
@@ -250,6 +263,20 @@ impl<T> Filtered<T> {
     /// All filters at once, the first one first.
     pub(super) fn new(tokenizer: T, filters: Vec<Filter>) -> Self {
         Filtered { tokenizer, filters, scratch: Scratch::default() }
+    }
+
+    /// The text as the filters of characters leave it, those of words aside.
+    pub(super) fn normalize(&mut self, text: &str) -> String {
+        let mut token = Token { text: text.to_owned(), ..Token::default() };
+        for filter in self.filters.iter().filter(|filter| filter.is_character_filter()) {
+            filter.apply(&mut token, &mut self.scratch);
+        }
+        token.text
+    }
+
+    /// The tokenizer that stands before the filters.
+    pub(super) fn tokenizer(&mut self) -> &mut T {
+        &mut self.tokenizer
     }
 
     /// Tokens dropped since the last call because they have too many characters.

@@ -66,6 +66,7 @@ pub use tantivy_tokenizer_api as tokenizer_api;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
+use std::ops::Range;
 
 use tokenizer_api::{BoxTokenStream, Token, TokenStream, Tokenizer};
 
@@ -272,12 +273,74 @@ impl Analyzer {
         self.for_each_token(text, |token| sink(token.term));
     }
 
+    /// Text as the analyzer's filters of characters leave it: in lower case, folded, whatever they are.
+    ///
+    /// Nothing is cut, stemmed or left out, so that parts of words, as patterns have them, meet the terms of documents.
+    /// The filters of a plugged-in analyzer are not known: each character becomes the term that it is by itself, or
+    /// its lower case where it is none.
+    ///
+    /// ```
+    /// use treepie::analysis::Analyzer;
+    ///
+    /// let analyzer = Analyzer::from_spec("words|lower|fold|stop:en")?;
+    /// assert_eq!(analyzer.normalize("THE Über-"), "the uber-");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn normalize(&self, text: &str) -> String {
+        match &self.kind {
+            Kind::Default(_) => {
+                let mut normal = String::with_capacity(text.len());
+                tokenizer::push_lowercase(text, &mut normal);
+                normal
+            }
+            Kind::BuiltIn(tokenizer) => tokenizer.clone().normalize(text),
+            Kind::PluggedIn(tokenizer) => {
+                let mut tokenizer = tokenizer.clone();
+                let mut normal = String::with_capacity(text.len());
+                for c in text.chars() {
+                    match only_term(tokenizer.stream(c.encode_utf8(&mut [0; 4]))) {
+                        Some(term) => normal.push_str(&term),
+                        None => normal.extend(c.to_lowercase()),
+                    }
+                }
+                normal
+            }
+        }
+    }
+
+    /// Where the tokenizer cuts a text, before any filter: the bytes of each piece with its position.
+    ///
+    /// Of a plugged-in analyzer, whose filters are not known, those of its tokens.
+    pub(crate) fn cuts(&self, text: &str) -> Vec<(u32, Range<usize>)> {
+        let mut analyzer = self.clone();
+        let (mut numbers, mut cuts) = (Numbers::default(), vec![]);
+        let give = &mut |token: &Token| {
+            cuts.push((numbers.position(token), token.offset_from..token.offset_to));
+            Ok::<(), Infallible>(())
+        };
+        let given = match &mut analyzer.kind {
+            Kind::Default(tokenizer) => each(tokenizer.token_stream(text), give),
+            Kind::BuiltIn(tokenizer) => each(tokenizer.tokenizer().token_stream(text), give),
+            Kind::PluggedIn(tokenizer) => each(tokenizer.stream(text), give),
+        };
+        given.unwrap_or_else(|never| match never {});
+        cuts.retain(|(_, cut)| text.get(cut.clone()).is_some_and(|piece| !piece.is_empty()));
+        cuts.sort_by_key(|(position, _)| *position);
+        cuts
+    }
+
     /// All terms of a short text in order.
     pub fn tokens(&self, text: &str) -> Vec<String> {
         let mut terms = vec![];
         self.clone().for_each(text, |term| terms.push(term.to_owned()));
         terms
     }
+}
+
+/// The term of a text that is one.
+fn only_term(mut stream: impl TokenStream) -> Option<String> {
+    let term = stream.advance().then(|| stream.token().text.clone())?;
+    (!stream.advance()).then_some(term)
 }
 
 fn each<E>(

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analyzer;
 use crate::analysis::spec::{is_built_in, is_name};
-use crate::analysis::synonyms::{PlacedTerm, Slot, Synonyms, placed, slots};
+use crate::analysis::synonyms::{PlacedTerm, Slot, Synonyms, WordRule, placed, slots};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
 
@@ -86,10 +86,54 @@ impl Analyzers {
         Ok(placed(text, &mut self.query_time(field)?))
     }
 
+    /// The terms of a query's text whose last word stands for others: as [`query_terms`](Self::query_terms), but
+    /// the last word is there even where the analyzer leaves it out, because it may be the beginning of another.
+    ///
+    /// # Errors
+    ///
+    /// As [`index_time`](Self::index_time).
+    pub(crate) fn pattern_terms(&self, field: &Field, text: &str) -> Result<Vec<PlacedTerm>> {
+        let analyzer = self.query_time(field)?;
+        let mut terms = placed(text, &mut analyzer.clone());
+        let last = match analyzer.cuts(text).pop() {
+            Some(last) => last,
+            // What a plugged-in analyzer leaves nothing of may be a stop word of it.
+            None if text.chars().all(char::is_alphanumeric) && !text.is_empty() => {
+                (0, 0..text.len())
+            }
+            None => return Ok(terms),
+        };
+        let (position, cut) = last;
+        if terms.last().is_none_or(|term| term.position < position)
+            && let Some(piece) = text.get(cut)
+        {
+            let term = analyzer.normalize(piece);
+            terms.extend((!term.is_empty()).then_some(PlacedTerm { position, term }));
+        }
+        Ok(terms)
+    }
+
     /// What words of queries in a field also stand for.
     pub(crate) fn synonyms_of(&self, field: &Field) -> Option<&Synonyms> {
         let own = self.synonyms.iter().find(|(name, _)| *name == field.name);
         own.map(|(_, synonyms)| synonyms)
+    }
+
+    /// Whether words of queries in any field stand for others.
+    pub(crate) fn has_synonyms(&self) -> bool {
+        !self.synonyms.is_empty()
+    }
+
+    /// The rules for several of some words of a query in a field, from left to right.
+    ///
+    /// # Errors
+    ///
+    /// As [`index_time`](Self::index_time).
+    pub(crate) fn word_rules(&self, field: &Field, words: &[&str]) -> Result<Vec<WordRule>> {
+        match self.synonyms_of(field) {
+            Some(rules) => Ok(rules.of_words(words, &mut self.query_time(field)?)),
+            None => Ok(vec![]),
+        }
     }
 
     /// The only term of a word of ASCII letters and digits in a field with the default analyzer, as

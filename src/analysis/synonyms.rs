@@ -17,6 +17,7 @@
 //! time.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::analysis::Analyzer;
 use crate::error::{Error, ErrorKind, Result};
@@ -192,17 +193,80 @@ impl Synonyms {
 
     /// The longest rule that the tokens begin with.
     fn matching(&self, tokens: &[PlacedTerm]) -> Option<&Rule> {
-        let first = tokens.first()?;
-        let at = |token: &PlacedTerm| token.position.checked_sub(first.position);
-        self.rules.get(&first.term)?.iter().find(|rule| {
-            tokens.get(..rule.from.len()).is_some_and(|tokens| {
-                let pairs = tokens.iter().zip(&rule.from);
-                pairs.into_iter().all(|(token, from)| {
-                    token.term == from.term && at(token) == Some(from.position)
-                })
-            })
+        self.all_matching(tokens).next()
+    }
+
+    /// The rules that the tokens begin with, the longest first.
+    fn all_matching(&self, tokens: &[PlacedTerm]) -> impl Iterator<Item = &Rule> {
+        let first = tokens.first();
+        let rules = first.and_then(|first| self.rules.get(&first.term)).into_iter().flatten();
+        rules.filter(move |rule| {
+            let (Some(first), Some(tokens)) = (first, tokens.get(..rule.from.len())) else {
+                return false;
+            };
+            let at = |token: &PlacedTerm| token.position.checked_sub(first.position);
+            let mut pairs = tokens.iter().zip(&rule.from);
+            pairs.all(|(token, from)| token.term == from.term && at(token) == Some(from.position))
         })
     }
+
+    /// The longest rules for several of some words, from left to right and none over another.
+    pub(super) fn of_words(&self, words: &[&str], analyzer: &mut Analyzer) -> Vec<WordRule> {
+        let (mut text, mut ends) = (String::new(), vec![]);
+        for word in words {
+            text.push_str(word);
+            ends.push(text.len());
+            text.push(' ');
+        }
+        let mut tokens = vec![];
+        analyzer.for_each_token(&text, |token| {
+            let word = ends.partition_point(|end| *end <= token.offset_from);
+            let term = token.term.to_owned();
+            tokens.push((PlacedTerm { position: token.position, term }, word));
+        });
+        tokens.sort_by_key(|(token, _)| token.position);
+        let (tokens, of_words): (Vec<PlacedTerm>, Vec<usize>) = tokens.into_iter().unzip();
+        let (mut found, mut at) = (vec![], 0);
+        while at < tokens.len() {
+            let word = of_words[at];
+            let begins = at == 0 || of_words[at - 1] < word;
+            let fits = self.all_matching(&tokens[at..]).find_map(|rule| {
+                let last = of_words[at + rule.from.len() - 1];
+                let ends = of_words.get(at + rule.from.len()).is_none_or(|next| *next > last);
+                (begins && ends && last < words.len()).then_some((rule, last))
+            });
+            match fits {
+                Some((rule, last)) => {
+                    at += rule.from.len();
+                    if last > word {
+                        found.push(WordRule {
+                            words: word..last + 1,
+                            is_kept: rule.to.iter().any(|to| to.terms == rule.from),
+                            others: rule
+                                .to
+                                .iter()
+                                .filter(|to| to.terms != rule.from)
+                                .cloned()
+                                .collect(),
+                        });
+                    }
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+}
+
+/// A rule for several words of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WordRule {
+    /// The words by their places.
+    pub(crate) words: Range<usize>,
+    /// Whether the words also stand for themselves.
+    pub(crate) is_kept: bool,
+    /// What else they stand for.
+    pub(crate) others: Vec<Alternative>,
 }
 
 /// Slots of the tokens of a query, by position: rules applied, and tokens in one position beside each other.
@@ -346,6 +410,48 @@ mod tests {
             ("new", "new"),
         ] {
             assert_eq!(shown(&slots_of(&rules, "default", text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn rules_for_several_words_of_a_query_are_found_longest_first() {
+        let analyzer = Analyzer::from_spec("words|lower|fold|stop:en").unwrap();
+        let rules = "usa, united states, united states of america\n\
+                     i pod => ipod\n\
+                     york, jorvik\n\
+                     new york, ny\n\
+                     ac dc rocks, band";
+        let rules = Synonyms::parse(rules, &analyzer).unwrap();
+        for (words, expected) in [
+            ("united states", "0..2 usa united_states_america".into()),
+            ("the UNITED Stätes now", "1..3 usa united_states_america".into()),
+            ("united states of america", "0..4 usa united_states".into()),
+            ("united kingdom states", String::new()),
+            ("i pod i", "0..2! ipod".into()),
+            ("new york york", "0..2 ny".into()),
+            ("york new york", "1..3 ny".into()),
+            ("usa", String::new()),
+            ("AC/DC rocks", "0..2 band".into()),
+            ("x-ac dc rocks", String::new()),
+            ("ac dc-rocks", "0..2 band".into()),
+            ("ac dc-rocks-x", String::new()),
+            ("", String::new()),
+        ] {
+            let words: Vec<&str> = words.split(' ').collect();
+            let found = rules.of_words(&words, &mut analyzer.clone());
+            let shown: Vec<String> = found
+                .iter()
+                .map(|rule| {
+                    let terms = |any: &Alternative| {
+                        let terms: Vec<_> = any.terms.iter().map(|at| &*at.term).collect();
+                        terms.join("_")
+                    };
+                    let others: Vec<_> = rule.others.iter().map(terms).collect();
+                    let sign = if rule.is_kept { "" } else { "!" };
+                    format!("{:?}{sign} {}", rule.words, others.join(" "))
+                })
+                .collect();
+            assert_eq!(shown.join(", "), expected, "{words:?}");
         }
     }
 

@@ -40,6 +40,11 @@ impl WildcardPiece {
         pieces
     }
 
+    /// The pieces of a pattern that begins so and goes on in any way.
+    pub(crate) fn beginning(text: &str) -> Vec<WildcardPiece> {
+        text.chars().map(WildcardPiece::Char).chain([WildcardPiece::Any]).collect()
+    }
+
     /// With as few backslashes as possible.
     pub(crate) fn print(pieces: &[WildcardPiece]) -> String {
         let mut pattern = String::new();

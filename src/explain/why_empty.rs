@@ -300,7 +300,7 @@ impl fmt::Display for EmptyClause {
         let EmptyClause { clause, matches, matches_without, .. } = self;
         let (alone, without) = (Grouped(*matches), Grouped(*matches_without));
         write!(f, "  {clause}: {alone} alone, {without} without it")?;
-        if self.excludes && *matches == 0 {
+        if self.excludes && *matches == 0 && self.reason.is_none() {
             f.write_str("\n    every document has what it excludes")?;
         }
         if let Some(reason) = &self.reason {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::{Highlighter, PassageOptions};
 use crate::analysis::{Analyzer, Analyzers, Synonyms};
 use crate::error::ErrorKind;
+use crate::ids::DocId;
 use crate::query::{ParseOptions, Query, parse};
 use crate::schema::{Detail, Field, FieldKind, Schema};
 
@@ -18,6 +19,7 @@ fn schema() -> Schema {
         .field(text("pairs").analyzer("cjk"))
         .field(text("grams").analyzer("ngram:2,3|lower"))
         .field(text("loose").detail(Detail::Frequencies))
+        .field(text("many").many(true).position_gap(3))
         .keyword("kind")
         .default_fields(["title"])
         .build()
@@ -157,6 +159,43 @@ fn synonyms_are_marked_as_the_phrases_they_are() {
         marked("\"usa today\"", "United States Today; USA"),
         "[United] [States] [Today]; USA"
     );
+}
+
+/// All values of a document with brackets around what is marked.
+fn marked_in_all(query: &str, values: &[&str]) -> String {
+    let highlighter = highlighter(query, &Analyzers::default());
+    let marked = highlighter.in_document(DocId(0), "many", values.iter().copied()).unwrap();
+    let options = PassageOptions::default().max_len(1_000);
+    let shown = marked.iter().map(|it| match &it.passages(&options)[..] {
+        [] => it.text().to_owned(),
+        passages => passages[0].to_plain(it.text(), "[", "]"),
+    });
+    shown.collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn a_phrase_goes_from_one_value_to_the_next() {
+    let cases: [(&str, &[&str], &str); 9] = [
+        ("\"b c\"~100", &["a b", "c d"], "a [b] | [c] d"),
+        ("\"b c\"~3", &["a b", "c d"], "a [b] | [c] d"),
+        ("\"b c\"~2", &["a b", "c d"], "a b | c d"),
+        ("\"c b\"~<>3", &["a b", "", "--", "c d"], "a [b] |  | -- | [c] d"),
+        ("\"b c\"~>3", &["b", "x c"], "b | x c"),
+        ("\"b c\"~>4", &["b", "x c"], "[b] | x [c]"),
+        ("\"b c\"", &["b", "c"], "b | c"),
+        ("PHRASE [b * * * c*]", &["a b", "cd c"], "a [b] | [cd] c"),
+        ("d", &["d", "d"], "[d] | [d]"),
+    ];
+    for (query, values, expected) in cases {
+        assert_eq!(marked_in_all(&format!("many:{query}"), values), expected, "{query}");
+    }
+    // However far away the values are from one another.
+    let values = vec!["a b"; 400_000];
+    let query = parse("many:\"b a\"~<>3", &ParseOptions::default()).unwrap();
+    let highlighter = Highlighter::new(&query, &schema(), &Analyzers::default()).unwrap();
+    let marked = highlighter.in_document(DocId(0), "many", values).unwrap();
+    let n_marks: usize = marked.iter().map(|it| it.marks.len()).sum();
+    assert_eq!(n_marks, 800_000);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A text → the words in it that were asked for.
+//! The values of a document → the words in them that were asked for.
 
 use super::proximity::{self, Place};
 use super::terms::FieldTerms;
@@ -20,39 +20,53 @@ pub(super) struct Mark {
 }
 
 impl FieldTerms {
-    /// What to mark in a text, by where it begins.
+    /// What to mark in each value of a document's field, by where it begins. A phrase may go from one to the next.
     ///
     /// # Errors
     ///
     /// None but those of a budget.
-    pub(super) fn marks(&self, text: &str) -> Result<Vec<Mark>> {
+    pub(super) fn marks(&self, values: &[&str]) -> Result<Vec<Vec<Mark>>> {
         let Some(analyzer) = &self.analyzer else {
-            let whole = |item| Mark { from: 0, to: text.len(), item };
-            let items = self.items(text.as_bytes()).filter(|_| !text.is_empty());
-            return Ok(items.map(whole).collect());
+            return Ok(values.iter().map(|value| self.whole(value)).collect());
         };
-        let mut found = Found::new(self);
-        analyzer.clone().try_for_each_token(text, |token| {
-            budget::work(TOKEN_NS)?;
-            let (from, to) = (token.offset_from, token.offset_to);
-            for item in self.items(token.term.as_bytes()) {
-                // A plugged-in tokenizer may say anything.
-                if from >= to || text.get(from..to).is_none() {
-                    continue;
+        let (mut analyzer, mut found) = (analyzer.clone(), Found::new(self));
+        // Where the value begins among the bytes of all, and the position behind the values before it.
+        let (mut start, mut next_position) = (0, 0_u32);
+        for value in values {
+            let first = match next_position {
+                0 => 0,
+                next => next.saturating_add(self.position_gap),
+            };
+            analyzer.try_for_each_token(value, |token| {
+                budget::work(TOKEN_NS)?;
+                let position = first.saturating_add(token.position);
+                next_position = position.saturating_add(1);
+                let (from, to) = (token.offset_from, token.offset_to);
+                for item in self.items(token.term.as_bytes()) {
+                    // A plugged-in tokenizer may say anything.
+                    if from >= to || value.get(from..to).is_none() {
+                        continue;
+                    }
+                    found.add(Mark { from: start + from, to: start + to, item }, position);
                 }
-                // Nor are there more positions than bytes in a text, but by a tokenizer that skips some.
-                let position = Some(token.position).filter(|at| *at as usize <= text.len());
-                found.add(Mark { from, to, item }, position);
-            }
-            Ok::<(), Error>(())
-        })?;
-        Ok(found.marks())
+                Ok::<(), Error>(())
+            })?;
+            start += value.len();
+        }
+        Ok(found.marks(values))
+    }
+
+    /// What to mark in a value that is a term.
+    fn whole(&self, value: &str) -> Vec<Mark> {
+        let items = self.items(value.as_bytes()).filter(|_| !value.is_empty());
+        items.map(|item| Mark { from: 0, to: value.len(), item }).collect()
     }
 }
 
-/// Where the items of a field stand in one text.
+/// Where the items of a field stand in one document.
 pub(super) struct Found<'t> {
     terms: &'t FieldTerms,
+    /// By the bytes of all values.
     marks: Vec<Mark>,
     /// For each item where it stands, if there are phrases.
     places: Vec<Vec<Place>>,
@@ -64,20 +78,19 @@ impl<'t> Found<'t> {
         Found { terms, marks: vec![], places: vec![vec![]; n_items] }
     }
 
-    /// Adds an occurrence, which may be part of a phrase if it has a position.
-    pub(super) fn add(&mut self, mark: Mark, position: Option<u32>) {
-        if let Some(places) = self.places.get_mut(mark.item as usize)
-            && let Some(position) = position
-        {
+    /// Adds an occurrence, its bytes counted from the beginning of the first value.
+    pub(super) fn add(&mut self, mark: Mark, position: u32) {
+        if let Some(places) = self.places.get_mut(mark.item as usize) {
             places.push(Place { position, mark: self.marks.len() });
         }
         self.marks.push(mark);
     }
 
-    /// What to mark of it, by where it begins.
-    pub(super) fn marks(self) -> Vec<Mark> {
+    /// What to mark of it in each of the values, by where it begins.
+    pub(super) fn marks(self, values: &[&str]) -> Vec<Vec<Mark>> {
         let Found { terms, mut marks, mut places } = self;
         places.iter_mut().for_each(|places| places.sort_unstable_by_key(|place| place.position));
+        proximity::close_gaps(&terms.phrases, &mut places);
         let mut counts: Vec<bool> = marks.iter().map(|mark| terms.is_anywhere(mark.item)).collect();
         for phrase in &terms.phrases {
             proximity::occurrences(phrase, &places, |mark| counts[mark] = true);
@@ -85,6 +98,17 @@ impl<'t> Found<'t> {
         let mut counts = counts.into_iter();
         marks.retain(|_| counts.next().unwrap_or_default());
         marks.sort_unstable_by_key(|mark| (mark.from, mark.to, mark.item));
-        marks
+        let (mut rest, mut start) = (&marks[..], 0);
+        let of_value = |value: &&str| {
+            let end = start + value.len();
+            let (own, later) = rest.split_at(rest.partition_point(|mark| mark.from < end));
+            rest = later;
+            let moved =
+                |mark: &Mark| Mark { from: mark.from - start, to: mark.to - start, ..*mark };
+            let own = own.iter().map(moved).collect();
+            start = end;
+            own
+        };
+        values.iter().map(of_value).collect()
     }
 }

@@ -45,7 +45,7 @@
 //!
 //! Else one pass of the analyzer over the text; per token one look into a hash table, and a walk along each
 //! pattern of the query, of which the first [`PATTERNS_MAX`] a field are taken. A phrase takes a bit for each
-//! position of the text.
+//! position of the document.
 
 #[cfg(test)]
 mod laws;
@@ -132,15 +132,19 @@ impl Highlighter {
     /// [budget](crate::Budget) runs out, which [`in_document`](Self::in_document) tells apart.
     pub fn passages(&self, field: &str, text: &str, options: &PassageOptions) -> Vec<Passage> {
         match self.terms(field) {
-            Some(terms) => passages::choose(text, &terms.marks(text).unwrap_or_default(), options),
+            Some(terms) => {
+                let marks = terms.marks(&[text]).unwrap_or_default();
+                let marks = marks.first().map_or(&[][..], Vec::as_slice);
+                passages::choose(text, marks, options)
+            }
             None => vec![],
         }
     }
 
     /// What to mark in the values of a document's `field`, of which all are given in their order, as they are stored.
     ///
-    /// The same as in each of these texts alone, and quicker where the field keeps
-    /// [offsets](crate::Field::offsets) and the highlighter is a searcher's. Of another document's values
+    /// A phrase may go from one value to the next, as it does for a search. Quicker where the field keeps
+    /// [offsets](crate::Field::offsets) and the highlighter is a searcher's; of another document's values
     /// anything may be marked then.
     ///
     /// # Errors
@@ -164,7 +168,7 @@ impl Highlighter {
         };
         let marks = match found {
             Some(marks) => marks,
-            None => texts.iter().map(|text| terms.marks(text)).collect::<Result<_>>()?,
+            None => terms.marks(&texts)?,
         };
         Ok(texts.into_iter().zip(marks).map(|(text, marks)| Marked { text, marks }).collect())
     }

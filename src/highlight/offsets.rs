@@ -99,27 +99,24 @@ fn marks_in(
             .found("none")),
     };
     let found = found.into_iter().map(find).collect::<Result<Vec<_>>>()?;
-    let mut rest = &found[..];
-    let mut start = 0;
-    let of_value = |value: &&str| {
-        let end = start + value.len();
-        let n_own = rest.partition_point(|(word, _)| (word.start as usize) < end);
-        let (own, later) = rest.split_at(n_own);
-        rest = later;
-        let mut marked = Found::new(terms);
-        let first = own.first().map_or(0, |(word, _)| word.position);
-        for &(word, item) in own {
-            let (position, from) = (word.position, word.start as usize - start);
-            let to = from + word.len as usize;
-            // What was given may be another text than the index knows.
-            if value.get(from..to).is_some() {
-                marked.add(Mark { from, to, item }, Some(position - first));
-            }
+    let mut ends = values.iter().scan(0, |end, value| {
+        *end += value.len();
+        Some((*end - value.len(), *end, *value))
+    });
+    let (mut marked, mut value) = (Found::new(terms), ends.next());
+    for (word, item) in found {
+        let (from, to) = (word.start as usize, (word.start + word.len) as usize);
+        while value.is_some_and(|(_, end, _)| end <= from) {
+            value = ends.next();
         }
-        start = end;
-        marked.marks()
-    };
-    Ok(Some(values.iter().map(of_value).collect()))
+        // What was given may be another text than the index knows.
+        if let Some((start, _, value)) = value
+            && value.get(from - start..to - start).is_some()
+        {
+            marked.add(Mark { from, to, item }, word.position);
+        }
+    }
+    Ok(Some(marked.marks(values)))
 }
 
 /// The terms of a segment that were asked for; `None` where they are too many.

@@ -45,6 +45,42 @@ pub(super) fn occurrences(phrase: &Phrase, places: &[Vec<Place>], sink: impl FnM
     }
 }
 
+/// Positions up to which a bit for each is no trouble.
+const POSITIONS_FEW: u32 = 1 << 20;
+
+/// Moves places closer together where nothing stands between them for longer than any phrase reaches: gaps between
+/// values, and tokenizers that skip positions, would take a bit for each of them.
+pub(super) fn close_gaps(phrases: &[Phrase], places: &mut [Vec<Place>]) {
+    let last = places.iter().filter_map(|places| places.last()).map(|place| place.position).max();
+    if last.is_none_or(|last| last < POSITIONS_FEW) {
+        return;
+    }
+    let reach = phrases.iter().map(|phrase| {
+        let last = phrase.words.last().map_or(0, |last| last.offset);
+        let slop = match phrase.proximity {
+            Proximity::Exact => 0,
+            Proximity::Slop(slop) | Proximity::Near(slop) | Proximity::Ordered(slop) => slop,
+        };
+        slop.saturating_add(last).saturating_add(1)
+    });
+    let reach = reach.max().unwrap_or(0);
+    let mut taken: Vec<u32> = places.iter().flatten().map(|place| place.position).collect();
+    taken.sort_unstable();
+    taken.dedup();
+    let (mut before, mut at) = (0, 0_u32);
+    let closed = taken.iter().map(|position| {
+        at = at.saturating_add((position - before).min(reach));
+        before = *position;
+        at
+    });
+    let closed: Vec<u32> = closed.collect();
+    for place in places.iter_mut().flatten() {
+        if let Ok(nth) = taken.binary_search(&place.position) {
+            place.position = closed[nth];
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Window {
     /// The position behind the last one.

@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::analysis::{Analyzer, Analyzers, PlacedTerm, phrases};
+use crate::analysis::{Analyzer, Analyzers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
-use crate::query::{Boost, Fuzziness, Normal, Proximity, Query, READINGS_MAX, rewrite};
-use crate::schema::{Field, FieldKind, MISSING_FIELD, Schema};
+use crate::query::{Boost, Normal, Proximity, Query, joined_words, rewrite};
+use crate::schema::{FieldKind, MISSING_FIELD, Schema};
 
 /// Patterns of a query (prefixes, wildcards, regular expressions, fuzzy words, ranges) that are marked in one
 /// field; more are left unmarked.
@@ -23,6 +23,8 @@ pub const PATTERNS_MAX: usize = 256;
 pub(super) struct FieldTerms {
     /// Makes the terms of texts; none for a field whose values are terms.
     pub(super) analyzer: Option<Analyzer>,
+    /// Positions between two values of a document.
+    pub(super) position_gap: u32,
     terms: HashMap<Vec<u8>, u32>,
     patterns: Vec<(Expansion, u32)>,
     /// For each item, whether it is marked wherever it stands.
@@ -61,9 +63,10 @@ pub(super) fn of_query(
 }
 
 impl FieldTerms {
-    fn new(analyzer: Option<Analyzer>) -> Self {
+    fn new(analyzer: Option<Analyzer>, position_gap: u32) -> Self {
         FieldTerms {
             analyzer,
+            position_gap,
             terms: HashMap::new(),
             patterns: vec![],
             anywhere: vec![],
@@ -110,30 +113,13 @@ impl FieldTerms {
         if let Some((_, item)) = known.find(|(other, _)| *other == pattern) {
             return Some(*item);
         }
-        // Nothing was written that words could be marked for.
-        let is_all = match pattern.pattern() {
-            TermPattern::Prefix(prefix) => prefix.is_empty(),
-            TermPattern::Wildcard(pieces) => {
-                pieces.iter().all(|piece| *piece == WildcardPiece::Any)
-            }
-            _ => false,
-        };
-        if is_all || self.patterns.len() == PATTERNS_MAX {
+        if self.patterns.len() == PATTERNS_MAX {
             return None;
         }
         let item = self.anywhere.len() as u32;
         self.anywhere.push(false);
         self.patterns.push((pattern, item));
         Some(item)
-    }
-
-    /// A term, or those that begin so.
-    fn word(&mut self, term: String, prefix: bool) -> Result<Option<u32>> {
-        let term = term.into_bytes();
-        match prefix {
-            true => Ok(self.pattern(Expansion::new(TermPattern::Prefix(term))?)),
-            false => Ok(Some(self.term(term))),
-        }
     }
 
     fn mark_anywhere(&mut self, item: Option<u32>) {
@@ -170,7 +156,13 @@ impl Compiler<'_> {
             match query {
                 Query::Not(query) => todo.push((query, !counts, fields)),
                 Query::Group { must, should, must_not, .. } => {
-                    todo.extend(must.iter().chain(should).map(|query| (query, counts, fields)));
+                    for words in [must, should] {
+                        let left = match counts {
+                            true => self.joined(words, fields)?,
+                            false => words.iter().collect(),
+                        };
+                        todo.extend(left.into_iter().map(|query| (query, counts, fields)));
+                    }
                     todo.extend(must_not.iter().map(|query| (query, !counts, fields)));
                 }
                 Query::Fields { fields, query, .. } => {
@@ -186,50 +178,66 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// Marks words of a group that are read together, and what they also stand for; gives the other clauses.
+    fn joined<'q>(
+        &mut self,
+        group: &'q [Query],
+        fields: Option<&[(String, Boost)]>,
+    ) -> Result<Vec<&'q Query>> {
+        let (mut left, mut at) = (vec![], 0);
+        for joined in joined_words(group, fields, self.schema, self.analyzers)? {
+            left.extend(&group[at..joined.words.start]);
+            at = joined.words.end;
+            let replaced = joined.fields.iter().filter(|it| !it.is_kept).map(|it| it.field);
+            let replaced: Vec<FieldId> = replaced.collect();
+            for word in &group[joined.words] {
+                for field in self.fields_of(word, fields)? {
+                    if !replaced.contains(&field) {
+                        self.leaf_in(field, word)?;
+                    }
+                }
+            }
+            self.patterns(joined.others)?;
+        }
+        left.extend(&group[at..]);
+        Ok(left)
+    }
+
     /// A leaf in its field or in the default ones; what is no leaf, or has no words, is nothing.
-    fn leaf(&mut self, leaf: &Query, default_fields: Option<&[(String, Boost)]>) -> Result<()> {
-        let Some(field) = leaf.field_of_terms() else { return Ok(()) };
+    fn leaf(&mut self, leaf: &Query, fields: Option<&[(String, Boost)]>) -> Result<()> {
+        let fields = self.fields_of(leaf, fields)?;
+        fields.into_iter().try_for_each(|field| self.leaf_in(field, leaf))
+    }
+
+    /// The fields that a leaf is looked up in.
+    fn fields_of(
+        &self,
+        leaf: &Query,
+        default_fields: Option<&[(String, Boost)]>,
+    ) -> Result<Vec<FieldId>> {
+        let Some(field) = leaf.field_of_terms() else { return Ok(vec![]) };
         match (field, default_fields) {
             // A name that stands for no field: nothing is found by what is there.
             (Some(name), _)
                 if name == MISSING_FIELD && self.schema.field_id(MISSING_FIELD).is_none() =>
             {
-                Ok(())
+                Ok(vec![])
             }
-            (Some(name), _) => self.leaf_in(self.field(name)?, leaf),
-            (None, Some(fields)) => {
-                fields.iter().try_for_each(|(name, _)| self.leaf_in(self.field(name)?, leaf))
-            }
-            (None, None) => {
-                let schema = self.schema;
-                schema.default_field_ids().iter().try_for_each(|field| self.leaf_in(*field, leaf))
-            }
+            (Some(name), _) => Ok(vec![self.field(name)?]),
+            (None, Some(fields)) => fields.iter().map(|(name, _)| self.field(name)).collect(),
+            (None, None) => Ok(self.schema.default_field_ids().to_vec()),
         }
     }
 
+    /// A leaf in one field: what it is for a search there.
     fn leaf_in(&mut self, id: FieldId, leaf: &Query) -> Result<()> {
-        match leaf {
-            // A number is no text that a part of is to be seen in.
-            _ if self.schema.get(id).kind.is_typed() => Ok(()),
-            Query::Word { text, .. }
-            | Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, .. } => {
-                self.words(id, text, false, Proximity::Exact)
-            }
-            Query::Prefix { text, .. } => self.words(id, text, true, Proximity::Exact),
-            Query::Phrase { text, prefix, proximity, .. } => {
-                self.words(id, text, *prefix, *proximity)
-            }
-            Query::InSet { values, .. } => {
-                let mut values = values.iter();
-                values.try_for_each(|value| self.words(id, value, false, Proximity::Exact))
-            }
-            // What a pattern is in a field is known there.
-            _ => {
-                let leaf = leaf.clone().in_field(&*self.schema.get(id).name);
-                let rewritten = rewrite(&leaf, self.schema, self.analyzers)?;
-                self.patterns(rewritten.normal)
-            }
+        // A number is no text that a part of is to be seen in.
+        if self.schema.get(id).kind.is_typed() {
+            return Ok(());
         }
+        let leaf = leaf.clone().in_field(&*self.schema.get(id).name);
+        let rewritten = rewrite(&leaf, self.schema, self.analyzers)?;
+        self.patterns(rewritten.normal)
     }
 
     /// The terms and patterns that a leaf became.
@@ -244,7 +252,7 @@ impl Compiler<'_> {
                 }
                 Normal::Expand { field, terms: pattern } => {
                     let terms = self.terms(field)?;
-                    let item = terms.pattern(pattern);
+                    let item = if is_of_all(&pattern) { None } else { terms.pattern(pattern) };
                     terms.mark_anywhere(item);
                 }
                 Normal::Phrase { field, phrase: spec } => {
@@ -270,67 +278,6 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What a text means in one field, the last word of which may go on where it is a `prefix`.
-    fn words(&mut self, id: FieldId, text: &str, prefix: bool, proximity: Proximity) -> Result<()> {
-        let field = self.schema.get(id);
-        let plain = match field.kind {
-            FieldKind::Text => self.analyzers.plain_word(field, text),
-            _ => Some(text.to_owned()),
-        };
-        if let Some(term) = plain {
-            let terms = self.terms(id)?;
-            let item = terms.word(term, prefix)?;
-            terms.mark_anywhere(item);
-            return Ok(());
-        }
-        for reading in self.readings(field, text, prefix)? {
-            self.reading(id, reading, prefix, proximity)?;
-        }
-        Ok(())
-    }
-
-    /// Every way to read a text: its terms by position.
-    fn readings(&self, field: &Field, text: &str, prefix: bool) -> Result<Vec<Vec<PlacedTerm>>> {
-        if prefix {
-            // The beginning of a word is no word that a synonym could be for.
-            let mut terms = vec![];
-            self.analyzers.query_time(field)?.for_each_token(text, |token| {
-                terms.push(PlacedTerm { position: token.position, term: token.term.to_owned() });
-            });
-            terms.sort_by_key(|at| at.position);
-            return Ok(vec![terms]);
-        }
-        let slots = self.analyzers.query_slots(field, text)?;
-        phrases(&slots, READINGS_MAX)
-    }
-
-    fn reading(
-        &mut self,
-        id: FieldId,
-        reading: Vec<PlacedTerm>,
-        prefix: bool,
-        proximity: Proximity,
-    ) -> Result<()> {
-        let is_phrase = reading.len() > 1 && self.schema.get(id).detail.has_positions();
-        let first = reading.first().map_or(0, |at| at.position);
-        let n = reading.len();
-        let terms = self.terms(id)?;
-        let mut words = Vec::with_capacity(n);
-        for (nth, PlacedTerm { position, term }) in reading.into_iter().enumerate() {
-            let item = terms.word(term, prefix && nth + 1 == n)?;
-            if !is_phrase {
-                terms.mark_anywhere(item);
-            }
-            words.extend(item.map(|item| PhraseItem { offset: position - first, item }));
-        }
-        // One short where there were too many patterns.
-        let phrase = Phrase { words, proximity };
-        if is_phrase && phrase.words.len() == n && !terms.phrases.contains(&phrase) {
-            terms.phrases.push(phrase);
-        }
-        Ok(())
-    }
-
     fn terms(&mut self, id: FieldId) -> Result<&mut FieldTerms> {
         let (field, slot) = (self.schema.get(id), &mut self.fields[id.index()]);
         if slot.is_none() {
@@ -338,13 +285,22 @@ impl Compiler<'_> {
                 FieldKind::Text => Some(self.analyzers.index_time(field)?),
                 _ => None,
             };
-            *slot = Some(FieldTerms::new(analyzer));
+            *slot = Some(FieldTerms::new(analyzer, field.position_gap.into()));
         }
         slot.as_mut().ok_or_else(|| unknown(&field.name))
     }
 
     fn field(&self, name: &str) -> Result<FieldId> {
         self.schema.field_id(name).ok_or_else(|| unknown(name))
+    }
+}
+
+/// Whether nothing was written that words could be marked for; in a phrase they stand where it wants them.
+fn is_of_all(pattern: &Expansion) -> bool {
+    match pattern.pattern() {
+        TermPattern::Prefix(prefix) => prefix.is_empty(),
+        TermPattern::Wildcard(pieces) => pieces.iter().all(|piece| *piece == WildcardPiece::Any),
+        _ => false,
     }
 }
 

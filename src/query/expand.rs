@@ -3,14 +3,15 @@
 //!
 //! A keyword field has its values as they are. In a text field a prefix, a fuzzy word and the ends
 //! of a range become what the field's analyzer makes of them, where that is one term, so that they
-//! meet the terms of documents; where it is several, all but the last must match as they are. Of a
-//! wildcard only the case is adapted, because its pieces are no words, and a regular expression is
-//! taken as it is written: terms of text fields are mostly in lower case.
+//! meet the terms of documents; where it is several, all but the last must match as they are. The letters of a
+//! wildcard go through the analyzer's [filters of characters](crate::analysis::Analyzer::normalize) only, because its
+//! pieces are no words, and a regular expression is taken as it is written: terms of text fields are mostly in lower
+//! case.
 
 use std::ops::Bound;
 
 use super::phrase::Shape;
-use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::rewrite::{Clause, Normal, Rewriter, joined, located, nothing, shortened};
 use super::{Fuzziness, Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::{Expansion, TermPattern, WildcardPiece};
@@ -23,26 +24,32 @@ type Pattern<'q> = &'q dyn Fn(String) -> TermPattern;
 
 impl Rewriter<'_> {
     /// A leaf that stands for many terms, in its field or in all default fields.
-    pub(super) fn expand(&mut self, field: Option<&str>, query: &Query) -> Result<Normal> {
+    pub(super) fn expand(&mut self, field: Option<&str>, query: &Query) -> Result<Clause<Normal>> {
         let (text, place): (&str, &Place) = match query {
             Query::Prefix { text, place, .. } | Query::Fuzzy { text, place, .. } => (text, place),
             Query::Wildcard { pattern, place, .. } | Query::Regex { pattern, place, .. } => {
                 (pattern, place)
             }
             Query::Range { place, .. } | Query::InSet { place, .. } => ("", place),
-            _ => return Ok(nothing("no pattern")),
+            _ => return Ok(nothing("no pattern").into()),
         };
         self.in_each_field(field, text, place, |this, field| {
             this.expand_in(field, query).map_err(|error| located(&place.text, error))
         })
     }
 
-    fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Normal> {
+    fn expand_in(&mut self, field: FieldId, query: &Query) -> Result<Clause<Normal>> {
         if self.schema.get(field).kind.is_typed() {
-            return self.typed(field, query);
+            return Ok(self.typed(field, query)?.into());
         }
         match query {
+            Query::Prefix { text, place, .. } if self.is_cut_off(field, text)? => {
+                self.wildcard(field, &WildcardPiece::beginning(text), place)
+            }
             Query::Prefix { text, place, .. } => self.words(field, text, Shape::PREFIX, place),
+            Query::Wildcard { pattern, place, .. } => {
+                self.wildcard(field, &WildcardPiece::parse(pattern), place)
+            }
             Query::Fuzzy { text, fuzziness: Fuzziness { distance: 0, .. }, place, .. } => {
                 self.words(field, text, Shape::WORD, place)
             }
@@ -50,26 +57,20 @@ impl Rewriter<'_> {
                 self.last_of_words(field, text, &|text| TermPattern::fuzzy(text, *fuzziness))
             }
             Query::InSet { values, .. } => self.one_of(field, values),
+            Query::Regex { pattern, .. } => {
+                self.note_impossible(field, pattern)?;
+                Ok(self.expanded(field, TermPattern::Regex(pattern.clone()))?.into())
+            }
             other => match self.pattern_in(field, other)? {
-                Some(pattern) => self.expanded(field, pattern),
-                None => Ok(nothing("no pattern")),
+                Some(pattern) => Ok(self.expanded(field, pattern)?.into()),
+                None => Ok(nothing("no pattern").into()),
             },
         }
     }
 
     /// A pattern that is no words, as it is for the terms of a field.
     pub(super) fn pattern_in(&self, field: FieldId, query: &Query) -> Result<Option<TermPattern>> {
-        let is_text = self.schema.get(field).kind == FieldKind::Text;
         Ok(Some(match query {
-            Query::Wildcard { pattern, .. } => {
-                let pieces = WildcardPiece::parse(pattern);
-                let pieces = match self.schema.get(field).kind {
-                    FieldKind::Path { separator } => in_paths(pieces, separator),
-                    _ => pieces,
-                };
-                let pieces = pieces.into_iter();
-                TermPattern::Wildcard(pieces.flat_map(|piece| in_case(piece, is_text)).collect())
-            }
             Query::Regex { pattern, .. } => TermPattern::Regex(pattern.clone()),
             Query::Range { lower, upper, .. } => {
                 let bound = |bound: &Bound<String>| match bound {
@@ -88,17 +89,25 @@ impl Rewriter<'_> {
     }
 
     /// The terms of a text, of which the last stands for others.
-    fn last_of_words(&mut self, id: FieldId, text: &str, pattern: Pattern<'_>) -> Result<Normal> {
+    fn last_of_words(
+        &mut self,
+        id: FieldId,
+        text: &str,
+        pattern: Pattern<'_>,
+    ) -> Result<Clause<Normal>> {
         let field = self.schema.get(id);
-        let mut terms = self.tokens(id, text)?;
+        let mut terms = match field.kind {
+            FieldKind::Text => {
+                let terms = self.analyzers.pattern_terms(field, text)?;
+                terms.into_iter().map(|at| at.term).collect()
+            }
+            _ => vec![text.to_owned()],
+        };
         let Some(last) = terms.pop() else {
             if text.is_empty() {
-                return self.expanded(id, pattern(String::new()));
+                return Ok(self.expanded(id, pattern(String::new()))?.into());
             }
-            let reason =
-                format!("'{}' has no letter or digit to find in '{}'", shortened(text), field.name);
-            self.note(format!("{reason}, so it matches nothing"));
-            return Ok(nothing(reason));
+            return Ok(Clause::Dropped(self.no_words(id, text)));
         };
         if !terms.is_empty() {
             self.note(format!(
@@ -111,12 +120,12 @@ impl Rewriter<'_> {
         let term = |term: String| Normal::Term { field: id, term: term.into_bytes() };
         let mut all: Vec<Normal> = terms.into_iter().map(term).collect();
         all.push(self.expanded(id, pattern(last))?);
-        Ok(self.and(all, vec![]))
+        Ok(self.and(all, vec![]).into())
     }
 
     /// Documents with one of these values: those of one term each in one walk.
-    fn one_of(&mut self, id: FieldId, values: &[String]) -> Result<Normal> {
-        let (mut set, mut any) = (vec![], vec![]);
+    fn one_of(&mut self, id: FieldId, values: &[String]) -> Result<Clause<Normal>> {
+        let (mut set, mut any, mut dropped) = (vec![], vec![], vec![]);
         for value in values {
             if let Some(path) = self.path(id, value)? {
                 match path.is_empty() {
@@ -128,10 +137,19 @@ impl Rewriter<'_> {
             let mut terms = self.tokens(id, value)?;
             match terms.len() {
                 1 => set.extend(terms.pop().map(String::into_bytes)),
-                _ => any.push(self.words(id, value, Shape::WORD, &Place::default())?),
+                _ => match self.words(id, value, Shape::WORD, &Place::default())? {
+                    Clause::Whole(normal) | Clause::Partial(normal, _) => any.push(normal),
+                    Clause::Dropped(why) => dropped.push(why),
+                },
             }
         }
-        self.one_of_terms(id, set, any)
+        if set.is_empty() && any.is_empty() && !dropped.is_empty() {
+            return Ok(Clause::Dropped(joined(dropped)));
+        }
+        for why in dropped {
+            self.note(format!("{why}, so it is left out"));
+        }
+        Ok(self.one_of_terms(id, set, any)?.into())
     }
 
     /// Documents with one of these terms, or that match any of the others.
@@ -184,8 +202,17 @@ impl Rewriter<'_> {
     fn one_term(&self, id: FieldId, text: &str) -> Result<Vec<u8>> {
         Ok(match &mut self.tokens(id, text)?[..] {
             [term] => std::mem::take(term).into_bytes(),
-            _ => text.to_lowercase().into_bytes(),
+            _ => self.normalized(id, text)?.into_bytes(),
         })
+    }
+
+    /// Text with its letters as the terms of a field have them.
+    pub(super) fn normalized(&self, id: FieldId, text: &str) -> Result<String> {
+        let field = self.schema.get(id);
+        match field.kind {
+            FieldKind::Text => Ok(self.analyzers.query_time(field)?.normalize(text)),
+            _ => Ok(text.to_owned()),
+        }
     }
 
     /// The terms of a text in a field.
@@ -208,7 +235,7 @@ impl TermPattern {
 }
 
 /// A pattern without separators that mean nothing in paths: at its ends, and behind another.
-fn in_paths(mut pieces: Vec<WildcardPiece>, separator: char) -> Vec<WildcardPiece> {
+pub(super) fn in_paths(mut pieces: Vec<WildcardPiece>, separator: char) -> Vec<WildcardPiece> {
     let (separator, escape) = (WildcardPiece::Char(separator), WildcardPiece::Char('\\'));
     let mut is_escaped = false;
     // As if one stood before the pattern.
@@ -224,15 +251,6 @@ fn in_paths(mut pieces: Vec<WildcardPiece>, separator: char) -> Vec<WildcardPiec
         pieces.pop();
     }
     pieces
-}
-
-/// A piece as it is in the terms of a text field.
-fn in_case(piece: WildcardPiece, is_text: bool) -> impl Iterator<Item = WildcardPiece> {
-    let (other, chars) = match piece {
-        WildcardPiece::Char(c) if is_text => (None, Some(c.to_lowercase())),
-        other => (Some(other), None),
-    };
-    other.into_iter().chain(chars.into_iter().flatten().map(WildcardPiece::Char))
 }
 
 impl Query {

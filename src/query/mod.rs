@@ -97,8 +97,10 @@ mod at;
 mod build;
 mod caret;
 mod copies;
+mod cut;
 mod expand;
 mod lexer;
+mod literals;
 mod parser;
 mod phrase;
 mod phrase_of;
@@ -131,7 +133,7 @@ pub use phrase::{
 pub use phrase_of::PhrasePart;
 pub use print::escape;
 pub use rewrite::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
-pub(crate) use rewrite::{Normal, rewrite};
+pub(crate) use rewrite::{Normal, is_required, joined_words, rewrite};
 pub(crate) use scoring::{CombinedField, Scored, ScoringOptions, scoring};
 pub use weight::{Boost, Score, Tie};
 

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::phrase_of::Placed;
-use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::rewrite::{Clause, Normal, Rewriter, located, nothing, shortened};
 use super::{Place, Proximity, Query};
 use crate::analysis::{PlacedTerm, Slot, phrases};
 use crate::error::{Error, Result};
@@ -191,39 +191,40 @@ impl Rewriter<'_> {
         text: &str,
         shape: Shape,
         place: &Place,
-    ) -> Result<Normal> {
+    ) -> Result<Clause<Normal>> {
         let field = self.schema.get(id);
         if field.kind.is_typed() {
             self.count_terms(1, place)?;
-            return match shape.prefix {
-                true => self.typed(id, &Query::prefix(text)),
-                false => self.typed_value(id, text, place),
+            let normal = match shape.prefix {
+                true => self.typed(id, &Query::prefix(text))?,
+                false => self.typed_value(id, text, place)?,
             };
+            return Ok(normal.into());
         }
         if !field.kind.is_text() {
             self.count_terms(1, place)?;
             if shape.prefix {
-                return self.word(id, self.as_in_terms(id, text, true), true);
+                return Ok(self.word(id, self.as_in_terms(id, text, true), true)?.into());
             }
             let path = self.path(id, text).map_err(|error| located(&place.text, error))?;
-            return match path {
-                Some(path) if path.is_empty() => Ok(Normal::Exists(id)),
-                path => self.word(id, path.unwrap_or_else(|| text.to_owned()), false),
-            };
+            return Ok(match path {
+                Some(path) if path.is_empty() => Normal::Exists(id).into(),
+                path => self.word(id, path.unwrap_or_else(|| text.to_owned()), false)?.into(),
+            });
         }
         if self.has_room_for_terms()
             && let Some(term) = self.analyzers.plain_word(field, text)
         {
             self.count_terms(1, place)?;
-            return self.word(id, term, shape.prefix);
+            return Ok(self.word(id, term, shape.prefix)?.into());
         }
         let readings = self.readings(id, text, shape, place)?;
         self.count_terms(readings.iter().map(Vec::len).sum(), place)?;
         if readings.iter().all(Vec::is_empty) {
             if shape.prefix && text.is_empty() {
-                return self.word(id, String::new(), true);
+                return Ok(self.word(id, String::new(), true)?.into());
             }
-            return Ok(self.no_words(id, text));
+            return Ok(Clause::Dropped(self.no_words(id, text)));
         }
         let several = readings.iter().any(|reading| reading.len() > 1);
         if several && field.detail.has_positions() {
@@ -251,7 +252,7 @@ impl Rewriter<'_> {
         }
         let any = readings.into_iter().map(|reading| self.reading(id, reading, shape, place));
         let any = any.collect::<Result<Vec<_>>>()?;
-        Ok(self.or(any))
+        Ok(self.or(any).into())
     }
 
     /// Every way to read a text: its terms by position.
@@ -264,14 +265,18 @@ impl Rewriter<'_> {
     ) -> Result<Vec<Vec<PlacedTerm>>> {
         let field = self.schema.get(id);
         // The beginning of a word is no word that a rule could be about.
-        if self.analyzers.synonyms_of(field).is_some() && !shape.prefix {
+        let stands_for_others = !shape.prefix && !self.is_together(id);
+        if self.analyzers.synonyms_of(field).is_some() && stands_for_others {
             let slots = self.analyzers.query_slots(field, text)?;
             let readings =
                 phrases(&slots, READINGS_MAX).map_err(|error| located(&place.text, error))?;
             self.note_synonyms(id, &slots, text);
             return Ok(readings);
         }
-        Ok(vec![self.analyzers.query_terms(field, text)?])
+        Ok(vec![match shape.prefix {
+            true => self.analyzers.pattern_terms(field, text)?,
+            false => self.analyzers.query_terms(field, text)?,
+        }])
     }
 
     fn note_synonyms(&mut self, id: FieldId, slots: &[Slot], text: &str) {
@@ -288,7 +293,7 @@ impl Rewriter<'_> {
     }
 
     /// What the terms of one reading mean.
-    fn reading(
+    pub(super) fn reading(
         &mut self,
         id: FieldId,
         mut terms: Vec<PlacedTerm>,
@@ -345,8 +350,9 @@ impl Rewriter<'_> {
         })
     }
 
-    fn no_words(&mut self, id: FieldId, text: &str) -> Normal {
-        let reason = format!(
+    /// Why nothing of a text can be found in a field.
+    pub(super) fn no_words(&self, id: FieldId, text: &str) -> String {
+        format!(
             "'{}' has {} to find in '{}'",
             shortened(text),
             match text.contains(char::is_alphanumeric) {
@@ -354,12 +360,10 @@ impl Rewriter<'_> {
                 false => "no letter or digit",
             },
             self.schema.get(id).name
-        );
-        self.note(format!("{reason}, so it matches nothing"));
-        Normal::Nothing { reason }
+        )
     }
 }
 
-fn spelled(terms: &[PlacedTerm]) -> String {
+pub(super) fn spelled(terms: &[PlacedTerm]) -> String {
     terms.iter().map(|at| &*at.term).collect::<Vec<_>>().join(" ")
 }

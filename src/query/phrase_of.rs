@@ -4,11 +4,11 @@
 //! patterns are meant, a phrase is written word by word: each is analyzed by itself, and what the
 //! analyzer leaves out keeps its place. Synonyms are not looked up.
 
-use super::rewrite::{Normal, Rewriter, located, nothing, shortened};
+use super::rewrite::{Clause, Normal, Rewriter, located, nothing, shortened};
 use super::{Fuzziness, Place, Proximity, Query};
 use crate::analysis::PlacedTerm;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expansion::{Expansion, TermPattern};
+use crate::expansion::{Expansion, TermPattern, WildcardPiece};
 use crate::ids::FieldId;
 use crate::limits;
 use crate::schema::Field;
@@ -125,7 +125,17 @@ impl Placed {
         self.terms.len() + self.open.len()
     }
 
-    fn push_open(&mut self, pattern: TermPattern) -> Result<()> {
+    /// Where the next word stands.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Moves on to where the next word stands.
+    pub(super) fn end_at(&mut self, end: u32) {
+        self.end = self.end.max(end);
+    }
+
+    pub(super) fn push_open(&mut self, pattern: TermPattern) -> Result<()> {
         self.open.push((self.end, Expansion::new(pattern)?));
         self.end = self.end.saturating_add(1);
         Ok(())
@@ -140,7 +150,7 @@ impl Rewriter<'_> {
         parts: &[PhrasePart],
         proximity: Proximity,
         place: &Place,
-    ) -> Result<Normal> {
+    ) -> Result<Clause<Normal>> {
         self.in_each_field(field, "PHRASE […]", place, |this, field| {
             this.phrase_in(field, parts, proximity, place)
                 .map_err(|error| located(&place.text, error))
@@ -153,23 +163,19 @@ impl Rewriter<'_> {
         parts: &[PhrasePart],
         proximity: Proximity,
         place: &Place,
-    ) -> Result<Normal> {
+    ) -> Result<Clause<Normal>> {
         let field = self.schema.get(id);
         if !field.kind.is_text() {
             let name = &field.name;
             let reason =
                 format!("values of '{name}' are not cut into words, so no PHRASE is in it");
             self.note(reason.clone());
-            return Ok(nothing(reason));
+            return Ok(nothing(reason).into());
         }
         let mut placed = Placed::default();
         for part in parts {
             self.place_part(id, part, &mut placed)?;
-            let most = limits::current().phrase_patterns;
-            if placed.open.len() > most {
-                let (what, name) = ("reading a phrase of patterns", "PHRASE_PATTERNS_MAX");
-                return Err(Error::limit_reached(what, name, most, "patterns", None));
-            }
+            self.check_patterns(&placed)?;
         }
         self.count_terms(placed.len(), place)?;
         if placed.len() > 1 && !field.detail.has_positions() {
@@ -179,11 +185,19 @@ impl Rewriter<'_> {
             ));
         }
         if placed.len() == 0 {
-            let reason = format!("PHRASE has no word to find in '{}'", field.name);
-            self.note(format!("{reason}, so it matches nothing"));
-            return Ok(nothing(reason));
+            return Ok(Clause::Dropped(format!("PHRASE has no word to find in '{}'", field.name)));
         }
-        self.phrase(id, placed, proximity, place)
+        Ok(self.phrase(id, placed, proximity, place)?.into())
+    }
+
+    /// Refuses a phrase of too many patterns.
+    pub(super) fn check_patterns(&self, placed: &Placed) -> Result<()> {
+        let most = limits::current().phrase_patterns;
+        if placed.open.len() > most {
+            let (what, name) = ("reading a phrase of patterns", "PHRASE_PATTERNS_MAX");
+            return Err(Error::limit_reached(what, name, most, "patterns", None));
+        }
+        Ok(())
     }
 
     /// Places what a part of a phrase stands for behind what there is.
@@ -195,6 +209,13 @@ impl Rewriter<'_> {
             }
             Query::Prefix { text, .. } if text.is_empty() => {
                 placed.push_open(TermPattern::Prefix(vec![]))
+            }
+            Query::Prefix { text, .. } if self.is_cut_off(id, text)? => {
+                let pieces = WildcardPiece::beginning(text);
+                self.place_wildcard(id, &pieces, placed)
+            }
+            Query::Wildcard { pattern, .. } => {
+                self.place_wildcard(id, &WildcardPiece::parse(pattern), placed)
             }
             Query::Prefix { text, .. } => self.place_words(
                 id,
@@ -228,13 +249,11 @@ impl Rewriter<'_> {
         placed: &mut Placed,
     ) -> Result<()> {
         let field = self.schema.get(id);
-        let mut terms = self.analyzers.query_terms(field, text)?;
-        if let (Some(pattern), []) = (pattern, &terms[..])
-            && text.contains(char::is_alphanumeric)
-        {
-            // A stop word stands for others all the same.
-            return placed.push_open(pattern(text.to_lowercase()));
-        }
+        // Where the last word stands for others, it does so even where it is a stop word.
+        let mut terms = match pattern {
+            Some(_) => self.analyzers.pattern_terms(field, text)?,
+            None => self.analyzers.query_terms(field, text)?,
+        };
         let (start, span) = (placed.end, self.span(field, text, &terms)?);
         let last = terms.last().map(|last| start.saturating_add(last.position));
         if let (Some(pattern), Some(last)) = (pattern, last) {

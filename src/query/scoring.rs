@@ -9,7 +9,7 @@
 
 use super::Query;
 use super::phrase::PhraseSpec;
-use super::rewrite::{Normal, Rewriter};
+use super::rewrite::{Clause, Group, Normal, Rewriter, Settled};
 use crate::analysis::Analyzers;
 use crate::error::Result;
 use crate::expansion::Expansion;
@@ -60,7 +60,12 @@ pub(crate) fn scoring(
     super::rewrite::check_size(query)?;
     let rewriter = Rewriter::new(schema, analyzers);
     let mut builder = Builder { rewriter, options, scopes: vec![] };
-    builder.scored(query, 1.0)
+    Ok(match builder.scored(query, 1.0)? {
+        Clause::Whole(scored) | Clause::Partial(scored, _) => scored,
+        Clause::Dropped(reason) => {
+            Scored::Constant { matching: Normal::Nothing { reason }, score: 0.0 }
+        }
+    })
 }
 
 /// What is the same for all of a query.
@@ -85,18 +90,20 @@ struct Scope {
 }
 
 impl Builder<'_> {
-    fn scored(&mut self, query: &Query, boost: f32) -> Result<Scored> {
+    fn scored(&mut self, query: &Query, boost: f32) -> Result<Clause<Scored>> {
         Ok(match query {
-            Query::And(all) => sum(self.all(all, boost)?, vec![], vec![], 0),
-            Query::Or(any) => sum(vec![], self.all(any, boost)?, vec![], 1),
+            Query::And(all) => group_sum(Group::all(self.required(all, boost)?)),
+            Query::Or(any) if !any.is_empty() => group_sum(Group::any(self.all(any, boost)?)),
             Query::Group { must, should, must_not, minimum } => {
-                let minimum = minimum.unwrap_or(u32::from(must.is_empty() && !should.is_empty()));
-                let must_not = must_not.iter().map(|query| self.rewriter.query(query));
+                let must_not = must_not.iter().map(|query| self.rewriter.clause(query));
                 let must_not = must_not.collect::<Result<_>>()?;
-                sum(self.all(must, boost)?, self.all(should, boost)?, must_not, minimum)
+                let must = self.side_by_side(must, boost, true, None)?;
+                let should = self.side_by_side(should, boost, false, *minimum)?;
+                let should = should.into_iter().map(|(clause, _)| clause).collect();
+                group_sum(Group { must, should, must_not, minimum: *minimum })
             }
-            Query::DisMax { any, tie } => {
-                Scored::Max { any: self.all(any, boost)?, tie: tie.get() }
+            Query::DisMax { any, tie } if !any.is_empty() => {
+                best_of(self.all(any, boost)?, tie.get())
             }
             Query::Boost { query, boost: factor } => {
                 self.scored(query, finite(boost * factor.get()))?
@@ -104,7 +111,8 @@ impl Builder<'_> {
             Query::ConstantScore { query, score } => {
                 self.constant(query, finite(boost * score.get()))?
             }
-            Query::Not(_) | Query::Nothing => self.constant(query, 0.0)?,
+            Query::Or(_) => Clause::Whole(sum(vec![], vec![], vec![], 1)),
+            Query::DisMax { .. } | Query::Not(_) | Query::Nothing => self.constant(query, 0.0)?,
             Query::All | Query::Exists { .. } => self.constant(query, boost)?,
             Query::Fields { fields, combined, query } => {
                 let weights = fields.iter().map(|(_, boost)| boost.get());
@@ -117,25 +125,76 @@ impl Builder<'_> {
                 result?
             }
             leaf => {
-                let matching = self.rewriter.query(leaf)?;
                 let names_field = names_field(leaf);
-                match self.scopes.last().filter(|scope| scope.combined && !names_field) {
-                    Some(scope) => match scope.words(&matching, boost) {
-                        Some(combined) => combined,
-                        None => self.matched(matching, boost, names_field),
-                    },
-                    None => self.matched(matching, boost, names_field),
-                }
+                self.rewriter.clause(leaf)?.map(|matching| self.leaf(matching, boost, names_field))
             }
         })
     }
 
-    fn all(&mut self, queries: &[Query], boost: f32) -> Result<Vec<Scored>> {
+    fn all(&mut self, queries: &[Query], boost: f32) -> Result<Vec<Clause<Scored>>> {
         queries.iter().map(|query| self.scored(query, boost)).collect()
     }
 
-    fn constant(&mut self, query: &Query, score: f32) -> Result<Scored> {
-        Ok(Scored::Constant { matching: self.rewriter.query(query)?, score })
+    /// Clauses that must match, and whether each only filters.
+    fn required(&mut self, must: &[Query], boost: f32) -> Result<Vec<(Clause<Scored>, bool)>> {
+        must.iter().map(|query| Ok((self.scored(query, boost)?, query.is_filter()))).collect()
+    }
+
+    /// Clauses side by side with those that are read together as one: it scores as the best of its readings.
+    fn side_by_side(
+        &mut self,
+        group: &[Query],
+        boost: f32,
+        are_required: bool,
+        minimum: Option<u32>,
+    ) -> Result<Vec<(Clause<Scored>, bool)>> {
+        let (mut clauses, mut at) = (vec![], 0);
+        for joined in self.rewriter.joined(group)? {
+            clauses.append(&mut self.required(&group[at..joined.words.start], boost)?);
+            at = joined.words.end;
+            let written = &group[joined.words.clone()];
+            let names_field = written.first().is_some_and(names_field);
+            self.rewriter.enter_joined(&joined);
+            let words = self.required(self.rewriter.kept(written), boost);
+            self.rewriter.leave_joined();
+            let words = words?;
+            if minimum.is_some_and(|minimum| minimum > 1) {
+                // They count for each of the words, and so for all of these once.
+                let others = self.leaf(joined.others, boost / written.len() as f32, names_field);
+                let mut words = words.into_iter();
+                for _ in written {
+                    let either = words.next().map(|word| word.0).into_iter();
+                    let either = either.chain([Clause::Whole(others.clone())]);
+                    clauses.push((best_of(either.collect(), 0.0), false));
+                }
+                continue;
+            }
+            let own = match (words.is_empty(), are_required) {
+                (true, _) => None,
+                (false, true) => Some(group_sum(Group::all(words))),
+                (false, false) => {
+                    let words = words.into_iter().map(|word| word.0).collect();
+                    Some(group_sum(Group::any(words)))
+                }
+            };
+            let others = Clause::Whole(self.leaf(joined.others, boost, names_field));
+            clauses.push((best_of(own.into_iter().chain([others]).collect(), 0.0), false));
+        }
+        clauses.append(&mut self.required(&group[at..], boost)?);
+        Ok(clauses)
+    }
+
+    fn constant(&mut self, query: &Query, score: f32) -> Result<Clause<Scored>> {
+        Ok(self.rewriter.clause(query)?.map(|matching| Scored::Constant { matching, score }))
+    }
+
+    /// What a leaf adds: as one word in fields that are combined, else each term by itself.
+    fn leaf(&self, matching: Normal, boost: f32, names_field: bool) -> Scored {
+        let combined = self.scopes.last().filter(|scope| scope.combined && !names_field);
+        match combined.and_then(|scope| scope.words(&matching, boost)) {
+            Some(combined) => combined,
+            None => self.matched(matching, boost, names_field),
+        }
     }
 
     /// What a leaf stands for: terms, each by itself, of the fields that it names or of the default ones.
@@ -216,6 +275,30 @@ impl Scope {
 /// Whether a leaf says itself in which field it is meant.
 fn names_field(leaf: &Query) -> bool {
     leaf.field_of_terms().is_none_or(Option::is_some)
+}
+
+/// The best of what is left of some alternatives.
+fn best_of(any: Vec<Clause<Scored>>, tie: f32) -> Clause<Scored> {
+    Group::any(any).settle(|_| {}).map(|mut settled| match settled.should.len() {
+        1 => settled.should.remove(0),
+        _ => Scored::Max { any: settled.should, tie },
+    })
+}
+
+/// The sum of what is left of clauses side by side.
+fn group_sum(group: Group<Scored>) -> Clause<Scored> {
+    group.settle(|_| {}).map(|settled| {
+        let Settled { mut must, mut should, minimum, scored, must_not } = settled;
+        match minimum {
+            0 => should.extend(scored),
+            _ if scored.is_empty() => {}
+            _ => {
+                must.push(sum(vec![], should, vec![], minimum));
+                return sum(must, scored, must_not, 0);
+            }
+        }
+        sum(must, should, must_not, minimum)
+    })
 }
 
 /// A sum with no sum inside that could as well be part of it, and every term once: asking twice for a word

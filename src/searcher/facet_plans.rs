@@ -210,9 +210,13 @@ impl SearchBuilder<'_> {
     fn facet_plan(&self, segments: &[SegmentPlan<'_>], request: &Facet) -> Result<FacetPlan> {
         let field = self.field(&request.field)?;
         let (values, method) = match &request.what {
-            FacetWhat::Values(options) => {
-                (options.wanted(self.searcher.schema().get(field))?, options.method)
-            }
+            FacetWhat::Values(options) => (
+                options.wanted(
+                    self.searcher.schema().get(field),
+                    &self.searcher.0.setting.analyzers,
+                )?,
+                options.method,
+            ),
             _ => {
                 let order = FacetOrder::Count;
                 (ValuesWanted { limit: 0, order, minimum: 1, filter: None }, None)

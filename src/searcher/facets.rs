@@ -181,7 +181,7 @@ impl SearchBuilder<'_> {
                         return wrong("a field of texts or keywords, whose values can be filtered");
                     }
                     let is_selected = self.is_selected(&facet.field);
-                    let values = options.wanted(of_schema)?;
+                    let values = options.wanted(of_schema, &self.searcher.0.setting.analyzers)?;
                     terms.push(FacetWanted { field, values, method, is_selected });
                 }
                 FacetWhat::Ranges(ranges) if kind == FieldKind::Ip => match of_schema.column {
@@ -287,7 +287,10 @@ impl SearchBuilder<'_> {
                 let plan = match plan {
                     Some(plan) => plan,
                     None => {
-                        let (values, method) = (options.wanted(of_schema)?, options.method);
+                        let (values, method) = (
+                            options.wanted(of_schema, &self.searcher.0.setting.analyzers)?,
+                            options.method,
+                        );
                         wanted = FacetPlan::within(
                             segments,
                             &FacetWanted { field, values, method, is_selected: false },

@@ -2,6 +2,7 @@
 
 use super::facet::{Facet, FacetWhat, Within};
 use super::ranges::{FacetRange, Ranges};
+use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expansion::TermFilter;
 use crate::plan::{FacetMethod, FacetOrder, ValuesWanted};
@@ -203,14 +204,23 @@ impl ValueOptions {
     ///
     /// A query error for what is no regular expression, a limit error for one that would take too much memory, a usage error for
     /// an end of a range that is no value of the field, for a path to look below that is none, or in a field of another kind.
-    pub(super) fn wanted(&self, field: &Field) -> Result<ValuesWanted> {
+    pub(super) fn wanted(&self, field: &Field, analyzers: &Analyzers) -> Result<ValuesWanted> {
         let ValueOptions { limit, order, minimum, .. } = *self;
+        // Values of a text field are its terms, whose letters are as its analyzer leaves them.
+        let analyzer = match field.kind {
+            FieldKind::Text if self.has_texts() => Some(analyzers.index_time(field)?),
+            _ => None,
+        };
+        let normal = |text: &str| match &analyzer {
+            Some(analyzer) => analyzer.normalize(text),
+            None => text.to_owned(),
+        };
         let mut filter = match (&self.under, field.kind) {
             (None, FieldKind::Path { separator }) => {
                 let prefix = value::canonical_path_prefix(&self.prefix, separator);
                 TermFilter::default().with_prefix(&prefix)
             }
-            (None, _) => TermFilter::default().with_prefix(&self.prefix),
+            (None, _) => TermFilter::default().with_prefix(&normal(&self.prefix)),
             (Some(path), FieldKind::Path { separator }) => {
                 let wrong = |expected, found: &str| {
                     Error::new(ErrorKind::Usage, "counting what is below a path")
@@ -236,7 +246,7 @@ impl ValueOptions {
         filter = filter.with_patterns_of(self.compiled.or_make(|| {
             let none = TermFilter::default();
             let matching = self.matching.iter().try_fold(none, |all, it| all.with_regex(it))?;
-            self.containing.iter().try_fold(matching, |all, it| all.with_text(it))
+            self.containing.iter().try_fold(matching, |all, it| all.with_text(&normal(it)))
         })?);
         if let Some(range) = &self.between {
             let Ranges { codes, .. } = Ranges::of(field, std::slice::from_ref(range))?;
@@ -257,6 +267,11 @@ impl ValueOptions {
     pub(super) fn is_filtered(&self) -> bool {
         !(self.prefix.is_empty() && self.containing.is_empty() && self.matching.is_empty())
             || self.under.is_some()
+    }
+
+    /// Whether values must begin with or contain some text.
+    fn has_texts(&self) -> bool {
+        !(self.prefix.is_empty() && self.containing.is_empty())
     }
 
     /// For people, what is not as it is by default.
@@ -349,7 +364,7 @@ mod tests {
         let [a, b] = ["a+", "b+"].map(|regex| Facet::values("brand").matching(regex).options);
         let fresh = a.clone();
         let wants = |options: &ValueOptions, term: &[u8]| {
-            options.wanted(&field).unwrap().filter.unwrap().matches(term)
+            options.wanted(&field, &Analyzers::default()).unwrap().filter.unwrap().matches(term)
         };
         assert!(wants(&a, b"aa") && !wants(&a, b"bb") && wants(&b, b"bb"));
         assert_eq!(a, fresh);

@@ -13,7 +13,7 @@ use crate::execution::{Execution, ExecutionScratch};
 use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 use crate::ids::FieldId;
 use crate::plan::{self, Goal, PlanOptions, PlanScratch, Total};
-use crate::query::{self, Normal, Query};
+use crate::query::{self, Boost, Normal, Query};
 use std::collections::BTreeSet;
 
 /// Sets of conditions that are tried before it is settled for one that is irreducible; all sets of 12 conditions.
@@ -78,8 +78,15 @@ impl SearchBuilder<'_> {
     pub(super) fn why_empty_trying(&self, sets_max: usize) -> Result<WhyEmpty> {
         let (searcher, query) = (self.searcher, self.query());
         let matches = searcher.n_matching(&query)?;
-        let mut clauses = vec![];
-        take_apart(&query, false, &|query| query, &mut clauses);
+        let mut parts = Parts { searcher, clauses: vec![] };
+        parts
+            .take_apart(&query, Around { excludes: false, within: &|query| query, fields: None })?;
+        let mut clauses = parts.clauses;
+        // Where nothing is left of the query, each condition may be why.
+        let analyzers = &searcher.0.setting.analyzers;
+        if query::is_required(&query, false, searcher.schema(), analyzers)? {
+            searcher.retain_required(&mut clauses)?;
+        }
         let mut why = WhyEmpty {
             query: query.to_string(),
             documents: searcher.n_docs(),
@@ -98,55 +105,85 @@ impl SearchBuilder<'_> {
     }
 }
 
-/// Splits a query into conditions that must hold together; `within` puts around each what stood around the query.
-fn take_apart(
-    query: &Query,
+/// Takes a query apart into conditions that must hold together.
+struct Parts<'s> {
+    searcher: &'s Searcher,
+    clauses: Vec<Clause>,
+}
+
+/// What stood around a query: the default fields that it has.
+#[derive(Clone, Copy)]
+struct Around<'a> {
     excludes: bool,
-    within: &dyn Fn(Query) -> Query,
-    out: &mut Vec<Clause>,
-) {
-    match query {
-        Query::Boost { query, .. } | Query::ConstantScore { query, .. } => {
-            take_apart(query, excludes, within, out);
-        }
-        Query::Fields { fields, combined, query } => {
-            let inside = |query: Query| {
-                within(Query::Fields {
-                    fields: fields.clone(),
-                    combined: *combined,
-                    query: Box::new(query),
-                })
-            };
-            take_apart(query, excludes, &inside, out);
-        }
-        Query::Not(query) => take_apart(query, !excludes, within, out),
-        Query::And(all) if !excludes => {
-            all.iter().for_each(|part| take_apart(part, false, within, out));
-        }
-        // What matches neither does not match either.
-        Query::Or(any) | Query::DisMax { any, .. } if excludes || any.len() == 1 => {
-            any.iter().for_each(|part| take_apart(part, excludes, within, out));
-        }
-        Query::Group { must, should, must_not, minimum } if !excludes => {
-            must.iter().for_each(|part| take_apart(part, false, within, out));
-            let is_one_needed = minimum.is_none() && must.is_empty() && !should.is_empty();
-            match (&should[..], minimum) {
-                ([only], None) if is_one_needed => take_apart(only, false, within, out),
-                (_, Some(1..)) => {
-                    let (must, must_not) = (vec![], vec![]);
-                    let group =
-                        Query::Group { must, should: should.clone(), must_not, minimum: *minimum };
-                    out.push(Clause { query: within(group), excludes: false });
-                }
-                (any, None) if is_one_needed => {
-                    let any = Query::any_of(any.iter().cloned());
-                    out.push(Clause { query: within(any), excludes: false });
-                }
-                _ => {}
+    /// Puts around a part of the query what stood around the query.
+    within: &'a dyn Fn(Query) -> Query,
+    fields: Option<&'a [(String, Boost)]>,
+}
+
+impl Parts<'_> {
+    fn take_apart(&mut self, query: &Query, around: Around<'_>) -> Result<()> {
+        let Around { excludes, within, .. } = around;
+        let not = Around { excludes: true, ..around };
+        match query {
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => {
+                self.take_apart(query, around)?;
             }
-            must_not.iter().for_each(|part| take_apart(part, true, within, out));
+            Query::Fields { fields, combined, query } => {
+                let inside = |query: Query| {
+                    within(Query::Fields {
+                        fields: fields.clone(),
+                        combined: *combined,
+                        query: Box::new(query),
+                    })
+                };
+                let fields = Some(&fields[..]);
+                self.take_apart(query, Around { within: &inside, fields, ..around })?;
+            }
+            Query::Not(query) => {
+                self.take_apart(query, Around { excludes: !excludes, ..around })?;
+            }
+            Query::And(all) if !excludes => self.all(all, around)?,
+            // What matches neither does not match either.
+            Query::Or(any) | Query::DisMax { any, .. } if excludes || any.len() == 1 => {
+                self.all(any, around)?;
+            }
+            Query::Group { must, should, must_not, minimum } if !excludes => {
+                self.side_by_side(must, around)?;
+                let is_one_needed = minimum.is_none() && must.is_empty() && !should.is_empty();
+                match (&should[..], minimum) {
+                    ([only], None) if is_one_needed => self.take_apart(only, around)?,
+                    (_, Some(1..)) => self.push(&[], should, *minimum, around),
+                    (_, None) if is_one_needed => self.push(&[], should, None, around),
+                    _ => {}
+                }
+                self.all(must_not, not)?;
+            }
+            other => self.clauses.push(Clause { query: within(other.clone()), excludes }),
         }
-        other => out.push(Clause { query: within(other.clone()), excludes }),
+        Ok(())
+    }
+
+    fn all(&mut self, parts: &[Query], around: Around<'_>) -> Result<()> {
+        parts.iter().try_for_each(|part| self.take_apart(part, around))
+    }
+
+    /// Clauses that must match; words that are read together are one condition.
+    fn side_by_side(&mut self, must: &[Query], around: Around<'_>) -> Result<()> {
+        let (schema, analyzers) = (self.searcher.schema(), &self.searcher.0.setting.analyzers);
+        let mut at = 0;
+        for joined in query::joined_words(must, around.fields, schema, analyzers)? {
+            self.all(&must[at..joined.words.start], around)?;
+            at = joined.words.end;
+            self.push(&must[joined.words], &[], None, around);
+        }
+        self.all(&must[at..], around)
+    }
+
+    /// Adds clauses side by side as one condition.
+    fn push(&mut self, must: &[Query], should: &[Query], minimum: Option<u32>, around: Around<'_>) {
+        let (must, should) = (must.to_vec(), should.to_vec());
+        let group = Query::Group { must, should, must_not: vec![], minimum };
+        self.clauses.push(Clause { query: (around.within)(group), excludes: false });
     }
 }
 
@@ -164,6 +201,20 @@ fn together<'c>(clauses: impl Iterator<Item = &'c Clause>) -> Query {
 }
 
 impl Searcher {
+    /// Leaves out the conditions that are not required beside others, because analyzers leave nothing of them.
+    fn retain_required(&self, clauses: &mut Vec<Clause>) -> Result<()> {
+        let analyzers = &self.0.setting.analyzers;
+        let required = |clause: &Clause| {
+            query::is_required(&clause.query, clause.excludes, self.schema(), analyzers)
+        };
+        let required: Vec<bool> = clauses.iter().map(required).collect::<Result<_>>()?;
+        if required.contains(&true) {
+            let mut required = required.into_iter();
+            clauses.retain(|_| required.next().unwrap_or_default());
+        }
+        Ok(())
+    }
+
     /// How many documents match, in the time and memory that the caller allows.
     fn n_matching(&self, query: &Query) -> Result<u64> {
         let mut execution = self.execution(query, &PlanOptions::default())?;
@@ -259,8 +310,16 @@ impl Searcher {
             matches_without: self.n_matching(&together(others.map(|(_, clause)| clause)))?,
             ..EmptyClause::default()
         };
-        if explained.matches == 0 && !clause.excludes {
-            let analyzers = &self.0.setting.analyzers;
+        let analyzers = &self.0.setting.analyzers;
+        if explained.matches == 0 && clause.excludes {
+            // It excludes nothing, because nothing is left of it: no document is to blame.
+            if !query::is_required(&clause.query, true, self.schema(), analyzers)?
+                && let Normal::Nothing { reason } =
+                    query::rewrite(&meant, self.schema(), analyzers)?.normal
+            {
+                explained.reason = Some(reason);
+            }
+        } else if explained.matches == 0 {
             let normal = query::rewrite(&clause.query, self.schema(), analyzers)?.normal;
             self.name_missing(&normal, &mut explained)?;
         }

@@ -161,7 +161,10 @@ impl SearchBuilder<'_> {
             let plan = match &facet.what {
                 FacetWhat::Values(options) => {
                     let (field, method) = (self.field(&facet.field)?, options.method);
-                    let values = options.wanted(self.searcher.schema().get(field))?;
+                    let values = options.wanted(
+                        self.searcher.schema().get(field),
+                        &self.searcher.0.setting.analyzers,
+                    )?;
                     let wanted = FacetWanted { field, values, method, is_selected: false };
                     Some(FacetPlan::within(segments, &wanted, self.searcher.costs())?)
                 }

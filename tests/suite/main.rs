@@ -12,6 +12,7 @@ mod cli_values;
 mod collections;
 mod collapse;
 mod creating;
+mod cut_patterns;
 mod deadlines;
 mod deletes;
 mod disk_full;
@@ -30,11 +31,13 @@ mod functions;
 mod golden;
 #[path = "../heap/mod.rs"]
 mod heap;
+mod highlights;
 mod inspect;
 #[cfg(all(unix, feature = "cli"))]
 mod interrupted;
 mod lenient;
 mod limits;
+mod left_out;
 mod live;
 mod merging;
 mod mishaps;
@@ -62,5 +65,6 @@ mod typed;
 mod why;
 mod windows;
 mod why_empty;
+mod word_synonyms;
 #[cfg(feature = "zones")]
 mod zones;

@@ -214,7 +214,9 @@ fn what_a_condition_looks_for_in_vain_is_named() {
     let contradiction = why("paris AND NOT paris");
     assert_eq!(contradiction.conflict, [0, 1]);
     assert_eq!(contradiction.clauses[1].clause, "NOT paris");
-    let reason = why("\"--\" AND paris");
+    // A condition of which nothing is left is none, unless there is no other.
+    assert_eq!(why("\"--\" AND paris AND never").clauses.len(), 2);
+    let reason = why("\"--\" AND \"…\"");
     assert!(reason.clauses[0].reason.as_ref().unwrap().contains("no letter or digit"), "{reason}");
     let in_fields = why("{text tag}:(paris AND never) -london");
     let texts: Vec<_> = in_fields.clauses.iter().map(|clause| &*clause.clause).collect();

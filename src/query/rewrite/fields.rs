@@ -1,6 +1,7 @@
 //! The fields that a clause means: its own, or the default fields where it stands.
 
-use super::{Rewriter, located};
+use super::clause::joined;
+use super::{Clause, Rewriter, located};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
 use crate::query::{Boost, Normal, Place};
@@ -49,18 +50,24 @@ impl Rewriter<'_> {
         Ok(())
     }
 
+    /// The fields of words that name none.
+    pub(super) fn default_fields(&self) -> &[FieldId] {
+        self.fields.last().map_or(self.schema.default_field_ids(), Vec::as_slice)
+    }
+
     pub(in crate::query) fn pop_fields(&mut self) {
         self.fields.pop();
     }
 
-    /// What `meaning` says of one field, or of all default fields as alternatives.
+    /// What `meaning` says of one field, or of all default fields as alternatives: in part, where some of them have
+    /// nothing of it.
     pub(in crate::query) fn in_each_field(
         &mut self,
         field: Option<&str>,
         text: &str,
         place: &Place,
-        mut meaning: impl FnMut(&mut Self, FieldId) -> Result<Normal>,
-    ) -> Result<Normal> {
+        mut meaning: impl FnMut(&mut Self, FieldId) -> Result<Clause<Normal>>,
+    ) -> Result<Clause<Normal>> {
         if let Some(name) = field {
             let field = self.field(name, place)?;
             return meaning(self, field);
@@ -76,9 +83,28 @@ impl Rewriter<'_> {
                 .found(format!("'{text}' alone"))
                 .hint(format!("name one of {}", self.schema.names_shown())));
         }
-        let any = fields.iter().map(|field| meaning(self, *field));
-        let any = any.collect::<Result<_>>()?;
-        Ok(self.or(any))
+        let (mut any, mut missing) = (Vec::with_capacity(fields.len()), vec![]);
+        for field in fields {
+            if !self.keeps(*field) {
+                continue;
+            }
+            match meaning(self, *field)? {
+                Clause::Whole(normal) => any.push(normal),
+                Clause::Partial(normal, why) => {
+                    any.push(normal);
+                    missing.push(why);
+                }
+                Clause::Dropped(why) => missing.push(why),
+            }
+        }
+        if any.is_empty() {
+            return Ok(Clause::Dropped(joined(missing)));
+        }
+        let normal = self.or(any);
+        Ok(match missing.is_empty() {
+            true => Clause::Whole(normal),
+            false => Clause::Partial(normal, joined(missing)),
+        })
     }
 
     pub(in crate::query) fn field(&self, name: &str, place: &Place) -> Result<FieldId> {

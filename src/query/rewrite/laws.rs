@@ -1,15 +1,20 @@
-//! What a query asked for, and what it became, match the same documents: for every document there can be
-//! with two words and two values.
+//! What a query asked for, what it became, and what is scored match the same documents: for every document there
+//! can be with two words and two values. The analyzer of one field leaves out one of the words.
 
 use super::*;
 use crate::analysis::Analyzer;
-use crate::query::{ParseOptions, Proximity, Tie, parse};
+use crate::query::{ParseOptions, Proximity, Scored, ScoringOptions, Tie, parse, scoring};
+use crate::schema::{Field, FieldKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
 fn schema() -> Schema {
-    Schema::builder().text("title").text("body").keyword("kind").build().unwrap()
+    let body = Field::new("body", FieldKind::Text).analyzer(WITHOUT_A);
+    Schema::builder().text("title").field(body).keyword("kind").build().unwrap()
 }
+
+/// Leaves out `a`.
+const WITHOUT_A: &str = "alphanumeric|lower|stop:en";
 
 /// A document as the laws see it: which words and values each field has, if it has the field.
 #[derive(Clone, Debug)]
@@ -27,7 +32,9 @@ fn universe() -> Vec<Doc> {
     ];
     let mut docs = vec![];
     for title in &texts {
-        for body in &texts[..3] {
+        for body in [&texts[0], &texts[1], &texts[3]] {
+            let body =
+                body.clone().map(|words| words.into_iter().filter(|it| *it != "a").collect());
             for kind in [None, Some(vec!["a"]), Some(vec!["a-b", "a"]), Some(vec![""])] {
                 docs.push(Doc([title.clone(), body.clone(), kind]));
             }
@@ -36,44 +43,137 @@ fn universe() -> Vec<Doc> {
     docs
 }
 
-/// What the documentation of [`Query`] says, word for word.
+/// What a clause says of a document, as the documentation of [`Query`] has it.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// Whether it matches.
+    Whole(bool),
+    /// Whether it matches in the fields that have something of it; there are others.
+    Partial(bool),
+    /// No field has anything of it.
+    Dropped,
+}
+
+use Asked::{Dropped, Partial, Whole};
+
 fn asked(query: &Query, doc: &Doc) -> bool {
-    let all = |queries: &[Query]| queries.iter().all(|query| asked(query, doc));
-    let any = |queries: &[Query]| queries.iter().any(|query| asked(query, doc));
-    let has =
-        |field: usize, term: &str| doc.0[field].as_ref().is_some_and(|terms| terms.contains(&term));
+    matches!(said(query, doc), Whole(true) | Partial(true))
+}
+
+fn said(query: &Query, doc: &Doc) -> Asked {
+    let all = |queries: &[Query]| queries.iter().map(|query| said(query, doc)).collect::<Vec<_>>();
     let at = |name: &str| schema().field_id(name).unwrap().index();
     match query {
-        Query::All => true,
-        Query::Nothing => false,
+        Query::All => Whole(true),
+        Query::Nothing => Whole(false),
         Query::Word { field, text, .. } | Query::Phrase { field, text, .. } => {
             let fields = field.as_ref().map_or(vec![0, 1], |name| vec![at(name)]);
-            fields.into_iter().any(|field| {
-                let terms = Analyzer::default().tokens(text);
-                match field {
-                    2 => has(2, text),
-                    _ if terms.is_empty() => false,
-                    _ => doc.0[field].as_ref().is_some_and(|words| {
-                        words.windows(terms.len()).any(|words| words == &terms[..])
-                    }),
-                }
-            })
+            either(fields.into_iter().map(|field| said_in(field, text, doc)).collect())
         }
-        Query::Exists { field, .. } => doc.0[at(field)].is_some(),
-        Query::And(queries) => all(queries),
-        Query::Or(queries) => any(queries),
-        Query::Not(query) => !asked(query, doc),
-        Query::DisMax { any: queries, .. } => any(queries),
-        Query::Boost { query, .. } | Query::ConstantScore { query, .. } => asked(query, doc),
-        Query::Group { must, should, must_not, minimum: Some(minimum) } => {
-            let n = should.iter().filter(|query| asked(query, doc)).count();
-            all(must) && n >= *minimum as usize && !any(must_not)
-        }
-        Query::Group { must, should, must_not, .. } => {
-            let enough = !must.is_empty() || should.is_empty() || any(should);
-            all(must) && enough && !any(must_not)
+        Query::Exists { field, .. } => Whole(doc.0[at(field)].is_some()),
+        Query::And(queries) => grouped(&with_filters(queries, doc), &[], &[], None),
+        Query::Or(any) | Query::DisMax { any, .. } if any.is_empty() => Whole(false),
+        Query::Or(any) | Query::DisMax { any, .. } => grouped(&[], &all(any), &[], None),
+        Query::Not(query) => match said(query, doc) {
+            Whole(is) | Partial(is) => Whole(!is),
+            Dropped => Dropped,
+        },
+        Query::Boost { query, .. } | Query::ConstantScore { query, .. } => said(query, doc),
+        Query::Group { must, should, must_not, minimum } => {
+            grouped(&with_filters(must, doc), &all(should), &all(must_not), *minimum)
         }
         other => unreachable!("{other:?}"),
+    }
+}
+
+fn with_filters(queries: &[Query], doc: &Doc) -> Vec<(Asked, bool)> {
+    let is_filter = |query: &Query| matches!(query, Query::ConstantScore { .. });
+    queries.iter().map(|query| (said(query, doc), is_filter(query))).collect()
+}
+
+fn said_in(field: usize, text: &str, doc: &Doc) -> Asked {
+    let words = doc.0[field].as_deref().unwrap_or_default();
+    let analyzer = match field {
+        0 => Analyzer::default(),
+        1 => Analyzer::from_spec(WITHOUT_A).unwrap(),
+        _ => return Whole(words.contains(&text)),
+    };
+    match analyzer.tokens(text) {
+        terms if terms.is_empty() => Dropped,
+        terms => Whole(words.windows(terms.len()).any(|words| words == &terms[..])),
+    }
+}
+
+/// What is said in one of several fields.
+fn either(fields: Vec<Asked>) -> Asked {
+    let is = fields.iter().any(|field| matches!(field, Whole(true)));
+    match fields.iter().filter(|field| matches!(field, Dropped)).count() {
+        0 => Whole(is),
+        n if n == fields.len() => Dropped,
+        _ => Partial(is),
+    }
+}
+
+/// Clauses side by side: written down by cases, as a group is explained to people.
+fn grouped(
+    must: &[(Asked, bool)],
+    should: &[Asked],
+    must_not: &[Asked],
+    minimum: Option<u32>,
+) -> Asked {
+    let is = |said: &Asked| matches!(said, Whole(true) | Partial(true));
+    let is_whole = |said: &&Asked| matches!(said, Whole(_));
+    let is_partial = |said: &&Asked| matches!(said, Partial(_));
+    let filters: Vec<_> = must
+        .iter()
+        .filter(|(said, is_filter)| *is_filter && is_whole(&said))
+        .map(|it| it.0)
+        .collect();
+    let required: Vec<_> = must
+        .iter()
+        .filter(|(said, is_filter)| !is_filter && is_whole(&said))
+        .map(|it| it.0)
+        .collect();
+    let optional: Vec<_> = must.iter().map(|it| it.0).filter(|said| is_partial(&said)).collect();
+    let has_words = must.iter().any(|it| !it.1);
+    let (whole, partial): (Vec<Asked>, Vec<Asked>) =
+        should.iter().filter(|said| !matches!(said, Dropped)).partition(|said| is_whole(said));
+    let excluded: Vec<_> = must_not.iter().filter(|said| !matches!(said, Dropped)).collect();
+    let n_left = required.len() + optional.len() + whole.len() + partial.len() + excluded.len();
+    let n_given = must.len() + should.len() + must_not.len();
+    let n_musts_dropped = must.iter().filter(|it| matches!(it.0, Dropped)).count();
+    if n_left == 0 && n_given > filters.len() && (filters.is_empty() || n_musts_dropped > 0) {
+        return Dropped;
+    }
+    let others = filters.iter().all(is) && !excluded.into_iter().any(is);
+    let n_matching = |any: &[Asked]| any.iter().filter(|said| is(said)).count();
+    let n_alternatives = n_matching(&whole) + n_matching(&partial);
+    let (has_required, all_required) = (!required.is_empty(), required.iter().all(is));
+    let filters_only = !filters.is_empty() && !has_words;
+    match minimum.map(|minimum| minimum as usize) {
+        // Alternatives are counted.
+        Some(minimum @ 1..) if minimum <= whole.len() || minimum > should.len() => {
+            let is_enough = n_alternatives >= minimum;
+            Whole(others && all_required && is_enough)
+        }
+        // All of those that can be required are.
+        Some(1..) if !whole.is_empty() => Whole(others && all_required && whole.iter().all(is)),
+        Some(minimum @ 1..) => {
+            let is_enough = n_alternatives >= minimum.min(partial.len());
+            if has_required || filters_only {
+                return Whole(others && all_required && is_enough);
+            }
+            let all = optional.iter().all(is);
+            let said = others && is_enough && all;
+            if optional.is_empty() && partial.is_empty() { Whole(said) } else { Partial(said) }
+        }
+        None if !has_required && !filters_only && !(whole.is_empty() && partial.is_empty()) => {
+            let said = others && (n_alternatives > 0 || optional.iter().any(is));
+            if whole.is_empty() { Partial(said) } else { Whole(said) }
+        }
+        _ if has_required || filters_only => Whole(others && all_required),
+        _ if optional.is_empty() => Whole(others),
+        _ => Partial(others && optional.iter().all(is)),
     }
 }
 
@@ -109,6 +209,27 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
         Normal::AtLeast { minimum, any } => {
             any.iter().filter(|query| matches(query, doc)).count() >= *minimum as usize
         }
+    }
+}
+
+/// Whether a document is one of those that are scored.
+fn is_scored(scored: &Scored, doc: &Doc) -> bool {
+    let is = |part: &Scored| is_scored(part, doc);
+    match scored {
+        Scored::Term { field, term, .. } => {
+            matches(&Normal::Term { field: *field, term: term.clone() }, doc)
+        }
+        Scored::Phrase { field, phrase, .. } => {
+            matches(&Normal::Phrase { field: *field, phrase: phrase.clone() }, doc)
+        }
+        Scored::Constant { matching, .. } => matches(matching, doc),
+        Scored::Sum { must, should, must_not, minimum } => {
+            must.iter().all(is)
+                && should.iter().filter(|part| is(part)).count() >= *minimum as usize
+                && !must_not.iter().any(|not| matches(not, doc))
+        }
+        Scored::Max { any, .. } => any.iter().any(is),
+        other => unreachable!("{other:?}"),
     }
 }
 
@@ -201,10 +322,13 @@ proptest! {
         let Rewritten { normal, .. } = rewrite(&query, &schema(), &Analyzers::default()).unwrap();
         prop_assert!(is_normal(&normal, true), "{:?}", normal);
         let same = parse(&query.to_string(), &ParseOptions::default()).unwrap();
+        let options = ScoringOptions::default();
+        let scored = scoring(&query, &schema(), &Analyzers::default(), options).unwrap();
         let printed = normal.display(&schema()).to_string();
         let parsed = parse(&printed, &ParseOptions::default()).unwrap();
         for doc in universe() {
             prop_assert_eq!(asked(&query, &doc), matches(&normal, &doc), "{} as {} on {:?}", query, printed, doc);
+            prop_assert_eq!(is_scored(&scored, &doc), matches(&normal, &doc), "{} scored as {:?} on {:?}", query, scored, doc);
             prop_assert_eq!(asked(&same, &doc), asked(&query, &doc), "{:?} printed {}", query, query);
             prop_assert_eq!(asked(&parsed, &doc), matches(&normal, &doc), "{} printed {}", query, printed);
         }

@@ -6,7 +6,9 @@
 //! Cost: linear in the terms, times the depth of the tree.
 
 mod algebra;
+mod clause;
 mod fields;
+mod joined;
 #[cfg(test)]
 mod laws;
 mod limits;
@@ -20,7 +22,10 @@ use crate::analysis::Analyzers;
 use crate::error::{Error, Result};
 use crate::ids::FieldId;
 use crate::schema::Schema;
+pub(in crate::query) use clause::{Clause, Group, Settled, joined};
 pub use fields::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN};
+use joined::JoinedField;
+pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
 pub(crate) use normal::Normal;
@@ -49,6 +54,26 @@ pub(crate) fn rewrite(query: &Query, schema: &Schema, analyzers: &Analyzers) -> 
     Ok(Rewritten { normal, notes: rewriter.notes })
 }
 
+/// Whether documents must meet a condition that stands beside others, or must not where it excludes: the analyzers of
+/// its fields leave something of it.
+///
+/// # Errors
+///
+/// As [`rewrite`].
+pub(crate) fn is_required(
+    query: &Query,
+    excludes: bool,
+    schema: &Schema,
+    analyzers: &Analyzers,
+) -> Result<bool> {
+    check_size(query)?;
+    Ok(match Rewriter::new(schema, analyzers).clause(query)? {
+        Clause::Whole(_) => true,
+        Clause::Partial(..) => excludes,
+        Clause::Dropped(_) => false,
+    })
+}
+
 pub(super) struct Rewriter<'a> {
     pub(super) schema: &'a Schema,
     pub(super) analyzers: &'a Analyzers,
@@ -56,51 +81,63 @@ pub(super) struct Rewriter<'a> {
     n_terms: usize,
     /// The default fields, the innermost last, where the query has its own.
     fields: Vec<Vec<FieldId>>,
+    /// The fields in which words are read together at the moment.
+    together: Vec<JoinedField>,
 }
 
 impl<'a> Rewriter<'a> {
     pub(super) fn new(schema: &'a Schema, analyzers: &'a Analyzers) -> Self {
-        Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![] }
+        Rewriter { schema, analyzers, notes: vec![], n_terms: 0, fields: vec![], together: vec![] }
     }
 }
 
 impl Rewriter<'_> {
+    /// The documents that a query means by itself: none where nothing is left of it.
     pub(super) fn query(&mut self, query: &Query) -> Result<Normal> {
+        Ok(match self.clause(query)? {
+            Clause::Whole(normal) => normal,
+            Clause::Partial(normal, why) => {
+                self.note(clause::in_other_fields(&why));
+                normal
+            }
+            Clause::Dropped(reason) => {
+                self.note(format!("{reason}, so it matches nothing"));
+                Normal::Nothing { reason }
+            }
+        })
+    }
+
+    /// What a query means as a part of another.
+    pub(super) fn clause(&mut self, query: &Query) -> Result<Clause<Normal>> {
         match query {
-            Query::All => Ok(Normal::All),
-            Query::Nothing => Ok(nothing("NOT * excludes every document")),
+            Query::All => Ok(Normal::All.into()),
+            Query::Nothing => Ok(nothing("NOT * excludes every document").into()),
             Query::Word { field, text, place } => {
-                self.clause(field.as_deref(), text, Shape::WORD, place)
+                self.text(field.as_deref(), text, Shape::WORD, place)
             }
             Query::Phrase { field, text, prefix, proximity, place } => {
                 let shape = Shape { quoted: true, prefix: *prefix, proximity: *proximity };
-                self.clause(field.as_deref(), text, shape, place)
+                self.text(field.as_deref(), text, shape, place)
             }
             Query::PhraseOf { field, parts, proximity, place } => {
                 self.phrase_of(field.as_deref(), parts, *proximity, place)
             }
-            Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?)),
-            Query::And(all) => {
-                let all = self.queries(all)?;
-                Ok(self.and(all, vec![]))
-            }
-            Query::Or(any) => {
-                let any = self.queries(any)?;
-                Ok(self.or(any))
-            }
+            Query::Exists { field, place } => Ok(Normal::Exists(self.field(field, place)?).into()),
+            Query::And(all) => self.all_of(all),
+            Query::Or(any) | Query::DisMax { any, .. } => self.any_of(any),
             Query::Not(query) => {
-                let query = self.query(query)?;
-                Ok(self.and(vec![], vec![query]))
+                let none = match self.clause(query)? {
+                    Clause::Whole(it) | Clause::Partial(it, _) => it,
+                    // What leaves nothing out by itself says nothing.
+                    dropped => return Ok(dropped),
+                };
+                Ok(self.and(vec![], vec![none]).into())
             }
             Query::Group { must, should, must_not, minimum } => {
                 self.group(must, should, must_not, *minimum)
             }
-            Query::DisMax { any, .. } => {
-                let any = self.queries(any)?;
-                Ok(self.or(any))
-            }
             // What changes scores changes no matches.
-            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.query(query),
+            Query::Boost { query, .. } | Query::ConstantScore { query, .. } => self.clause(query),
             Query::Prefix { field, .. }
             | Query::Wildcard { field, .. }
             | Query::Regex { field, .. }
@@ -109,15 +146,42 @@ impl Rewriter<'_> {
             | Query::InSet { field, .. } => self.expand(field.as_deref(), query),
             Query::Fields { fields, combined, query } => {
                 self.push_fields(fields, *combined)?;
-                let result = self.query(query);
+                let result = self.clause(query);
                 self.pop_fields();
                 result
             }
         }
     }
 
-    fn queries(&mut self, queries: &[Query]) -> Result<Vec<Normal>> {
-        queries.iter().map(|query| self.query(query)).collect()
+    /// Clauses, and whether each only filters.
+    fn clauses(&mut self, queries: &[Query]) -> Result<Vec<(Clause<Normal>, bool)>> {
+        queries.iter().map(|query| Ok((self.clause(query)?, query.is_filter()))).collect()
+    }
+
+    /// What is left of clauses side by side.
+    fn settled(&mut self, group: Group<Normal>) -> Clause<Normal> {
+        let settled = group.settle(|note| self.note(note));
+        settled.map(|Settled { must: mut all, should, minimum, must_not, .. }| {
+            match minimum {
+                0 => {}
+                1 => all.push(self.or(should)),
+                minimum => all.push(self.at_least(minimum, should)),
+            }
+            self.and(all, must_not)
+        })
+    }
+
+    fn all_of(&mut self, all: &[Query]) -> Result<Clause<Normal>> {
+        let all = self.clauses(all)?;
+        Ok(self.settled(Group::all(all)))
+    }
+
+    fn any_of(&mut self, any: &[Query]) -> Result<Clause<Normal>> {
+        if any.is_empty() {
+            return Ok(self.or(vec![]).into());
+        }
+        let any = self.clauses(any)?.into_iter().map(|(clause, _)| clause);
+        Ok(self.settled(Group::any(any.collect())))
     }
 
     fn group(
@@ -126,16 +190,14 @@ impl Rewriter<'_> {
         should: &[Query],
         must_not: &[Query],
         minimum: Option<u32>,
-    ) -> Result<Normal> {
-        let mut all = self.queries(must)?;
+    ) -> Result<Clause<Normal>> {
+        let all = self.side_by_side(must, true, None)?;
         let noted = self.notes.len();
         // Looked at even where they are dropped: a field that does not exist is an error anywhere.
-        let any = self.queries(should)?;
-        if let Some(minimum @ 1..) = minimum {
-            all.push(self.at_least(minimum, any));
-        } else if must.is_empty() && !should.is_empty() && minimum.is_none() {
-            all = vec![self.or(any)];
-        } else if !should.is_empty() && !must.is_empty() {
+        let any = self.side_by_side(should, false, minimum)?;
+        let any: Vec<_> = any.into_iter().map(|(clause, _)| clause).collect();
+        let is_required = all.iter().any(|(clause, _)| matches!(clause, Clause::Whole(_)));
+        if is_required && !should.is_empty() && matches!(minimum, None | Some(0)) {
             self.notes.truncate(noted);
             let dropped: Vec<_> = should.iter().map(|query| format!("'{query}'")).collect();
             self.note(format!(
@@ -143,20 +205,20 @@ impl Rewriter<'_> {
                 shortened(&dropped.join(", "))
             ));
         }
-        let none = self.queries(must_not)?;
-        Ok(self.and(all, none))
+        let none = self.clauses(must_not)?.into_iter().map(|(clause, _)| clause).collect();
+        Ok(self.settled(Group { must: all, should: any, must_not: none, minimum }))
     }
 
     /// A word or a quoted value, in its field or in all default fields.
-    fn clause(
+    fn text(
         &mut self,
         field: Option<&str>,
         text: &str,
         shape: Shape,
         place: &Place,
-    ) -> Result<Normal> {
+    ) -> Result<Clause<Normal>> {
         if let Some(state) = self.state(field, text, place)? {
-            return Ok(state);
+            return Ok(state.into());
         }
         self.in_each_field(field, text, place, |this, field| this.words(field, text, shape, place))
     }
@@ -242,9 +304,11 @@ mod tests {
             ("title:a OR title:*", "title:*"),
             ("title:a -title:*", "NOT *"),
             ("title:a -(title:b title:*)", "NOT *"),
-            ("title:(a AND \"--\")", "NOT *"),
+            ("title:(a AND \"--\")", "title:a"),
             ("title:(a OR \"--\")", "title:a"),
             ("title:(a -\"--\")", "title:a"),
+            ("title:(-a -\"--\")", "NOT title:a"),
+            ("NOT title:--", "NOT *"),
             ("title:(+a b -c)", "title:a -title:c"),
         ];
         for (text, expected) in cases {
@@ -325,7 +389,10 @@ mod tests {
             }
         };
         assert_eq!(reason("title:a AND -title:a"), "'title:a' is asked for and excluded");
-        assert_eq!(reason("kind:x AND title:--"), "'--' has no letter or digit to find in 'title'");
+        assert_eq!(
+            reason("body:-- AND title:--"),
+            "'--' has no letter or digit to find in 'body'; '--' has no letter or digit to find in 'title'"
+        );
         assert_eq!(
             reason("\"?\""),
             "'?' has no letter or digit to find in 'title'; '?' has no letter or digit to find in 'body'"

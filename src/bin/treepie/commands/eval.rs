@@ -4,12 +4,12 @@ use std::{collections::HashSet, io::Write, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 use treepie::{
-    Error, ErrorKind, FieldKind, Fields, Schema, Searcher, TotalMode,
+    Error, ErrorKind, FieldKind, Fields, Index, Schema, Searcher, TotalMode,
     analysis::Analyzers,
     query::{Boost, Query},
 };
 
-use super::{bm25_parameters, combined_fields, did_you_mean, open};
+use super::{bm25_parameters, combined_fields, did_you_mean, open_with};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// The parameters of the ranking by one field [default: 1.2,0.75]; may be given several times.
     #[arg(long, value_name = "FIELD:K1,B")]
     bm25: Vec<String>,
+    /// Rules of synonyms for the words of the queries in one field; may be given several times.
+    #[arg(long, value_name = "FIELD:FILE")]
+    synonyms: Vec<String>,
     /// Also print the figures of each query.
     #[arg(long)]
     per_query: bool,
@@ -65,7 +68,7 @@ const RANKS: u64 = 1_000;
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let topics = read_topics(&args.queries)?;
     let judgements = read_judgements(&args.qrels)?;
-    let searcher = open(&args.index)?.searcher()?;
+    let searcher = open_with(Index::options(), &args.index, &args.synonyms)?.searcher()?;
     check_id_field(&searcher, &args.id_field)?;
     let combined = combined_fields(&args.combined)?;
     let bm25 = bm25_parameters(&args.bm25)?;
@@ -160,7 +163,8 @@ fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
             words.push(Query::word(written));
         });
-        return Ok(Query::any_of(words).in_combined_fields(combined.iter().cloned()));
+        let words = Query::group(vec![], words, vec![]);
+        return Ok(words.in_combined_fields(combined.iter().cloned()));
     }
     for field in schema.default_fields().filter(|field| field.kind == FieldKind::Text) {
         Analyzers::default().query_time(field)?.for_each_token(text, |token| {
@@ -168,7 +172,8 @@ fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result
             words.push(Query::word_in(&*field.name, written));
         });
     }
-    Ok(Query::any_of(words))
+    // Side by side, so that synonyms of several words are found.
+    Ok(Query::group(vec![], words, vec![]))
 }
 
 fn check_id_field(searcher: &Searcher, name: &str) -> Result<(), Error> {

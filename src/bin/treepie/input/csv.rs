@@ -67,7 +67,7 @@ impl<R: Read> Csv<R> {
         match csv.advance()? {
             Next::Record(Place { line, offset }) => {
                 let name = |cell: &[u8]| {
-                    let name = csv.unescaped(text(cell, lossy, line, offset)?);
+                    let name = csv.value_of(text(cell, lossy, line, offset)?, false);
                     Ok(one_line(&name.unwrap_or_default()))
                 };
                 csv.columns = csv.records.cells().iter().map(name).collect::<Result<_, _>>()?;
@@ -156,11 +156,12 @@ impl<R: Read> Csv<R> {
             .map_err(|error| self.failure.or(Error::io("reading the input", error)))
     }
 
-    /// The value of a cell that is not blank; none for what TSV writes for none.
-    fn unescaped(&self, cell: String) -> Option<String> {
-        match self.has_escapes && cell.contains('\\') {
-            true => cells::of_tsv(&cell).map(Cow::into_owned),
-            false => Some(cell),
+    /// The value of a cell, if it has one.
+    fn value_of(&self, cell: String, is_quoted: bool) -> Option<String> {
+        match self.has_escapes {
+            true if cell.contains('\\') => cells::of_tsv(&cell).map(Cow::into_owned),
+            true => Some(cell).filter(|cell| !cell.is_empty()),
+            false => cells::of_csv(&cell, is_quoted).is_some().then_some(cell),
         }
     }
 
@@ -199,7 +200,8 @@ impl<R: Read> Csv<R> {
                         true => self.settings.converted(name, &text, false, line)?,
                         false => None,
                     };
-                    document.push(name.clone(), converted.or_else(|| self.unescaped(text)));
+                    document
+                        .push(name.clone(), converted.or_else(|| self.value_of(text, is_quoted)));
                 }
             }
         }

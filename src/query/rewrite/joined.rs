@@ -1,0 +1,199 @@
+//! Words side by side that synonyms of several words are for: `united states` beside the rule `usa, united states`.
+//!
+//! Words of a group without an operator or a weight of their own are read together where a rule of their field is for
+//! several of them; the longest rule wins, from left to right. What it says is an alternative to the words: they
+//! must all match, or one of them, as in their group, or else what they also stand for does. Of several fields
+//! those count whose rule is for the most words.
+
+use std::ops::Range;
+
+use super::{Clause, Group, Normal, Rewriter, shortened};
+use crate::analysis::{Alternative, Analyzers};
+use crate::error::Result;
+use crate::ids::FieldId;
+use crate::query::phrase::{Shape, spelled};
+use crate::query::{Boost, Query};
+use crate::schema::Schema;
+
+/// Words that are read together.
+#[derive(Clone, Debug)]
+pub(crate) struct JoinedWords {
+    /// The words by their places in the group.
+    pub(crate) words: Range<usize>,
+    /// What the words also stand for.
+    pub(crate) others: Normal,
+    /// The fields with a rule for them.
+    pub(crate) fields: Vec<JoinedField>,
+}
+
+/// A field in which words are read together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JoinedField {
+    pub(crate) field: FieldId,
+    /// Whether the words also stand for themselves there.
+    pub(crate) is_kept: bool,
+}
+
+/// Finds the words of a group that are read together, in the default fields that are given.
+///
+/// # Errors
+///
+/// As [`rewrite`](super::rewrite).
+pub(crate) fn joined_words(
+    group: &[Query],
+    fields: Option<&[(String, Boost)]>,
+    schema: &Schema,
+    analyzers: &Analyzers,
+) -> Result<Vec<JoinedWords>> {
+    if !analyzers.has_synonyms() {
+        return Ok(vec![]);
+    }
+    let mut rewriter = Rewriter::new(schema, analyzers);
+    if let Some(fields) = fields {
+        rewriter.push_fields(fields, false)?;
+    }
+    rewriter.joined(group)
+}
+
+impl Rewriter<'_> {
+    /// The words of a group that are read together.
+    pub(in crate::query) fn joined(&mut self, group: &[Query]) -> Result<Vec<JoinedWords>> {
+        let mut all = vec![];
+        if !self.analyzers.has_synonyms() || group.len() < 2 {
+            return Ok(all);
+        }
+        let is_beside = |a: &Query, b: &Query| match (a, b) {
+            (Query::Word { field: a, .. }, Query::Word { field: b, .. }) => a == b,
+            _ => false,
+        };
+        let mut start = 0;
+        for words in group.chunk_by(is_beside) {
+            self.join(words, start, &mut all)?;
+            start += words.len();
+        }
+        Ok(all)
+    }
+
+    /// Adds those of some words, all of the same fields, that are read together.
+    fn join(&mut self, words: &[Query], start: usize, all: &mut Vec<JoinedWords>) -> Result<()> {
+        let Some(Query::Word { field, place, .. }) = words.first() else { return Ok(()) };
+        if words.len() < 2 {
+            return Ok(());
+        }
+        let texts = words.iter().filter_map(|word| match word {
+            Query::Word { text, .. } => Some(&**text),
+            _ => None,
+        });
+        let texts: Vec<&str> = texts.collect();
+        let fields = match field {
+            // A name that stands for no field has no rules.
+            Some(name) => self.schema.field_id(name).into_iter().collect(),
+            None => self.default_fields().to_vec(),
+        };
+        let mut rules = vec![];
+        for id in fields {
+            let field = self.schema.get(id);
+            let own = self.analyzers.word_rules(field, &texts)?;
+            rules.extend(own.into_iter().map(|rule| (id, rule)));
+        }
+        rules.sort_by_key(|(_, rule)| (rule.words.start, std::cmp::Reverse(rule.words.end)));
+        let mut end = 0;
+        for rules in rules.chunk_by(|(_, a), (_, b)| a.words == b.words) {
+            let own = rules[0].1.words.clone();
+            if own.start < end {
+                continue;
+            }
+            end = own.end;
+            let (mut fields, mut others) = (vec![], vec![]);
+            for (field, rule) in rules {
+                fields.push(JoinedField { field: *field, is_kept: rule.is_kept });
+                self.note_joined(*field, &texts[own.clone()], rule.is_kept, &rule.others);
+                for Alternative { terms, .. } in &rule.others {
+                    self.count_terms(terms.len(), place)?;
+                    others.push(self.reading(*field, terms.clone(), Shape::WORD, place)?);
+                }
+            }
+            let words = start + own.start..start + own.end;
+            all.push(JoinedWords { words, others: self.or(others), fields });
+        }
+        Ok(())
+    }
+
+    fn note_joined(&mut self, id: FieldId, words: &[&str], is_kept: bool, others: &[Alternative]) {
+        let words = words.join(" ");
+        let own = is_kept.then(|| words.clone());
+        let others = others.iter().map(|any| spelled(&any.terms));
+        let all: Vec<String> = own.into_iter().chain(others).collect();
+        let field = &self.schema.get(id).name;
+        let (words, all) = (shortened(&words), shortened(&all.join(", ")));
+        self.note(format!("with synonyms, '{words}' is looked up in '{field}' as {all}"));
+    }
+
+    /// Looks words up as they are, in the fields that keep them, until [`leave_joined`](Self::leave_joined).
+    pub(in crate::query) fn enter_joined(&mut self, joined: &JoinedWords) {
+        self.together.clone_from(&joined.fields);
+    }
+
+    pub(in crate::query) fn leave_joined(&mut self) {
+        self.together.clear();
+    }
+
+    /// Words that are read together, as far as any field keeps them.
+    pub(in crate::query) fn kept<'q>(&self, words: &'q [Query]) -> &'q [Query] {
+        let is_kept = |id: &FieldId| self.keeps(*id);
+        let is_any_kept = match words.first() {
+            Some(Query::Word { field: Some(name), .. }) => {
+                self.schema.field_id(name).is_none_or(|id| is_kept(&id))
+            }
+            _ => self.default_fields().iter().any(is_kept),
+        };
+        if is_any_kept { words } else { &[] }
+    }
+
+    /// Whether words of a field are looked up there, and not only what they stand for.
+    pub(super) fn keeps(&self, id: FieldId) -> bool {
+        self.together.iter().all(|it| it.field != id || it.is_kept)
+    }
+
+    /// Whether words of a field are read together, so that each by itself stands for nothing else.
+    pub(in crate::query) fn is_together(&self, id: FieldId) -> bool {
+        self.together.iter().any(|it| it.field == id)
+    }
+
+    /// Clauses side by side with those that are read together as one, and whether each only filters. Where several
+    /// alternatives must match, each word is one and what they all stand for counts for each of them.
+    pub(super) fn side_by_side(
+        &mut self,
+        group: &[Query],
+        are_required: bool,
+        minimum: Option<u32>,
+    ) -> Result<Vec<(Clause<Normal>, bool)>> {
+        let (mut clauses, mut at) = (vec![], 0);
+        for joined in self.joined(group)? {
+            clauses.append(&mut self.clauses(&group[at..joined.words.start])?);
+            at = joined.words.end;
+            self.enter_joined(&joined);
+            let words = self.clauses(self.kept(&group[joined.words.clone()]));
+            self.leave_joined();
+            let (words, others) = (words?, Clause::Whole(joined.others));
+            if minimum.is_some_and(|minimum| minimum > 1) {
+                let mut words = words.into_iter();
+                for _ in joined.words {
+                    let either =
+                        words.next().map(|word| word.0).into_iter().chain([others.clone()]);
+                    clauses.push((self.settled(Group::any(either.collect())), false));
+                }
+                continue;
+            }
+            let either = match words.is_empty() {
+                true => vec![],
+                false if are_required => vec![self.settled(Group::all(words))],
+                false => words.into_iter().map(|word| word.0).collect(),
+            };
+            let either = either.into_iter().chain([others]);
+            clauses.push((self.settled(Group::any(either.collect())), false));
+        }
+        clauses.append(&mut self.clauses(&group[at..])?);
+        Ok(clauses)
+    }
+}
