@@ -299,13 +299,20 @@ fn has_object(sample: &[u8]) -> bool {
 
 fn of_objects(sample: &[u8], is_all: bool, name: &Path) -> Result<Schema, Error> {
     let mut fields = Fields::default();
+    let mut unreadable = None;
     let mut objects = JsonLines::new(sample, FailureSlot::default(), true);
     if !is_all {
         objects = objects.of_part();
     }
     while let Ok(Some((number, object))) = objects.next_leaves() {
-        // One that cannot be read is told, or skipped, when its turn comes.
-        let Ok(object) = object else { continue };
+        // One that cannot be read is told, or skipped, when its turn comes, unless there is no other.
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                unreadable.get_or_insert(error);
+                continue;
+            }
+        };
         for Leaf { path, values, is_list } in object {
             fields.meet(&path, Seen::Nothing, is_list && !values.is_empty());
             for value in &values {
@@ -320,6 +327,9 @@ fn of_objects(sample: &[u8], is_all: bool, name: &Path) -> Result<Schema, Error>
                 fields.meet(&path, seen, is_list || values.len() > 1);
             }
         }
+    }
+    if let Some(error) = unreadable.filter(|_| fields.0.is_empty()) {
+        return Err(error.in_file(name));
     }
     let schema = fields.without_objects().and_then(|fields| fields.into_schema(false));
     schema.map_err(|error| error.in_file(name))
