@@ -164,6 +164,16 @@ fn what_is_wrong_in_json_has_its_line_and_loses_itself_only() {
         "jq",
         "--input-format",
     ]);
+    // Where nothing can be read, what is wrong is told and not that there are no fields.
+    for (text, words) in [
+        ("{\"a\":1", "EOF"),
+        ("{\n\"a\":\n", "the end of the object"),
+        ("[{\"a\" 1}]", "':' after a key"),
+    ] {
+        dir.write("broken.json", text);
+        dir.run(&["index", "n.tp", "broken.json"]).fails_with(&["broken.json", "line 1", words]);
+        dir.run(&["schema", "infer", "broken.json"]).fails_with(&["broken.json", "line 1", words]);
+    }
     dir.write("list.json", "[1, 2]\n");
     dir.run(&["index", "n.tp", "list.json", "--schema", "s.toml"])
         .fails_with(&["found a number", "line 1"]);

@@ -182,7 +182,7 @@ impl<R: Read> Csv<R> {
                     return Err(bad("reading a record", line)
                         .expected(format!("a name for column {} in the header", at + 1))
                         .found(format!(
-                            "none, and the value '{}'",
+                            "none, and the value '{}' (--ignore-unknown leaves it out)",
                             String::from_utf8_lossy(cell)
                         )));
                 }

@@ -289,13 +289,20 @@ fn of_objects(
     nulls: &NullWords,
 ) -> Result<Inferred, Error> {
     let mut fields = Fields::default();
+    let mut unreadable = None;
     let mut objects = JsonLines::new(sample, FailureSlot::default(), true);
     if !is_all {
         objects = objects.of_part();
     }
     while let Ok(Some((number, object))) = objects.next_leaves() {
-        // One that cannot be read is told, or skipped, when its turn comes.
-        let Ok(object) = object else { continue };
+        // One that cannot be read is told, or skipped, when its turn comes, unless there is no other.
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                unreadable.get_or_insert(error);
+                continue;
+            }
+        };
         for Leaf { path, values, is_list } in object {
             fields.meet(&path, is_list && !values.is_empty());
             for value in &values {
@@ -310,6 +317,9 @@ fn of_objects(
                 fields.meet(&path, is_list || values.len() > 1).see(seen, &written);
             }
         }
+    }
+    if let Some(error) = unreadable.filter(|_| fields.0.is_empty()) {
+        return Err(error.in_file(name));
     }
     let schema = fields.without_objects().and_then(|fields| fields.into_schema(false));
     schema.map_err(|error| error.in_file(name))

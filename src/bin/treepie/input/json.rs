@@ -16,7 +16,7 @@ use treepie::{Document, Error, Field, FieldKind, Schema};
 
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
-    objects::{Objects, Place},
+    objects::{Found, Objects, Place},
     settings::InputSettings,
     text,
 };
@@ -60,7 +60,7 @@ impl<R: Read> JsonLines<R> {
     }
 
     /// The line of the next object with what is in it, or what is wrong with it.
-    pub(crate) fn next_leaves(&mut self) -> Result<Option<(u64, Result<Vec<Leaf>, Error>)>, Error> {
+    pub(crate) fn next_leaves(&mut self) -> Result<Option<Found<Vec<Leaf>>>, Error> {
         let lossy = self.lossy;
         let found = self.objects.next(|bytes, place| {
             text(bytes, lossy, place.line, place.offset)

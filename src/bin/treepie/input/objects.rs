@@ -100,7 +100,7 @@ impl List {
 const READ_BYTES: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// What was found: the line where it begins, and what it was read to.
-type Found<T> = (u64, Result<T, Error>);
+pub(crate) type Found<T> = (u64, Result<T, Error>);
 
 impl<R: Read> Objects<R> {
     /// Objects of at most `bytes_max` bytes; longer ones are passed over without being held.
