@@ -15,8 +15,10 @@ fn searcher(field: Field, texts: &[&str]) -> Searcher {
         .register(Analyzer::new("lines", lines))
         .register(Analyzer::new("plugged", folded));
     let schema = Schema::builder().field(field).build().unwrap();
-    let index =
-        Index::options().analyzers(analyzers).create_in(Arc::new(MemoryStorage::new()), schema);
+    let index = Index::options()
+        .analyzers(analyzers)
+        .create_in(Arc::new(MemoryStorage::new()), schema)
+        .unwrap();
     let mut writer = index.writer().unwrap();
     for text in texts {
         writer.add(Document::new().with("text", *text)).unwrap();

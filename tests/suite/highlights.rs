@@ -74,7 +74,7 @@ fn searcher(analyzer: &str, offsets: bool, docs: &[Vec<String>], gap: u16) -> Se
         _ => analyzers,
     };
     let storage = Arc::new(MemoryStorage::new());
-    let index = Index::options().analyzers(analyzers).create_in(storage, schema);
+    let index = Index::options().analyzers(analyzers).create_in(storage, schema).unwrap();
     let mut writer = index.writer().unwrap();
     for values in docs {
         let mut document = Document::new();

@@ -33,8 +33,10 @@ fn searcher() -> Searcher {
         Schema::builder().field(title).text("body").default_fields(["title"]).build().unwrap();
     let rules = Synonyms::parse(RULES, &Analyzer::from_spec(fold).unwrap()).unwrap();
     let analyzers = Analyzers::default().synonyms("title", rules);
-    let index =
-        Index::options().analyzers(analyzers).create_in(Arc::new(MemoryStorage::new()), schema);
+    let index = Index::options()
+        .analyzers(analyzers)
+        .create_in(Arc::new(MemoryStorage::new()), schema)
+        .unwrap();
     let mut writer = index.writer().unwrap();
     for text in TEXTS {
         writer.add(Document::new().with("title", text).with("body", text)).unwrap();

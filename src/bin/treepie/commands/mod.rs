@@ -205,7 +205,8 @@ fn check_field(option: &str, name: &str, schema: &Schema) -> Result<(), Error> {
         return Ok(());
     }
     let names: Vec<_> = schema.fields().iter().map(|field| &*field.name).collect();
-    let error = usage(format!("reading {option}")).expected(format!("one of {}", names.join(", ")));
+    let error = usage(format!("reading {option}"))
+        .expected(format!("one of the fields {}", names.join(", ")));
     Err(did_you_mean(error.found(format!("'{name}'")), schema, name))
 }
 

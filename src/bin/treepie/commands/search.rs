@@ -476,8 +476,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     }
     out.flush()?;
     let exit = exit_of(&found, args.shape.limit, rows);
-    // Programs read the status; somebody at a terminal wants to know what to change.
-    if exit == Exit::NothingFound && matches!(format, Format::Text) && !global.quiet {
+    // Programs read the status; somebody at a terminal wants to know what to change. A log of slow searches has none of
+    // those that look for the reason.
+    let is_for_people = matches!(format, Format::Text) && !args.slow.is_given();
+    if exit == Exit::NothingFound && is_for_people && !global.quiet {
         let search = args.shape.apply(searcher.search(&query), searcher.schema())?;
         warn(why_empty::in_one_line(search));
     }

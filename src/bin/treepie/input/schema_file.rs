@@ -20,7 +20,7 @@
 //! zone = "Europe/Berlin"   # of dates without an offset; default UTC, date only
 //! [fields.place]
 //! type = "path"        # home/kitchen/pans
-//! separator = "/"      # what stands between names; default "/", path only
+//! separator = "/"      # what stands between names; default "/", path only; "\\" for C:\dir
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
@@ -602,6 +602,7 @@ mod tests {
             .field(Field::new("d", FieldKind::Date).zone("Europe/Berlin"))
             .field(Field::new("a", FieldKind::Ip).many(true))
             .field(Field::new("way", FieldKind::Path { separator: '/' }))
+            .field(Field::new("windows", FieldKind::Path { separator: '\\' }))
             .field(Field::new("quoted", FieldKind::Path { separator: '"' }))
             .field(Field::new("p", FieldKind::Decimal { scale: 2 }))
             .default_fields(["tag"])
@@ -636,7 +637,7 @@ mod tests {
                 "[fields.a]\ntype = \"path\"\nseparator = 1",
                 "one character for 'separator', found a",
             ),
-            ("[fields.a]\ntype = \"path\"\nseparator = \"\\\\\"", "other than a backslash"),
+            ("[fields.a]\ntype = \"path\"\nseparator = \"\\n\"", "no control character"),
             ("[fields.a]\ntype = \"date\"\nzone = \"Mars\"", "found 'Mars' (line 3)"),
             ("[fields.a]\ntype = \"date\"\nzone = 1", "the name of a time zone for 'zone'"),
             ("[fields.a]\ntype = \"i64\"\nzone = \"UTC\"", "in date fields only"),
