@@ -275,7 +275,7 @@ impl Compiler<'_> {
         let field = self.schema.get(id);
         let plain = match field.kind {
             FieldKind::Text => self.analyzers.plain_word(field, text),
-            _ => Some(text.to_owned()),
+            _ => Some(self.analyzers.normalize(field, text)?),
         };
         if let Some(term) = plain {
             let terms = self.terms(id)?;
@@ -336,6 +336,7 @@ impl Compiler<'_> {
         if slot.is_none() {
             let analyzer = match field.kind {
                 FieldKind::Text => Some(self.analyzers.index_time(field)?),
+                _ if field.normalizer_spec().is_some() => Some(self.analyzers.index_time(field)?),
                 _ => None,
             };
             *slot = Some(FieldTerms::new(analyzer));

@@ -63,7 +63,8 @@ impl Rewriter<'_> {
         Ok(Some(match query {
             Query::Wildcard { pattern, .. } => {
                 let pieces = WildcardPiece::parse(pattern).into_iter();
-                TermPattern::Wildcard(pieces.flat_map(|piece| in_case(piece, is_text)).collect())
+                let pieces = pieces.flat_map(|piece| in_case(piece, is_text)).collect();
+                TermPattern::Wildcard(self.normalized(field, pieces)?)
             }
             Query::Regex { pattern, .. } => TermPattern::Regex(pattern.clone()),
             Query::Range { lower, upper, .. } => {
@@ -167,8 +168,32 @@ impl Rewriter<'_> {
         match (field.kind, self.analyzers.plain_word(field, text)) {
             (FieldKind::Text, Some(word)) => Ok(vec![word]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
-            _ => Ok(vec![text.to_owned()]),
+            _ => Ok(vec![self.analyzers.normalize(field, text)?]),
         }
+    }
+
+    /// The letters of a pattern as the normalizer of a keyword field leaves those of values.
+    fn normalized(&self, id: FieldId, pieces: Vec<WildcardPiece>) -> Result<Vec<WildcardPiece>> {
+        let field = self.schema.get(id);
+        if field.normalizer_spec().is_none() {
+            return Ok(pieces);
+        }
+        let is_char = |piece: &WildcardPiece| matches!(piece, WildcardPiece::Char(_));
+        let mut normalized = vec![];
+        for run in pieces.chunk_by(|a, b| is_char(a) && is_char(b)) {
+            let letters = run.iter().filter_map(|piece| match piece {
+                WildcardPiece::Char(c) => Some(*c),
+                _ => None,
+            });
+            let letters: String = letters.collect();
+            if letters.is_empty() {
+                normalized.extend_from_slice(run);
+            } else {
+                let letters = self.analyzers.normalize(field, &letters)?;
+                normalized.extend(letters.chars().map(WildcardPiece::Char));
+            }
+        }
+        Ok(normalized)
     }
 }
 

@@ -205,7 +205,8 @@ impl Rewriter<'_> {
             if !shape.prefix {
                 self.check_path(id, text).map_err(|error| located(&place.text, error))?;
             }
-            return self.word(id, text.to_owned(), shape.prefix);
+            let term = self.analyzers.normalize(field, text)?;
+            return self.word(id, term, shape.prefix);
         }
         if self.has_room_for_terms()
             && let Some(term) = self.analyzers.plain_word(field, text)

@@ -36,6 +36,7 @@ mod live;
 mod merging;
 mod mishaps;
 mod naive;
+mod normalizers;
 mod offsets;
 mod oracle;
 mod orders;
@@ -57,7 +58,8 @@ mod statistics;
 mod streams;
 mod typed;
 mod why;
-mod windows;
 mod why_empty;
+mod windows;
+mod words;
 #[cfg(feature = "zones")]
 mod zones;

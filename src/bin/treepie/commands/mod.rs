@@ -97,13 +97,17 @@ fn open_to_write(path: &Path, events: &EventLog) -> Result<Index, Error> {
 fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome<Index> {
     let index = options.clone().open(path)?;
     let Some(schema) = index.schema().filter(|_| !synonyms.is_empty()) else { return Ok(index) };
-    let analyzers = analyzers_with_synonyms(schema, synonyms)?;
+    let analyzers = index.searcher()?.analyzers().clone();
+    let analyzers = analyzers_with_synonyms(analyzers, schema, synonyms)?;
     Ok(options.analyzers(analyzers).open(path)?)
 }
 
-/// The built-in analyzers with rules of synonyms: `FIELD:FILE` each.
-fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Analyzers> {
-    let mut analyzers = Analyzers::default();
+/// The analyzers of an index with rules of synonyms: `FIELD:FILE` each.
+fn analyzers_with_synonyms(
+    mut analyzers: Analyzers,
+    schema: &Schema,
+    synonyms: &[String],
+) -> Outcome<Analyzers> {
     for typed in synonyms {
         let expected = |what: &str| usage("reading --synonyms").expected(what);
         let Some((name, file)) = typed.split_once(':') else {
@@ -114,7 +118,7 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
         };
         let rules = fs::read_to_string(file)
             .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
-        let analyzer = Analyzers::default().query_time(field)?;
+        let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);
     }
