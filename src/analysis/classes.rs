@@ -161,7 +161,7 @@ pub(super) fn push_folded(text: impl Iterator<Item = char>, out: &mut String) {
         _ => Some(c),
     };
     let mut folded = String::new();
-    for c in text.filter_map(|c| if is_separator(c) { Some(' ') } else { Some(c) }).nfkd() {
+    for c in text.map(|c| if is_separator(c) { ' ' } else { c }).nfkd() {
         if let Some(c) = kept(c) {
             case::push(c, &mut folded);
         }

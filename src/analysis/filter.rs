@@ -224,12 +224,10 @@ impl Filter {
             }
             Kind::CaseFold(language) => case::fold(text, *language, buffer),
             Kind::Normalize(form) => form.apply(text, buffer),
-            Kind::Fold => {
-                if !text.is_ascii() {
-                    buffer.clear();
-                    fold::push_folded(text, buffer);
-                    std::mem::swap(text, buffer);
-                }
+            Kind::Fold if !text.is_ascii() => {
+                buffer.clear();
+                fold::push_folded(text, buffer);
+                std::mem::swap(text, buffer);
             }
             _ => {}
         }
