@@ -2,7 +2,10 @@
 //!
 //! | spec | what becomes of a token |
 //! |---|---|
-//! | `lower` | lower case, character by character |
+//! | `lower` | its full case folding, composed, with plain apostrophes: `Straße` is `strasse`, `O’Neil` is `o'neil` (the module `case`) |
+//! | `lower:tr`, `lower:az` | likewise, with `ı` for `I` and `i` for `İ` |
+//! | `nfc` | composed: `é` of two characters is one (the module `normalization`) |
+//! | `nfkc` | composed, and without compatibility forms: full width, ligatures, superscripts |
 //! | `fold` | without diacritics: `Łódź` is `Lodz`, `ﬁ` is `fi`, `½` is `1⁄2` (the module `fold`) |
 //! | `possessive` | without a final `'s` |
 //! | `elision:fr` | without an article and its apostrophe before it: `l'avion` is `avion` (`ca`, `fr`, `it`) |
@@ -18,7 +21,10 @@ use std::sync::Arc;
 
 use tantivy_tokenizer_api::{Token, TokenFilter, TokenStream, Tokenizer};
 
+use crate::analysis::apostrophe;
+use crate::analysis::case::{self, Language};
 use crate::analysis::fold;
+use crate::analysis::normalization::Form;
 use crate::analysis::stem::{StemCache, Stemmer};
 use crate::analysis::stop_words;
 use crate::analysis::tokenizer::push_lowercase;
@@ -41,10 +47,15 @@ pub struct Filter(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    LowerCase,
+    /// Lower case by version 1 of the analyzers: of each character by itself.
+    LowerCharacters,
+    CaseFold(Language),
+    Normalize(Form),
     Fold,
-    Possessive,
-    Elision(&'static [&'static str]),
+    /// With what is an apostrophe.
+    Possessive(&'static [char]),
+    /// The articles, and what is an apostrophe.
+    Elision(&'static [&'static str], &'static [char]),
     /// Sorted.
     StopWords(&'static [&'static str]),
     OwnStopWords(Arc<HashSet<String>>),
@@ -56,9 +67,62 @@ enum Kind {
 }
 
 impl Filter {
-    /// Lower case, character by character.
+    /// Full case folding, composed (NFC) and with plain apostrophes: what makes `STRASSE`, `Straße` and `strasse` one.
+    ///
+    /// ```
+    /// use treepie::analysis::Analyzer;
+    ///
+    /// let analyzer = Analyzer::from_spec("words|lower")?;
+    /// assert_eq!(analyzer.tokens("ΟΔΥΣΣΕΥΣ"), analyzer.tokens("Οδυσσευς"));
+    /// assert_eq!(analyzer.tokens("O’Neil"), ["o'neil"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
     pub fn lower_case() -> Self {
-        Filter(Kind::LowerCase)
+        Filter(Kind::CaseFold(Language::Any))
+    }
+
+    /// Full case folding by the rules of a language: `I` is `ı` in Turkish (`tr`) and Azerbaijani (`az`), and `İ` is `i`.
+    ///
+    /// ```
+    /// use treepie::analysis::Analyzer;
+    ///
+    /// let analyzer = Analyzer::from_spec("words|lower:tr")?;
+    /// assert_eq!(analyzer.tokens("ISPARTA İzmir"), ["ısparta", "izmir"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Analyzer`] for a language other than `az` and `tr`: [`lower_case`](Self::lower_case) is for these.
+    pub fn lower_case_of(language: &str) -> Result<Self> {
+        match LOWER_LANGUAGES.contains(&language) {
+            true => Ok(Filter(Kind::CaseFold(Language::Turkic))),
+            false => Err(no_language("lower", language, &LOWER_LANGUAGES)
+                .hint("'lower' without a language is right for all others")),
+        }
+    }
+
+    /// Lower case of each character by itself, as version 1 of the analyzers had it.
+    pub(super) fn lower_characters() -> Self {
+        Filter(Kind::LowerCharacters)
+    }
+
+    /// Canonical composition (NFC): an accented letter is one character however it was written.
+    pub fn nfc() -> Self {
+        Filter(Kind::Normalize(Form::Nfc))
+    }
+
+    /// Compatibility composition (NFKC): [`nfc`](Self::nfc), and full width, ligatures, superscripts as plain characters.
+    ///
+    /// ```
+    /// use treepie::analysis::Analyzer;
+    ///
+    /// let analyzer = Analyzer::from_spec("whitespace|nfkc")?;
+    /// assert_eq!(analyzer.tokens("ﬁle ＡＢＣ e\u{301}t\u{e9}"), ["file", "ABC", "été"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn nfkc() -> Self {
+        Filter(Kind::Normalize(Form::Nfkc))
     }
 
     /// Letters without their diacritics, and other forms of a letter as the plain one.
@@ -68,7 +132,7 @@ impl Filter {
 
     /// Takes off a final `'s`.
     pub fn possessive() -> Self {
-        Filter(Kind::Possessive)
+        Filter(Kind::Possessive(&apostrophe::ALL))
     }
 
     /// Takes off an article and its apostrophe; for tokens in lower or upper case.
@@ -78,7 +142,7 @@ impl Filter {
     /// [`ErrorKind::Analyzer`] for a language other than `ca`, `fr` and `it`.
     pub fn elision(language: &str) -> Result<Self> {
         match ELISIONS.iter().find(|(code, _)| *code == language) {
-            Some((_, articles)) => Ok(Filter(Kind::Elision(articles))),
+            Some((_, articles)) => Ok(Filter(Kind::Elision(articles, &apostrophe::ALL))),
             None => {
                 let known: Vec<_> = ELISIONS.iter().map(|(code, _)| *code).collect();
                 Err(no_language("elision", language, &known))
@@ -129,20 +193,43 @@ impl Filter {
         Filter(Kind::Length { min, max })
     }
 
-    pub(super) fn is_lower_case(&self) -> bool {
-        matches!(self.0, Kind::LowerCase)
+    /// The filter with the apostrophes that version 1 of the analyzers knew.
+    pub(super) fn with_apostrophes_of_version_1(self) -> Self {
+        match self.0 {
+            Kind::Possessive(_) => Filter(Kind::Possessive(&apostrophe::VERSION_1)),
+            Kind::Elision(articles, _) => Filter(Kind::Elision(articles, &apostrophe::VERSION_1)),
+            other => Filter(other),
+        }
     }
 
-    /// Whether it changes characters wherever they stand in a word, so that parts of words go through it, too.
-    pub(super) fn is_character_filter(&self) -> bool {
-        match self.0 {
-            Kind::LowerCase | Kind::Fold => true,
-            Kind::Possessive
-            | Kind::Elision(_)
-            | Kind::StopWords(_)
-            | Kind::OwnStopWords(_)
-            | Kind::Stem(_)
-            | Kind::Length { .. } => false,
+    /// Whether it changes characters, wherever they are in a word: what a part of a word goes through as well.
+    pub(super) fn is_of_characters(&self) -> bool {
+        matches!(
+            self.0,
+            Kind::LowerCharacters | Kind::CaseFold(_) | Kind::Normalize(_) | Kind::Fold
+        )
+    }
+
+    /// Changes a part of a text, where it [is of characters](Self::is_of_characters).
+    pub(super) fn apply_to_characters(&self, text: &mut String, buffer: &mut String) {
+        match &self.0 {
+            Kind::LowerCharacters => {
+                if text.is_ascii() {
+                    text.make_ascii_lowercase();
+                } else {
+                    buffer.clear();
+                    push_lowercase(text, buffer);
+                    std::mem::swap(text, buffer);
+                }
+            }
+            Kind::CaseFold(language) => case::fold(text, *language, buffer),
+            Kind::Normalize(form) => form.apply(text, buffer),
+            Kind::Fold if !text.is_ascii() => {
+                buffer.clear();
+                fold::push_folded(text, buffer);
+                std::mem::swap(text, buffer);
+            }
+            _ => {}
         }
     }
 
@@ -151,34 +238,24 @@ impl Filter {
     pub(super) fn apply(&self, token: &mut Token, scratch: &mut Scratch) -> bool {
         let text = &mut token.text;
         match &self.0 {
-            Kind::LowerCase => {
-                if text.is_ascii() {
-                    text.make_ascii_lowercase();
-                } else {
-                    scratch.buffer.clear();
-                    push_lowercase(text, &mut scratch.buffer);
-                    std::mem::swap(text, &mut scratch.buffer);
-                }
+            Kind::LowerCharacters | Kind::CaseFold(_) | Kind::Normalize(_) => {
+                self.apply_to_characters(text, &mut scratch.buffer);
             }
             Kind::Fold => {
-                if !text.is_ascii() {
-                    scratch.buffer.clear();
-                    fold::push_folded(text, &mut scratch.buffer);
-                    std::mem::swap(text, &mut scratch.buffer);
-                    // A mark alone is nothing.
-                    return !text.is_empty();
-                }
+                self.apply_to_characters(text, &mut scratch.buffer);
+                // A mark alone is nothing.
+                return !text.is_empty();
             }
-            Kind::Possessive => {
+            Kind::Possessive(apostrophes) => {
                 if let Some(rest) =
-                    text.strip_suffix(['s', 'S']).and_then(|rest| rest.strip_suffix(APOSTROPHES))
+                    text.strip_suffix(['s', 'S']).and_then(|rest| rest.strip_suffix(*apostrophes))
                 {
                     text.truncate(rest.len());
                     return !text.is_empty();
                 }
             }
-            Kind::Elision(articles) => {
-                if let Some((article, rest)) = text.split_once(APOSTROPHES)
+            Kind::Elision(articles, apostrophes) => {
+                if let Some((article, rest)) = text.split_once(*apostrophes)
                     && !rest.is_empty()
                     && articles.iter().any(|known| known.eq_ignore_ascii_case(article))
                 {
@@ -213,7 +290,8 @@ fn no_language(filter: &str, language: &str, known: &[&str]) -> Error {
         .found(format!("'{language}'"))
 }
 
-const APOSTROPHES: [char; 3] = ['\'', '\u{2019}', '\u{FF07}'];
+/// Languages whose case is another than that of most.
+pub(super) const LOWER_LANGUAGES: [&str; 2] = ["az", "tr"];
 
 /// Languages whose articles lose their vowel before another, and those articles.
 const ELISIONS: &[(&str, &[&str])] = &[
@@ -266,17 +344,22 @@ impl<T> Filtered<T> {
     }
 
     /// The text as the filters of characters leave it, those of words aside.
-    pub(super) fn normalize(&mut self, text: &str) -> String {
-        let mut token = Token { text: text.to_owned(), ..Token::default() };
-        for filter in self.filters.iter().filter(|filter| filter.is_character_filter()) {
-            filter.apply(&mut token, &mut self.scratch);
+    pub(super) fn normalize(&mut self, mut text: String) -> String {
+        let mut buffer = String::new();
+        for filter in self.filters.iter().filter(|filter| filter.is_of_characters()) {
+            filter.apply_to_characters(&mut text, &mut buffer);
         }
-        token.text
+        text
     }
 
     /// The tokenizer that stands before the filters.
     pub(super) fn tokenizer(&mut self) -> &mut T {
         &mut self.tokenizer
+    }
+
+    /// The same filters behind what becomes of the tokenizer.
+    pub(super) fn map_tokenizer(self, change: impl FnOnce(T) -> T) -> Self {
+        Filtered { tokenizer: change(self.tokenizer), ..self }
     }
 
     /// Tokens dropped since the last call because they have too many characters.
@@ -348,9 +431,17 @@ mod tests {
     #[test]
     fn each_filter_does_as_its_name_says() {
         let cases = [
-            (Filter::lower_case(), "ABC ÄÖ İ ΣΑΣ ẞ", "abc äö i\u{307} σασ ß"),
+            (Filter::lower_case(), "ABC ÄÖ İ ΣΑΣ ẞ O’Neil", "abc äö i\u{307} σασ ss o'neil"),
+            (Filter::lower_characters(), "ABC ÄÖ İ ΣΑΣ ẞ ς", "abc äö i\u{307} σασ ß ς"),
+            (Filter::lower_case_of("tr").unwrap(), "ISI İzmir ÇAY", "ısı izmir çay"),
+            (Filter::nfc(), "e\u{301} ﬁ É", "é ﬁ É"),
+            (Filter::nfkc(), "e\u{301} ﬁ É ＡＢ", "é fi É AB"),
             (Filter::fold_diacritics(), "Łódź plain ÅNGSTRÖM", "Lodz plain ANGSTROM"),
-            (Filter::possessive(), "Bob's bob\u{2019}S is 's its James'", "Bob bob is its James'"),
+            (
+                Filter::possessive(),
+                "Bob's bob\u{2019}S bobʼs bob\u{2018}s is 's its James'",
+                "Bob bob bob bob is its James'",
+            ),
             (
                 Filter::elision("fr").unwrap(),
                 "l'avion QU\u{2019}il aujourd'hui l' d'l'eau",
@@ -391,6 +482,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Analyzer);
         assert!(error.to_string().contains("en, "), "{error}");
         assert!(Filter::elision("en").unwrap_err().to_string().contains("ca, fr, it"));
+        assert!(Filter::lower_case_of("en").unwrap_err().to_string().contains("az, tr"));
         assert!(Filter::stem("xx").is_err());
     }
 }

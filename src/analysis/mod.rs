@@ -11,6 +11,7 @@
 //! use treepie::analysis::Analyzer;
 //!
 //! assert_eq!(Analyzer::default().tokens("Rock'n'Roll (1977)"), ["rock", "n", "roll", "1977"]);
+//! assert_eq!(Analyzer::default().tokens("ZÜRICH Straße"), ["zurich", "strasse"]);
 //! let folded = Analyzer::from_spec("words|lower|fold|stop:en")?;
 //! assert_eq!(folded.tokens("The Łódź Café"), ["lodz", "cafe"]);
 //! # Ok::<(), treepie::Error>(())
@@ -22,6 +23,29 @@
 //! in [`Filter`]. The stems need the feature `stem` of the crate; an index whose field asks for them can
 //! be opened without it, and everything but that field used.
 //!
+//! # The default analyzer
+//!
+//! Words are runs of letters, digits and their marks, in the folding of case, compatibility forms and diacritics: `Zürich`,
+//! `ZURICH` and the same with a combining diaeresis are `zurich`. For exactness there is `alphanumeric`, which
+//! leaves characters as they are. Chinese, Japanese, Thai, Lao, Khmer and Burmese become pairs of characters, and Korean
+//! words also pairs of syllables, so that every part of a text is found:
+//!
+//! ```
+//! # use treepie::analysis::Analyzer;
+//! assert_eq!(Analyzer::default().for_queries().tokens("東京都 2020年"), ["東京", "京都", "2020", "年"]);
+//! ```
+//!
+//! # Documents and queries
+//!
+//! An analyzer gives every term that a query may ask for. [`for_queries`](Analyzer::for_queries) makes it give the
+//! fewest terms that find a text: of `ngram:2,4` and of pairs these are not all.
+//!
+//! # Versions
+//!
+//! An index keeps the version of the analyzers that made its terms ([`ANALYSIS_VERSION`]), and is searched and written
+//! with that one. Version 1 made lower case of each character by itself, normalized nothing, and took a run of Chinese for
+//! one word; version 2 folds. To get another version, build the index anew.
+//!
 //! # Synonyms
 //!
 //! [`Synonyms`] apply to queries only, where several words may stand for several others; the result is a row
@@ -29,7 +53,7 @@
 //!
 //! # Positions
 //!
-//! Every token has a position, from 0. What a filter drops leaves its position empty, as does a token of
+//! Every token has a position, from 0; several tokens may have one. What a filter drops leaves its position empty, as does a token of
 //! more than [`TERM_BYTES_MAX`] bytes, which no index can hold and which is counted instead.
 //!
 //! # Cost
@@ -37,19 +61,28 @@
 //! The default analyzer classifies 64 bytes at a time where texts come in bulk. Other built-in ones work
 //! token by token without allocating. A plugged-in tokenizer costs one box a text, none a token.
 
+mod apostrophe;
 mod bulk;
+mod case;
+mod classes;
 mod filter;
 mod fold;
+mod normalization;
+mod normalizer;
+mod prepared;
 mod registry;
+mod script;
 mod spec;
 mod splitter;
 mod stem;
 mod stop_words;
+mod stretch;
 mod synonyms;
 mod tokenizer;
 
 pub(crate) use bulk::{BulkTokens, PADDING as BULK_PADDING};
 pub use filter::{Filter, Filtered, FilteredStream};
+pub(crate) use normalizer::Normalizer;
 pub use registry::Analyzers;
 pub use spec::{filters, names, tokenizers};
 pub use splitter::{NGRAM_MAX, Splitter, SplitterStream};
@@ -76,7 +109,13 @@ use crate::error::Result;
 pub const TERM_BYTES_MAX: usize = 32_766;
 
 /// The version of what the built-in analyzers do with text; raised when their terms change.
-pub const ANALYSIS_VERSION: u32 = 1;
+///
+/// 1: lower case of each character. 2: case, compatibility forms and diacritics are folded, scripts without spaces cut
+/// into pairs, and n-grams have the position of their first character.
+pub const ANALYSIS_VERSION: u32 = 2;
+
+/// The first version that normalizes, folds case in full and cuts scripts without spaces into pairs.
+const VERSION_OF_CHARACTERS: u32 = 2;
 
 /// What decides, beside the spec, which terms a text becomes. An index carries it, so that a build with
 /// other tables can say why a word is not found.
@@ -116,7 +155,7 @@ impl TermVersions {
         };
         let all = |versions: &TermVersions| {
             [
-                ("built-in analyzers", format!("version {}", versions.analysis)),
+                (ANALYZERS, format!("version {}", versions.analysis)),
                 ("letters and their case", unicode(versions.unicode)),
                 ("words", unicode(versions.words)),
                 ("folding", unicode(versions.folding)),
@@ -127,11 +166,21 @@ impl TermVersions {
         pairs
             .filter(|(made, here)| made != here)
             .map(|((what, made), (_, here))| {
-                format!("{what}: the terms were made with {made}, this build has {here}")
+                let difference =
+                    format!("{what}: the terms were made with {made}, this build has {here}");
+                // Those of an older version are still here: nothing is missed.
+                match self.analysis < ANALYSIS_VERSION && what == ANALYZERS {
+                    true => format!("{difference}; {OLD_VERSION}"),
+                    false => difference,
+                }
             })
             .collect()
     }
 }
+
+const ANALYZERS: &str = "built-in analyzers";
+const OLD_VERSION: &str = "the index goes on with those, \
+    and to fold diacritics and find parts of Chinese, Japanese, Korean and Thai texts it must be built anew";
 
 const fn bytes((major, minor, patch): (u8, u8, u8)) -> [u8; 3] {
     [major, minor, patch]
@@ -194,19 +243,42 @@ impl Analyzer {
     ///
     /// [`ErrorKind::Analyzer`](crate::error::ErrorKind::Analyzer), naming the part that is wrong and what could stand there.
     pub fn from_spec(spec: &str) -> Result<Self> {
-        if spec == DEFAULT_ANALYZER {
-            return Ok(Analyzer::default());
-        }
-        let (splitter, filters) = spec::parse(spec)?;
-        let is_default = match filters.as_slice() {
-            [filter] => splitter.is_alphanumeric() && filter.is_lower_case(),
-            _ => false,
-        };
-        let kind = match is_default {
+        Self::of_version(spec, ANALYSIS_VERSION)
+    }
+
+    /// The built-in analyzer of a spec, as a version of the analyzers has it.
+    pub(crate) fn of_version(spec: &str, version: u32) -> Result<Self> {
+        let is_old = version < VERSION_OF_CHARACTERS;
+        let kind = match spec.trim() == DEFAULT_ANALYZER && !is_old {
             true => Kind::Default(DefaultTokenizer::default()),
-            false => Kind::BuiltIn(Box::new(Filtered::new(splitter, filters))),
+            false => {
+                let (splitter, filters) = spec::parse(spec, version)?;
+                Kind::BuiltIn(Box::new(Filtered::new(splitter, filters)))
+            }
         };
         Ok(Analyzer { name: spec.to_owned().into(), kind })
+    }
+
+    /// The analyzer for texts of queries: the fewest terms that find a text, where documents have more.
+    ///
+    /// ```
+    /// use treepie::analysis::Analyzer;
+    ///
+    /// let analyzer = Analyzer::from_spec("ngram:2,3")?;
+    /// assert_eq!(analyzer.tokens("barn"), ["ba", "bar", "ar", "arn", "rn"]);
+    /// assert_eq!(analyzer.for_queries().tokens("barn"), ["bar", "arn"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_queries(mut self) -> Self {
+        self.kind = match self.kind {
+            Kind::Default(tokenizer) => Kind::Default(tokenizer.for_queries()),
+            Kind::BuiltIn(filtered) => {
+                Kind::BuiltIn(Box::new(filtered.map_tokenizer(Splitter::for_queries)))
+            }
+            plugged_in => plugged_in,
+        };
+        self
     }
 
     /// The name given when it was made, or the spec.
@@ -290,10 +362,14 @@ impl Analyzer {
         match &self.kind {
             Kind::Default(_) => {
                 let mut normal = String::with_capacity(text.len());
-                tokenizer::push_lowercase(text, &mut normal);
+                classes::push_folded(text.chars(), &mut normal);
                 normal
             }
-            Kind::BuiltIn(tokenizer) => tokenizer.clone().normalize(text),
+            Kind::BuiltIn(tokenizer) => {
+                let mut tokenizer = tokenizer.clone();
+                let text = tokenizer.tokenizer().normalize(text);
+                tokenizer.normalize(text)
+            }
             Kind::PluggedIn(tokenizer) => {
                 let mut tokenizer = tokenizer.clone();
                 let mut normal = String::with_capacity(text.len());
@@ -369,7 +445,8 @@ impl Numbers {
     }
 }
 
-/// The built-in analyzer: runs of Unicode alphanumeric characters, lower-cased.
+/// The built-in analyzer: words without case, diacritics and compatibility forms, and pairs of characters where words
+/// have no spaces between.
 impl Default for Analyzer {
     fn default() -> Self {
         let kind = Kind::Default(DefaultTokenizer::default());
@@ -476,11 +553,11 @@ mod tests {
 
     #[test]
     fn the_default_analyzer_is_one_under_all_its_specs() {
-        for spec in ["default", "alphanumeric|lower", " alphanumeric | lower "] {
+        for spec in ["default", " default "] {
             let analyzer = Analyzer::from_spec(spec).unwrap();
             assert!(analyzer.is_default() && analyzer.name() == spec);
         }
-        for spec in ["alphanumeric", "words|lower", "alphanumeric|lower|fold"] {
+        for spec in ["alphanumeric", "alphanumeric|lower", "words|lower", "default|stop:en"] {
             assert!(!Analyzer::from_spec(spec).unwrap().is_default(), "{spec}");
         }
         assert_eq!(Analyzer::from_spec("nothing").unwrap_err().kind(), ErrorKind::Analyzer);
@@ -498,6 +575,32 @@ mod tests {
         }
         let short = Analyzer::from_spec("whitespace|length:2,3").unwrap();
         assert_eq!(numbered(&short, "a abcd abc"), (owned(&[(2, "abc")]), 1));
+    }
+
+    #[test]
+    fn version_1_is_what_it_was() {
+        let tokens = |spec: &str, text: &str| {
+            let analyzer = Analyzer::of_version(spec, 1).unwrap();
+            assert!(!analyzer.is_default());
+            analyzer.for_queries().tokens(text).join(" ")
+        };
+        for (spec, text, expected) in [
+            ("default", "Zürich ΣΑΣ ẞ İ e\u{301}a ½ 東京都", "zürich σασ ß i\u{307} e a ½ 東京都"),
+            ("alphanumeric|lower", "Straße ς", "straße ς"),
+            ("english", "The queen’s Straße", "queen straße"),
+            ("words", "O’Neil", "O’Neil"),
+            ("whitespace|lower", "O’Neil", "o’neil"),
+            ("cjk", "東京都 ｶﾞ", "東京 京都 ｶﾞ"),
+            ("ngram:2,3", "barn", "ba bar ar arn rn"),
+            ("edge_ngram:2,3", "barn", "ba bar"),
+            ("french", "L’avion", "avion"),
+        ] {
+            if cfg!(feature = "stem") || !matches!(spec, "english" | "french") {
+                assert_eq!(tokens(spec, text), expected, "{spec}");
+            }
+        }
+        let grams = Analyzer::of_version("ngram:2,3", 1).unwrap();
+        assert_eq!(numbered(&grams, "abc").0, owned(&[(0, "ab"), (1, "abc"), (2, "bc")]));
     }
 
     #[test]
@@ -546,6 +649,8 @@ mod tests {
         assert!(
             told[0].starts_with("words: the terms were made with Unicode 9.0.1, this build has")
         );
+        let first = TermVersions { analysis: 1, ..TermVersions::CURRENT }.differences();
+        assert!(first.len() == 1 && first[0].contains("it must be built anew"), "{first:?}");
         assert!(
             told[1].contains("stemmers: the terms were made with those of 19990101"),
             "{told:?}"

@@ -1,10 +1,12 @@
 //! The analyzers and synonyms of the caller's, and which ones a field means.
 
-use crate::analysis::Analyzer;
-use crate::analysis::spec::{is_built_in, is_name};
+use crate::analysis::normalizer::Normalizer;
+use crate::analysis::spec::{self, is_built_in, is_name};
 use crate::analysis::synonyms::{PlacedTerm, Slot, Synonyms, WordRule, placed, slots};
+use crate::analysis::{ANALYSIS_VERSION, Analyzer, VERSION_OF_CHARACTERS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{DEFAULT_ANALYZER, Field};
+use std::sync::Arc;
 
 /// Longer words are left to the tokenizer, which knows what is too long.
 const PLAIN_WORD_MAX: usize = 255;
@@ -22,14 +24,48 @@ const PLAIN_WORD_MAX: usize = 255;
 /// assert_eq!(analyzers.index_time(&field)?.tokens("1 A St"), ["1 A St"]);
 /// # Ok::<(), treepie::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Analyzers {
+    /// The version of those that are built in.
+    version: u32,
     registered: Vec<Analyzer>,
     /// By the name of the field.
     synonyms: Vec<(String, Synonyms)>,
 }
 
+impl Default for Analyzers {
+    fn default() -> Self {
+        Analyzers { version: ANALYSIS_VERSION, registered: vec![], synonyms: vec![] }
+    }
+}
+
 impl Analyzers {
+    /// Sets the version of the built-in analyzers, which an index
+    /// [keeps](crate::Inspector::term_versions): searchers and writers choose that one by themselves.
+    ///
+    /// ```
+    /// use treepie::{Field, FieldKind, analysis::Analyzers};
+    ///
+    /// let field = Field::new("title", FieldKind::Text);
+    /// let terms = |analyzers: Analyzers| Ok::<_, treepie::Error>(analyzers.index_time(&field)?.tokens("Zürich"));
+    /// assert_eq!(terms(Analyzers::default())?, ["zurich"]);
+    /// assert_eq!(terms(Analyzers::default().version(1))?, ["zürich"]);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn version(mut self, version: u32) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// These analyzers in the version that made the terms of an index.
+    pub(crate) fn in_version(self: &Arc<Self>, version: u32) -> Arc<Self> {
+        match self.version == version {
+            true => Arc::clone(self),
+            false => Arc::new((**self).clone().version(version)),
+        }
+    }
+
     /// Adds an analyzer under its name; the last one of a name counts.
     #[must_use]
     pub fn register(mut self, analyzer: Analyzer) -> Self {
@@ -57,13 +93,46 @@ impl Analyzers {
         self.find(field, field.analyzer_spec())
     }
 
+    /// The term of a value of a keyword field, or of a path: the value by the field's
+    /// [normalizer](Field::normalizer), where it has one.
+    ///
+    /// ```
+    /// use treepie::{Field, FieldKind, analysis::Analyzers};
+    ///
+    /// let city = Field::new("city", FieldKind::Keyword).normalizer("nfc|lower");
+    /// assert_eq!(Analyzers::default().normalize(&city, "ZU\u{308}RICH")?, "zürich");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Analyzer`], naming the field, for a filter that does not exist or does more than change characters.
+    pub fn normalize(&self, field: &Field, value: &str) -> Result<String> {
+        let mut value = value.to_owned();
+        if let Some(mut normalizer) = self.normalizer(field)? {
+            normalizer.apply(&mut value);
+        }
+        Ok(value)
+    }
+
+    /// What values of a keyword field go through; none where they are terms as they are.
+    pub(crate) fn normalizer(&self, field: &Field) -> Result<Option<Normalizer>> {
+        if field.normalizer_spec().is_none() {
+            return Ok(None);
+        }
+        let filters = spec::parse(field.analyzer_spec(), self.version).map(|(_, filters)| filters);
+        let normalizer = filters.and_then(Normalizer::new);
+        let task = || format!("normalizing values of the field '{}'", field.name);
+        normalizer.map(Some).map_err(|error| error.during(task()))
+    }
+
     /// The analyzer for a field's words in queries.
     ///
     /// # Errors
     ///
     /// As [`index_time`](Self::index_time).
     pub fn query_time(&self, field: &Field) -> Result<Analyzer> {
-        self.find(field, field.query_analyzer_spec())
+        self.find(field, field.query_analyzer_spec()).map(Analyzer::for_queries)
     }
 
     /// What each stretch of a query's text may be in a field, in order: its terms by the
@@ -139,6 +208,7 @@ impl Analyzers {
     /// The only term of a word of ASCII letters and digits in a field with the default analyzer, as
     /// most words of queries are. `None` says nothing: the [analyzer](Self::query_time) knows.
     pub(crate) fn plain_word(&self, field: &Field, word: &str) -> Option<String> {
+        // All versions agree on ASCII.
         let is_plain = field.query_analyzer_spec() == DEFAULT_ANALYZER
             && self.synonyms_of(field).is_none()
             && (1..=PLAIN_WORD_MAX).contains(&word.len())
@@ -147,7 +217,7 @@ impl Analyzers {
     }
 
     fn find(&self, field: &Field, spec: &str) -> Result<Analyzer> {
-        if spec == DEFAULT_ANALYZER {
+        if spec == DEFAULT_ANALYZER && self.version >= VERSION_OF_CHARACTERS {
             return Ok(Analyzer::default());
         }
         if let Some(analyzer) = self.registered.iter().find(|analyzer| analyzer.name() == spec) {
@@ -163,7 +233,7 @@ impl Analyzers {
                     "register it when the index is opened: Index::options().analyzers(Analyzers::default().register(Analyzer::new(\"{spec}\", …)))"
                 )));
         }
-        Analyzer::from_spec(spec).map_err(|error| error.during(task))
+        Analyzer::of_version(spec, self.version).map_err(|error| error.during(task))
     }
 }
 

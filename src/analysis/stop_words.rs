@@ -174,11 +174,25 @@ const LISTS: &[(&str, &[&str])] = &[
         "varit", "varje", "vars", "vart", "vem", "vi", "vid", "vilka", "vilken", "vilket", "vår",
         "våra", "vårt", "än", "är", "åt", "över",
     ]),
+    ("tr", &[
+        "acaba", "ama", "ancak", "aslında", "az", "bana", "bazen", "bazı", "bazıları", "belki",
+        "ben", "benden", "beni", "benim", "bile", "bir", "biri", "birkaç", "birçok", "biz",
+        "bizden", "bize", "bizi", "bizim", "bu", "buna", "bundan", "bunlar", "bunların", "bunu",
+        "bunun", "burada", "böyle", "da", "daha", "de", "değil", "diye", "dolayı", "en", "fakat",
+        "gibi", "göre", "ha", "hangi", "hani", "hatta", "hem", "henüz", "hep", "hepsi", "her",
+        "hiç", "ile", "ilgili", "ise", "için", "kadar", "karşı", "ki", "kim", "kime", "kimi",
+        "kimse", "mi", "mu", "mü", "mı", "nasıl", "ne", "neden", "nerede", "niye", "niçin", "o",
+        "olan", "olarak", "ona", "onda", "ondan", "onlar", "onlara", "onların", "onu", "onun",
+        "oysa", "pek", "rağmen", "sana", "sen", "senden", "seni", "senin", "siz", "sizden", "size",
+        "sizi", "sizin", "sonra", "tüm", "ve", "veya", "ya", "yani", "yine", "çok", "çünkü", "öyle",
+        "üzere", "şey", "şu", "şuna", "şunlar", "şunu",
+    ]),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::case::{self, Language};
 
     #[test]
     fn lists_are_sorted_lower_case_words() {
@@ -192,6 +206,16 @@ mod tests {
             }
         }
         assert_eq!(list("en").unwrap().len(), 33);
+        // What `lower` makes of a stop word is one, too.
+        let (mut folded, mut buffer) = (String::new(), String::new());
+        for (code, list) in LISTS.iter().filter(|(code, _)| *code != "tr") {
+            for word in *list {
+                folded.clear();
+                folded.push_str(word);
+                case::fold(&mut folded, Language::Any, &mut buffer);
+                assert!(list.contains(&&*folded), "{code}: {word}");
+            }
+        }
         assert!(list("xx").is_none());
     }
 }

@@ -136,7 +136,7 @@ impl Synonyms {
     /// [`ErrorKind::Analyzer`] with the line, for a side of which the analyzer leaves nothing, a second arrow, a lone
     /// part, more than [`SYNONYM_TERMS_MAX`] terms or [`SYNONYM_ALTERNATIVES_MAX`] alternatives.
     pub fn parse(rules: &str, analyzer: &Analyzer) -> Result<Synonyms> {
-        let mut analyzer = analyzer.clone();
+        let mut analyzer = analyzer.clone().for_queries();
         let mut synonyms = Synonyms::default();
         for (nth, line) in rules.lines().enumerate() {
             let added = synonyms.add_line(line, &mut analyzer);

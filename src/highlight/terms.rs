@@ -283,6 +283,7 @@ impl Compiler<'_> {
         if slot.is_none() {
             let analyzer = match field.kind {
                 FieldKind::Text => Some(self.analyzers.index_time(field)?),
+                _ if field.normalizer_spec().is_some() => Some(self.analyzers.index_time(field)?),
                 _ => None,
             };
             *slot = Some(FieldTerms::new(analyzer, field.position_gap.into()));

@@ -43,11 +43,14 @@ impl Rewriter<'_> {
     ) -> Result<Clause<Normal>> {
         let field = self.schema.get(id);
         if field.kind != FieldKind::Text {
-            let pieces = match field.kind {
-                FieldKind::Path { separator } => in_paths(pieces.to_vec(), separator),
-                _ => pieces.to_vec(),
+            let pattern = match field.kind {
+                FieldKind::Path { separator } => {
+                    TermPattern::Wildcard(in_paths(pieces.to_vec(), separator))
+                }
+                _ if field.normalizer_spec().is_some() => self.normal_pattern(id, pieces)?,
+                _ => TermPattern::Wildcard(pieces.to_vec()),
             };
-            return Ok(self.expanded(id, TermPattern::Wildcard(pieces))?.into());
+            return Ok(self.expanded(id, pattern)?.into());
         }
         let (name, written) = (&field.name, shortened(&WildcardPiece::print(pieces)));
         let readings = readings(&self.analyzers.query_time(field)?, pieces);

@@ -101,7 +101,7 @@ impl Rewriter<'_> {
                 let terms = self.analyzers.pattern_terms(field, text)?;
                 terms.into_iter().map(|at| at.term).collect()
             }
-            _ => vec![text.to_owned()],
+            _ => self.tokens(id, text)?,
         };
         let Some(last) = terms.pop() else {
             if text.is_empty() {
@@ -188,14 +188,15 @@ impl Rewriter<'_> {
     }
 
     /// The beginning of a term, or a part of one, as the terms of its field are written.
-    pub(super) fn as_in_terms(&self, id: FieldId, text: &str, is_prefix: bool) -> String {
-        match self.schema.get(id).kind {
+    pub(super) fn as_in_terms(&self, id: FieldId, text: &str, is_prefix: bool) -> Result<String> {
+        let field = self.schema.get(id);
+        Ok(match field.kind {
             FieldKind::Path { separator } if is_prefix => {
                 value::canonical_path_prefix(text, separator).into_owned()
             }
             FieldKind::Path { separator } => value::canonical_path(text, separator).into_owned(),
-            _ => text.to_owned(),
-        }
+            _ => self.analyzers.normalize(field, text)?,
+        })
     }
 
     /// What stands in the dictionary for a text that is one word.
@@ -211,7 +212,7 @@ impl Rewriter<'_> {
         let field = self.schema.get(id);
         match field.kind {
             FieldKind::Text => Ok(self.analyzers.query_time(field)?.normalize(text)),
-            _ => Ok(text.to_owned()),
+            _ => self.analyzers.normalize(field, text),
         }
     }
 
@@ -221,7 +222,7 @@ impl Rewriter<'_> {
         match (field.kind, self.analyzers.plain_word(field, text)) {
             (FieldKind::Text, Some(word)) => Ok(vec![word]),
             (FieldKind::Text, None) => Ok(self.analyzers.query_time(field)?.tokens(text)),
-            _ => Ok(vec![self.as_in_terms(id, text, false)]),
+            _ => Ok(vec![self.as_in_terms(id, text, false)?]),
         }
     }
 }

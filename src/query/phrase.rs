@@ -204,12 +204,13 @@ impl Rewriter<'_> {
         if !field.kind.is_text() {
             self.count_terms(1, place)?;
             if shape.prefix {
-                return Ok(self.word(id, self.as_in_terms(id, text, true), true)?.into());
+                return Ok(self.word(id, self.as_in_terms(id, text, true)?, true)?.into());
             }
             let path = self.path(id, text).map_err(|error| located(&place.text, error))?;
             return Ok(match path {
                 Some(path) if path.is_empty() => Normal::Exists(id).into(),
-                path => self.word(id, path.unwrap_or_else(|| text.to_owned()), false)?.into(),
+                Some(path) => self.word(id, path, false)?.into(),
+                None => self.word(id, self.as_in_terms(id, text, false)?, false)?.into(),
             });
         }
         if self.has_room_for_terms()

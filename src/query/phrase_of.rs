@@ -275,8 +275,9 @@ impl Rewriter<'_> {
             let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
             return Ok(words.count() as u32);
         };
-        if !text.chars().all(char::is_alphanumeric) {
-            // It may have left something out behind the last term: a second time tells where it would go on.
+        if !text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            // It may have left something out behind the last term, or cut the last word into pairs: a second time tells where
+            // it would go on.
             let twice = self.analyzers.query_terms(field, &format!("{text} {text}"))?;
             let is_same = twice.len() == 2 * terms.len()
                 && twice[terms.len()..].iter().zip(terms).all(|(a, b)| a.term == b.term);

@@ -346,9 +346,13 @@ fn check_analyzers(field: &Field) -> Result<()> {
         let wrong = || {
             Error::new(ErrorKind::Schema, format!("giving the field '{}' an analyzer", field.name))
         };
-        if field.kind != FieldKind::Text {
+        let is_normalizer = || {
+            field.query_analyzer.is_none()
+                && field.normalizer_spec().is_some_and(|it| !it.is_empty())
+        };
+        if field.kind != FieldKind::Text && !is_normalizer() {
             return Err(wrong()
-                .expected("a text field")
+                .expected("a text field, or a keyword field with a normalizer")
                 .found(format!("a {} field", field.kind.name())));
         }
         if spec.is_empty() || spec.len() > ANALYZER_BYTES_MAX || spec.contains(char::is_control) {

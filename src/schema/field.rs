@@ -2,6 +2,9 @@
 
 use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT};
 
+/// What the analyzer of a keyword field with a normalizer begins with.
+pub(super) const NORMALIZER: &str = "keyword|";
+
 /// One field: its name, its kind, and what is kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -15,7 +18,8 @@ pub struct Field {
     /// Whether a document may have more than one value.
     pub many: bool,
     /// How the texts of documents become terms: the spec or the name of an analyzer (see
-    /// [`analysis`](crate::analysis)). None is [`DEFAULT_ANALYZER`]; text fields only.
+    /// [`analysis`](crate::analysis)). None is [`DEFAULT_ANALYZER`]; text fields, and keyword fields with a
+    /// [normalizer](Self::normalizer).
     pub analyzer: Option<String>,
     /// How the words of queries become terms. None is the same as in documents; text fields only.
     pub query_analyzer: Option<String>,
@@ -61,9 +65,9 @@ impl Detail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldKind {
-    /// An analyzer makes the terms; without a choice, runs of Unicode alphanumeric characters, lower-cased.
+    /// An analyzer makes the terms; without a choice, words without case, diacritics and compatibility forms.
     Text,
-    /// The whole value is one term, byte for byte.
+    /// The whole value is one term, byte for byte, or as its [normalizer](Field::normalizer) leaves it.
     Keyword,
     /// A whole number.
     I64,
@@ -317,6 +321,36 @@ impl Field {
     pub fn query_analyzer(mut self, spec: impl Into<String>) -> Self {
         self.query_analyzer = Some(spec.into());
         self
+    }
+
+    /// Sets the filters that values of a keyword field go through before they become terms: `nfc`, `nfkc`, `lower`,
+    /// `lower:tr` and `fold`, with `|` between (default: none, so that a value is found by the same bytes alone).
+    ///
+    /// Values of documents, queries, selections of facets and keys go through them. The values of facets are what
+    /// comes out; the stored document keeps what was given.
+    ///
+    /// ```
+    /// use treepie::{Document, Field, FieldKind, Index, Schema};
+    ///
+    /// let city = Field::new("city", FieldKind::Keyword).normalizer("nfc|lower");
+    /// let index = Index::in_memory(Schema::builder().field(city).build()?);
+    /// let mut writer = index.writer()?;
+    /// writer.add(Document::new().with("city", "Zu\u{308}rich"))?;
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// assert_eq!(searcher.count(&searcher.parse("city:ZÜRICH")?)?, 1);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn normalizer(mut self, filters: impl AsRef<str>) -> Self {
+        self.analyzer = Some(format!("{NORMALIZER}{}", filters.as_ref()));
+        self
+    }
+
+    /// The filters of the normalizer; only of a keyword field that has one.
+    pub fn normalizer_spec(&self) -> Option<&str> {
+        let spec = self.analyzer.as_deref().filter(|_| self.kind == FieldKind::Keyword)?;
+        spec.strip_prefix(NORMALIZER)
     }
 
     /// The spec of the analyzer of documents.

@@ -178,7 +178,13 @@ impl Searcher {
     }
 
     /// Answers from `snapshot`.
-    pub(crate) fn of(storage: Arc<dyn Storage>, snapshot: Arc<Snapshot>, setting: Setting) -> Self {
+    pub(crate) fn of(
+        storage: Arc<dyn Storage>,
+        snapshot: Arc<Snapshot>,
+        mut setting: Setting,
+    ) -> Self {
+        let made_by = snapshot.manifest.term_versions.analysis;
+        setting.analyzers = setting.analyzers.in_version(made_by);
         let (scratch, pruned) = Default::default();
         let scorings = FieldScorings::new(snapshot.manifest.schema.fields().len());
         let etag = Etag::of(&snapshot);
@@ -193,6 +199,11 @@ impl Searcher {
     /// The fields of the index.
     pub fn schema(&self) -> &Schema {
         &self.0.snapshot.manifest.schema
+    }
+
+    /// The analyzers that queries go through: in the version that made the terms of the index.
+    pub fn analyzers(&self) -> &Analyzers {
+        &self.0.setting.analyzers
     }
 
     /// The number of the commit that is being read, or that what was flushed goes beyond; it grows with every commit. To

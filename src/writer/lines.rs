@@ -69,7 +69,16 @@ impl LineFormat {
             }
             Kind::WikipediaTitles => Ok(LineFields {
                 text: find("title", FieldKind::Text)?,
-                qualifier: Some(find("qualifier", FieldKind::Keyword)?),
+                qualifier: {
+                    let field = find("qualifier", FieldKind::Keyword)?;
+                    if schema.fields()[usize::from(field)].normalizer_spec().is_some() {
+                        return Err(Error::new(ErrorKind::Usage, "adding lines as titles")
+                            .expected("a field 'qualifier' without a normalizer")
+                            .found("one with a normalizer")
+                            .hint("documents can be added one by one"));
+                    }
+                    Some(field)
+                },
             }),
         }
     }

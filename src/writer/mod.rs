@@ -125,6 +125,8 @@ const WAITING_BYTES_MAX: usize = 32 << 20;
 /// ```
 pub struct IndexWriter {
     committer: Committer,
+    /// What makes the terms, as long as the writer is open.
+    term_versions: TermVersions,
     rules: Rules,
     resources: Resources,
     ids: IdSource,
@@ -191,8 +193,16 @@ impl IndexWriter {
         let merge_policy = options.merge_policy;
         let merges = Merges::new(options.merge_bytes_per_second, options.merge_io_priority);
         let (resources, ids, on_progress) = options.resolve()?;
+        let term_versions = match committer.current() {
+            Some(current) if existing != Existing::Replace && !current.segments.is_empty() => {
+                current.term_versions
+            }
+            _ => TermVersions::CURRENT,
+        };
+        let analyzers = analyzers.in_version(term_versions.analysis);
         let rules = Rules::new(schema, analyzers, limits);
         Ok(IndexWriter {
+            term_versions,
             payload: match committer.current() {
                 // What is replaced is not what it tells of.
                 Some(current) if existing != Existing::Replace => current.payload.clone(),
@@ -571,19 +581,21 @@ impl IndexWriter {
         }
     }
 
-    /// What made the terms of the index. Those of another build stay in it with what made them.
+    /// What makes the terms of the index. Those of another build stay in it with what made them.
     pub(crate) fn term_versions(&self) -> TermVersions {
-        match self.committer.current() {
-            Some(current) if !self.replaces && !current.segments.is_empty() => {
-                current.term_versions
-            }
-            _ => TermVersions::CURRENT,
-        }
+        self.term_versions
+    }
+
+    /// Makes terms by the version of another index, whose terms this one takes over.
+    pub(crate) fn go_on_with_terms_of(&mut self, versions: TermVersions) {
+        self.term_versions = versions;
+        let analyzers = self.rules.analyzers.in_version(versions.analysis);
+        self.rules = Rules::new((*self.rules.schema).clone(), analyzers, self.rules.limits);
     }
 
     /// What a commit would consist of now.
     fn draft(&self) -> Draft {
-        let term_versions = self.term_versions();
+        let term_versions = self.term_versions;
         Draft {
             schema: (*self.rules.schema).clone(),
             segments: self.staging.segments().to_vec(),

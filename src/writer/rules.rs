@@ -3,6 +3,7 @@
 use crate::analysis::Analyzers;
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::schema::{Field, FieldKind, Schema};
@@ -10,24 +11,34 @@ use crate::value::{self, Value};
 use crate::writer::batch::DocumentBatch;
 use std::sync::Arc;
 
+/// Bytes that a byte of a value becomes at the most: U+FDFA has three, and its compatibility form 33. Folding case adds to that.
+const NORMALIZED_GROWTH_MAX: usize = 36;
+
 /// What a writer goes by; it does not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(super) schema: Arc<Schema>,
     pub(super) analyzers: Arc<Analyzers>,
     pub(super) limits: Limits,
-    /// Text fields whose analyzer is not there, by number: nothing can be added to them.
+    /// Fields whose analyzer or normalizer is not there, by number: nothing can be added to them.
     without_analyzer: Vec<usize>,
+    /// Fields whose values go through a normalizer, by number.
+    normalized: Vec<usize>,
 }
 
 impl Rules {
     pub(super) fn new(schema: Schema, analyzers: Arc<Analyzers>, limits: Limits) -> Self {
-        let lacks_analyzer =
-            |field: &Field| field.kind == FieldKind::Text && analyzers.index_time(field).is_err();
+        let lacks_analyzer = |field: &Field| match field.kind {
+            FieldKind::Text => analyzers.index_time(field).is_err(),
+            _ => analyzers.normalizer(field).is_err(),
+        };
         let fields = schema.fields().iter().enumerate();
         let without_analyzer = fields.filter(|(_, field)| lacks_analyzer(field));
         let without_analyzer = without_analyzer.map(|(nth, _)| nth).collect();
-        Rules { schema: Arc::new(schema), analyzers, limits, without_analyzer }
+        let fields = schema.fields().iter().enumerate();
+        let normalized = fields.filter(|(_, field)| field.normalizer_spec().is_some());
+        let normalized = normalized.map(|(nth, _)| nth).collect();
+        Rules { schema: Arc::new(schema), analyzers, limits, without_analyzer, normalized }
     }
 
     /// An error where a document cannot be added.
@@ -42,7 +53,33 @@ impl Rules {
             let field = &self.schema.fields()[nth];
             let source = field.copy_of.as_ref().unwrap_or(&field.name);
             if document.iter().any(|(name, _)| name == source) {
-                self.analyzers.index_time(field)?;
+                match field.kind {
+                    FieldKind::Text => self.analyzers.index_time(field).map(drop)?,
+                    _ => self.analyzers.normalizer(field).map(drop)?,
+                }
+            }
+        }
+        self.check_normalized(document)
+    }
+
+    /// An error where a value gets too long for a term by its normalizer.
+    fn check_normalized(&self, document: &Document) -> Result<()> {
+        for &nth in &self.normalized {
+            let field = &self.schema.fields()[nth];
+            let source = field.copy_of.as_ref().unwrap_or(&field.name);
+            for value in document.values(source).filter(|value| !value.is_null()) {
+                let text = value.to_exact_text();
+                if text.len() <= MAX_TERM_LEN / NORMALIZED_GROWTH_MAX {
+                    continue;
+                }
+                let n_bytes = self.analyzers.normalize(field, &text)?.len();
+                if n_bytes > MAX_TERM_LEN {
+                    let what = format!("normalizing a value of the field '{}'", field.name);
+                    return Err(Error::new(ErrorKind::Document, what)
+                        .expected(format!("at most {MAX_TERM_LEN} bytes"))
+                        .found(format!("{n_bytes} bytes"))
+                        .of_limit("MAX_TERM_LEN", MAX_TERM_LEN, n_bytes));
+                }
             }
         }
         Ok(())
@@ -86,7 +123,7 @@ impl Rules {
             return Ok(path.into_owned().into_bytes());
         }
         if !field.kind.is_typed() && !value.is_null() {
-            return Ok(value.to_exact_text().into_owned().into_bytes());
+            return Ok(self.analyzers.normalize(field, &value.to_exact_text())?.into_bytes());
         }
         let term = value::exact_term(field, value).map_err(|wrong| {
             let kind = field.kind.name();

@@ -120,6 +120,8 @@ pub(crate) fn salvage(
     let published = Arc::default();
     let mut writer =
         IndexWriter::open(to, schema, analyzers, Existing::Refuse, published, options)?;
+    // Documents that are added anew must be found with those whose segments are copied.
+    writer.go_on_with_terms_of(manifest.term_versions);
     let mut salvage = Salvage {
         generation: manifest.generation,
         documents: 0,
@@ -155,10 +157,12 @@ pub(crate) fn salvage(
         schema: manifest.schema.clone(),
         segments: writer.staging.segments().to_vec(),
         payload: manifest.payload.clone(),
-        // Terms that were made anew are those of this build.
+        // Terms that were made anew are those of this build, by the old version of the analyzers.
         term_versions: match salvage.segments.iter().any(SalvagedSegment::is_copied) {
             true => manifest.term_versions,
-            false => TermVersions::CURRENT,
+            false => {
+                TermVersions { analysis: manifest.term_versions.analysis, ..TermVersions::CURRENT }
+            }
         },
     })?;
     writer.staging.set_committed();

@@ -1,6 +1,6 @@
 //! What one task does: tokenize a batch, collect postings, compress what is stored.
 
-use crate::analysis::{Analyzer, Analyzers, BulkTokens, TERM_BYTES_MAX};
+use crate::analysis::{Analyzer, Analyzers, BULK_PADDING, BulkTokens, Normalizer, TERM_BYTES_MAX};
 use crate::bytes::write_varint;
 use crate::error::{Error, Result};
 use crate::format::stored::ChunkWriter;
@@ -31,6 +31,8 @@ pub(crate) struct Worker {
     schema: Arc<Schema>,
     /// By field: its analyzer, or none where the default one is applied in bulk.
     analyzers: Vec<Option<Analyzer>>,
+    /// By field: what its values go through before they are terms.
+    normalizers: Vec<Option<Normalizer>>,
     fields: Vec<FieldBuffer>,
     chunk: ChunkWriter,
     tokens: BulkTokens,
@@ -77,6 +79,11 @@ impl Worker {
         let of_fields = vec![vec![]; schema.fields().len()];
         Worker {
             analyzers: schema.fields().iter().map(custom).collect(),
+            normalizers: schema
+                .fields()
+                .iter()
+                .map(|field| analyzers.normalizer(field).ok().flatten())
+                .collect(),
             fields,
             schema,
             chunk: ChunkWriter::default(),
@@ -299,6 +306,9 @@ impl Worker {
         field: FieldId,
         by_doc: ByDocument<'_>,
     ) -> Result<()> {
+        if self.normalizers[field.index()].is_some() {
+            return self.add_normalized(batch, field, by_doc);
+        }
         self.spans.clear();
         self.ends.clear();
         let kind = self.schema.get(field).kind;
@@ -345,6 +355,32 @@ impl Worker {
         self.texts.push_str(PADDING);
         let bytes = self.texts.as_bytes();
         self.fields[field.index()].add_documents(bytes, &self.spans, &self.ends, None)
+    }
+
+    /// Adds values by the normalizer of their field.
+    fn add_normalized(
+        &mut self,
+        batch: &DocumentBatch,
+        field: FieldId,
+        by_doc: ByDocument<'_>,
+    ) -> Result<()> {
+        let Some(normalizer) = &mut self.normalizers[field.index()] else { return Ok(()) };
+        self.spans.clear();
+        self.ends.clear();
+        let (mut terms, mut term) = (String::new(), String::new());
+        for of_doc in by_doc {
+            for value in of_doc {
+                term.clear();
+                term.push_str(utf8(batch.value(*value))?);
+                normalizer.apply(&mut term);
+                self.spans.push((terms.len() as u32, term.len() as u32));
+                terms.push_str(&term);
+            }
+            self.ends.push(self.spans.len() as u32);
+        }
+        let mut terms = terms.into_bytes();
+        terms.extend_from_slice(&[0; BULK_PADDING]);
+        self.fields[field.index()].add_documents(&terms, &self.spans, &self.ends, None)
     }
 
     /// Tokenizes the values of many documents at once, one line a value, and one for a document without any. A

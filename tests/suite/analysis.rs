@@ -56,7 +56,7 @@ fn an_index_keeps_the_analyzers_of_its_fields() {
         ("body:can", 0),
         ("body:the", 0),
         ("title:the", 1),
-        ("title:cafe", 0),
+        ("title:cafe", 1),
         ("title:can", 1),
     ] {
         assert_eq!(count(&index, query).unwrap(), n, "{query}");
@@ -253,9 +253,9 @@ fn every_analyzer_is_sound_on_every_naughty_text() {
             let mut last = None;
             let mut terms = vec![];
             analyzer.for_each_token(text, |token| {
-                // Offsets are of the text, positions ascend.
+                // Offsets are of the text, positions do not descend.
                 assert!(text.get(token.offset_from..token.offset_to).is_some(), "{spec}: {text:?}");
-                assert!(last.is_none_or(|last| token.position > last), "{spec}: {text:?}");
+                assert!(last.is_none_or(|last| token.position >= last), "{spec}: {text:?}");
                 last = Some(token.position);
                 terms.push(token.term.to_owned());
             });

@@ -42,6 +42,7 @@ mod live;
 mod merging;
 mod mishaps;
 mod naive;
+mod normalizers;
 mod offsets;
 mod oracle;
 mod orders;
@@ -63,8 +64,9 @@ mod statistics;
 mod streams;
 mod typed;
 mod why;
-mod windows;
 mod why_empty;
+mod windows;
 mod word_synonyms;
+mod words;
 #[cfg(feature = "zones")]
 mod zones;

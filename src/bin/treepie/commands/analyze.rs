@@ -120,7 +120,8 @@ impl Analysis {
                 .found(format!("'{name}'"))
                 .into());
         };
-        let analyzers = analyzers_with_synonyms(index.schema(), synonyms)?;
+        let analyzers = index.searcher()?.analyzers().clone();
+        let analyzers = analyzers_with_synonyms(analyzers, index.schema(), synonyms)?;
         let analyzer =
             if query { analyzers.query_time(field)? } else { analyzers.index_time(field)? };
         let synonyms = (!synonyms.is_empty()).then(|| (analyzers, field.clone()));

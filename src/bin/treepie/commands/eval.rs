@@ -120,7 +120,7 @@ fn rank(
     combined: &[(String, Boost)],
     bm25: &[(&str, f32, f32)],
 ) -> Result<Vec<(String, Option<f32>)>, Error> {
-    let query = any_word(searcher.schema(), &topic.text, combined)?;
+    let query = any_word(searcher.schema(), searcher.analyzers(), &topic.text, combined)?;
     let mut search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
     for &(field, k1, b) in bm25 {
         search = search.bm25(field, k1, b);
@@ -152,14 +152,19 @@ fn name_of(fields: &Fields, id_field: &str) -> Option<String> {
 /// A query for any of the words of a plain text, as each default field tells words apart: what the
 /// query language takes for a phrase, as "time-sharing", is two words here. Of fields that are combined the
 /// first says that for all.
-fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result<Query, Error> {
+fn any_word(
+    schema: &Schema,
+    analyzers: &Analyzers,
+    text: &str,
+    combined: &[(String, Boost)],
+) -> Result<Query, Error> {
     let mut words = vec![];
     if let Some((name, _)) = combined.first() {
         let field = schema.field(name).ok_or_else(|| {
             let wrong = usage("reading --combined").expected("a field of the index");
             did_you_mean(wrong.found(format!("'{name}'")), schema, name)
         })?;
-        Analyzers::default().query_time(field)?.for_each_token(text, |token| {
+        analyzers.query_time(field)?.for_each_token(text, |token| {
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
             words.push(Query::word(written));
         });
@@ -167,7 +172,7 @@ fn any_word(schema: &Schema, text: &str, combined: &[(String, Boost)]) -> Result
         return Ok(words.in_combined_fields(combined.iter().cloned()));
     }
     for field in schema.default_fields().filter(|field| field.kind == FieldKind::Text) {
-        Analyzers::default().query_time(field)?.for_each_token(text, |token| {
+        analyzers.query_time(field)?.for_each_token(text, |token| {
             let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
             words.push(Query::word_in(&*field.name, written));
         });
@@ -268,10 +273,14 @@ mod tests {
         let text = "What about TSS (time-sharing), i.e. 'quoted' or Euler's -- +AND?";
         let expected = ["What", "about", "TSS", "time", "sharing", "i.e", "quoted", "Euler's"];
         let expected = Query::any_of(expected.map(|word| Query::word_in("text", word)));
-        assert_eq!(any_word(&schema, text, &[]).unwrap(), expected);
-        assert_eq!(any_word(&schema, " -- ' ", &[]).unwrap(), Query::Nothing);
+        assert_eq!(any_word(&schema, &Analyzers::default(), text, &[]).unwrap(), expected);
+        assert_eq!(
+            any_word(&schema, &Analyzers::default(), " -- ' ", &[]).unwrap(),
+            Query::Nothing
+        );
         let combined = ["text", "id"].map(|name| (name.to_owned(), Boost::ONE));
-        let query = any_word(&schema, "Euler's time-sharing", &combined).unwrap();
+        let query =
+            any_word(&schema, &Analyzers::default(), "Euler's time-sharing", &combined).unwrap();
         assert_eq!(query.to_string(), "{text + id}:(Euler's OR time OR sharing)");
     }
 }

@@ -241,7 +241,10 @@ fn print_schema(out: &mut Output, format: Format, index: &Inspector) -> Outcome<
             json!(field.stored),
             json!(field.many),
             json!(is_default(field)),
-            json!(is_text(field).then(|| field.analyzer_spec())),
+            json!(
+                (is_text(field) || field.normalizer_spec().is_some())
+                    .then(|| field.analyzer_spec())
+            ),
             json!(is_text(field).then(|| field.query_analyzer_spec())),
         ])?;
     }

@@ -101,13 +101,17 @@ fn open_with(options: IndexOptions, path: &Path, synonyms: &[String]) -> Outcome
     if synonyms.is_empty() {
         return Ok(index);
     }
-    let analyzers = analyzers_with_synonyms(index.schema(), synonyms)?;
+    let analyzers = index.searcher()?.analyzers().clone();
+    let analyzers = analyzers_with_synonyms(analyzers, index.schema(), synonyms)?;
     Ok(options.analyzers(analyzers).open(path)?)
 }
 
-/// The built-in analyzers with rules of synonyms: `FIELD:FILE` each.
-fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Analyzers> {
-    let mut analyzers = Analyzers::default();
+/// The analyzers of an index with rules of synonyms: `FIELD:FILE` each.
+fn analyzers_with_synonyms(
+    mut analyzers: Analyzers,
+    schema: &Schema,
+    synonyms: &[String],
+) -> Outcome<Analyzers> {
     for typed in synonyms {
         let expected = |what: &str| usage("reading --synonyms").expected(what);
         let Some((name, file)) = typed.split_once(':') else {
@@ -122,7 +126,7 @@ fn analyzers_with_synonyms(schema: &Schema, synonyms: &[String]) -> Outcome<Anal
         };
         let rules = fs::read_to_string(file)
             .map_err(|error| Error::io("reading the synonyms", error).in_file(file))?;
-        let analyzer = Analyzers::default().query_time(field)?;
+        let analyzer = analyzers.query_time(field)?;
         let rules = Synonyms::parse(&rules, &analyzer).map_err(|error| error.in_file(file))?;
         analyzers = analyzers.synonyms(name, rules);
     }

@@ -42,7 +42,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::{
     Detail, Error, ErrorKind, Field, FieldKind, Schema, Zone,
-    analysis::Analyzer,
+    analysis::{Analyzer, Analyzers},
     schema::{
         DECIMAL_SCALE_MAX, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
         SchemaBuilder,
@@ -201,6 +201,10 @@ pub(crate) fn print_with<'w>(schema: &Schema, why: impl Fn(&Field) -> Option<&'w
         for (key, spec) in
             [("analyzer", &field.analyzer), ("query_analyzer", &field.query_analyzer)]
         {
+            if let Some(filters) = field.normalizer_spec() {
+                let _ = writeln!(text, "normalizer = {}", toml::Value::from(filters));
+                break;
+            }
             if let Some(spec) = spec {
                 let _ = writeln!(text, "{key} = {}", toml::Value::from(spec.as_str()));
             }
@@ -273,6 +277,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
+        let mut normalizer = None;
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -305,6 +310,7 @@ impl File<'_> {
                     let kept = self.boolean(value, span, key)?;
                     if key == "positions" { positions = Some(kept) } else { frequencies = kept }
                 }
+                "normalizer" => normalizer = Some((self.normalizer(name, value, &span)?, span)),
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
@@ -315,7 +321,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, scale, separator, zone, column, from, date_format or decimal_comma";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, column, from, date_format or decimal_comma";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -358,6 +364,19 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
+        match normalizer {
+            Some((filters, _)) if field.kind == FieldKind::Keyword => {
+                field = field.normalizer(filters);
+            }
+            Some((_, span)) => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'normalizer' in keyword fields only")
+                    .found(format!("it in a {} field", kind.name()))
+                    .hint("'analyzer' is for the words of a text field"));
+            }
+            None => {}
+        }
         field.zone = match zone {
             Some((zone, _)) if field.kind == FieldKind::Date => Some(zone),
             Some((_, span)) => {
@@ -506,6 +525,22 @@ impl File<'_> {
         let line = self.wrong(span.clone()).line().unwrap_or(1);
         Analyzer::from_spec(spec).map_err(|error| error.at_line(line))?;
         Ok(spec.to_owned())
+    }
+
+    /// The filters of a normalizer that this build has.
+    fn normalizer(
+        &self,
+        name: &str,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+    ) -> Result<String, Error> {
+        let Some(filters) = value.as_str() else {
+            return Err(self.kind_of(span.clone(), "normalizer", "filters of characters", value));
+        };
+        let line = self.wrong(span.clone()).line().unwrap_or(1);
+        let field = Field::new(name, FieldKind::Keyword).normalizer(filters);
+        Analyzers::default().normalize(&field, "").map_err(|error| error.at_line(line))?;
+        Ok(filters.to_owned())
     }
 
     fn names(
