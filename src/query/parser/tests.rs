@@ -98,7 +98,7 @@ fn fields_reach_what_stands_in_their_parentheses() {
         ("t: a", "t:a"),
         ("q:\"a \\\"b\\\\ c\"", "q:\"a \\\"b\\\\ c\""),
         ("\"First Name\":a", "First Name:a"),
-        ("First\\ Name:(a \"b c\")", "{; First Name:a First Name:\"b c\"; }"),
+        ("First\\ Name:(a \"b c\")", "{; First Name:a First\\ Name:\"b c\"; }"),
         ("+\"a \\\"b\\\"\":c", "a \"b\":c"),
         ("title:\"a\" \"b\"", "{; title:\"a\" \"b\"; }"),
     ];
